@@ -9,7 +9,6 @@
 mod aws;
 mod azure;
 mod claims;
-mod conflicts;
 mod disk;
 mod error;
 mod expect;

@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::limit::Cloud;
 use crate::table::{AWS_INSTANCES, AZURE_VMS, GCP_MACHINES};
 use crate::text::Parameters;
-use crate::vm::Vm;
-use crate::{aws, azure, conflicts, gcp};
+use crate::vm::{Vm, conflicts_of_disk};
+use crate::{aws, azure, gcp};
 
 /// Names that an error suggests at most.
 const SUGGESTED: usize = 3;
@@ -117,7 +117,7 @@ pub fn attached_disk(text: &str, otherwise: Caching) -> Result<(Disk, Caching), 
 fn found(parameters: &mut Parameters) -> Result<Disk, Error> {
     for look in [azure::disks::disk, aws::volumes::disk, gcp::disks::disk] {
         if let Some(disk) = look(parameters)? {
-            let conflicts = conflicts::of_disk(parameters.name(), disk.size_bytes);
+            let conflicts = conflicts_of_disk(parameters.name(), disk.size_bytes);
             return Ok(Disk { name: parameters.text().to_owned(), conflicts, ..disk });
         }
     }

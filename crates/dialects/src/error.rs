@@ -3,7 +3,7 @@ use std::path::PathBuf;
 
 use iotax_experiment::{Blame, Fault};
 
-use crate::importers::error::Error as Unusable;
+use crate::importers::imported::Error as Unusable;
 
 /// Why results of other tools cannot be used.
 #[derive(Debug, thiserror::Error)]

@@ -36,9 +36,9 @@ fn figures(direction: &DirectionRecord) -> String {
 fn story(name: &str) -> String {
     let found = result(name);
     let mut lines = vec![format!("{}, started {:?}", found.tool, found.started)];
-    for (job, group) in found.jobs.iter().zip(&found.groups) {
+    for job in &found.jobs {
         lines.push(format!(
-            "{} (group {group}): {} x{} depth {}, {} ms",
+            "{}: {} x{} depth {}, {} ms",
             job.name,
             job.engine,
             job.threads,
@@ -71,7 +71,7 @@ fn plain_json_says_enough_of_syncs() {
 fn json_plus_with_reads_writes_and_syncs() {
     insta::assert_snapshot!(story("fio-3.33-json-plus.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:02Z")
-    mixed (group 0): psync x2 depth 1, 107 ms
+    mixed: psync x2 depth 1, 107 ms
       read: 369 I/Os, 1511424 bytes, 0 errors, mean 398869 ns, 1071..9389235, p99 Some(4046848), 192 bins with 369
       write: 143 I/Os, 585728 bytes, 0 errors, mean 6550 ns, 1662..44116, p99 Some(24192), 86 bins with 143
       syncs: 20, error: None
@@ -83,13 +83,13 @@ fn json_plus_with_reads_writes_and_syncs() {
 fn trims_have_counts_and_latencies_of_their_own() {
     insta::assert_snapshot!(story("fio-3.33-trims.json"), @r#"
     fio 3.33, started Some("2026-11-26T12:59:45Z")
-    pairs (group 0): psync x2 depth 1, 58 ms
+    pairs: psync x2 depth 1, 58 ms
       read: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       write: 1024 I/Os, 4194304 bytes, 0 errors, mean 14588 ns, 1993..233939, p99 None, 236 bins with 1024
       trim: 1024 I/Os, 4194304 bytes, 0 errors, mean 93386 ns, 11717..2019005, p99 None, 297 bins with 1024
       syncs: 0, error: None
       cpu 20 ms, 2190 switches
-    trims (group 1): psync x1 depth 1, 5 ms
+    trims: psync x1 depth 1, 5 ms
       read: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       trim: 64 I/Os, 4194304 bytes, 0 errors, mean 69800 ns, 14261..161701, p99 Some(160768), 58 bins with 64
@@ -108,7 +108,7 @@ fn trims_have_counts_and_latencies_of_their_own() {
 fn clones_are_merged() {
     insta::assert_snapshot!(story("fio-3.33-clones.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:02Z")
-    clones (group 0): psync x3 depth 1, 48 ms
+    clones: psync x3 depth 1, 48 ms
       read: 300 I/Os, 1228800 bytes, 0 errors, mean 356854 ns, 1623..11970235, p99 None, 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
@@ -117,7 +117,7 @@ fn clones_are_merged() {
     "#);
     insta::assert_snapshot!(story("fio-3.33-clones-json-plus.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:03Z")
-    clones (group 0): psync x3 depth 1, 40 ms
+    clones: psync x3 depth 1, 40 ms
       read: 300 I/Os, 1228800 bytes, 0 errors, mean 330257 ns, 1402..4989176, p99 None, 149 bins with 300
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
@@ -130,7 +130,7 @@ fn the_last_of_several_documents_counts() {
     assert!(text("fio-3.33-status-interval.json").matches("\"fio version\"").count() > 1);
     insta::assert_snapshot!(story("fio-3.33-status-interval.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:04Z")
-    paced (group 0): psync x1 depth 1, 3004 ms
+    paced: psync x1 depth 1, 3004 ms
       read: 150 I/Os, 614400 bytes, 0 errors, mean 1415921 ns, 64144..12073572, p99 Some(8028160), 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
@@ -142,12 +142,12 @@ fn the_last_of_several_documents_counts() {
 fn jobs_after_each_other_are_in_different_groups() {
     insta::assert_snapshot!(story("fio-3.33-stonewall.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:08Z")
-    first (group 0): psync x1 depth 1, 10 ms
+    first: psync x1 depth 1, 10 ms
       read: 64 I/Os, 262144 bytes, 0 errors, mean 146535 ns, 551..5296078, p99 Some(5275648), 40 bins with 64
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
       cpu 0 ms, 2 switches
-    second (group 1): psync x1 depth 1, 1 ms
+    second: psync x1 depth 1, 1 ms
       read: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       write: 64 I/Os, 262144 bytes, 0 errors, mean 4012 ns, 2694..33870, p99 Some(34048), 42 bins with 64
       syncs: 0, error: None
@@ -159,7 +159,7 @@ fn jobs_after_each_other_are_in_different_groups() {
 fn reads_and_writes_that_fio_put_together() {
     insta::assert_snapshot!(story("fio-3.33-unified.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:09Z")
-    together (group 0): psync x1 depth 1, 26 ms
+    together: psync x1 depth 1, 26 ms
       read: 64 I/Os, 262144 bytes, 0 errors, mean 398463 ns, 1963..4032922, p99 Some(4046848), 57 bins with 64
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
@@ -172,7 +172,7 @@ fn reads_and_writes_that_fio_put_together() {
 fn latencies_that_fio_was_told_to_measure_otherwise() {
     insta::assert_snapshot!(story("fio-3.33-lat-percentiles.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:10Z")
-    total (group 0): psync x1 depth 1, 14 ms
+    total: psync x1 depth 1, 14 ms
       read: 29 I/Os, 118784 bytes, 0 errors, mean 435943 ns, 55031..3840982, p99 Some(3850240), 20 bins with 29
       write: 35 I/Os, 143360 bytes, 0 errors, mean 4695 ns, 1852..25948, p99 Some(25984), 34 bins with 35
       syncs: 0, error: None
@@ -182,7 +182,7 @@ fn latencies_that_fio_was_told_to_measure_otherwise() {
     "#);
     insta::assert_snapshot!(story("fio-3.33-no-clat.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:11Z")
-    none (group 0): psync x1 depth 1, 28 ms
+    none: psync x1 depth 1, 28 ms
       read: 64 I/Os, 262144 bytes, 0 errors, mean 422297 ns, 1092..4089503, p99 None, 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
@@ -195,7 +195,7 @@ fn latencies_that_fio_was_told_to_measure_otherwise() {
 fn errors_and_warnings_are_kept() {
     insta::assert_snapshot!(story("fio-3.33-error.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:12Z")
-    broken (group 0): libaio x1 depth 8, 20 ms
+    broken: libaio x1 depth 8, 20 ms
       read: 2 I/Os, 8192 bytes, 1 errors, mean 1891630 ns, 245773..3537487, p99 Some(3522560), 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: Some("fio: Invalid argument (os error 22)")
@@ -204,7 +204,7 @@ fn errors_and_warnings_are_kept() {
     "#);
     insta::assert_snapshot!(story("fio-3.33-warned.txt"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:12Z")
-    warned (group 0): psync x1 depth 1, 33 ms
+    warned: psync x1 depth 1, 33 ms
       read: 16 I/Os, 65536 bytes, 0 errors, mean 1993665 ns, 41782..7658921, p99 Some(7634944), 0 bins with 0
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None

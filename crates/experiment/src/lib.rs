@@ -7,11 +7,9 @@
 
 mod build;
 mod cloud;
-mod depth;
 pub mod documented;
 mod engine;
 mod explain;
-mod explain_shares;
 pub mod file;
 mod fit;
 mod host_commands;
@@ -19,7 +17,6 @@ mod index;
 mod job_options;
 mod load_factors;
 mod matrix;
-mod network;
 mod order;
 mod overrides;
 mod pairs;
@@ -32,11 +29,9 @@ mod search;
 mod several;
 mod side_runs;
 mod spec;
-mod subject;
 mod target;
 mod tree;
 mod turns;
-mod unheeded;
 mod validate;
 mod workload;
 mod writes;
@@ -49,28 +44,26 @@ pub use iotax_layers::{
 
 pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
-pub use depth::Depth;
 pub use documented::KnownLimit;
 pub use engine::{DrivenAt, Engine, EngineInfo, PageCache, Work};
 pub use host_commands::{HostCommands, command_of_arm};
 pub use index::IndexEnds;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};
 pub use matrix::{Factor, Matrix, Setting};
-pub use network::Elsewhere;
 pub use overrides::{Changes, is_size, override_options};
 pub use pairs::pair_arms;
-pub use rule::Rule;
+pub use rule::{Rule, Subject};
 pub use search::{
     BurstWatch, Opened, OpenedTarget, Probe, ProbePurpose, Purpose, Region, Search, SearchDraft,
     SearchTarget, Traffic,
 };
-pub use side_runs::{SidePhase, SideRole, SideRuns};
+pub use side_runs::{Depth, SidePhase, SideRole, SideRuns};
 pub use spec::{
     Arm, Design, Draft, Driver, Final, Fitted, NamedTarget, Source, Spec, Stop, StopMode, Target,
     Yields,
 };
-pub use subject::Subject;
-pub use target::{parse_arms, parse_repeated_arms};
+
+pub use target::{Elsewhere, parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{

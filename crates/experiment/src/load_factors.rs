@@ -36,7 +36,7 @@ fn level<'a>(phase: &'a Workload, factor: &str) -> Option<&'a str> {
 }
 
 /// Named after its level of a factor.
-pub(crate) fn with_level(phase: Workload, factor: &str, level: &str) -> Workload {
+fn with_level(phase: Workload, factor: &str, level: &str) -> Workload {
     Workload { name: format!("{} {factor}={level}", phase.name), ..phase }
 }
 

@@ -4,7 +4,6 @@ use iotax_layers::units::{self, Unit};
 use iotax_layers::{About, Error};
 
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS, JobOption};
-use crate::presets::default_index;
 use crate::workload::{Bound, Job, Workload};
 
 /// Index versions that a window must have room for: of fewer loads no mean can be told.
@@ -168,7 +167,7 @@ impl Workload {
             "primary" => value.clone_into(&mut self.primary),
             "index" => {
                 let on = units::parse_switch(value)?;
-                self.index = on.then(|| self.index.unwrap_or_else(default_index));
+                self.index = on.then(|| self.index.unwrap_or_default());
             }
             _ => {
                 let others = ["time", "ramp", "primary", "index"];
@@ -192,7 +191,7 @@ impl Workload {
 
     fn set_index(&mut self, key: &str, value: &str) -> Result<(), Error> {
         let known = find_key(&INDEX_OPTIONS, key, &[])?;
-        known.set(self.index.get_or_insert_with(default_index), value)
+        known.set(self.index.get_or_insert_default(), value)
     }
 }
 

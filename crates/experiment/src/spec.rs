@@ -15,7 +15,7 @@ use crate::host_commands::HostCommands;
 use crate::matrix::Setting;
 use crate::rule::Rule;
 use crate::side_runs::{SidePhase, SideRuns};
-use crate::workload::Workload;
+use crate::workload::{Workload, is_default, is_one, one};
 
 /// What is asked for, with nothing left open. It can be read, and nothing changes it any more: whoever
 /// needs another one makes one of it.
@@ -70,7 +70,7 @@ pub struct Draft {
     /// Name of the phases together, where there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
-    #[serde(default, skip_serializing_if = "Source::is_rig")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub source: Source,
     /// What is compared; the first one is the baseline.
     pub arms: Vec<Arm>,
@@ -93,25 +93,11 @@ pub struct Draft {
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: u32,
     /// Of saved results: jobs that one side of a comparison alone has, which are left out.
-    #[serde(default, skip_serializing_if = "is_none_of_them")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub unmatched_jobs: u32,
     /// How its test files were fitted to the room there is, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks for it")]
-const fn is_none_of_them(count: &u32) -> bool {
-    *count == 0
-}
-
-const fn one() -> u32 {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-const fn is_one(at_once: &u32) -> bool {
-    *at_once == 1
 }
 
 /// Where an experiment's trials come from.
@@ -125,13 +111,6 @@ pub enum Source {
     SavedResults,
 }
 
-impl Source {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    const fn is_rig(&self) -> bool {
-        matches!(self, Self::Rig)
-    }
-}
-
 /// One configuration under comparison.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
@@ -141,7 +120,7 @@ pub struct Arm {
     /// What the load is driven at.
     pub target: Target,
     /// What drives it.
-    #[serde(default, skip_serializing_if = "Driver::is_native")]
+    #[serde(default, skip_serializing_if = "is_default")]
     pub driver: Driver,
     /// Of an arm with several targets taken apart: which of them it is. See
     /// [`Draft::arms_by_target`].
@@ -350,13 +329,6 @@ pub enum Driver {
     Fio,
     /// The program iperf3, over network paths.
     Iperf3,
-}
-
-impl Driver {
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-    const fn is_native(&self) -> bool {
-        matches!(self, Self::Native)
-    }
 }
 
 /// How arms relate.

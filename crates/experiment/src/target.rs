@@ -7,7 +7,9 @@ use std::path::PathBuf;
 
 use iotax_layers::{Error, Layer, LayerInfo, Nfs, Stack, numbered_from, quote_value};
 
-use crate::spec::{Arm, Target};
+use crate::engine::{Engine, PageCache};
+use crate::spec::{Arm, Driver, Target};
+use crate::workload::{Job, Workload};
 
 impl Target {
     /// Reads a path or a stack.
@@ -152,6 +154,105 @@ pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
     }
     let problem = format!("more than {MAX_ARMS} arms");
     Err(Error::syntax(problem, "compare fewer at a time, or leave out levels of a matrix"))
+}
+
+/// The far end of a path that leads to another host, or out of this namespace.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Elsewhere<'a> {
+    /// As it is asked for: `tcp://HOST:PORT`, `ssh://HOST`.
+    pub name: String,
+    /// Its name or address.
+    pub host: &'a str,
+    /// Whether the host is one that ssh knows, perhaps by another name.
+    pub is_for_ssh: bool,
+}
+
+impl Target {
+    /// Where the path leads, if it is one that was not made for this run.
+    pub fn elsewhere(&self) -> Option<Elsewhere<'_>> {
+        let (scheme, place, is_for_ssh) = match self.layers().first()? {
+            Layer::Peer(peer) => ("tcp", &peer.address, false),
+            Layer::Remote(remote) => ("ssh", &remote.host, true),
+            _ => return None,
+        };
+        let host = place.rsplit_once(':').filter(|_| !is_for_ssh).map_or(place.as_str(), |at| at.0);
+        Some(Elsewhere { name: format!("{scheme}://{place}"), host, is_for_ssh })
+    }
+}
+
+impl Workload {
+    /// Whether its load is driven over a network path.
+    pub fn is_network(&self) -> bool {
+        self.jobs.iter().any(|job| job.engine.is_network())
+    }
+
+    /// What the primary job does one after the other: see [`Engine::unit`](crate::Engine::unit).
+    pub fn unit(&self) -> &'static str {
+        self.primary_job().map_or("I/O", |job| job.engine.unit())
+    }
+
+    /// Whether the primary job is about how much passes, in one direction.
+    pub fn is_stream(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.engine.is_stream())
+    }
+
+    /// Whether all its jobs are streams, some to the peer and some from it, so that what counts is
+    /// what passes both ways together.
+    pub fn goes_both_ways(&self) -> bool {
+        self.jobs.iter().all(|job| job.engine.is_stream())
+            && self.jobs.iter().any(Job::reads)
+            && self.jobs.iter().any(Job::writes)
+    }
+
+    /// Whether the primary job sends datagrams.
+    pub fn is_datagrams(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.engine.is_datagrams())
+    }
+
+    /// Whether it is bytes over a network path that count, and no single I/O of them.
+    pub fn moves_bytes(&self) -> bool {
+        self.is_stream() || self.is_datagrams()
+    }
+
+    /// Whether the primary job is about how long a request waits for its answer.
+    pub fn is_round_trips(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.engine.is_round_trips())
+    }
+
+    /// Whether the primary job makes a connection for each request.
+    pub fn is_connections(&self) -> bool {
+        self.primary_job().is_some_and(|job| job.engine.is_connections())
+    }
+}
+
+impl Arm {
+    /// What of `workload` has no effect on this arm; empty where all has.
+    pub fn unheeded(&self, workload: &Workload) -> Vec<String> {
+        if !self.target.is_in_process() || self.driver != Driver::Native {
+            return Vec::new();
+        }
+        let from_file = workload.origin.is_some();
+        workload.jobs.iter().filter_map(|job| job.unheeded(from_file)).collect()
+    }
+}
+
+impl Job {
+    fn unheeded(&self, from_file: bool) -> Option<String> {
+        // fio's own default is no choice.
+        let is_chosen = self.engine_asked || from_file && self.engine != Engine::Psync;
+        let is_of_system = self.engine.info().cache != PageCache::Never && is_chosen;
+        let engine = is_of_system.then(|| format!("engine={}", self.engine.name()));
+        let sqpoll = self.sqpoll.then(|| "sqpoll".to_owned());
+        let asked: Vec<String> = engine.into_iter().chain(sqpoll).collect();
+        (!asked.is_empty()).then(|| {
+            format!(
+                "job {}: {} has no effect: these layers are of iotax's own process, which drives \
+                 them without the kernel; vdisk(stack=\"...\") mounts them, and then it has",
+                self.name,
+                asked.join(" and ")
+            )
+        })
+    }
 }
 
 #[cfg(test)]
@@ -304,6 +405,60 @@ mod tests {
         fn no_text_panics(text in prop_oneof![".*", "(mem|aes|a|[=/(). +\"])*"]) {
             let _ = Target::parse(&text);
             let _ = Arm::parse(&text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod network_tests {
+    use super::*;
+
+    #[test]
+    fn a_path_tells_where_it_leads() {
+        let told = |text: &str| {
+            let target = Target::parse(text).unwrap();
+            target.elsewhere().map(|to| format!("{} {} {}", to.name, to.host, to.is_for_ssh))
+        };
+        let [v4, v6, ssh] =
+            ["tcp://10.0.0.2:7474", "peer(address=\"[fd00::2]:74\") + tls", "ssh://root@db-1"]
+                .map(told);
+        assert_eq!(v4.as_deref(), Some("tcp://10.0.0.2:7474 10.0.0.2 false"));
+        assert_eq!(v6.as_deref(), Some("tcp://[fd00::2]:74 [fd00::2] false"));
+        assert_eq!(ssh.as_deref(), Some("ssh://root@db-1 root@db-1 true"));
+        assert_eq!([told("netns"), told("/data"), told("mem")], [None, None, None]);
+    }
+}
+
+#[cfg(test)]
+mod unheeded_tests {
+    use super::*;
+    use crate::spec::Target;
+
+    fn told(set: &[&str], target: &str) -> String {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        for text in set {
+            workload.set(text).unwrap();
+        }
+        Arm::new("a", Target::parse(target).unwrap()).unheeded(&workload).join("\n")
+    }
+
+    #[test]
+    fn an_engine_that_is_asked_for_and_not_used_is_said() {
+        insta::assert_snapshot!(told(&["engine=psync"], "mem(size=4M)"), @"job io: engine=psync has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
+        insta::assert_snapshot!(told(&["sqpoll=1"], "mem(size=4M) + aes"), @"job io: sqpoll has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
+        insta::assert_snapshot!(told(&["engine=io_uring", "sqpoll=1"], "mem(size=4M)"), @"job io: engine=io_uring and sqpoll has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
+    }
+
+    #[test]
+    fn what_is_used_or_was_not_asked_for_is_not() {
+        for (set, target) in [
+            (&[][..], "mem(size=4M)"),
+            (&["engine=vdisk"], "mem(size=4M)"),
+            (&["engine=null"], "mem(size=4M)"),
+            (&["engine=psync"], "/mnt"),
+            (&["engine=psync"], "vdisk(stack=\"mem(size=4M)\")"),
+        ] {
+            assert_eq!(told(set, target), "", "{set:?} on {target}");
         }
     }
 }

@@ -282,16 +282,16 @@ pub struct FioOption {
     pub beyond: Option<String>,
 }
 
-const fn one() -> u32 {
+pub(crate) const fn one() -> u32 {
     1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
-const fn is_one(n: &u32) -> bool {
+pub(crate) const fn is_one(n: &u32) -> bool {
     *n == 1
 }
 
-fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
 }
 

@@ -10,21 +10,19 @@ mod declaration;
 #[macro_use]
 mod each;
 mod error;
-mod quote;
 mod stack;
 mod text;
 pub mod units;
 
 pub use declaration::info::{Does, Form, LayerInfo, Parameter, Submitter, World};
-pub use declaration::need::{Need, Version};
+pub use declaration::need::Need;
 pub use declaration::shared::Cpus;
 pub use each::cloud::{CloudDisk, CloudDisks, CloudOptions, CloudPart, MadeDisks, PartLayer};
 pub use each::file_system::FileSystemKind;
 pub use each::throttle::Counts;
 #[allow(clippy::wildcard_imports, reason = "the files that `each_layer` lists")]
 use each::*;
-pub use error::{About, Error, FilePlace, similar};
-pub use quote::{brief, cut};
+pub use error::{About, Error, FilePlace, brief, cut, similar};
 use stack::vdisk;
 pub use stack::{Base, Layer, Stack, numbered, numbered_from, resolve_path};
 pub use text::{WrittenLayer, quote_value, written_layers};

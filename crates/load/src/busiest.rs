@@ -9,7 +9,7 @@ use std::sync::{Mutex, PoisonError};
 
 use iotax_record::{Busiest, BusyOne, PathEnd};
 
-use crate::counters::{process_ticks, tick_ns};
+use crate::counters::{each_cpu, process_ticks, tick_ns};
 use crate::target::Peer;
 
 /// Process and thread.
@@ -146,24 +146,8 @@ fn name(stat: &str) -> Option<&str> {
     Some(stat.split_once('(')?.1.rsplit_once(')')?.0)
 }
 
-/// The lines `cpuN` of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq.
 fn cpus(stat: &str) -> Vec<[u64; 2]> {
-    let is_one = |line: &&str| {
-        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    };
-    let of_line = |line: &str| {
-        let ticks: Vec<u64> =
-            line.split_whitespace().skip(1).map_while(|word| word.parse().ok()).collect();
-        let &[user, nice, system, _idle, _iowait, irq, softirq, ..] = ticks.as_slice() else {
-            return [0; 2];
-        };
-        let interrupts = irq.saturating_add(softirq);
-        [
-            [user, nice, system].iter().fold(interrupts, |sum, more| sum.saturating_add(*more)),
-            interrupts,
-        ]
-    };
-    stat.lines().filter(is_one).map(of_line).collect()
+    each_cpu(stat).map(|cpu| [cpu.busy, cpu.interrupts]).collect()
 }
 
 #[cfg(test)]

@@ -1,10 +1,15 @@
 //! Counters of this machine and process, read at the edges of the window.
 
 use std::fs;
+use std::time::{Duration, Instant};
 
-use iotax_record::SystemCounters;
+use iotax_record::{PauseRecord, SystemCounters};
+use rustix::fs::{Mode, OFlags, open};
+use rustix::io::read;
 use rustix::process::Pid;
 use rustix::time::{ClockId, clock_gettime};
+
+use crate::pause;
 
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Reading(SystemCounters);
@@ -12,8 +17,7 @@ pub(crate) struct Reading(SystemCounters);
 impl Reading {
     /// Reads everything now; what this system does not tell stays `None`.
     pub(crate) fn now() -> Self {
-        let cpu = clock_gettime(ClockId::ProcessCPUTime);
-        let cpu_ns = cpu.tv_sec.unsigned_abs() * 1_000_000_000 + cpu.tv_nsec.unsigned_abs();
+        let cpu_ns = clock_ns(ClockId::ProcessCPUTime);
         let mut reading = Self::with(Some(cpu_ns), "/proc/self");
         reading.0.kernel_threads_cpu_ns = kernel_threads_ticks().map(|ticks| ticks * tick_ns());
         reading
@@ -28,29 +32,21 @@ impl Reading {
     }
 
     /// Takes what `later` has: of a process that has just ended there is nothing to be read.
-    pub(crate) fn update(&mut self, later: Self) {
-        let (old, new) = (std::mem::take(&mut self.0), later.0);
-        self.0 = SystemCounters {
-            process_cpu_ns: new.process_cpu_ns.or(old.process_cpu_ns),
-            device_read_bytes: new.device_read_bytes.or(old.device_read_bytes),
-            device_write_bytes: new.device_write_bytes.or(old.device_write_bytes),
-            cpu_busy_ns: new.cpu_busy_ns.or(old.cpu_busy_ns),
-            cpu_steal_ns: new.cpu_steal_ns.or(old.cpu_steal_ns),
-            kernel_threads_cpu_ns: new.kernel_threads_cpu_ns.or(old.kernel_threads_cpu_ns),
-        };
+    pub(crate) fn update(&mut self, later: &Self) {
+        self.0 = later.each(self, Option::or);
     }
 
     fn with(process_cpu_ns: Option<u64>, directory: &str) -> Self {
         let io = fs::read_to_string(format!("{directory}/io")).ok();
         let field = |name| io.as_deref().and_then(|text| io_field(text, name));
         let stat = fs::read_to_string("/proc/stat").ok();
-        let cpus = stat.as_deref().and_then(cpu_line);
+        let cpus = stat.as_deref().and_then(all_cpus);
         Self(SystemCounters {
             process_cpu_ns,
             device_read_bytes: field("read_bytes"),
             device_write_bytes: field("write_bytes"),
-            cpu_busy_ns: cpus.map(|(busy, _)| busy * tick_ns()),
-            cpu_steal_ns: cpus.map(|(_, steal)| steal * tick_ns()),
+            cpu_busy_ns: cpus.map(|all| all.busy * tick_ns()),
+            cpu_steal_ns: cpus.map(|all| all.steal * tick_ns()),
             kernel_threads_cpu_ns: None,
         })
     }
@@ -62,18 +58,31 @@ impl Reading {
 
     /// What was counted after `earlier`.
     pub(crate) fn since(&self, earlier: &Self) -> SystemCounters {
-        let difference = |of: fn(&SystemCounters) -> Option<u64>| {
-            Some(of(&self.0)?.saturating_sub(of(&earlier.0)?))
-        };
+        self.each(earlier, |now, before| Some(now?.saturating_sub(before?)))
+    }
+
+    /// What each counter of both comes to.
+    fn each(
+        &self,
+        other: &Self,
+        of: impl Fn(Option<u64>, Option<u64>) -> Option<u64>,
+    ) -> SystemCounters {
+        let (own, other) = (&self.0, &other.0);
         SystemCounters {
-            process_cpu_ns: difference(|counters| counters.process_cpu_ns),
-            device_read_bytes: difference(|counters| counters.device_read_bytes),
-            device_write_bytes: difference(|counters| counters.device_write_bytes),
-            cpu_busy_ns: difference(|counters| counters.cpu_busy_ns),
-            cpu_steal_ns: difference(|counters| counters.cpu_steal_ns),
-            kernel_threads_cpu_ns: difference(|counters| counters.kernel_threads_cpu_ns),
+            process_cpu_ns: of(own.process_cpu_ns, other.process_cpu_ns),
+            device_read_bytes: of(own.device_read_bytes, other.device_read_bytes),
+            device_write_bytes: of(own.device_write_bytes, other.device_write_bytes),
+            cpu_busy_ns: of(own.cpu_busy_ns, other.cpu_busy_ns),
+            cpu_steal_ns: of(own.cpu_steal_ns, other.cpu_steal_ns),
+            kernel_threads_cpu_ns: of(own.kernel_threads_cpu_ns, other.kernel_threads_cpu_ns),
         }
     }
+}
+
+/// What a clock of this thread, process or machine shows.
+pub(crate) fn clock_ns(clock: ClockId) -> u64 {
+    let time = clock_gettime(clock);
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
 /// Length of a tick.
@@ -109,15 +118,201 @@ fn io_field(text: &str, name: &str) -> Option<u64> {
     })
 }
 
-/// (busy, steal) in ticks, summed over CPUs, from the first line of `/proc/stat`: `cpu user nice
-/// system idle iowait irq softirq steal ...`, see the manual page `proc_stat`.
-fn cpu_line(stat: &str) -> Option<(u64, u64)> {
-    let line = stat.lines().next()?.strip_prefix("cpu ")?;
-    let ticks: Vec<u64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
-    let &[user, nice, system, _idle, _iowait, irq, softirq, steal, ..] = ticks.as_slice() else {
+/// What `/proc/stat` has of one CPU or of all, in ticks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct CpuTicks {
+    pub busy: u64,
+    /// Of these, with interrupts.
+    pub interrupts: u64,
+    pub steal: u64,
+}
+
+/// Of all CPUs together: the first line.
+fn all_cpus(stat: &str) -> Option<CpuTicks> {
+    cpu_ticks(stat.lines().next().filter(|line| line.starts_with("cpu "))?)
+}
+
+/// Of each CPU: the lines `cpuN`.
+pub(crate) fn each_cpu(stat: &str) -> impl Iterator<Item = CpuTicks> {
+    let is_one = |line: &&str| {
+        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+    };
+    stat.lines().filter(is_one).map(|line| cpu_ticks(line).unwrap_or_default())
+}
+
+/// From `cpu user nice system idle iowait irq softirq steal ...`, see the manual page `proc_stat`.
+fn cpu_ticks(line: &str) -> Option<CpuTicks> {
+    let words = line.split_whitespace().skip(1);
+    let ticks: Vec<u64> = words.map_while(|word| word.parse().ok()).collect();
+    let &[user, nice, system, _idle, _iowait, irq, softirq, ref rest @ ..] = ticks.as_slice()
+    else {
         return None;
     };
-    Some((user + nice + system + irq + softirq, steal))
+    let interrupts = irq.saturating_add(softirq);
+    let busy = [user, nice, system].into_iter().fold(interrupts, u64::saturating_add);
+    Some(CpuTicks { busy, interrupts, steal: rest.first().copied().unwrap_or(0) })
+}
+
+// What a thread has used of the machine, from `getrusage(RUSAGE_THREAD)`.
+
+/// CPU time, page faults and context switches of one thread.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Usage {
+    /// CPU time, to the nanosecond.
+    pub cpu_ns: u64,
+    /// CPU time in user mode, as the kernel estimates it.
+    pub user_ns: u64,
+    /// CPU time in the kernel, as the kernel estimates it.
+    pub system_ns: u64,
+    /// Page faults served from memory.
+    pub minor_faults: u64,
+    /// Page faults that waited for a device.
+    pub major_faults: u64,
+    /// Voluntary and involuntary.
+    pub context_switches: u64,
+    /// Ready to run, and without a CPU. `None` in a kernel that does not count it.
+    pub cpu_wait_ns: Option<u64>,
+}
+
+impl Usage {
+    /// Of the calling thread since it started.
+    pub(crate) fn of_this_thread() -> Self {
+        // SAFETY: rusage is plain integers, for which all-zero is a valid value.
+        let mut raw: libc::rusage = unsafe { std::mem::zeroed() };
+        // SAFETY: the pointer is to a live rusage. RUSAGE_THREAD cannot fail on Linux; if it ever
+        // did, the zeros would stand.
+        unsafe { libc::getrusage(libc::RUSAGE_THREAD, &raw mut raw) };
+        Self {
+            cpu_ns: clock_ns(ClockId::ThreadCPUTime),
+            user_ns: time_ns(raw.ru_utime),
+            system_ns: time_ns(raw.ru_stime),
+            minor_faults: raw.ru_minflt.unsigned_abs(),
+            major_faults: raw.ru_majflt.unsigned_abs(),
+            context_switches: raw.ru_nvcsw.unsigned_abs() + raw.ru_nivcsw.unsigned_abs(),
+            cpu_wait_ns: cpu_wait_ns(),
+        }
+    }
+
+    /// What was used after `earlier`. `getrusage` counts up to the last timer tick only, so the
+    /// total is taken from the thread's CPU clock and divided as `getrusage` divides it.
+    pub(crate) fn since(&self, earlier: &Self) -> Self {
+        let cpu_ns = self.cpu_ns - earlier.cpu_ns;
+        let user_ns = self.user_ns.saturating_sub(earlier.user_ns);
+        let system_ns = self.system_ns.saturating_sub(earlier.system_ns);
+        let estimate_ns = u128::from((user_ns + system_ns).max(1));
+        let system_ns = u64::try_from(u128::from(cpu_ns) * u128::from(system_ns) / estimate_ns)
+            .expect("a share of a u64")
+            .min(cpu_ns);
+        Self {
+            cpu_ns,
+            user_ns: cpu_ns - system_ns,
+            system_ns,
+            minor_faults: self.minor_faults - earlier.minor_faults,
+            major_faults: self.major_faults - earlier.major_faults,
+            context_switches: self.context_switches - earlier.context_switches,
+            cpu_wait_ns: self
+                .cpu_wait_ns
+                .zip(earlier.cpu_wait_ns)
+                .map(|(now, then)| now.saturating_sub(then)),
+        }
+    }
+}
+
+/// The second figure of `/proc/thread-self/schedstat`: time spent on a run queue. Read without an
+/// allocation, since that is what the loops that ask for it promise.
+fn cpu_wait_ns() -> Option<u64> {
+    let file = open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
+    let mut text = [0; 64];
+    let length = read(file.ok()?, &mut text).ok()?;
+    std::str::from_utf8(&text[..length]).ok()?.split_ascii_whitespace().nth(1)?.parse().ok()
+}
+
+fn time_ns(time: libc::timeval) -> u64 {
+    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_usec.unsigned_abs() * 1_000
+}
+
+// The machine's counters beside a program that drives a load.
+
+/// Counters of a window as long as a program's, from the end of the ramp on, or to its last look at the
+/// program if that ends before. fio and iperf3 do not say when their own window opens, so their start
+/// (some 100 ms) makes this one a little early; what they do after their time, above all to print their
+/// result, is not in.
+pub(crate) struct Watch {
+    opens: Instant,
+    closes: Instant,
+    window: Option<(Reading, Reading)>,
+    /// The last look at the program, if it was stopped then since the look before that.
+    stopped: Option<(Instant, Instant)>,
+    last: Instant,
+    /// How long it was stopped each time, in nanoseconds.
+    pauses: Vec<u64>,
+}
+
+impl Watch {
+    /// From now on.
+    pub(crate) fn new(ramp_ns: u64, time_ns: u64) -> Self {
+        let opens = Instant::now() + Duration::from_nanos(ramp_ns);
+        Self {
+            opens,
+            closes: opens + Duration::from_nanos(time_ns),
+            window: None,
+            stopped: None,
+            last: Instant::now(),
+            pauses: Vec::new(),
+        }
+    }
+
+    /// Reads the counters of the machine and of the program.
+    pub(crate) fn glance(&mut self, pid: Pid) {
+        let now = Instant::now();
+        self.note(now, is_stopped(pid));
+        if now < self.opens || now > self.closes {
+            return;
+        }
+        let now = Reading::of(pid);
+        match &mut self.window {
+            Some((_, last)) => last.update(&now),
+            None => self.window = Some((now.clone(), now)),
+        }
+    }
+
+    /// Takes note of whether the program is stopped: whatever it times is then longer, and no storage
+    /// is slow.
+    fn note(&mut self, now: Instant, is_stopped: bool) {
+        if is_stopped {
+            let (since, _) = self.stopped.unwrap_or((self.last, now));
+            self.stopped = Some((since, now));
+        } else {
+            self.end_of_stop();
+        }
+        self.last = now;
+    }
+
+    fn end_of_stop(&mut self) {
+        let Some((since, until)) = self.stopped.take() else { return };
+        if since < self.closes && until > self.opens {
+            self.pauses.push(u64::try_from((until - since).as_nanos()).unwrap_or(u64::MAX));
+        }
+    }
+
+    /// The times in which it was stopped, as far as they reach into the window.
+    pub(crate) fn paused(&mut self) -> Option<PauseRecord> {
+        self.end_of_stop();
+        pause::record(&self.pauses)
+    }
+
+    pub(crate) fn counters(self) -> SystemCounters {
+        self.window.map(|(first, last)| last.since(&first)).unwrap_or_default()
+    }
+}
+
+/// Whether a process is stopped by a signal or a debugger.
+fn is_stopped(pid: Pid) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{}/stat", pid.as_raw_nonzero()));
+    stat.is_ok_and(|stat| {
+        let state = stat.rsplit_once(')').and_then(|(_, rest)| rest.split_whitespace().next());
+        matches!(state, Some("T" | "t"))
+    })
 }
 
 #[cfg(test)]
@@ -127,8 +322,9 @@ mod tests {
     #[test]
     fn busy_is_everything_but_idle_waiting_and_stolen_time() {
         let stat = "cpu  1 2 4 8 16 32 64 128 0 0\ncpu0 9 9 9 9 9 9 9 9 0 0\n";
-        assert_eq!(cpu_line(stat), Some((1 + 2 + 4 + 32 + 64, 128)));
-        assert_eq!(cpu_line("intr 5"), None);
+        let all = CpuTicks { busy: 1 + 2 + 4 + 32 + 64, interrupts: 32 + 64, steal: 128 };
+        assert_eq!(all_cpus(stat), Some(all));
+        assert_eq!(all_cpus("intr 5"), None);
     }
 
     #[test]
@@ -163,5 +359,45 @@ mod tests {
     /// A kernel may be built without that file.
     fn children_are_listed() -> bool {
         fs::exists("/proc/2/task/2/children").unwrap_or(false)
+    }
+}
+
+#[cfg(test)]
+mod tests_of_watch {
+    use super::*;
+
+    const HOUR_NS: u64 = 3_600_000_000_000;
+
+    fn counted(ramp_ns: u64, time_ns: u64) -> SystemCounters {
+        let mut watch = Watch::new(ramp_ns, time_ns);
+        while Instant::now() <= watch.opens && ramp_ns == 0 {}
+        let own = rustix::process::getpid();
+        watch.glance(own);
+        // Something for the process to have used in between.
+        std::hint::black_box((0..20_000_000_u64).sum::<u64>());
+        watch.glance(own);
+        watch.counters()
+    }
+
+    #[test]
+    fn only_what_lies_in_the_window_is_counted() {
+        assert!(counted(0, HOUR_NS).process_cpu_ns.is_some());
+        assert_eq!(counted(HOUR_NS, HOUR_NS), SystemCounters::default(), "before it opens");
+        assert_eq!(counted(0, 0), SystemCounters::default(), "after it has closed");
+    }
+
+    #[test]
+    fn times_in_which_it_is_stopped_are_told_as_far_as_they_reach_into_the_window() {
+        let second = Duration::from_secs(1);
+        let mut watch = Watch::new(1_000_000_000, 5_000_000_000);
+        let start = watch.opens.checked_sub(second).unwrap();
+        let looks =
+            [(0, true), (1, false), (2, false), (3, true), (4, true), (5, false), (8, true)];
+        for (at, is_stopped) in looks {
+            watch.note(start + at * second, is_stopped);
+        }
+        let paused = watch.paused().unwrap();
+        assert_eq!((paused.count, paused.total_ns), (2, 2_000_000_000 + 3_000_000_000));
+        assert!(Watch::new(0, HOUR_NS).paused().is_none());
     }
 }

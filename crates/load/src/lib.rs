@@ -8,10 +8,9 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `driver` | the seam: requests, the trait |
+//! | `driver` | the seam: requests, the trait; progress while a load runs |
 //! | `target` | what load can be driven at: a path, a disk, the far end of a network path |
-//! | `file_assignment`, `layout` | which thread works where; test files with real data |
-//! | `parts` | which jobs work on which of several targets |
+//! | `file_assignment`, `layout` | which thread works where; test files with real data; which jobs work on which of several targets |
 //! | `engine` | what an engine is; a thread of a job, its start, pace and window, what it counts |
 //! | `engine::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
 //! | `engine::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
@@ -19,7 +18,7 @@
 //! | `native::coordinator`, `worker` | threads up, common start, threads down |
 //! | `native::drive` | the loop that issues I/Os: the hot path |
 //! | `native::fill` | one pass over all that a workload uses |
-//! | `native::affinity`, `warm` | before the start: CPUs, and a warm cache |
+//! | `native::placement` | before the start: CPUs, priority, memory |
 //! | `index` | versions of an index, published, loaded and searched beside the jobs |
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
@@ -29,7 +28,7 @@
 //! | `sockopt` | options of sockets |
 //! | `child` | another program, started, watched and ended |
 //! | `pause` | whether load was held up by something else than the storage |
-//! | `counters`, `watch`, `live` | the machine's counters over the window; progress while it runs |
+//! | `counters`, `busiest` | the machine's counters over the window, and what had most to do |
 //!
 //! # To add an engine
 //!
@@ -50,9 +49,7 @@ mod fio;
 mod index;
 mod iperf3;
 mod layout;
-mod live;
 mod native;
-mod parts;
 mod pause;
 mod peer;
 mod sockopt;
@@ -60,14 +57,12 @@ mod sync;
 mod target;
 mod tree;
 mod verify;
-mod watch;
 
-pub use driver::{LayoutProgress, LoadDriver, Request};
-pub use engine::ring::io_uring_is_allowed;
+pub use driver::{LayoutProgress, LoadDriver, LoadProgress, Request, WindowState};
+pub use engine::io_uring_is_allowed;
 pub use error::Error;
 pub use fio::{Fio, refuse_with_fio};
 pub use iperf3::{Iperf3, refuse_with_iperf3};
-pub use live::{LoadProgress, WindowState};
 pub use native::{Filler, Native, calibrate};
 pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,

@@ -21,9 +21,9 @@ use std::thread;
 use std::time::Duration;
 
 use iotax_record::PauseRecord;
-use rustix::time::{ClockId, clock_gettime};
+use rustix::time::ClockId;
 
-use crate::engine::usage::Usage;
+use crate::counters::{Usage, clock_ns, each_cpu, tick_ns};
 
 /// Lateness that nothing else explains, from which on it is a pause. Timers, interrupts and busy
 /// machines delay a thread by less, or are counted; and a shorter pause moves a window of 5 s by 2 % at
@@ -68,20 +68,20 @@ impl Pulse {
 
     /// Sleeps for so long, or longer if it has to.
     pub(crate) fn sleep(&mut self, time: Duration) {
-        let now_ns = nanoseconds(ClockId::Monotonic);
+        let now_ns = clock_ns(ClockId::Monotonic);
         if now_ns - self.renewed_ns > RENEWED_NS {
             self.renew();
         }
         self.before = Reading {
-            monotonic_ns: nanoseconds(ClockId::Monotonic),
-            boottime_ns: nanoseconds(ClockId::Boottime),
+            monotonic_ns: clock_ns(ClockId::Monotonic),
+            boottime_ns: clock_ns(ClockId::Boottime),
             waited_ns: self.waited_ns(),
             ..self.before
         };
         thread::sleep(time);
         let slept_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-        let woke_ns = nanoseconds(ClockId::Monotonic);
-        let suspended_ns = suspended(&self.before, woke_ns, nanoseconds(ClockId::Boottime));
+        let woke_ns = clock_ns(ClockId::Monotonic);
+        let suspended_ns = suspended(&self.before, woke_ns, clock_ns(ClockId::Boottime));
         let late_ns = woke_ns.saturating_sub(self.before.monotonic_ns + slept_ns);
         if late_ns.max(suspended_ns) < LEAST_NS {
             return;
@@ -113,8 +113,8 @@ impl Pulse {
 
     fn now(&self) -> Reading {
         Reading {
-            monotonic_ns: nanoseconds(ClockId::Monotonic),
-            boottime_ns: nanoseconds(ClockId::Boottime),
+            monotonic_ns: clock_ns(ClockId::Monotonic),
+            boottime_ns: clock_ns(ClockId::Boottime),
             waited_ns: self.waited_ns(),
             stolen_ns: fs::read_to_string("/proc/stat").map_or(0, |stat| most_stolen_ns(&stat)),
             major_faults: Usage::of_this_thread().major_faults,
@@ -153,11 +153,6 @@ fn suspended(before: &Reading, monotonic_ns: u64, boottime_ns: u64) -> u64 {
     Some(booted.saturating_sub(counted)).filter(|ns| *ns >= LEAST_NS).unwrap_or(0)
 }
 
-pub(crate) fn nanoseconds(clock: ClockId) -> u64 {
-    let time = clock_gettime(clock);
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
-}
-
 /// From `schedstat`: time on a CPU, time waiting for one, time slices.
 fn waited(schedstat: &str) -> Option<u64> {
     schedstat.split_whitespace().nth(1)?.parse().ok()
@@ -165,11 +160,7 @@ fn waited(schedstat: &str) -> Option<u64> {
 
 /// The time stolen from the CPU that lost the most since the machine started.
 fn most_stolen_ns(stat: &str) -> u64 {
-    let per_cpu = stat.lines().filter(|line| {
-        line.strip_prefix("cpu").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
-    });
-    let stolen = per_cpu.filter_map(|line| line.split_whitespace().nth(8)?.parse::<u64>().ok());
-    stolen.max().unwrap_or(0) * crate::counters::tick_ns()
+    each_cpu(stat).map(|cpu| cpu.steal).max().unwrap_or(0) * tick_ns()
 }
 
 #[cfg(test)]
@@ -226,7 +217,7 @@ mod tests {
         assert_eq!(waited(""), None);
         let stat =
             "cpu  1 2 3 4 5 6 7 30 0 0\ncpu0 1 2 3 4 5 6 7 10 0 0\ncpu1 1 2 3 4 5 6 7 20 0 0\n";
-        assert_eq!(most_stolen_ns(stat), 20 * crate::counters::tick_ns());
+        assert_eq!(most_stolen_ns(stat), 20 * tick_ns());
         assert_eq!(most_stolen_ns("intr 5\n"), 0);
     }
 }

@@ -22,7 +22,7 @@ use crate::journal::Journal;
 use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::site::cgroup_limits;
-use crate::{scratch, shelf, site, vdisk};
+use crate::{scratch, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
 pub(crate) struct Build<'a> {
@@ -146,12 +146,12 @@ impl Build<'_> {
                 | ResolvedTarget::OnNew { parent: facts, .. } => {
                     let DiskFile { file, held } = disk_file::private(&facts.path, &mut journal)?;
                     files.push((file, held.shown().to_owned(), disk_bytes(arm)));
-                    Some(Top::file(shelf::put(&held, &mut journal)?))
+                    Some(Top::file(scratch::put_on_shelf(&held, &mut journal)?))
                 }
                 ResolvedTarget::Device(facts) => Some(Top::block(&facts.path)),
                 ResolvedTarget::Directory(facts) => {
                     let private = scratch::make(&facts.path, &mut journal)?;
-                    Some(Top::directory(shelf::put(&private, &mut journal)?))
+                    Some(Top::directory(scratch::put_on_shelf(&private, &mut journal)?))
                 }
                 _ => None,
             };

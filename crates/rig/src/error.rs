@@ -190,26 +190,14 @@ impl Blame for Error {
             | Self::SettingFailed { source, .. }
             | Self::SettingLeft { source, .. } => source.fault(),
             Self::OneAtATime { .. } => Fault::Usage,
-            Self::Journal { .. }
-            | Self::NoStateDirectory
-            | Self::StrangersState { .. }
-            | Self::OpenState { .. }
-            | Self::UnusableState { .. }
-            | Self::Make { .. }
-            | Self::Full { .. }
-            | Self::Program { .. }
-            | Self::AfterSettingLeft { .. }
-            | Self::NotAsAsked { .. }
-            | Self::Mount { .. }
-            | Self::Busy { .. }
-            | Self::InUse { .. }
-            | Self::Lingers { .. }
-            | Self::Vanished { .. }
-            | Self::NotOurs { .. }
-            | Self::OutOfSight { .. }
-            | Self::DeviceGone { .. }
-            | Self::Remove { .. }
-            | Self::UnusableJournal { .. } => Fault::Environment,
+            #[rustfmt::skip]
+            Self::Journal { .. } | Self::NoStateDirectory | Self::StrangersState { .. }
+            | Self::OpenState { .. } | Self::UnusableState { .. } | Self::Make { .. }
+            | Self::Full { .. } | Self::Program { .. } | Self::AfterSettingLeft { .. }
+            | Self::NotAsAsked { .. } | Self::Mount { .. } | Self::Busy { .. }
+            | Self::InUse { .. } | Self::Lingers { .. } | Self::Vanished { .. }
+            | Self::NotOurs { .. } | Self::OutOfSight { .. } | Self::DeviceGone { .. }
+            | Self::Remove { .. } | Self::UnusableJournal { .. } => Fault::Environment,
             Self::Interrupted => Fault::Interrupted,
         }
     }

@@ -35,7 +35,6 @@
 //! | `undo` | takes down what dead runs left |
 //! | `held` | files and directories by descriptor, whatever becomes of their names |
 //! | `scratch` | private directories |
-//! | `shelf` | what other programs stand on, where only root can reach it |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
@@ -72,7 +71,6 @@ mod free_space;
 mod held;
 mod host_setting;
 mod identity;
-mod idle;
 mod journal;
 mod layers;
 mod marked;
@@ -88,7 +86,6 @@ mod refusal;
 mod resolved_target;
 mod rig;
 mod scratch;
-mod shelf;
 mod signatures;
 mod site;
 mod space_for_files;

@@ -32,12 +32,12 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
             let Some(path) = programs::find_program(name) else {
                 return missing(format!("{name} is not installed"), install);
             };
-            let wanted = at_least?;
-            let has = version_of(&path, wanted.argument);
-            if has.is_none_or(|has| has >= wanted.number) {
+            let least = at_least?;
+            let has = version_of(&path);
+            if has.is_none_or(|has| has >= least) {
                 return None;
             }
-            let (has, least) = (has.unwrap_or_default(), wanted.number);
+            let has = has.unwrap_or_default();
             missing(
                 format!(
                     "{name} is {}.{}, at least {}.{} is needed",
@@ -120,9 +120,11 @@ fn built_in(module: &str) -> bool {
 
 /// Whether the kernel makes such a part of its network: it does, in a namespace that goes with the
 /// probe.
-fn can_be_made(probe: &[&str]) -> bool {
-    let Some((program, words)) = probe.split_first() else { return false };
+fn can_be_made(probe: &str) -> bool {
+    let Some((program, words)) = probe.split_once(' ') else { return false };
     let Ok(namespace) = Namespace::new() else { return false };
+    // nft takes what starts with a dash for an option, and reads rules in one word, too.
+    let words = if program == "nft" { vec![words] } else { words.split(' ').collect() };
     let program = Program::new(program).args(words).in_namespace(Arc::new(namespace));
     program.run("", &AtomicBool::new(false)).is_ok()
 }
@@ -136,9 +138,9 @@ fn loadable(module: &str) -> bool {
     probe.status().is_ok_and(|status| status.success())
 }
 
-fn version_of(program: &Path, argument: &str) -> Option<(u32, u32)> {
+fn version_of(program: &Path) -> Option<(u32, u32)> {
     let mut command = Command::new(program);
-    let output = command.arg(argument).stdin(Stdio::null()).output().ok()?;
+    let output = command.arg("--version").stdin(Stdio::null()).output().ok()?;
     let text = [output.stdout, output.stderr].concat();
     version_in(&String::from_utf8_lossy(&text))
 }

@@ -231,44 +231,20 @@ impl Blame for Obstacle {
     fn fault(&self) -> Fault {
         match self {
             Self::Stack(error) => error.fault(),
-            Self::Unreachable(_)
-            | Self::Lacks { .. }
-            | Self::DeadDisk
-            | Self::Unprobed { .. }
-            | Self::Unreadable(_)
-            | Self::Unwritable(_)
-            | Self::NoSpace { .. }
+            #[rustfmt::skip]
+            Self::Unreachable(_) | Self::Lacks { .. } | Self::DeadDisk | Self::Unprobed { .. }
+            | Self::Unreadable(_) | Self::Unwritable(_) | Self::NoSpace { .. }
             | Self::NoMemory { .. } => Fault::Environment,
-            Self::Missing
-            | Self::NoParent
-            | Self::TooSmallFor { .. }
-            | Self::NamesAnother { .. }
-            | Self::WouldOverwrite
-            | Self::WrongKind
-            | Self::NotEmpty
-            | Self::DiskThere
-            | Self::TakenByAnother
-            | Self::LinkOfAnother { .. }
-            | Self::InOthersHands { .. }
-            | Self::NotAFile
-            | Self::DeviceAsBase
-            | Self::NotADevice
-            | Self::NotGivenUp { .. }
-            | Self::GivenUpInVain
-            | Self::NotTogether { .. }
-            | Self::InUse { .. }
-            | Self::Signature { .. }
-            | Self::HoldsData { .. }
-            | Self::ReadOnlyDisk
-            | Self::ReadOnlyDevice
-            | Self::ReadOnly
-            | Self::WritesToDevice
-            | Self::WritesToFile
-            | Self::WouldPrecondition
-            | Self::Empty { .. }
-            | Self::TooSmall { .. }
-            | Self::NoDirect { .. }
-            | Self::Unaligned { .. }
+            #[rustfmt::skip]
+            Self::Missing | Self::NoParent | Self::TooSmallFor { .. } | Self::NamesAnother { .. }
+            | Self::WouldOverwrite | Self::WrongKind | Self::NotEmpty | Self::DiskThere
+            | Self::TakenByAnother | Self::LinkOfAnother { .. } | Self::InOthersHands { .. }
+            | Self::NotAFile | Self::DeviceAsBase | Self::NotADevice | Self::NotGivenUp { .. }
+            | Self::GivenUpInVain | Self::NotTogether { .. } | Self::InUse { .. }
+            | Self::Signature { .. } | Self::HoldsData { .. } | Self::ReadOnlyDisk
+            | Self::ReadOnlyDevice | Self::ReadOnly | Self::WritesToDevice | Self::WritesToFile
+            | Self::WouldPrecondition | Self::Empty { .. } | Self::TooSmall { .. }
+            | Self::NoDirect { .. } | Self::Unaligned { .. }
             | Self::FilesTooLarge { .. } => Fault::Usage,
         }
     }

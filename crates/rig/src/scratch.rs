@@ -1,7 +1,9 @@
 //! Private directories being made: where test files are laid out.
 
 use std::fs;
-use std::path::Path;
+use std::fs::DirBuilder;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use crate::entry::Entry;
@@ -10,6 +12,7 @@ use crate::error::Error;
 use crate::held::Held;
 use crate::identity::FileSystem;
 use crate::journal::{Journal, token};
+use crate::state;
 
 /// What the names of all begin with.
 const PREFIX: &str = ".iotax-";
@@ -57,6 +60,29 @@ pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
         .collect();
     names.sort_unstable();
     names
+}
+
+/// Mounts what is held where only root can reach it, and says where that is. It goes with the
+/// journal.
+///
+/// Other programs take paths, look for the real names behind links, and outlive this process. So
+/// what they stand on is the same inode, by a path that leads nowhere else, whatever the owner of
+/// the user's directory does meanwhile.
+pub(crate) fn put_on_shelf(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
+    let run_dir = state::run_directory(journal.state_dir())?;
+    let failed = Error::cannot("mount it where only root can reach", held.shown());
+    let shelf = make(&run_dir, journal)?;
+    let name = held.shown().file_name().unwrap_or_default().to_string_lossy();
+    let name = name.trim_start_matches('.');
+    let at = shelf.shown().join(name);
+    if held.is_file().map_err(failed)? {
+        shelf.create(name).map_err(failed)?;
+    } else {
+        DirBuilder::new().mode(0o700).create(&at).map_err(failed)?;
+    }
+    journal.announce(Entry::Mount { path: at.clone() })?;
+    held.bind(&at).map_err(failed)?;
+    Ok(at)
 }
 
 #[cfg(test)]

@@ -8,6 +8,14 @@ use crate::handoff::Handoff;
 use crate::io::{Io, Parcel};
 use crate::stats::BackingFacts;
 
+/// What the file of a layer opens it with.
+pub(crate) mod prelude {
+    pub(crate) use crate::error::Error;
+    pub(crate) use crate::io::{Io, Op, Parcel, Request};
+    pub(crate) use crate::layer::{Base, BuildPlace, Flow, OpenLayer, Recipe, WorkQueue};
+    pub(crate) use crate::stats::BackingFacts;
+}
+
 /// Where an I/O goes from a layer on its way down.
 pub(crate) enum Flow {
     /// To the layer below.

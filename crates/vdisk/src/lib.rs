@@ -37,7 +37,7 @@
 //! | `io` | the I/O on its way, and the promise that none is lost |
 //! | `layer`, `layers/*` | what an open layer is; one file per layer |
 //! | `bucket` | the token bucket behind `throttle` |
-//! | `clock`, `monotonic_clock` | time, injected; waiting for an instant precisely |
+//! | `clock` | time, injected; waiting for an instant precisely |
 //! | `handoff` | handing an I/O to another thread |
 //! | `memory`, `shared_memory` | is there enough for what a layer asks? what a `mem` is |
 //! | [`fuse`] | the disk as a file that any program can use |
@@ -46,7 +46,6 @@
 
 mod available;
 mod bucket;
-mod buffer;
 mod chance;
 mod clock;
 mod disk;
@@ -57,7 +56,6 @@ mod io;
 mod layer;
 mod layers;
 mod memory;
-mod monotonic_clock;
 mod names;
 mod session;
 mod shared_memory;
@@ -69,11 +67,10 @@ mod xts;
 pub use rustix::io::Errno;
 
 pub use available::{AvailableMemory, MemoryLimit, available_memory};
-pub use clock::{Clock, ManualClock};
+pub use clock::{Clock, ManualClock, MonotonicClock, sleep_until};
 pub use disk::VirtualDisk;
 pub use error::Error;
 pub use io::{Completion, Op, Request};
-pub use monotonic_clock::{MonotonicClock, sleep_until};
 pub use names::shown;
 pub use session::{Session, Submitted};
 pub use stats::{BackingFacts, LayerStats};

@@ -2,12 +2,11 @@
 
 use serde::Deserialize;
 
-use crate::conflicts;
 use crate::limit::{Burst, Cloud, Direction, Limit, Rate, Scope, Source};
 use crate::note::{Fact, Note, Property, tabled};
 use crate::table::{AZURE_NETWORKS, AZURE_VMS};
 use crate::units::{KIB, MB, MBIT, gib_to_bytes};
-use crate::vm::{LocalStorage, Vm};
+use crate::vm::{LocalStorage, Vm, conflicts_of_vm};
 
 /// Kinds of disk that have limits of their own on newer sizes.
 const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
@@ -107,7 +106,7 @@ impl AzureVmRow {
             network: network(&self.size),
             facts: self.facts(),
             notes: tabled(&self.notes),
-            conflicts: conflicts::of_vm(&self.size),
+            conflicts: conflicts_of_vm(&self.size),
             source: self.source(),
             page: self.page(),
             variant: self.variant,

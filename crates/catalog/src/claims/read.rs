@@ -45,12 +45,10 @@ impl Claim {
 /// A claim's columns in one of the forms: whose limit, and where its figures stand.
 struct Columns {
     scope: Option<Scope>,
-    iops: &'static str,
-    mb: &'static str,
     /// Bytes per second, which stand before MB/s.
     bytes: Option<&'static str>,
-    burst_iops: &'static str,
-    burst_mb: &'static str,
+    /// IOPS and MB/s, and those of a burst.
+    figures: [&'static str; 4],
 }
 
 /// A form of table: the column of names, and the claims in each row.
@@ -63,11 +61,8 @@ const OWN: Form = Form {
     name: "name",
     claims: &[Columns {
         scope: None,
-        iops: "iops",
-        mb: "mbps",
         bytes: None,
-        burst_iops: "burst_iops",
-        burst_mb: "burst_mbps",
+        figures: ["iops", "mbps", "burst_iops", "burst_mbps"],
     }],
 };
 
@@ -76,27 +71,23 @@ const AZURE_VMS: Form = Form {
     claims: &[
         Columns {
             scope: Some(Scope::VmCached),
-            iops: "cached_iops",
-            mb: "cached_mbps",
             bytes: Some("cached_read_bytes_per_s"),
-            burst_iops: "burst_cached_iops",
-            burst_mb: "burst_cached_mbps",
+            figures: ["cached_iops", "cached_mbps", "burst_cached_iops", "burst_cached_mbps"],
         },
         Columns {
             scope: Some(Scope::VmUncached),
-            iops: "uncached_iops",
-            mb: "uncached_mbps",
             bytes: Some("uncached_bytes_per_s"),
-            burst_iops: "burst_uncached_iops",
-            burst_mb: "burst_uncached_mbps",
+            figures: [
+                "uncached_iops",
+                "uncached_mbps",
+                "burst_uncached_iops",
+                "burst_uncached_mbps",
+            ],
         },
         Columns {
             scope: Some(Scope::VmTemporary),
-            iops: "temp_iops",
-            mb: "temp_mbps",
             bytes: None,
-            burst_iops: "",
-            burst_mb: "",
+            figures: ["temp_iops", "temp_mbps", "", ""],
         },
     ],
 };
@@ -105,11 +96,8 @@ const AZURE_DISKS: Form = Form {
     name: "tier",
     claims: &[Columns {
         scope: Some(Scope::Disk),
-        iops: "provisioned_iops",
-        mb: "provisioned_mbps",
         bytes: None,
-        burst_iops: "burst_iops",
-        burst_mb: "burst_mbps",
+        figures: ["provisioned_iops", "provisioned_mbps", "burst_iops", "burst_mbps"],
     }],
 };
 
@@ -171,13 +159,14 @@ impl ClaimRow<'_> {
         for columns in form.claims {
             let scope = columns.scope.map_or_else(|| self.scope(), |scope| Ok(Some(scope)))?;
             let bytes = columns.bytes.map(|column| self.figure(column)).transpose()?.flatten();
-            let (iops, mb) = (self.figure(columns.iops)?, self.figure(columns.mb)?);
+            let [iops, mb, burst_iops, burst_mb] = columns.figures;
+            let (iops, mb) = (self.figure(iops)?, self.figure(mb)?);
             let claimed = Claimed {
                 iops,
                 // Bytes alone are those of a bucket that the row does not claim.
                 bw_bytes: bytes.filter(|_| iops.is_some()).or(mb.map(|mb| mb * MB)),
-                burst_iops: self.figure(columns.burst_iops)?,
-                burst_bw_bytes: self.figure(columns.burst_mb)?.map(|mb| mb * MB),
+                burst_iops: self.figure(burst_iops)?,
+                burst_bw_bytes: self.figure(burst_mb)?.map(|mb| mb * MB),
             };
             if claimed == Claimed::default() {
                 continue;

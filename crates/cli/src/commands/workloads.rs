@@ -68,7 +68,8 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
             let name = format!("  {name:<20} ");
             wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
         }
-        let own = workloads.iter().flat_map(|w| Workload::preset_sources(&w.name)).copied();
+        let own =
+            workloads.iter().flat_map(|w| Workload::preset_sources(&w.name)).map(String::as_str);
         let sources = workloads.iter().filter_map(|w| Workload::suite_source(&w.name)).chain(own);
         for source in sources {
             wrap(&mut out, &format!("Source: {source}"), "", "  ");

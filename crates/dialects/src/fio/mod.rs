@@ -4,23 +4,21 @@
 //! jobs of them. What only fio can do is kept in [`Job::fio`](iotax_experiment::Job::fio) and refused by
 //! [`require_native`].
 
-mod beyond;
 mod meaning;
 pub mod options;
-mod outside;
-mod place;
 pub mod reach;
 mod section;
 pub mod values;
 pub mod written;
 
-use iotax_experiment::file::FioWorkload;
-use iotax_experiment::{Error, Workload};
+use std::fmt;
 
-pub use beyond::{Beyond, check_drivers, require_native};
-pub use outside::{Include, Machine, Outside};
-pub use place::TextPlace;
-pub use section::{Ignored, Section, Setting};
+use iotax_experiment::file::FioWorkload;
+use iotax_experiment::{Arm, Blame, Draft, Driver, Error, Fault, FioOption, Job, Workload};
+
+use reach::refused_by_driver;
+
+pub use section::{Ignored, Include, Machine, Outside, Section, Setting, TextPlace};
 
 /// The phases of a job file; `stonewall` separates them.
 ///
@@ -76,4 +74,126 @@ pub fn from_entry(entry: &FioWorkload, include: Include<'_>) -> Result<Vec<Workl
     let read = include.file(text);
     let jobs = read.map_err(|why| Error::syntax(format!("cannot read `{text}`: {why}"), ""))?;
     from_job_file(text, &jobs, include)
+}
+
+// Workloads that only fio can do: what keeps the native engines from it, in words.
+
+/// Options listed; a file of many jobs may have hundreds.
+const MOST_LISTED: usize = 12;
+/// Width of a line on a terminal.
+const COLUMNS: usize = 80;
+
+/// Options of fio that the native engines cannot do.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub struct Beyond {
+    /// Each with its place and why.
+    pub options: Vec<FioOption>,
+    /// A job verifies what it writes, which fio is not asked to do.
+    verifies: bool,
+    /// Why fio cannot do it either, on this target or as it is installed.
+    no_fio: Option<String>,
+}
+
+impl Blame for Beyond {
+    fn fault(&self) -> Fault {
+        Fault::Usage
+    }
+}
+
+/// Refuses an experiment with jobs that the native engines cannot do, if they are to drive some
+/// arm. Apart from other checks, since what drives an arm may be decided last.
+///
+/// # Errors
+/// All options in question.
+pub fn check_drivers(spec: &Draft) -> Result<(), Beyond> {
+    let is_other = |arm: &Arm| arm.driver != Driver::Fio;
+    if spec.arms.iter().any(is_other) { require_native(spec.phases()) } else { Ok(()) }
+}
+
+/// Refuses phases with options that the native engines cannot do.
+///
+/// # Errors
+/// All options in question.
+pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Result<(), Beyond> {
+    let jobs: Vec<&Job> = phases.into_iter().flat_map(|workload| &workload.jobs).collect();
+    let verifies = jobs.iter().any(|job| job.verify && job.writes_data());
+    let beyond = jobs.iter().flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
+    let mut options: Vec<FioOption> = Vec::new();
+    for option in beyond {
+        // What stands in [global] is in every job.
+        if options.len() <= MOST_LISTED && !options.contains(option) {
+            options.push(option.clone());
+        }
+    }
+    if options.is_empty() { Ok(()) } else { Err(Beyond { options, verifies, no_fio: None }) }
+}
+
+/// Whether iotax keeps fio from it, too.
+fn is_refused(option: &FioOption) -> bool {
+    refused_by_driver(&option.name, option.value.as_deref().unwrap_or("1")).is_some()
+}
+
+impl Beyond {
+    /// The same where fio cannot do it, so that it is not recommended.
+    #[must_use]
+    pub fn without_fio(self, why: String) -> Self {
+        Self { no_fio: Some(why), ..self }
+    }
+
+    /// Whether fio may do all of it.
+    pub fn needs_fio(&self) -> bool {
+        !self.options.iter().any(is_refused)
+    }
+}
+
+impl fmt::Display for Beyond {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { options, verifies, no_fio } = self;
+        let cannot = "iotax's own engines cannot do";
+        match options.as_slice() {
+            [one] => write!(f, "{cannot} {}", written(one, 40))?,
+            _ if options.len() > MOST_LISTED => {
+                write!(f, "{cannot} more than {MOST_LISTED} options of this")?;
+            }
+            _ => write!(f, "{cannot} {} options of this", options.len())?,
+        }
+        for option in options.iter().take(MOST_LISTED) {
+            let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);
+            write!(f, "\n  {}: {}", option.place, written(option, room))?;
+            write!(f, "\n    {}", option.beyond.as_deref().unwrap_or_default())?;
+            if is_refused(option) {
+                write!(f, "; iotax does not let fio do that either")?;
+            }
+        }
+        if options.len() > MOST_LISTED {
+            write!(f, "\n  and more")?;
+        }
+        let refused = options.iter().filter(|option| is_refused(option)).count();
+        if let Some(why) = no_fio.as_ref().filter(|_| refused < options.len()) {
+            return write!(f, "\nfio cannot do it here: {why}");
+        }
+        match refused {
+            0 if *verifies => write!(
+                f,
+                "\nrun it with fio itself, without verifying, which fio would do in the measured \
+                 time:\n--engine fio --set verify=false"
+            ),
+            0 => write!(f, "\nrun it with fio itself: --engine fio"),
+            refused if refused == options.len() => write!(f, "\nleave it out"),
+            _ => write!(f, "\nleave out what fio may not do; then run it with --engine fio"),
+        }
+    }
+}
+
+/// `name=value`, at most so many characters.
+fn written(option: &FioOption, room: usize) -> String {
+    let text = match &option.value {
+        None => option.name.clone(),
+        Some(value) => format!("{}={value}", option.name),
+    };
+    if text.chars().count() <= room {
+        return text;
+    }
+    let start: String = text.chars().take(room.saturating_sub(3)).collect();
+    format!("{start}...")
 }

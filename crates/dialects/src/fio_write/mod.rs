@@ -8,20 +8,17 @@
 //! 10 x 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
 
 mod job;
-mod shares;
-mod times;
-mod values;
-mod without;
+#[cfg(test)]
+mod tests;
 
-use std::fmt::Write as _;
+use std::fmt::{Display, Write as _};
 
-use iotax_experiment::Workload;
+use iotax_experiment::units::{format_bytes, format_duration};
+use iotax_experiment::{BlockSizes, Engine, Job, Pattern, RunLength, Workload};
+
+use job::{has_words, offered_by_fio, random_percent};
 
 pub(crate) use job::options;
-pub use times::{Times, times};
-pub(crate) use values::file_name;
-pub use values::is_writable;
-pub use without::without;
 
 /// One job of a job file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -60,7 +57,7 @@ pub fn sections(workload: &Workload) -> Vec<Section> {
     let jobs = workload.jobs.iter().filter(|job| !job.engine.has_tree());
     let mut sections: Vec<Section> = Vec::new();
     for job in jobs {
-        let mut name = values::section_name(&job.name);
+        let mut name = section_name(&job.name);
         while sections.iter().any(|other| other.name == name) {
             name.push('_');
         }
@@ -78,13 +75,12 @@ pub fn text(sections: &[Section]) -> String {
         let name = if section.name == "global" {
             section.name.clone()
         } else {
-            values::section_name(&section.name)
+            section_name(&section.name)
         };
         // Writing to a String cannot fail.
         let _ = writeln!(text, "{gap}[{name}]");
-        let can_stand = |(option, value): &&(String, Option<String>)| {
-            values::can_stand(option, value.as_deref())
-        };
+        let can_stand =
+            |(option, value): &&(String, Option<String>)| can_stand(option, value.as_deref());
         for (option, value) in section.options.iter().filter(can_stand) {
             let _ = match value {
                 Some(value) => writeln!(text, "{option}={value}"),
@@ -95,5 +91,335 @@ pub fn text(sections: &[Section]) -> String {
     text
 }
 
+// When fio runs a job: it counts ramp and time from the job's own start, iotax from the trial's.
+
+/// Times of one job for fio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Times {
+    /// fio's `ramp_time`, in nanoseconds.
+    pub ramp_ns: u64,
+    /// fio's `runtime`, in nanoseconds.
+    pub run_ns: u64,
+    /// Whether any of it lies in the measured window: a job that is over before has results, too,
+    /// to fio.
+    pub measured: bool,
+}
+
+/// The times of a job in a trial of so much ramp and time; `None` if the trial is over before the
+/// job would start.
+pub fn times(job: &Job, ramp_ns: u64, time_ns: u64) -> Option<Times> {
+    let trial_ends_ns = ramp_ns.saturating_add(time_ns);
+    let end_ns = job.end_after_ns.map_or(trial_ends_ns, |own_ns| own_ns.min(trial_ends_ns));
+    let measured = end_ns > ramp_ns;
+    let from_ns = if measured { job.start_delay_ns.max(ramp_ns) } else { job.start_delay_ns };
+    let run_ns = end_ns.checked_sub(from_ns).filter(|ns| *ns > 0)?;
+    Some(Times { ramp_ns: from_ns - job.start_delay_ns, run_ns, measured })
+}
+
+// Values as fio reads them, and the texts that it would misread.
+
+/// The longest line that fio reads: it takes 4096 bytes with their end.
+const LONGEST_LINE: usize = 4000;
+/// The longest name of a section.
+const LONGEST_NAME: usize = 200;
+
+/// Options under construction.
+#[derive(Default)]
+struct Options(Vec<(String, Option<String>)>);
+
+impl Options {
+    fn give(&mut self, name: &str, value: impl Display) {
+        self.0.push((name.to_owned(), Some(format!("{value}"))));
+    }
+
+    fn give_some(&mut self, name: &str, value: Option<impl Display>) {
+        if let Some(value) = value {
+            self.give(name, value);
+        }
+    }
+
+    fn give_if(&mut self, given: bool, name: &str) {
+        self.give_some(name, given.then_some(1));
+    }
+}
+
+/// `0,2`, if there are any.
+fn list(numbers: &[u32]) -> Option<String> {
+    let texts: Vec<String> = numbers.iter().map(u32::to_string).collect();
+    (!texts.is_empty()).then(|| texts.join(","))
+}
+
+/// Bytes with the largest letter that divides them.
+fn size(bytes: u64) -> String {
+    let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")];
+    match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
+        Some((unit, letter)) => format!("{}{letter}", bytes / unit),
+        None => bytes.to_string(),
+    }
+}
+
+/// A duration in whole microseconds, fio's finest unit, at least one unless it is 0.
+fn duration(ns: u64) -> String {
+    let us = if ns == 0 { 0 } else { ns.saturating_add(500) / 1000 };
+    let us = us.max(u64::from(ns > 0));
+    match us {
+        0 => "0".to_owned(),
+        us if us.is_multiple_of(1_000_000) => format!("{}s", us / 1_000_000),
+        us if us.is_multiple_of(1000) => format!("{}ms", us / 1000),
+        us => format!("{us}us"),
+    }
+}
+
+/// The name of a job as the name of a section: also the beginning of its files' names.
+///
+/// fio ends a name at `]`, takes every name that begins with `global` for the defaults of all
+/// jobs, and makes directories of `/`.
+fn section_name(name: &str) -> String {
+    let mut plain = file_name(name);
+    let prefix = plain.get(..6).unwrap_or_default();
+    if prefix.eq_ignore_ascii_case("global") {
+        plain.insert(0, '_');
+    }
+    plain
+}
+
+/// A text as the name of a file inside the target: letters, digits, `.`, `_` and `-`, which stand
+/// for themselves in job files and in shells.
+pub(crate) fn file_name(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    let plain = text.chars().map(|c| if is_plain(c) { c } else { '_' });
+    let plain: String = plain.take(LONGEST_NAME).collect();
+    if plain.trim_matches('.').is_empty() || plain.starts_with('-') {
+        return format!("_{plain}");
+    }
+    plain
+}
+
+/// Whether a value can stand in a job file: fio cuts lines at `;` and `#` even inside values, and
+/// drops blanks at their ends.
+pub fn is_writable(value: &str) -> bool {
+    let cut = |c: char| c.is_control() || matches!(c, ';' | '#');
+    !value.contains(cut) && value.trim() == value && value.len() < LONGEST_LINE
+}
+
+/// Whether fio reads the option as it is meant.
+fn can_stand(name: &str, value: Option<&str>) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
+    !name.is_empty()
+        && name.len() < LONGEST_NAME
+        && name.chars().all(plain)
+        && value.is_none_or(is_writable)
+}
+
+// What of a workload fio has no word for.
+
+/// A rate that is rounded by less is the same rate.
+const RATE_TOLERANCE: f64 = 0.005;
+const MICROSECOND_NS: u64 = 1000;
+
+/// What is lost or changed when fio does the workload, one sentence each, for people.
+pub fn without(workload: &Workload) -> Vec<String> {
+    let mut lost = Vec::new();
+    if let Some(index) = &workload.index {
+        lost.push(format!(
+            "index loads: {} versions of {} per second, loads over {} and queries are not made",
+            index.versions_per_second,
+            format_bytes(index.index_bytes),
+            format_duration(index.slow_load_ns),
+        ));
+    }
+    for job in &workload.jobs {
+        let of_job = of_job(job);
+        lost.extend(of_job.into_iter().map(|lost| format!("job {}: {lost}", job.name)));
+    }
+    let ending = workload.jobs.iter().filter(|job| job.ends_all).count();
+    if ending > 0 && ending < workload.jobs.len() {
+        lost.push("in fio, any job that ends ends all others, not only the one that should".into());
+    }
+    lost
+}
+
+fn of_job(job: &Job) -> Vec<String> {
+    if job.engine.has_tree() {
+        return vec!["operations on trees of files are left out".into()];
+    }
+    let mut lost = Vec::new();
+    if job.engine == Engine::Vdisk {
+        lost.push("it ran on a virtual disk in iotax's process; io_uring stands for it".into());
+    }
+    if let Pattern::Runs(RunLength::Geometric(mean)) = job.pattern {
+        let mixed = job.reads() && job.writes();
+        let and = if mixed { ", and reads and writes within a run" } else { "" };
+        lost.push(format!(
+            "sequential runs have their mean length of {mean}, not varying ones{and}"
+        ));
+    }
+    let several_threads = job.threads > 1;
+    // fio 3.33 refuses the second list of zones that its manual has.
+    let orders: Vec<_> = job.patterns().map(random_percent).collect();
+    let has = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
+    let has_range = has(|sizes| matches!(sizes, BlockSizes::Range { .. }));
+    let has_split = has(|sizes| matches!(sizes, BlockSizes::Split(_)));
+    let of_several_sizes = !matches!(job.block_sizes, BlockSizes::Fixed(_));
+    let steps = matches!(job.pattern, Pattern::Strided(_) | Pattern::Backward(_));
+    let losses = [
+        (
+            several_threads && matches!(job.pattern, Pattern::Staggered { .. }),
+            "all threads begin at the start of the file, not apart",
+        ),
+        (
+            several_threads && matches!(job.pattern, Pattern::Interlocked(_)),
+            "each thread goes through the file alone, not in turns",
+        ),
+        (
+            orders.len() > 1 && orders.contains(&None),
+            "writes have the order of the reads, not one of their own",
+        ),
+        (has_range && has_split, "of a range of sizes beside a split there are its two ends only"),
+        (job.trims.is_some(), "fio trims block devices only: in a file, its trims fail"),
+        (!has_words(&job.priorities), "its I/Os have no priorities of their own"),
+        (job.uncached, "what was touched stays in the page cache: fio drops nothing after an I/O"),
+        (job.fresh, "from the second trial on its files have been written before"),
+        (
+            of_several_sizes && steps,
+            "fio keeps the gap between I/Os of several sizes the same, not their stride",
+        ),
+    ];
+    lost.extend(losses.iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| (*what).to_owned()));
+    if let (Some(asked), Some(offered)) = (job.pace.offered_iops(), offered_by_fio(job)) {
+        lost.push("fio counts latency from the submission, not from the intended start".into());
+        if (offered / asked - 1.0).abs() > RATE_TOLERANCE {
+            lost.push(format!(
+                "its rate of {asked} I/Os per second becomes {offered}: fio offers whole I/Os per \
+                 second and thread"
+            ));
+        }
+    }
+    let times = [Some(job.start_delay_ns), job.end_after_ns, job.think.map(|think| think.time_ns)];
+    if times.into_iter().flatten().any(|ns| !ns.is_multiple_of(MICROSECOND_NS)) {
+        lost.push("its pauses are rounded to whole microseconds".into());
+    }
+    for option in job.fio.iter().filter(|one| !can_stand(&one.name, one.value.as_deref())) {
+        lost.push(format!(
+            "option {}: a job file cannot hold its value (`;`, `#`, a line's end)",
+            option.name.escape_debug()
+        ));
+    }
+    lost
+}
+
 #[cfg(test)]
-mod tests;
+mod tests_of_times {
+    use super::*;
+
+    #[test]
+    fn ramp_and_runtime_count_from_the_start_of_the_job() {
+        let of = |start_delay_ns, end_after_ns| {
+            let job = Job { start_delay_ns, end_after_ns, ..Job::new("a") };
+            times(&job, 10, 60).map(|times| (times.ramp_ns, times.run_ns, times.measured))
+        };
+        assert_eq!(of(0, None), Some((10, 60, true)));
+        assert_eq!(of(4, None), Some((6, 60, true)));
+        assert_eq!(of(30, None), Some((0, 40, true)));
+        assert_eq!(of(70, None), None);
+        assert_eq!(of(0, Some(15)), Some((10, 5, true)));
+        assert_eq!(of(12, Some(15)), Some((0, 3, true)));
+        assert_eq!(of(0, Some(900)), Some((10, 60, true)));
+        // Over before the window opens: it runs, and is not measured.
+        assert_eq!(of(2, Some(10)), Some((0, 8, false)));
+    }
+}
+
+#[cfg(test)]
+mod tests_of_values {
+    use super::*;
+
+    #[test]
+    fn sizes_and_durations_are_short_and_exact() {
+        let sizes = [0, 512, 4096, 1 << 20, 3 << 29, 50 << 30, (1 << 30) + 1].map(size);
+        assert_eq!(sizes, ["0", "512", "4k", "1M", "1536M", "50G", "1073741825"]);
+        let times = [0, 1, 1000, 250_000, 2_000_000, 90_000_000_000, 1_500_600].map(duration);
+        assert_eq!(times, ["0", "1us", "1us", "250us", "2ms", "90s", "1501us"]);
+    }
+
+    #[test]
+    fn names_that_mean_something_to_fio_are_changed() {
+        let names = ["io", "GlobalWarming", "a]b\n[c", "../x", "..", "-x", "a:b", ""];
+        let names = names.map(section_name);
+        assert_eq!(names, ["io", "_GlobalWarming", "a_b__c", ".._x", "_..", "_-x", "a_b", "_"]);
+    }
+
+    #[test]
+    fn values_that_fio_would_cut_cannot_be_written() {
+        assert!(is_writable("zipf:1.2") && is_writable("a b"));
+        for value in ["a;b", "a#b", "a\nexec_prerun=x", " a", "a\0"] {
+            assert!(!is_writable(value), "{value:?}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests_of_without {
+    use super::*;
+    use iotax_experiment::{FioOption, Operation, OperationShare, Pace, Think, Tree};
+
+    #[test]
+    fn a_preset_for_paths_without_a_rate_loses_its_index_cold_caches_and_fresh_files_alone() {
+        let is_plain = |job: &Job| job.tree.is_none() && job.pace == Pace::Closed;
+        for workload in Workload::presets().filter(|w| w.jobs.iter().all(is_plain)) {
+            let lost = without(&workload);
+            let of_job = |job: &Job| usize::from(job.uncached) + usize::from(job.fresh);
+            let expected = workload.jobs.iter().map(of_job).sum::<usize>();
+            assert_eq!(lost.len(), usize::from(workload.index.is_some()) + expected, "{lost:?}");
+        }
+    }
+
+    #[test]
+    fn what_fio_has_no_word_for_is_named() {
+        let mut workload = Workload::preset("driver-searcher").unwrap();
+        workload.jobs = vec![
+            Job {
+                engine: Engine::Vdisk,
+                pattern: Pattern::Runs(RunLength::Geometric(3.5)),
+                pace: Pace::Poisson { iops: 50.0 },
+                threads: 8,
+                think: Some(Think { time_ns: 1500, after_ios: 1 }),
+                fio: vec![FioOption {
+                    name: "replay_redirect".into(),
+                    value: Some("/dev/null;x".into()),
+                    place: "a command line".into(),
+                    beyond: None,
+                }],
+                ..Job::new("a")
+            },
+            Job {
+                pattern: Pattern::Strided(1 << 20),
+                block_sizes: BlockSizes::Range { min: 4096, max: 65_536 },
+                ends_all: true,
+                ..Job::new("b")
+            },
+            Job {
+                engine: Engine::Metadata,
+                tree: Some(Tree {
+                    files: 1,
+                    files_per_directory: 1,
+                    file_bytes: 1,
+                    operations: vec![OperationShare { operation: Operation::Stat, weight: 1 }],
+                }),
+                ..Job::new("c")
+            },
+        ];
+        insta::assert_snapshot!(without(&workload).join("\n"), @"
+        index loads: 4 versions of 16M per second, loads over 10ms and queries are not made
+        job a: it ran on a virtual disk in iotax's process; io_uring stands for it
+        job a: sequential runs have their mean length of 3.5, not varying ones
+        job a: fio counts latency from the submission, not from the intended start
+        job a: its rate of 50 I/Os per second becomes 48: fio offers whole I/Os per second and thread
+        job a: its pauses are rounded to whole microseconds
+        job a: option replay_redirect: a job file cannot hold its value (`;`, `#`, a line's end)
+        job b: fio keeps the gap between I/Os of several sizes the same, not their stride
+        job c: operations on trees of files are left out
+        in fio, any job that ends ends all others, not only the one that should
+        ");
+    }
+}

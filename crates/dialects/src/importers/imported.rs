@@ -1,17 +1,227 @@
-//! What another tool's result comes to.
+//! What another tool's result comes to, and its parts: errors, numbers, options.
 
+use std::fmt::{self, Display};
+
+use iotax_experiment::{Blame, Fault, brief};
 use iotax_record::{DirectionRecord, FarEndRecord, JobRecord, LoadRecord, SystemCounters};
+use serde::{Deserialize, Deserializer, de};
 
-use super::number::{MOST, whole};
-use super::options::Options;
+/// Why another tool's result cannot be used. The messages name the place in the text; whoever has
+/// the file's name puts it before them.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    #[error("the result is {bytes} bytes long; no more than {limit} are read")]
+    TooLong { bytes: usize, limit: usize },
+    #[error(
+        "it holds no JSON of fio{}; run fio with --output-format=json+ and keep what it prints",
+        said(text)
+    )]
+    NoDocument { text: String },
+    #[error(
+        "line {line}: the JSON that begins here is cut off: what wrote it was ended before it was done"
+    )]
+    CutOff { line: usize },
+    #[error("line {line}, column {column}: {}", brief(why))]
+    Json { line: usize, column: usize, why: String },
+    #[error("line {line}: this JSON has no \"{missing}\": it is not a result of fio")]
+    NotFio { line: usize, missing: &'static str },
+    #[error("the result has no jobs: fio ended before any of them ran")]
+    NoJobs,
+    #[error("the result has more than {limit} jobs")]
+    TooManyJobs { limit: usize },
+    #[error("job {}: {} is {}, but should be {expected}", brief(job), brief(field), brief(value))]
+    Number { job: String, field: String, value: String, expected: &'static str },
+    #[error("line {line}: {}; DiskSpd's results in XML are what diskspd -Rxml prints", brief(why))]
+    Xml { line: usize, why: String },
+    #[error(
+        "this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and \
+         keep what it prints"
+    )]
+    DiskspdText,
+    #[error("it holds no measurement of {tool}: {}", brief(why))]
+    Nothing { tool: &'static str, why: String },
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        Fault::Usage
+    }
+}
+
+fn said(text: &str) -> String {
+    if text.is_empty() {
+        " (it is empty)".to_owned()
+    } else {
+        format!(" (its first line is {:?})", brief(text))
+    }
+}
+
+// Numbers of a result: read as they are, judged where their meaning is known.
+
+/// The most of anything that is believed, I/Os and bytes alike: 9 PB. With 512 jobs at most, no sum
+/// of them overflows.
+pub(super) const MOST: u64 = 1 << 53;
+
+/// The nearest whole number: 0 of what is below or none, and the largest of what is beyond it.
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+pub(super) fn whole(x: f64) -> u64 {
+    x.round() as u64
+}
+
+/// A number that may be absent; `nan` counts as absent.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub(super) enum Number {
+    #[default]
+    Absent,
+    Whole(u64),
+    Other(f64),
+}
+
+impl Number {
+    pub(super) fn whole(self) -> Option<u64> {
+        match self {
+            Self::Whole(n) => Some(n),
+            Self::Absent | Self::Other(_) => None,
+        }
+    }
+
+    pub(super) fn float(self) -> Option<f64> {
+        match self {
+            Self::Whole(n) => Some(n as f64),
+            Self::Other(x) => Some(x),
+            Self::Absent => None,
+        }
+    }
+
+    /// As a count of something; `None` if absent.
+    pub(super) fn count(self, job: &str, field: impl Display) -> Result<Option<u64>, Error> {
+        match self {
+            Self::Absent => Ok(None),
+            Self::Whole(n) if n <= MOST => Ok(Some(n)),
+            Self::Other(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(whole(x))),
+            _ => Err(self.wrong(job, field, "a count from 0 to 9 * 10^15")),
+        }
+    }
+
+    /// As a share or a mean; `None` if absent.
+    pub(super) fn positive(self, job: &str, field: impl Display) -> Result<Option<f64>, Error> {
+        match self.float() {
+            Some(x) if (0.0..=MOST as f64).contains(&x) => Ok(Some(x)),
+            None => Ok(None),
+            Some(_) => Err(self.wrong(job, field, "a number from 0 to 9 * 10^15")),
+        }
+    }
+
+    pub(super) fn wrong(self, job: &str, field: impl Display, expected: &'static str) -> Error {
+        let value = match self {
+            Self::Absent => "absent".to_owned(),
+            Self::Whole(n) => n.to_string(),
+            Self::Other(x) if x.abs() > MOST as f64 => format!("{x:e}"),
+            Self::Other(x) => x.to_string(),
+        };
+        Error::Number { job: job.to_owned(), field: field.to_string(), value, expected }
+    }
+}
+
+struct Visitor;
+
+impl de::Visitor<'_> for Visitor {
+    type Value = Number;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a number")
+    }
+
+    fn visit_u64<E>(self, n: u64) -> Result<Number, E> {
+        Ok(Number::Whole(n))
+    }
+
+    fn visit_i64<E>(self, n: i64) -> Result<Number, E> {
+        Ok(u64::try_from(n).map_or(Number::Other(n as f64), Number::Whole))
+    }
+
+    fn visit_f64<E>(self, x: f64) -> Result<Number, E> {
+        Ok(Number::Other(x))
+    }
+
+    fn visit_unit<E>(self) -> Result<Number, E> {
+        Ok(Number::Absent)
+    }
+}
+
+impl<'de> Deserialize<'de> for Number {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Visitor)
+    }
+}
+
+// Options of a job as its result has them, in fio's words.
+
+/// Name and value, global ones first.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct Options(pub Vec<(String, String)>);
+
+impl FromIterator<(String, String)> for Options {
+    fn from_iter<I: IntoIterator<Item = (String, String)>>(pairs: I) -> Self {
+        Self(pairs.into_iter().collect())
+    }
+}
+
+impl Options {
+    /// The last of an option counts, as in fio.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.any(&[name])
+    }
+
+    /// The last of an option with several names.
+    pub(crate) fn any(&self, names: &[&str]) -> Option<&str> {
+        let found = self.0.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
+        found.map(|(_, value)| value.as_str())
+    }
+}
+
+/// A size as fio reads it: powers of two, whatever follows the letter (`4k`, `4kb`, `4KiB`).
+pub(crate) fn bytes(text: &str) -> Option<u64> {
+    let (number, unit) = split(text);
+    let power = match unit.trim_end_matches('b').trim_end_matches('i') {
+        "" => 0,
+        "k" => 10,
+        "m" => 20,
+        "g" => 30,
+        "t" => 40,
+        "p" => 50,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << power)
+}
+
+/// A time as fio reads it: seconds, if no unit follows.
+pub(crate) fn microseconds(text: &str) -> Option<u64> {
+    let (number, unit) = split(text);
+    let factor = match unit.as_str() {
+        "us" => 1,
+        "ms" => 1_000,
+        "" | "s" => 1_000_000,
+        "m" => 60_000_000,
+        "h" => 3_600_000_000,
+        "d" => 86_400_000_000,
+        _ => return None,
+    };
+    number.parse::<u64>().ok()?.checked_mul(factor)
+}
+
+/// Digits, and the rest in small letters.
+fn split(text: &str) -> (&str, String) {
+    let text = text.trim();
+    let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+    (&text[..end], text[end..].to_lowercase())
+}
 
 /// One run, as another tool reported it.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Imported {
     /// The tool and its version, for people: `fio 3.33`.
     pub tool: String,
-    /// Its version alone: `3.33`; empty if the result does not say.
-    pub version: String,
     /// Which run of iotax it is ([`iotax_record::ExperimentHead::id`]), if it is one.
     pub id: Option<String>,
     /// When the run began, RFC 3339, UTC; to the second at best.
@@ -19,8 +229,6 @@ pub struct Imported {
     /// One per job, in the order of the result. Jobs of one name in one group are clones of each
     /// other (`numjobs`) and are merged, as iotax does it with threads.
     pub jobs: Vec<JobRecord>,
-    /// The group of each job: those of different groups need not have run at the same time.
-    pub groups: Vec<u32>,
     /// The options of each job.
     pub options: Vec<Options>,
     /// The longest time any job ran, in nanoseconds.
@@ -63,7 +271,7 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Adds it to a result, as a job of its own group: they ran one after the other.
+    /// Adds it to a result, as a job: they ran one after the other.
     pub(super) fn add_to(self, result: &mut Imported) {
         let Self { name, is_udp, flows, block_bytes, bits_per_s, seconds } = self;
         let engine = if is_udp { "udp_stream" } else { "tcp_stream" };
@@ -77,7 +285,6 @@ impl Flow {
         ];
         let options = options.into_iter().map(|(name, value)| (name.to_owned(), value));
         result.options.push(options.collect());
-        result.groups.push(u32::try_from(result.jobs.len()).unwrap_or(u32::MAX));
         let write = DirectionRecord {
             ios: bytes.div_ceil(block_bytes),
             bytes,
@@ -94,5 +301,21 @@ impl Flow {
             name,
             ..JobRecord::default()
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sizes_and_times_are_fios() {
+        assert_eq!(
+            ["4096", "4k", "4KB", "4kib", "1m"].map(bytes),
+            [4096, 4096, 4096, 4096, 1 << 20].map(Some)
+        );
+        assert_eq!(["4k,8k", "x", "", "99999999999999999999"].map(bytes), [None; 4]);
+        assert_eq!(["60", "60s", "1m", "60000ms"].map(microseconds), [Some(60_000_000); 4]);
+        assert_eq!(["1h", "1x"].map(microseconds), [Some(3_600_000_000), None]);
     }
 }

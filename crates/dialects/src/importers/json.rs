@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::de::DeserializeOwned;
 
-use super::error::Error;
+use super::imported::Error;
 
 /// The first value that begins with `begin`, and what follows it; what a shell printed before is passed
 /// over.

@@ -9,10 +9,8 @@
 
 use serde::Deserialize;
 
-use super::error::Error;
-use super::imported::{Flow, Imported};
+use super::imported::{Error, Flow, Imported, Number};
 use super::json;
-use super::number::Number;
 
 const TOOL: &str = "k8s-netperf";
 const MOST_DOCUMENTS: usize = 512;
@@ -62,7 +60,6 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     let version: String = first.tool_version.chars().take(40).collect();
     let mut result = Imported {
         tool: format!("{TOOL} {version}").trim_end().to_owned(),
-        version,
         started: first.timestamp.parse::<jiff::Timestamp>().ok().map(|at| at.to_string()),
         ..Imported::default()
     };

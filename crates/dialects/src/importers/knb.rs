@@ -5,10 +5,8 @@
 
 use serde::Deserialize;
 
-use super::error::Error;
-use super::imported::{Flow, Imported};
+use super::imported::{Error, Flow, Imported, Number};
 use super::json;
-use super::number::Number;
 
 const TOOL: &str = "knb";
 /// Of iperf3's TCP. knb asks for no size and keeps none; what is compared is bits.
@@ -83,7 +81,6 @@ pub fn read_knb(text: &str) -> Result<Imported, Error> {
     let version: String = root.metadata.version.chars().take(40).collect();
     let mut result = Imported {
         tool: format!("{TOOL} {version}"),
-        version,
         started: started(&root.metadata.date),
         ..Imported::default()
     };

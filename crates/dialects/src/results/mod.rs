@@ -2,10 +2,7 @@
 //! what they do not say stays unsaid.
 
 mod file;
-mod partners;
-mod record;
 mod sameness;
-mod tool;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -42,14 +39,14 @@ pub struct Results {
 /// # Errors
 /// [`Error::Read`] if it is there and cannot be read; [`Error::Incomparable`] for a search for caps.
 pub fn is_result(path: &Path) -> Result<bool, Error> {
-    if record::is_search(path) {
+    if file::is_search(path) {
         let what = format!("{} holds a search for caps, and no workload", path.display());
         return Err(incomparable(
             what,
             "iotax report shows it; compare results of run and compare",
         ));
     }
-    Ok(record::place(path).is_some() || importers::sniff_file(path)?.is_some())
+    Ok(file::place(path).is_some() || importers::sniff_file(path)?.is_some())
 }
 
 /// Reads the results of `arms`.
@@ -85,13 +82,13 @@ pub fn read_results(
     let mut notes: Vec<String> = sameness::one_name(&mut reads).into_iter().collect();
     notes.extend(sameness::one_shape(&mut reads));
     let names = shared(&reads, &draft)?;
-    notes.extend(partners::missing(&reads, &draft.arms, &names));
+    notes.extend(sameness::missing(&reads, &draft.arms, &names));
     notes.extend(unlike_latencies(&mut reads));
     let phases = names.iter().map(|name| {
         let differences = sameness::differences(&draft.arms, &reads, name, names.len() > 1);
         workload(&reads, name, notes.iter().cloned().chain(differences).collect())
     });
-    let unmatched = partners::names(&reads).len() - names.len();
+    let unmatched = sameness::names(&reads).len() - names.len();
     let spec = Draft {
         phases: phases.collect(),
         suite: (names.len() > 1).then(|| suite(&names)),
@@ -162,9 +159,9 @@ impl SavedArm {
 
 /// What is at `path`, or the results there: a record of results holds several.
 fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
-    match record::place(path) {
-        Some((dir, of)) => record::read_record(arm, path, &dir, of.as_deref()),
-        None => Ok(vec![tool::of_tool(arm, path, importers::open(path)?)]),
+    match file::place(path) {
+        Some((dir, of)) => file::read_record(arm, path, &dir, of.as_deref()),
+        None => Ok(vec![file::of_tool(arm, path, importers::open(path)?)]),
     }
 }
 
@@ -218,9 +215,9 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
         return Err(incomparable("there is no result".to_owned(), "name at least one file"));
     };
-    let all = partners::names(reads);
+    let all = sameness::names(reads);
     let mut names: Vec<String> =
-        all.into_iter().filter(|name| partners::has_sides(reads, spec, name)).collect();
+        all.into_iter().filter(|name| sameness::has_sides(reads, spec, name)).collect();
     if names.is_empty() {
         let lacks = |read: &&ResultFile| {
             !first.jobs.iter().any(|job| read.jobs.iter().any(|other| other.name == job.name))
@@ -229,11 +226,11 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
         let what = format!(
             "no job is in results of both sides: {} has {}, {} has {}",
             first.file.display(),
-            partners::listed(&first.jobs),
+            sameness::listed(&first.jobs),
             other.file.display(),
-            partners::listed(&other.jobs)
+            sameness::listed(&other.jobs)
         );
-        let advice = if partners::are_arms(reads) {
+        let advice = if sameness::are_arms(reads) {
             "name one arm of a record as DIR#ARM"
         } else {
             "compare results of the same job file, or give the jobs one name"
@@ -295,17 +292,12 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let windows = runs.flat_map(|job| &job.runs).filter_map(|run| run.load.as_ref());
     let tools = tools(having());
     Workload {
-        name: name.to_owned(),
         about: format!("Results of {}, read from files; nothing was run.", tools.join(" and ")),
-        ramp_ns: 0,
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
-        jobs: job.into_iter().collect(),
-        index: None,
         primary: name.to_owned(),
-        requires: None,
         origin: Some(Origin::Results { tools, are_ours: having().all(ResultFile::is_ours) }),
         notes,
-        yields: None,
+        ..Workload::new(name, job.into_iter().collect())
     }
 }
 

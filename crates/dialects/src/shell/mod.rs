@@ -2,39 +2,30 @@
 //!
 //! | file | idea |
 //! |---|---|
-//! | `tool` | whether a text is a command line, and whose |
-//! | `style` | for which shell it was written |
 //! | `lexer` | commands and words |
 //! | `prompt`, `typeset` | what a terminal or a web page has added or changed |
-//! | `wrappers`, `beside` | programs in front of a tool, and commands beside it |
+//! | `stage`, `wrappers` | programs in front of a tool, and commands beside it |
 //!
 //! Everything that is left out is noted with what it would have done; what might change the load is
 //! refused by name.
 
-mod beside;
 mod lexer;
 mod prompt;
-mod refused;
 mod stage;
-mod style;
-mod tool;
-mod typeset;
-mod word;
-mod wrappers;
-
 #[cfg(test)]
 mod tests;
+mod typeset;
+mod wrappers;
 
 use std::ops::Range;
 
 use iotax_experiment::Error;
 
-pub use tool::{Tool, tool};
-pub(crate) use word::{Note, Word};
-
+use lexer::{Joint, Simple};
 use stage::{Found, Stage};
-use style::Style;
-use word::{Joint, Simple};
+use wrappers::OWN_WAY;
+
+pub(crate) use lexer::{Note, Word};
 
 /// Shells within shells that are looked into.
 const DEEPEST: u32 = 4;
@@ -69,7 +60,7 @@ pub(crate) fn shown(written: &str) -> String {
 
 /// The commands of `tool` in a text.
 pub(crate) fn read_pasted(text: &str, tool: Tool) -> Result<Pasted, Error> {
-    let style = style::style_of(text, tool);
+    let style = style_of(text, tool);
     let mut reader =
         Reader { text, tool, style, clock: Clock::default(), pasted: Pasted::default() };
     reader.part(0..text.len(), Joint::Sequence, 0)?;
@@ -112,7 +103,9 @@ impl Reader<'_> {
     /// What runs only if a command fails, which none does here.
     fn on_failure(&mut self, pipeline: &[Simple]) -> Result<(), Error> {
         if let Some(word) = pipeline.iter().find_map(|command| self.runs_tool(command)) {
-            return Err(refused::on_failure(self.text, word.span.clone()));
+            let problem = "this runs only if the command before it fails";
+            let advice = "leave it out, or join the commands by `;`";
+            return Err(Error::syntax(problem, advice).at(self.text, word.span.clone()));
         }
         self.note(whole(pipeline), "runs only after a failure");
         Ok(())
@@ -130,7 +123,9 @@ impl Reader<'_> {
         };
         let (before, behind) = (&pipeline[..at], &pipeline[at + 1..]);
         if let Some(word) = behind.iter().find_map(|command| self.runs_tool(command)) {
-            return Err(refused::in_pipe(self.text, word.span.clone(), self.tool));
+            let problem = format!("this {} reads what another one prints", self.tool.name());
+            let error = Error::syntax(problem, "join the commands by `;` or `&`");
+            return Err(error.at(self.text, word.span.clone()));
         }
         if let [first, ..] = before {
             let end = before[before.len() - 1].joint_span.end;
@@ -138,10 +133,7 @@ impl Reader<'_> {
         }
         self.stage(&pipeline[at], joint, depth)?;
         if !behind.is_empty() {
-            self.note(
-                pipeline[at].joint_span.start..whole(behind).end,
-                "iotax reports in its own way",
-            );
+            self.note(pipeline[at].joint_span.start..whole(behind).end, OWN_WAY);
         }
         Ok(())
     }
@@ -157,7 +149,12 @@ impl Reader<'_> {
                 self.pasted.runs.push(Run { words, span, start });
             }
             Found::Inside(part) if depth < DEEPEST => self.part(part, joint, depth + 1)?,
-            Found::Inside(part) => return Err(refused::too_deep(self.text, part)),
+            Found::Inside(part) => {
+                let advice = "paste the innermost command alone";
+                return Err(
+                    Error::syntax("too many shells within shells", advice).at(self.text, part)
+                );
+            }
             Found::Sleep(ns) if joint != Joint::Background => self.clock.pause(ns),
             Found::Wait => self.clock.wait(),
             Found::Sleep(_) | Found::Nothing => {}
@@ -225,4 +222,156 @@ impl Clock {
             self.now_ns = 0;
         }
     }
+}
+
+// Whose command a pasted text is, if it is one.
+
+/// A tool whose command lines are read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Tool {
+    Fio,
+    /// `DiskSpd`.
+    DiskSpd,
+}
+
+impl Tool {
+    /// What people call it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Fio => "fio",
+            Self::DiskSpd => "diskspd",
+        }
+    }
+
+    /// By the program's name.
+    fn of_program(name: &str) -> Option<Self> {
+        match name {
+            "fio" => Some(Self::Fio),
+            "diskspd" => Some(Self::DiskSpd),
+            _ => None,
+        }
+    }
+}
+
+/// The tool that a text runs, if the text is a command line or a script, and not a name or a path.
+///
+/// It is one if a line of it runs a tool with arguments: as its first word (behind a prompt), behind
+/// programs that run others, or with an option behind it. Whether everything of it can be read is
+/// another question.
+pub fn tool(text: &str) -> Option<Tool> {
+    tool_where(text, false).or_else(|| tool_where(text, true))
+}
+
+/// The same, of lines that are no comments, or of all of them.
+fn tool_where(text: &str, hash: bool) -> Option<Tool> {
+    let text = text.trim_start_matches('\u{feff}');
+    // A line that goes on is one line.
+    let mut joined = String::with_capacity(text.len());
+    for line in text.lines() {
+        let line = line.trim_end();
+        let open = line.strip_suffix(['\\', '^', '`']);
+        joined.push_str(open.unwrap_or(line));
+        joined.push(if open.is_some() { ' ' } else { '\n' });
+    }
+    joined.lines().find_map(|line| of_line(line, hash))
+}
+
+fn of_line(line: &str, hash: bool) -> Option<Tool> {
+    let line = typeset::plain(line, false);
+    let line = &line[prompt::length(&line, hash)..];
+    let is_comment = line.starts_with('#') || line.starts_with("::");
+    if is_comment {
+        return None;
+    }
+    let between =
+        |c: char| c.is_whitespace() || matches!(c, '"' | '\'' | ';' | '&' | '|' | '(' | ')');
+    let words: Vec<&str> = line.split(between).filter(|word| !word.is_empty()).collect();
+    let first = words.first().map(|first| lexer::program(first.trim_start_matches('@')))?;
+    if first == "rem" {
+        return None;
+    }
+    // What is quoted begins with a quote: a path with blanks in it is several of these words.
+    let is_quoted = line.starts_with(['"', '\'', '&', '.']);
+    let runs = |at: usize| {
+        let found = Tool::of_program(&lexer::program(words[at].trim_start_matches('@')))?;
+        let behind = words.get(at + 1..).filter(|behind| !behind.is_empty())?;
+        let is_run = at == 0
+            || is_quoted
+            || wrappers::wrapper_named(&first).is_some()
+            || is_assignment(words[0])
+            || behind.iter().any(|word| word.starts_with('-'));
+        is_run.then_some(found)
+    };
+    (0..words.len()).find_map(runs)
+}
+
+/// `NAME=value`.
+fn is_assignment(word: &str) -> bool {
+    word.split_once('=').is_some_and(|(name, _)| {
+        !name.is_empty()
+            && !name.starts_with(|c: char| c.is_ascii_digit())
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+    })
+}
+
+// Whose words they are: a POSIX shell, or one of Windows.
+
+/// How a text is split into commands.
+#[expect(clippy::struct_excessive_bools, reason = "independent habits of shells")]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Style {
+    /// A backslash is a part of paths, and `^` and a backquote continue a line.
+    pub windows: bool,
+    /// `a & b` runs one after the other, as in cmd.
+    pub ampersand_waits: bool,
+    /// A line that begins with `#` is a command behind a prompt, and no comment.
+    pub hash_prompts: bool,
+    /// Some line has a prompt: those without one are what a command has printed.
+    pub prompts: bool,
+    /// Options have one letter, as those of `DiskSpd`.
+    pub short_options: bool,
+}
+
+/// What only cmd has.
+const OF_CMD: [&str; 9] =
+    ["cmd", "rem", "@rem", "@echo", "setlocal", "@setlocal", "call", "start", "goto"];
+/// What only PowerShell has.
+const OF_POWERSHELL: [&str; 3] = ["powershell", "pwsh", "start-process"];
+
+/// The style of a text that runs this tool.
+fn style_of(text: &str, tool: Tool) -> Style {
+    let hash_prompts = tool_where(text, false).is_none();
+    let mut style = Style {
+        windows: tool == Tool::DiskSpd,
+        ampersand_waits: false,
+        hash_prompts,
+        prompts: false,
+        short_options: tool == Tool::DiskSpd,
+    };
+    let lower = text.to_ascii_lowercase();
+    style.windows |= lower.contains("fio.exe");
+    for line in lower.lines() {
+        let end = prompt::length(line, hash_prompts);
+        let (before, line) = (line[..end].trim(), line[end..].trim());
+        let first = line.split_whitespace().next().map(lexer::program).unwrap_or_default();
+        let is_cmd = OF_CMD.contains(&first.as_str())
+            || line.starts_with("::")
+            || line.ends_with('^')
+            || before.ends_with('>') && before.contains(":\\") && !before.starts_with("ps");
+        let is_powershell = OF_POWERSHELL.contains(&first.as_str())
+            || before.starts_with("ps") && before.ends_with('>')
+            || line.starts_with("& ")
+            || line.ends_with(" `");
+        style.windows |= is_cmd || is_powershell || is_drive(line);
+        style.ampersand_waits |= is_cmd;
+        style.prompts |= end > 0 && !before.is_empty() && !line.is_empty() && before != ">";
+    }
+    style
+}
+
+/// Begins with a program on a drive.
+fn is_drive(line: &str) -> bool {
+    let line = line.trim_start_matches(['"', '\'']);
+    let bytes = line.as_bytes();
+    bytes.len() > 3 && bytes[0].is_ascii_alphabetic() && bytes[1..].starts_with(b":\\")
 }

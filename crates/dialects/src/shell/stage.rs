@@ -4,18 +4,16 @@ use std::ops::Range;
 
 use iotax_experiment::Error;
 
-use super::style::Style;
-use super::tool::{self, Tool, is_assignment};
-use super::word::{Note, Simple, Word, span};
-use super::wrappers::{self, Way, Wrapper};
-use super::{beside, refused};
+use super::lexer::{Note, Simple, Word, span};
+use super::wrappers::{
+    Beside, Fate, OWN_WAY, SHELL, Way, Wrapper, beside_named, of_kernel, wrapper_named,
+};
+use super::{Style, Tool, is_assignment};
 
 /// Longest `sleep` that makes sense between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-const OWN_WAY: &str = "iotax reports in its own way";
 const UNREAD: &str = "the command reads nothing from it";
-const SHELL: &str = "it is about the shell itself";
 
 /// What a command is.
 pub(super) enum Found {
@@ -62,7 +60,7 @@ impl Stage<'_> {
                 return Ok((found, notes));
             }
             let wrapper = self.wrapper(first);
-            let is_beside = wrapper.is_none() && beside::beside_named(&name(first)).is_some();
+            let is_beside = wrapper.is_none() && beside_named(&name(first)).is_some();
             let tool = behind.iter().find(|word| tool_of(word).is_some());
             let Some(tool) = tool.filter(|_| !is_beside) else { break };
             if !first.quoted && is_assignment(&first.text) {
@@ -71,28 +69,27 @@ impl Stage<'_> {
                 continue;
             }
             let Some(wrapper) = wrapper else {
-                let unknown = || refused::unknown_wrapper(self.text, first, tool);
+                let unknown = || self.refuse_unknown_wrapper(first, tool);
                 return Err(first.fault.as_deref().cloned().unwrap_or_else(unknown));
             };
             rest = match wrapper.fate {
-                wrappers::Fate::Dropped(why) => {
+                Fate::Dropped(why) => {
                     let behind = behind_options(wrapper, rest);
                     let end = rest.len() - behind.len();
                     notes.push(Note { span: span(&rest[..end]), why });
                     behind
                 }
-                wrappers::Fate::Refused(does, way) => {
-                    let (text, of) = (self.text, self.tool);
-                    return Err(refused::wrapper(text, first, does, way, of, Some(tool)));
+                Fate::Refused(does, way) => {
+                    return Err(self.refuse_wrapper(first, does, way, Some(tool)));
                 }
-                wrappers::Fate::Shell(options) => {
+                Fate::Shell(options) => {
                     let at = self.command_of(options, rest)?;
                     if at + 1 == rest.len() {
                         break;
                     }
                     &rest[at..]
                 }
-                wrappers::Fate::Start => {
+                Fate::Start => {
                     let (behind, waits) = started(wrapper, behind);
                     at_once = !waits;
                     behind
@@ -110,7 +107,7 @@ impl Stage<'_> {
     /// On Windows `timeout` waits, and runs nothing.
     fn wrapper(&self, word: &Word) -> Option<&'static Wrapper> {
         let name = name(word);
-        wrappers::wrapper_named(&name).filter(|_| !(self.style.windows && name == "timeout"))
+        wrapper_named(&name).filter(|_| !(self.style.windows && name == "timeout"))
     }
 
     fn run(
@@ -123,7 +120,8 @@ impl Stage<'_> {
         let [program, behind @ ..] = words else { return Ok(Found::Nothing) };
         let arguments = match tool_of(program) {
             Some(tool) if tool != self.tool => {
-                return Err(refused::other_tool(self.text, program, self.tool));
+                let problem = format!("`{}` beside {}", program.text, self.tool.name());
+                return Err(self.refuse(program, problem, "give each tool a run of its own"));
             }
             Some(_) => behind,
             None => words,
@@ -134,7 +132,8 @@ impl Stage<'_> {
         }
         let input = arguments.iter().find(|word| self.tool == Tool::Fio && word.text == "-");
         if let Some(word) = input {
-            return Err(refused::from_input(self.text, word));
+            let advice = "save it as job.fio, and give that: iotax run job.fio TARGET";
+            return Err(self.refuse(word, "`-` reads a job file from elsewhere", advice));
         }
         for redirect in &command.redirects {
             let why = if redirect.reads { UNREAD } else { OWN_WAY };
@@ -145,7 +144,9 @@ impl Stage<'_> {
 
     fn assigned(&self, word: &Word, tool: &Word, notes: &mut Vec<Note>) -> Result<(), Error> {
         if word.text.starts_with("LD_PRELOAD=") {
-            return Err(refused::preload(self.text, word, tool));
+            let name = word.text.split('=').next().unwrap_or_default();
+            let problem = format!("{name} loads code into the tool, and iotax does not");
+            return Err(self.refuse(word, problem, format!("begin at `{}`", self.begins(tool))));
         }
         notes.push(Note { span: word.span.clone(), why: "not set for iotax" });
         Ok(())
@@ -155,7 +156,12 @@ impl Stage<'_> {
     fn command_of(&self, options: &[&str], words: &[Word]) -> Result<usize, Error> {
         match words.iter().position(|word| is_command(options, &word.text)) {
             Some(at) if at + 1 < words.len() => Ok(at + 1),
-            _ => Err(refused::script(self.text, &words[0], words.get(1))),
+            _ => {
+                let name = words.get(1).map_or("SCRIPT", |word| word.text.as_str());
+                let problem = format!("`{}` runs a script, which is not here", words[0].program());
+                let advice = format!("give the script itself: iotax run {name} TARGET");
+                Err(self.refuse(&words[0], problem, advice))
+            }
         }
     }
 
@@ -179,9 +185,9 @@ impl Stage<'_> {
         let name = name(first);
         let fate = match (to_kernel(command, words), self.wrapper(first)) {
             (Some(fate), _) => Some(fate),
-            (None, None) => beside::beside_named(&name),
+            (None, None) => beside_named(&name),
             (None, Some(wrapper)) => match wrapper.fate {
-                wrappers::Fate::Dropped(why) => {
+                Fate::Dropped(why) => {
                     let behind = behind_options(wrapper, words);
                     if behind.is_empty() {
                         None
@@ -191,34 +197,35 @@ impl Stage<'_> {
                         return self.other(command, behind, notes);
                     }
                 }
-                wrappers::Fate::Shell(options) => {
+                Fate::Shell(options) => {
                     let at = self.command_of(options, words)?;
                     let part = self.inside(command, &words[at])?;
                     return Ok((Found::Inside(part), notes));
                 }
-                wrappers::Fate::Refused(does, way) => {
+                Fate::Refused(does, way) => {
                     let is_keyword = matches!(way, Way::Often | Way::Without);
-                    let has_tool = words.iter().any(|word| tool::tool(&word.text).is_some());
+                    let has_tool = words.iter().any(|word| super::tool(&word.text).is_some());
                     if is_keyword || has_tool {
-                        let (text, of) = (self.text, self.tool);
-                        return Err(refused::wrapper(text, first, does, way, of, None));
+                        return Err(self.refuse_wrapper(first, does, way, None));
                     }
                     None
                 }
-                wrappers::Fate::Start => None,
+                Fate::Start => None,
             },
         };
         let found = match fate {
-            Some(beside::Fate::Dropped(why)) => {
+            Some(Beside::Dropped(why)) => {
                 drop(why);
                 Found::Nothing
             }
-            Some(beside::Fate::Sleep) => Found::Sleep(sleep(self.text, first, &words[1..])?),
-            Some(beside::Fate::Wait) => Found::Wait,
-            Some(beside::Fate::Refused(does)) => {
-                return Err(refused::beside(self.text, first, does));
+            Some(Beside::Sleep) => Found::Sleep(sleep(self.text, first, &words[1..])?),
+            Some(Beside::Wait) => Found::Wait,
+            Some(Beside::Refused(does)) => {
+                let problem = format!("`{}` {does}, and iotax does not run it", first.text);
+                let advice = "leave it out; run it yourself before, if the test needs it";
+                return Err(self.refuse(first, problem, advice));
             }
-            None => return Err(refused::unknown(self.text, first, self.tool)),
+            None => return Err(self.refuse_unknown(first)),
         };
         Ok((found, notes))
     }
@@ -240,7 +247,72 @@ impl Stage<'_> {
         if let Some(fault) = &word.fault {
             return Err((**fault).clone());
         }
-        Err(refused::quotes(self.text, word))
+        let problem = "a command in quotes with more quotes in it";
+        Err(self.refuse(word, problem, "paste the inner command alone"))
+    }
+
+    fn refuse(&self, word: &Word, problem: impl Into<String>, advice: impl Into<String>) -> Error {
+        Error::syntax(problem, advice).at(self.text, word.span.clone())
+    }
+
+    /// The program in front of a tool does something to it.
+    fn refuse_wrapper(&self, first: &Word, does: &str, way: Way, tool: Option<&Word>) -> Error {
+        let name = first.program();
+        let is_plain = !matches!(way, Way::Often | Way::Without);
+        let begin = match tool.filter(|_| is_plain) {
+            Some(word) => format!("begin at `{}`", self.begins(word)),
+            None => format!("paste the {} command alone", self.tool.name()),
+        };
+        let advice = match way {
+            Way::Under => format!(
+                "to have that, start iotax itself under it, as in `{name} ... iotax run ...`; to do \
+                 without, {begin}"
+            ),
+            Way::There => format!("start iotax inside it, or {begin} to run it here"),
+            Way::Agent => format!(
+                "start iotax on that machine, or have an agent there measure (--agent 'ssh HOST iotax \
+                 agent'); or {begin} to run it here"
+            ),
+            Way::Pod => {
+                format!("`iotax kube run` runs a workload in pods; or {begin} to run it here")
+            }
+            Way::Often => format!(
+                "{begin}; iotax repeats trials itself (-n), and varies options with --matrix"
+            ),
+            Way::Without => begin,
+        };
+        self.refuse(first, format!("`{name}` {}", does.replace('%', self.tool.name())), advice)
+    }
+
+    /// Nobody knows what a program does to the tool behind it.
+    fn refuse_unknown_wrapper(&self, first: &Word, tool: &Word) -> Error {
+        let problem = format!(
+            "`{}` stands in front of {}, and iotax does not know what it does",
+            first.text,
+            tool.program()
+        );
+        self.refuse(first, problem, format!("begin at `{}`", self.begins(tool)))
+    }
+
+    /// A program that nobody knows.
+    fn refuse_unknown(&self, first: &Word) -> Error {
+        let (name, text) = (self.tool.name(), &first.text);
+        if text.starts_with('-') {
+            let problem = format!("`{text}` is not a {name} command");
+            return self.refuse(first, problem, format!("begin with {name}"));
+        }
+        let advice = format!(
+            "leave it out; iotax reads {name}, sleep and wait, and passes over what prints"
+        );
+        self.refuse(first, format!("iotax does not run `{text}`"), advice)
+    }
+
+    /// The start of a tool's command, as it is shown.
+    fn begins(&self, tool: &Word) -> String {
+        const SHOWN: usize = 40;
+        let line = self.text[tool.span.start..].lines().next().unwrap_or_default();
+        let shown: String = line.chars().take(SHOWN).collect();
+        if shown.len() < line.len() { format!("{}...", shown.trim_end()) } else { shown }
     }
 }
 
@@ -252,7 +324,7 @@ fn typeset(words: &[Word]) -> Option<Error> {
 }
 
 /// What becomes of a command that sets something of the kernel.
-fn to_kernel(command: &Simple, words: &[Word]) -> Option<beside::Fate> {
+fn to_kernel(command: &Simple, words: &[Word]) -> Option<Beside> {
     let written = command.redirects.iter().filter(|redirect| !redirect.reads);
     let files = words.iter().skip(1).filter(|_| name(&words[0]) == "tee");
     let dropped = words.iter().any(|word| word.text.starts_with("vm.drop_caches"));
@@ -260,7 +332,7 @@ fn to_kernel(command: &Simple, words: &[Word]) -> Option<beside::Fate> {
         .map(|redirect| redirect.target.as_str())
         .chain(files.map(|word| word.text.as_str()))
         .chain(dropped.then_some("/proc/sys/vm/drop_caches"));
-    targets.find_map(beside::of_kernel)
+    targets.find_map(of_kernel)
 }
 
 /// Whether an option of a shell says that a command follows: `-c`, `-lc`, `/c`, `-Command`.
@@ -284,14 +356,12 @@ fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
         }
     }
     let runs = |word: &Word| {
-        tool_of(word).is_some()
-            || wrappers::wrapper_named(&name(word)).is_some()
-            || is_assignment(&word.text)
+        tool_of(word).is_some() || wrapper_named(&name(word)).is_some() || is_assignment(&word.text)
     };
     if words.get(at).is_none_or(|word| !runs(word)) {
         at += wrapper.words;
     }
-    let is_program = |word: &Word| runs(word) || beside::beside_named(&name(word)).is_some();
+    let is_program = |word: &Word| runs(word) || beside_named(&name(word)).is_some();
     if words.get(at).is_none_or(|word| !is_program(word)) {
         // An option that is not known here.
         let tool = words.iter().skip(1).position(|word| tool_of(word).is_some());

@@ -3,10 +3,10 @@
 use indexmap::IndexMap;
 use iotax_layers::{Error, units};
 
-use super::documented::{CachingWord, DiskEntry, VariantWord};
-use super::misplaced::{At, Placed};
-use super::scalar::Scalar;
+use super::document::{At, Placed};
+use super::written::Scalar;
 use super::written::SpecFile;
+use super::written::{CachingWord, DiskEntry, VariantWord};
 use crate::cloud::CloudChoice;
 use crate::side_runs::SideRuns;
 use crate::spec::Arm;

@@ -3,12 +3,13 @@
 use std::ops::Range;
 
 use iotax_layers::{Error, FilePlace};
+use schemars::{Schema, schema_for};
+use serde_json::Value;
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
-use super::keys::{documented_keys, file_keys, workload_keys};
-use super::misplaced::Misplaced;
-use super::written::SpecFile;
+use super::workload::WorkloadTable;
+use super::written::{DocumentedTable, SpecFile};
 use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS};
 
 /// What an error underlines.
@@ -171,5 +172,78 @@ fn place_of(file: &str, text: &str, span: &Range<usize>, key: String) -> FilePla
         width: text[start..end].chars().count().max(1),
         line_text: text[line_start..line_end].trim_end().to_owned(),
         key,
+    }
+}
+
+/// An error, and the key it is about: `["workload", "job", "0", "size"]`.
+pub(super) struct Misplaced {
+    pub path: Vec<String>,
+    pub error: Box<Error>,
+}
+
+pub(super) type Placed<T> = Result<T, Misplaced>;
+
+/// Names the key that an error is about.
+pub(super) trait At<T> {
+    fn at(self, path: &[&str]) -> Placed<T>;
+}
+
+impl<T> At<T> for Result<T, Error> {
+    fn at(self, path: &[&str]) -> Placed<T> {
+        let path = || path.iter().map(|segment| (*segment).to_owned()).collect();
+        self.map_err(|error| Misplaced { path: path(), error: Box::new(error) })
+    }
+}
+
+/// JSON Schema of the experiment file.
+pub(super) fn experiment_schema() -> Schema {
+    schema_for!(SpecFile)
+}
+
+/// Keys of the file's top level.
+pub(super) fn file_keys() -> Vec<String> {
+    property_names(&experiment_schema())
+}
+
+/// Keys of `[workload]`.
+pub(super) fn workload_keys() -> Vec<String> {
+    property_names(&schema_for!(WorkloadTable))
+}
+
+/// Keys of `[documented]`.
+pub(super) fn documented_keys() -> Vec<String> {
+    property_names(&schema_for!(DocumentedTable))
+}
+
+fn property_names(schema: &Schema) -> Vec<String> {
+    let properties = schema.get("properties").and_then(Value::as_object);
+    properties.map(|map| map.keys().cloned().collect()).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod keys_tests {
+    use super::*;
+
+    const PATH: &str =
+        concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/experiment.schema.json");
+
+    #[test]
+    fn schema_is_current() {
+        let current = serde_json::to_string_pretty(&experiment_schema()).unwrap() + "\n";
+        if std::env::var_os("UPDATE_SCHEMA").is_some() {
+            std::fs::write(PATH, &current).unwrap();
+        }
+        let checked_in = std::fs::read_to_string(PATH).unwrap_or_default();
+        assert!(
+            checked_in == current,
+            "docs/schema/experiment.schema.json is out of date; run\n  \
+             UPDATE_SCHEMA=1 cargo test -p iotax-experiment schema"
+        );
+    }
+
+    #[test]
+    fn all_keys_are_described() {
+        assert!(file_keys().contains(&"max-blocks".to_owned()));
+        assert!(workload_keys().contains(&"job".to_owned()));
     }
 }

@@ -15,11 +15,7 @@
 
 mod caps;
 mod document;
-mod documented;
-mod keys;
-mod misplaced;
 mod resolve;
-mod scalar;
 mod schema;
 mod workload;
 mod written;
@@ -27,8 +23,7 @@ mod written;
 use iotax_layers::Error;
 
 use crate::spec::Draft;
-use document::Document;
-use misplaced::Misplaced;
+use document::{Document, Misplaced};
 pub use resolve::FioReader;
 pub use workload::FioWorkload;
 

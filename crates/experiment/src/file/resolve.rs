@@ -6,19 +6,18 @@ use indexmap::IndexMap;
 use iotax_layers::{About, Error, Stack, units};
 
 use super::caps;
-use super::misplaced::{At, Misplaced, Placed};
-use super::scalar::Scalar;
+use super::document::{At, Misplaced, Placed};
 use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
+use super::written::Scalar;
 use super::written::{ArmEntry, SetEntry, SpecFile};
 use crate::build::Subsets;
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS};
 use crate::load_factors::{of_target_and_load, refuse_exclusions, varied};
 use crate::matrix::{Factor, Matrix};
 use crate::overrides::{Changes, is_size};
-use crate::presets::default_index;
 use crate::rule::Rule;
 use crate::spec::{Arm, Design, Draft, NamedTarget, Stop, Target};
-use crate::workload::{Job, Workload};
+use crate::workload::{IndexLoads, Job, Workload};
 
 /// Gives the phases of a workload in fio's words, at least one.
 pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
@@ -269,7 +268,7 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
     let index = match &table.index {
         None => None,
         Some(keys) => {
-            let mut index = default_index();
+            let mut index = IndexLoads::default();
             for (name, value) in keys {
                 let path = ["workload", "index", name];
                 let option = find(&INDEX_OPTIONS, name).at(&path)?;

@@ -8,8 +8,8 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 
-use super::scalar::Scalar;
 use super::schema;
+use super::written::Scalar;
 
 /// A built-in workload's name, a workload of fio, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]

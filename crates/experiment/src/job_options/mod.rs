@@ -5,9 +5,7 @@
 
 mod patterns;
 mod shares;
-mod tree;
 mod values;
-mod zones;
 
 use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
@@ -21,9 +19,8 @@ pub(crate) use patterns::{format_cpus, format_pattern};
 pub(crate) use shares::{
     format_flow, format_latency_target, format_numa, format_priorities, format_stretches,
 };
-pub(crate) use tree::format_operations;
-pub(crate) use values::format_block_sizes;
-use values::{block_sizes, pace, percent, small, small_bytes};
+use values::{block_sizes, operations, pace, percent, small, small_bytes, tree_of};
+pub(crate) use values::{format_block_sizes, format_operations};
 
 /// One option of something of type `T`.
 pub(crate) struct JobOption<T> {
@@ -146,250 +143,157 @@ const FIO_NAMES: [(&str, &str); 26] = [
 ];
 
 /// The options of a job, apart from its name.
+#[rustfmt::skip]
 pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     option("engine", Unit::Choice(Engine::NAMES), "how I/O is issued on paths", engine),
-    option("threads", Unit::Count, "identical threads", |job, text| {
-        small(text).map(|threads| (job.threads, job.least_threads) = (threads, None))
-    }),
+    option("threads", Unit::Count, "identical threads",
+        |job, text| small(text).map(|threads| (job.threads, job.least_threads) = (threads, None))),
     value("depth", "I/Os in flight per thread", Count(|job| &mut job.queue_depth)),
-    option(
-        "rw",
-        Unit::Choice(DIRECTION_NAMES),
-        "pattern and direction in one word, as in fio",
-        direction,
-    ),
+    option("rw", Unit::Choice(DIRECTION_NAMES), "pattern and direction in one word, as in fio",
+        direction),
     value("read-percent", "share of reads", Percent(|job| &mut job.read_percent)),
-    option(
-        "trim",
-        Unit::Choice(TRIM_NAMES),
-        "discard space: instead of writing (only), or before each write (first)",
-        |job, text| {
-            let at = choose(TRIM_NAMES, text)?;
-            job.trims = [None, Some(Trims::Only), Some(Trims::First)][at];
-            Ok(())
-        },
-    ),
-    option("pattern", Unit::Pattern, "order of offsets", |job, text| {
-        pattern(text).map(|pattern| job.pattern = pattern)
-    }),
-    option("block-size", Unit::BlockSizes, "size of single I/Os", |job, text| {
-        block_sizes(text).map(|sizes| job.block_sizes = sizes)
-    }),
-    option(
-        "write-block-size",
-        Unit::BlockSizes,
-        "size of single writes, where reads have another",
-        |job, text| block_sizes(text).map(|sizes| job.write_block_sizes = Some(sizes)),
-    ),
-    option(
-        "write-pattern",
-        Unit::Pattern,
-        "order of writes, where reads have another",
-        |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern)),
-    ),
+    option("trim", Unit::Choice(TRIM_NAMES),
+        "discard space: instead of writing (only), or before each write (first)", trim),
+    option("pattern", Unit::Pattern, "order of offsets",
+        |job, text| pattern(text).map(|pattern| job.pattern = pattern)),
+    option("block-size", Unit::BlockSizes, "size of single I/Os",
+        |job, text| block_sizes(text).map(|sizes| job.block_sizes = sizes)),
+    option("write-block-size", Unit::BlockSizes, "size of single writes, where reads have another",
+        |job, text| block_sizes(text).map(|sizes| job.write_block_sizes = Some(sizes))),
+    option("write-pattern", Unit::Pattern, "order of writes, where reads have another",
+        |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern))),
     value("size", "bytes each thread's offsets span", Bytes(|job| &mut job.size_bytes)),
-    option(
-        "target",
-        Unit::Name,
-        "what it calls its target, where a trial has several",
-        |job, text| {
-            let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
-            if text.is_empty() || !text.chars().all(is_plain) {
-                let advice = "a name is letters, digits, `.`, `_` and `-`, as in target = \"e\"";
-                return Err(Error::syntax(format!("`{text}` cannot be a target's name"), advice));
-            }
-            job.target = Some(text.to_owned());
-            Ok(())
-        },
-    ),
-    option("file", Unit::Name, "per-thread, or the name of one file for all", |job, text| {
-        let own = text == "per-thread";
-        job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
-        Ok(())
-    }),
-    option("rate", Unit::Pace, "I/Os per second offered by the job, or closed", |job, text| {
-        pace(text).map(|pace| job.pace = pace)
-    }),
-    option("io-size", Unit::Size, "end after so many bytes per thread; 0: run on", |job, text| {
-        let bytes = units::parse_bytes(text)?;
-        job.bound = if bytes == 0 { Bound::Time } else { Bound::Bytes(bytes) };
-        Ok(())
-    }),
+    option("target", Unit::Name, "what it calls its target, where a trial has several", target),
+    option("file", Unit::Name, "per-thread, or the name of one file for all", file),
+    option("rate", Unit::Pace, "I/Os per second offered by the job, or closed",
+        |job, text| pace(text).map(|pace| job.pace = pace)),
+    option("io-size", Unit::Size, "end after so many bytes per thread; 0: run on", io_size),
     value("start-delay", "wait before the first I/O", Duration(|job| &mut job.start_delay_ns)),
-    option("end-after", Unit::Duration, "end this long into the trial; 0: with it", |job, text| {
-        let ns = units::parse_duration(text)?;
-        job.end_after_ns = (ns > 0).then_some(ns);
-        Ok(())
-    }),
+    option("end-after", Unit::Duration, "end this long into the trial; 0: with it", end_after),
     value("direct", "bypass the page cache", Switch(|job| &mut job.direct)),
     value("invalidate", "start every trial with a cold cache", Switch(|job| &mut job.invalidate)),
-    value(
-        "fsync-every",
-        "sync after so many writes; 0: never",
-        CountOrNone(|job| &mut job.fsync_every),
-    ),
+    value("fsync-every", "sync after so many writes; 0: never",
+        CountOrNone(|job| &mut job.fsync_every)),
     value("end-fsync", "sync when the job ends", Switch(|job| &mut job.end_fsync)),
     value("verify", "read back and compare what was written", Switch(|job| &mut job.verify)),
-    value(
-        "verify-every",
-        "verify as it runs, after this many writes; 0: only at the end",
-        CountOrNone(|job| &mut job.verify_every),
-    ),
-    value(
-        "verify-apart",
-        "reads verify what another job with this option wrote",
-        Switch(|job| &mut job.verify_apart),
-    ),
-    value(
-        "verify-ends",
-        "end the job at the first block that differs",
-        Switch(|job| &mut job.verify_ends),
-    ),
+    value("verify-every", "verify as it runs, after this many writes; 0: only at the end",
+        CountOrNone(|job| &mut job.verify_every)),
+    value("verify-apart", "reads verify what another job with this option wrote",
+        Switch(|job| &mut job.verify_apart)),
+    value("verify-ends", "end the job at the first block that differs",
+        Switch(|job| &mut job.verify_ends)),
     value("sqpoll", "io_uring: the kernel polls", Switch(|job| &mut job.sqpoll)),
     value("advise", "tell the kernel the pattern", Switch(|job| &mut job.advise)),
-    value("files", "metadata: files of each thread", Count(|job| &mut tree::of(job).files)),
-    value(
-        "files-per-directory",
-        "metadata: files of one directory",
-        Count(|job| &mut tree::of(job).files_per_directory),
-    ),
-    value(
-        "file-size",
-        "metadata: content of a file",
-        SmallBytes(|job| &mut tree::of(job).file_bytes),
-    ),
-    option("operations", Unit::Operations, "metadata: what is done how often", tree::operations),
-    option(
-        "align",
-        Unit::Size,
-        "offsets are multiples of this; else of the smallest block",
-        |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes)),
-    ),
+    value("files", "metadata: files of each thread", Count(|job| &mut tree_of(job).files)),
+    value("files-per-directory", "metadata: files of one directory",
+        Count(|job| &mut tree_of(job).files_per_directory)),
+    value("file-size", "metadata: content of a file",
+        SmallBytes(|job| &mut tree_of(job).file_bytes)),
+    option("operations", Unit::Operations, "metadata: what is done how often", operations),
+    option("align", Unit::Size, "offsets are multiples of this; else of the smallest block",
+        |job, text| units::parse_bytes(text).map(|bytes| job.align_bytes = Some(bytes))),
     value("offset", "where the span begins", Bytes(|job| &mut job.offset_bytes)),
-    value(
-        "write-through",
-        "writes reach the medium before they count (O_SYNC)",
-        Switch(|job| &mut job.write_through),
-    ),
-    option("think", Unit::Think, "a pause, and after how many I/Os; 0: none", |job, text| {
-        think(text).map(|think| job.think = think)
-    }),
-    option("cpus", Unit::Cpus, "CPUs that its threads may run on", |job, text| {
-        cpus(text).map(|cpus| job.cpus = cpus)
-    }),
-    value(
-        "files-per-thread",
-        "files each thread takes in turn, of size in all",
-        Count(|job| &mut job.files_per_thread),
-    ),
+    value("write-through", "writes reach the medium before they count (O_SYNC)",
+        Switch(|job| &mut job.write_through)),
+    option("think", Unit::Think, "a pause, and after how many I/Os; 0: none",
+        |job, text| think(text).map(|think| job.think = think)),
+    option("cpus", Unit::Cpus, "CPUs that its threads may run on",
+        |job, text| cpus(text).map(|cpus| job.cpus = cpus)),
+    value("files-per-thread", "files each thread takes in turn, of size in all",
+        Count(|job| &mut job.files_per_thread)),
     value("pre-read", "start every trial with a warm cache", Switch(|job| &mut job.pre_read)),
     value("ends-all", "when this job ends, all others end too", Switch(|job| &mut job.ends_all)),
-    option("submit-batch", Unit::Count, "io_uring: I/Os per system call, at most", |job, text| {
-        small(text).map(|most| job.submit_batch = Some(most))
-    }),
-    value(
-        "uncached",
-        "what was touched leaves the page cache after each I/O",
-        Switch(|job| &mut job.uncached),
-    ),
-    value(
-        "fresh",
-        "writes to files allocated anew before each trial, as a log's",
-        Switch(|job| &mut job.fresh),
-    ),
-    option(
-        "stretches",
-        Unit::Stretches,
+    option("submit-batch", Unit::Count, "io_uring: I/Os per system call, at most",
+        |job, text| small(text).map(|most| job.submit_batch = Some(most))),
+    value("uncached", "what was touched leaves the page cache after each I/O",
+        Switch(|job| &mut job.uncached)),
+    value("fresh", "writes to files allocated anew before each trial, as a log's",
+        Switch(|job| &mut job.fresh)),
+    option("stretches", Unit::Stretches,
         "keep to stretches with gaps: bytes moved in each, its length, the gap",
-        |job, text| shares::stretches(text).map(|stretches| job.stretches = stretches),
-    ),
-    value(
-        "offset-increment",
-        "the span of each thread begins so much later",
-        Bytes(|job| &mut job.offset_increment_bytes),
-    ),
-    value(
-        "compress",
-        "how much of what is written is the same everywhere",
-        Percent(|job| &mut content(job).compress_percent),
-    ),
-    value(
-        "compress-chunk",
-        "of how many bytes at a time",
-        SmallBytes(|job| &mut content(job).chunk_bytes),
-    ),
-    option(
-        "fill-pattern",
-        Unit::Name,
-        "what is the same everywhere, in hexadecimal: 0xdeadbeef",
-        |job, text| shares::bytes(text).map(|bytes| content(job).pattern = bytes),
-    ),
-    value(
-        "dedupe",
-        "how many writes repeat data of another",
-        Percent(|job| &mut content(job).dedupe_percent),
-    ),
-    option(
-        "dedupe-set",
-        Unit::Percent,
-        "repeat data of this part of the span; 0: that of the next write",
-        |job, text| {
-            percent(text).map(|percent| {
-                let set = (percent > 0).then_some(percent);
-                content(job).working_set_percent = set;
-            })
-        },
-    ),
-    value(
-        "dedupe-global",
-        "threads repeat data of each other, too",
-        Switch(|job| &mut content(job).shared_set),
-    ),
-    option(
-        "flow",
-        Unit::Flow,
+        |job, text| shares::stretches(text).map(|stretches| job.stretches = stretches)),
+    value("offset-increment", "the span of each thread begins so much later",
+        Bytes(|job| &mut job.offset_increment_bytes)),
+    value("compress", "how much of what is written is the same everywhere",
+        Percent(|job| &mut content(job).compress_percent)),
+    value("compress-chunk", "of how many bytes at a time",
+        SmallBytes(|job| &mut content(job).chunk_bytes)),
+    option("fill-pattern", Unit::Name, "what is the same everywhere, in hexadecimal: 0xdeadbeef",
+        |job, text| shares::bytes(text).map(|bytes| content(job).pattern = bytes)),
+    value("dedupe", "how many writes repeat data of another",
+        Percent(|job| &mut content(job).dedupe_percent)),
+    option("dedupe-set", Unit::Percent,
+        "repeat data of this part of the span; 0: that of the next write", dedupe_set),
+    value("dedupe-global", "threads repeat data of each other, too",
+        Switch(|job| &mut content(job).shared_set)),
+    option("flow", Unit::Flow,
         "weight beside other jobs with one, group, sleep when ahead; 0: none",
-        |job, text| shares::flow(text).map(|flow| job.flow = flow),
-    ),
-    option(
-        "latency-target",
-        Unit::LatencyTarget,
+        |job, text| shares::flow(text).map(|flow| job.flow = flow)),
+    option("latency-target", Unit::LatencyTarget,
         "find the depth at which so many I/Os take at most so long; 0: no",
-        |job, text| shares::latency_target(text).map(|target| job.latency_target = target),
-    ),
-    option(
-        "priority",
-        Unit::Priority,
-        "priority of its I/Os to the kernel, and of some of them",
-        |job, text| {
-            shares::priorities(text).map(|(all, some)| (job.priority, job.priorities) = (all, some))
-        },
-    ),
-    option(
-        "numa",
-        Unit::Numa,
-        "NUMA nodes of its threads, and where its memory is",
-        |job, text| shares::numa(text).map(|numa| job.numa = numa),
-    ),
-    value(
-        "zero-copy",
-        "tcp_stream: the kernel sends from load's memory (MSG_ZEROCOPY)",
-        Switch(|job| &mut job.zero_copy),
-    ),
+        |job, text| shares::latency_target(text).map(|target| job.latency_target = target)),
+    option("priority", Unit::Priority, "priority of its I/Os to the kernel, and of some of them",
+        priorities),
+    option("numa", Unit::Numa, "NUMA nodes of its threads, and where its memory is",
+        |job, text| shares::numa(text).map(|numa| job.numa = numa)),
+    value("zero-copy", "tcp_stream: the kernel sends from load's memory (MSG_ZEROCOPY)",
+        Switch(|job| &mut job.zero_copy)),
 ];
 
 /// The options of the index, written `index.size` in overrides.
+#[rustfmt::skip]
 pub(crate) static INDEX_OPTIONS: [JobOption<IndexLoads>; 5] = [
-    value(
-        "versions",
-        "versions published per second, at most",
-        Iops(|index| &mut index.versions_per_second),
-    ),
+    value("versions", "versions published per second, at most",
+        Iops(|index| &mut index.versions_per_second)),
     value("size", "bytes of one version", Bytes(|index| &mut index.index_bytes)),
     value("slow-load", "a longer load is a slow load", Duration(|index| &mut index.slow_load_ns)),
     value("queries", "queries arriving per second", Iops(|index| &mut index.queries_per_second)),
     value("query-size", "bytes one query reads", SmallBytes(|index| &mut index.query_bytes)),
 ];
+
+fn target(job: &mut Job, text: &str) -> Result<(), Error> {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
+    if text.is_empty() || !text.chars().all(is_plain) {
+        let advice = "a name is letters, digits, `.`, `_` and `-`, as in target = \"e\"";
+        return Err(Error::syntax(format!("`{text}` cannot be a target's name"), advice));
+    }
+    job.target = Some(text.to_owned());
+    Ok(())
+}
+
+fn trim(job: &mut Job, text: &str) -> Result<(), Error> {
+    job.trims = [None, Some(Trims::Only), Some(Trims::First)][choose(TRIM_NAMES, text)?];
+    Ok(())
+}
+
+fn file(job: &mut Job, text: &str) -> Result<(), Error> {
+    let own = text == "per-thread";
+    job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
+    Ok(())
+}
+
+fn io_size(job: &mut Job, text: &str) -> Result<(), Error> {
+    let bytes = units::parse_bytes(text)?;
+    job.bound = if bytes == 0 { Bound::Time } else { Bound::Bytes(bytes) };
+    Ok(())
+}
+
+fn end_after(job: &mut Job, text: &str) -> Result<(), Error> {
+    let ns = units::parse_duration(text)?;
+    job.end_after_ns = (ns > 0).then_some(ns);
+    Ok(())
+}
+
+fn dedupe_set(job: &mut Job, text: &str) -> Result<(), Error> {
+    let percent = percent(text)?;
+    content(job).working_set_percent = (percent > 0).then_some(percent);
+    Ok(())
+}
+
+fn priorities(job: &mut Job, text: &str) -> Result<(), Error> {
+    (job.priority, job.priorities) = shares::priorities(text)?;
+    Ok(())
+}
 
 /// The job's data; random where it has none yet.
 fn content(job: &mut Job) -> &mut Content {
@@ -408,7 +312,7 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
     job.engine = Engine::ALL[choose(Engine::NAMES, &text.replace('-', "_"))?];
     job.engine_asked = true;
     if job.engine.has_tree() {
-        tree::of(job);
+        tree_of(job);
     } else {
         job.tree = None;
     }

@@ -1,86 +1,190 @@
-//! The workloads built in.
-//!
-//! Plain presets follow what providers publish figures for, at queue depth 1 (4 for 1 MiB): there
-//! latency decides the rate, so the cost of a layer shows undiluted. A cap is found at depth, with
-//! `depth=32`.
+//! What is built in: workloads and suites, in the language of experiment files.
 
-mod applications;
-mod driver_searcher;
-mod git;
-mod network;
-mod plain;
-mod scales;
-mod suites;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
-pub(crate) use driver_searcher::default_index;
-
-use scales::{GIB, KIB};
-
-use iotax_layers::Error;
+use iotax_layers::{Error, units};
+use serde::Deserialize;
 
 use crate::engine::Engine;
-use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Workload};
+use crate::index::IndexLoads;
+use crate::job_options::JOB_OPTIONS;
+use crate::spec::Yields;
+use crate::workload::{BlockSizes, Bound, Files, Job, Pace, Pattern, Requirement, Workload};
 
-type Preset = (&'static str, fn() -> Workload);
+static WORKLOADS: LazyLock<Workloads> =
+    LazyLock::new(|| toml::from_str(include_str!("../../data/workloads.toml")).expect(SOUND));
+static SUITES: LazyLock<Suites> =
+    LazyLock::new(|| toml::from_str(include_str!("../../data/suites.toml")).expect(SOUND));
+const SOUND: &str = "a test reads all that is built in";
 
-/// Name and builder, in the order of `iotax workloads`.
-const PRESETS: [Preset; 17] = [
-    ("randread-4k", plain::randread_4k),
-    ("randwrite-4k", plain::randwrite_4k),
-    ("seqread-1m", plain::seqread_1m),
-    ("seqwrite-1m", plain::seqwrite_1m),
-    ("mixed-70-30", plain::mixed_70_30),
-    ("driver-searcher", driver_searcher::fed),
-    ("driver-searcher-published", driver_searcher::published),
-    ("git-checkout", git::checkout),
-    ("git-status", git::status),
-    ("git-gc", git::gc),
-    ("tcp-stream", network::tcp_stream),
-    ("tcp-stream-back", network::tcp_stream_back),
-    ("tcp-stream-both", network::tcp_stream_both),
-    ("tcp-rr", network::tcp_rr),
-    ("tcp-connect", network::tcp_connect),
-    ("udp-stream", network::udp_stream),
-    ("udp-stream-back", network::udp_stream_back),
-];
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Workloads {
+    workload: Vec<BuiltIn>,
+    peel_in_process: BuiltIn,
+    peel_in_system: BuiltIn,
+}
 
-fn all() -> impl Iterator<Item = Preset> {
-    let applications = applications::ALL.iter().map(|found| (found.name, found.build));
-    PRESETS.iter().copied().chain(applications)
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suites {
+    suite: Vec<Suite>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Suite {
+    name: String,
+    about: String,
+    source: String,
+    /// Suites whose phases are those of this one.
+    #[serde(default)]
+    of: Vec<String>,
+    #[serde(default)]
+    phase: Vec<BuiltIn>,
+}
+
+/// A workload as it is written, or a phase of a suite.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct BuiltIn {
+    #[serde(default)]
+    name: String,
+    /// The workload that it is but for what else is written.
+    like: Option<String>,
+    about: Option<String>,
+    ramp: Option<String>,
+    time: Option<String>,
+    /// The job that decides, if it is not the first.
+    primary: Option<String>,
+    #[serde(default)]
+    job: Vec<HashMap<String, toml::Value>>,
+    #[serde(default)]
+    set: Vec<String>,
+    /// Threads of jobs that stay at any scale.
+    #[serde(default)]
+    least_threads: HashMap<String, u32>,
+    #[serde(default)]
+    index: bool,
+    yields: Option<Yields>,
+    requires: Option<Requirement>,
+    /// Where its numbers are from: addresses, with what is said there.
+    #[serde(default)]
+    sources: Vec<String>,
+}
+
+impl BuiltIn {
+    fn workload(&self) -> Workload {
+        let mut made = match &self.like {
+            Some(name) => Workload::preset(name).expect(SOUND),
+            None => Workload::new("", self.job.iter().map(job).collect()),
+        };
+        if !self.name.is_empty() {
+            made.name.clone_from(&self.name);
+        }
+        let ns = |text: &String| units::parse_duration(text).expect(SOUND);
+        made.about = self.about.clone().unwrap_or(made.about);
+        made.ramp_ns = self.ramp.as_ref().map_or(made.ramp_ns, ns);
+        made.time_ns = self.time.as_ref().map_or(made.time_ns, ns);
+        made.primary = self.primary.clone().unwrap_or(made.primary);
+        made.index = self.index.then(IndexLoads::default).or(made.index);
+        made.requires = self.requires.clone().or(made.requires);
+        self.set.iter().for_each(|text| made.set(text).expect(SOUND));
+        made.yields = self.yields.or(made.yields);
+        for job in &mut made.jobs {
+            job.least_threads = self.least_threads.get(&job.name).copied().or(job.least_threads);
+            job.engine_asked = false;
+        }
+        made
+    }
+
+    /// The same with a span of `bytes` for each job.
+    fn over(&self, bytes: u64) -> Workload {
+        let mut workload = self.workload();
+        workload.jobs.iter_mut().for_each(|job| job.size_bytes = bytes);
+        workload
+    }
+}
+
+fn job(written: &HashMap<String, toml::Value>) -> Job {
+    let text =
+        |value: &toml::Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    let mut job = Job::new(text(&written["name"]));
+    let given = JOB_OPTIONS.iter().filter_map(|option| Some((option, written.get(option.name)?)));
+    let mut known = 1;
+    for (option, value) in given {
+        option.set(&mut job, &text(value)).expect(SOUND);
+        known += 1;
+    }
+    assert_eq!(known, written.len(), "{SOUND}: {written:?}");
+    job
+}
+
+fn suite(name: &str) -> Option<&'static Suite> {
+    SUITES.suite.iter().find(|suite| suite.name == name)
 }
 
 impl Workload {
     /// The built-in workload of that name.
     pub fn preset(name: &str) -> Result<Self, Error> {
-        let found = all().find(|(known, _)| *known == name);
+        let found = WORKLOADS.workload.iter().find(|known| known.name == name);
         let unknown = || Error::unknown("workload", name, Self::preset_names());
-        found.map(|(_, build)| build()).ok_or_else(unknown)
+        found.map(BuiltIn::workload).ok_or_else(unknown)
     }
 
     /// Where the numbers of the built-in workload of that name are from; empty if they are ours.
-    pub fn preset_sources(name: &str) -> &'static [&'static str] {
-        let found = applications::ALL.iter().find(|application| application.name == name);
-        found.map_or(&[], |application| application.sources)
+    pub fn preset_sources(name: &str) -> &'static [String] {
+        let found = WORKLOADS.workload.iter().find(|known| known.name == name);
+        found.map_or(&[], |found| &found.sources)
     }
 
     /// Names of the built-in workloads.
     pub fn preset_names() -> impl Iterator<Item = &'static str> {
-        all().map(|(name, _)| name)
+        WORKLOADS.workload.iter().map(|known| known.name.as_str())
     }
 
     /// The built-in workloads.
     pub fn presets() -> impl Iterator<Item = Self> {
-        all().map(|(_, build)| build())
+        WORKLOADS.workload.iter().map(BuiltIn::workload)
     }
 
     /// What `peel` drives at an in-process disk of `disk_bytes`: a search engine in small.
     pub fn peel_search(disk_bytes: u64) -> Self {
-        driver_searcher::in_process(disk_bytes)
+        WORKLOADS.peel_in_process.over(disk_bytes)
     }
 
-    /// The same for a stack of the system, through files of `bytes` in all or a block device.
+    /// The same through the system and past its page cache, over `bytes` in all.
     pub fn peel_search_in_system(bytes: u64) -> Self {
-        driver_searcher::in_system(bytes)
+        const MIB: u64 = 1 << 20;
+        let peel = &WORKLOADS.peel_in_system;
+        peel.over(bytes / peel.job.len() as u64 / MIB * MIB)
+    }
+
+    /// The phases of the built-in suite of that name.
+    ///
+    /// # Errors
+    /// A name that is none of a suite.
+    pub fn suite(name: &str) -> Result<Vec<Self>, Error> {
+        let unknown = || Error::unknown("suite", name, Self::suite_names());
+        let Suite { of, phase, .. } = suite(name).ok_or_else(unknown)?;
+        let of_others = of.iter().filter_map(|other| suite(other)).flat_map(|other| &other.phase);
+        Ok(of_others.chain(phase).map(BuiltIn::workload).collect())
+    }
+
+    /// Names of the built-in suites.
+    pub fn suite_names() -> impl Iterator<Item = &'static str> {
+        SUITES.suite.iter().map(|suite| suite.name.as_str())
+    }
+
+    /// One paragraph about a suite; `None` if there is none of that name.
+    pub fn suite_about(name: &str) -> Option<&'static str> {
+        suite(name).map(|suite| suite.about.as_str())
+    }
+
+    /// Where a suite's settings are from; `None` if there is none of that name.
+    pub fn suite_source(name: &str) -> Option<&'static str> {
+        suite(name).map(|suite| suite.source.as_str())
     }
 }
 
@@ -95,11 +199,11 @@ impl Job {
             queue_depth: 1,
             read_percent: 100,
             pattern: Pattern::Sequential,
-            block_sizes: BlockSizes::Fixed(4 * KIB),
+            block_sizes: BlockSizes::Fixed(4 << 10),
             write_block_sizes: None,
             write_pattern: None,
             files: Files::PerThread,
-            size_bytes: GIB,
+            size_bytes: 1 << 30,
             pace: Pace::Closed,
             bound: Bound::Time,
             start_delay_ns: 0,
@@ -145,21 +249,4 @@ impl Job {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn presets_go_by_their_own_names() {
-        for name in Workload::preset_names() {
-            assert_eq!(Workload::preset(name).unwrap().name, name);
-        }
-    }
-
-    #[test]
-    fn a_misspelt_workload_is_corrected() {
-        insta::assert_snapshot!(Workload::preset("randred-4k").unwrap_err(), @"
-        unknown workload `randred-4k`; did you mean `randread-4k`?
-        known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, udp-stream-back, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
-        ");
-    }
-}
+mod tests;

@@ -4,7 +4,6 @@ mod network;
 mod order;
 mod rules;
 mod shares;
-mod trims;
 
 use std::collections::HashSet;
 
@@ -88,6 +87,17 @@ impl Job {
         Error::impossible(About::Job(self.name.clone()), key, problem, advice)
     }
 
+    /// Refuses the first of `options` that is set.
+    fn refuse_any(
+        &self,
+        options: &[(&'static str, bool)],
+        problem: &str,
+        advice: &str,
+    ) -> Result<(), Error> {
+        let set = options.iter().find(|(_, is_set)| *is_set);
+        set.map_or(Ok(()), |(key, _)| Err(self.refuse(key, problem, advice)))
+    }
+
     fn validate(&self) -> Result<(), Error> {
         self.validate_names()?;
         self.validate_tree()?;
@@ -120,13 +130,7 @@ impl Job {
             ("end-fsync", self.end_fsync),
             ("fsync-every", self.fsync_every.is_some()),
         ];
-        match write_only.into_iter().find(|(_, set)| *set) {
-            Some((key, _)) => {
-                let problem = "the job writes no data";
-                Err(self.refuse(key, problem, "leave it out, or write too"))
-            }
-            None => Ok(()),
-        }
+        self.refuse_any(&write_only, "the job writes no data", "leave it out, or write too")
     }
 
     fn validate_verify(&self) -> Result<(), Error> {
@@ -150,12 +154,7 @@ impl Job {
         let ends = self.verify_ends && !(self.verify || self.verify_apart && self.reads());
         let switches =
             [("verify-every", self.verify_every.is_some() && !self.verify), ("verify-ends", ends)];
-        match switches.into_iter().find(|(_, set)| *set) {
-            Some((key, _)) => {
-                refuse(key, "nothing is verified".into(), "add verify=true, or leave it out")
-            }
-            None => Ok(()),
-        }
+        self.refuse_any(&switches, "nothing is verified", "add verify=true, or leave it out")
     }
 
     /// Names become file names inside a target directory.
@@ -303,13 +302,7 @@ impl Job {
             ("end-fsync", self.end_fsync),
             ("io-size", self.bound != Bound::Time),
         ];
-        match meaningless.into_iter().find(|(_, set)| *set) {
-            Some((key, _)) => {
-                let problem = "operations on trees of files do not take it";
-                Err(self.refuse(key, problem, "leave it out"))
-            }
-            None => Ok(()),
-        }
+        self.refuse_any(&meaningless, "operations on trees of files do not take it", "leave it out")
     }
 }
 

@@ -104,13 +104,11 @@ impl Job {
             ("fresh", self.fresh),
             ("operations", self.tree.is_some()),
         ];
-        match meaningless.into_iter().find(|(_, set)| *set) {
-            Some((key, _)) => {
-                let problem = "there is no storage at the other end of a network path";
-                Err(self.refuse(key, problem, "leave it out"))
-            }
-            None => Ok(()),
-        }
+        self.refuse_any(
+            &meaningless,
+            "there is no storage at the other end of a network path",
+            "leave it out",
+        )
     }
 }
 

@@ -138,21 +138,14 @@ impl Job {
             let problem = format!("strides are for blocks of one size, not {sizes}");
             return refuse(problem, "use one block-size, or another pattern");
         }
-        if self.direct && !is_aligned(stride) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
-            return refuse(problem.into(), "write a multiple of 512, or direct=false");
-        }
-        Ok(())
+        self.validate_aligned("pattern", stride)
     }
 
     /// Threads that begin apart from each other, in one file.
     fn validate_stagger(&self, apart_bytes: u64) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         self.validate_threads_together()?;
-        if self.direct && !is_aligned(apart_bytes) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
-            return refuse(problem.into(), "write a multiple of 512, or direct=false");
-        }
+        self.validate_aligned("pattern", apart_bytes)?;
         let last = apart_bytes.checked_mul(u64::from(self.threads.saturating_sub(1)));
         let end = last.and_then(|last| last.checked_add(self.max_block_bytes().into()));
         if end.is_none_or(|end| end > self.size_bytes) {
@@ -186,10 +179,7 @@ impl Job {
         if align == 0 {
             return refuse("offsets cannot be multiples of 0".into(), "write for example 4k");
         }
-        if self.direct && !is_aligned(align) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
-            return refuse(problem.into(), "write a multiple of 512, or direct=false");
-        }
+        self.validate_aligned("align", align)?;
         if self.pattern.step_bytes().is_some() {
             return refuse("the stride says where I/Os begin".into(), "leave it out");
         }
@@ -226,12 +216,7 @@ impl Job {
             let problem = "offset and size are more than any file has";
             return Err(self.refuse("offset", problem, "make one of them smaller"));
         }
-        if self.direct && !is_aligned(self.offset_bytes) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
-            let advice = "write a multiple of 512, or direct=false";
-            return Err(self.refuse("offset", problem, advice));
-        }
-        Ok(())
+        self.validate_aligned("offset", self.offset_bytes)
     }
 
     fn validate_switches(&self) -> Result<(), Error> {
@@ -274,12 +259,20 @@ impl Job {
         Ok(())
     }
 
+    pub(super) fn validate_aligned(&self, key: &'static str, bytes: u64) -> Result<(), Error> {
+        if self.direct && !is_aligned(bytes) {
+            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            return Err(self.refuse(key, problem, "write a multiple of 512, or direct=false"));
+        }
+        Ok(())
+    }
+
     fn bytes_per_file(&self) -> u64 {
         self.size_bytes / u64::from(self.files_per_thread.max(1))
     }
 }
 
-fn is_aligned(bytes: u64) -> bool {
+pub(super) fn is_aligned(bytes: u64) -> bool {
     bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES.into())
 }
 

@@ -2,10 +2,10 @@
 
 use iotax_layers::Error;
 
+use crate::rule::Subject;
 use crate::rule::{Condition, Figure, Rule, TimeKind};
 use crate::search::SearchDraft;
 use crate::spec::{Design, Draft};
-use crate::subject::Subject;
 use crate::workload::{Job, Workload};
 
 impl Draft {

@@ -3,8 +3,8 @@
 use iotax_layers::Error;
 use iotax_layers::units::format_bytes;
 
-use super::DIRECT_ALIGNMENT_BYTES;
-use crate::workload::{Bound, Job, Pattern};
+use super::order::is_aligned;
+use crate::workload::{Bound, Job, Pattern, Trims};
 
 /// As much as fio takes.
 const MAX_WEIGHT: u32 = 1000;
@@ -74,11 +74,7 @@ impl Job {
         if end.is_none_or(|end| i64::try_from(end).is_err()) {
             return refuse("the last thread begins behind the end of any file", "make it smaller");
         }
-        if self.direct && !is_aligned(self.offset_increment_bytes) {
-            let advice = "write a multiple of 512, or direct=false";
-            return refuse("direct I/O goes to whole sectors of 512 bytes", advice);
-        }
-        Ok(())
+        self.validate_aligned("offset-increment", self.offset_increment_bytes)
     }
 
     fn validate_content(&self) -> Result<(), Error> {
@@ -135,8 +131,28 @@ impl Job {
     }
 }
 
-fn is_aligned(bytes: u64) -> bool {
-    bytes.is_multiple_of(DIRECT_ALIGNMENT_BYTES.into())
+impl Job {
+    pub(super) fn validate_trims(&self) -> Result<(), Error> {
+        let Some(trims) = self.trims else { return Ok(()) };
+        let refuse = |problem: &str, advice| Err(self.refuse("trim", problem, advice));
+        if !self.engine.info().trims {
+            let problem = format!("{} cannot trim", self.engine.name());
+            return refuse(&problem, "use engine=io_uring, libaio, psync or mmap");
+        }
+        if self.reads() {
+            return refuse("the job reads", "use rw=trim or rw=trimwrite, and another job to read");
+        }
+        if self.fresh {
+            let problem = "space that was never written has nothing to trim";
+            return refuse(problem, "leave out fresh");
+        }
+        // The place that a write went to would be another one than was trimmed.
+        if trims == Trims::First && self.by_direction().is_some() {
+            let problem = "it writes where it has trimmed, in blocks of the same size";
+            return refuse(problem, "leave out write-block-size and write-pattern");
+        }
+        Ok(())
+    }
 }
 
 #[cfg(test)]
@@ -212,5 +228,79 @@ mod tests {
         }
         assert_eq!(workload.validate(), Ok(()));
         assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the data of the thread, at the depth that keeps a latency (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+    }
+}
+
+#[cfg(test)]
+mod trims_tests {
+    use insta::assert_snapshot;
+
+    use crate::validate::tests::error_of;
+    use crate::workload::Workload;
+
+    fn error(changes: &[&str]) -> String {
+        error_of("randread-4k", changes)
+    }
+
+    #[test]
+    fn impossible_trims_are_named() {
+        assert_snapshot!(error(&["trim=only"]), @"
+        job `io`: trim: the job reads
+        use rw=trim or rw=trimwrite, and another job to read
+        ");
+        assert_snapshot!(error(&["rw=trim", "direct=false", "engine=vdisk", "depth=1"]), @"
+        job `io`: trim: vdisk cannot trim
+        use engine=io_uring, libaio, psync or mmap
+        ");
+        assert_snapshot!(error(&["rw=trim", "verify=true"]), @"
+        job `io`: verify: the job writes no data
+        leave it out, or write too
+        ");
+        assert_snapshot!(error(&["rw=randtrim", "fsync-every=1"]), @"
+        job `io`: fsync-every: the job writes no data
+        leave it out, or write too
+        ");
+        assert_snapshot!(error(&["rw=trim", "compress=50"]), @"
+        job `io`: compress: the job writes nothing that has data
+        leave it out, or write
+        ");
+    }
+
+    #[test]
+    fn impossible_checks_are_named() {
+        assert_snapshot!(error(&["rw=write", "verify-every=16"]), @"
+        job `io`: verify-every: nothing is verified
+        add verify=true, or leave it out
+        ");
+        assert_snapshot!(error(&["rw=write", "verify=true", "verify-every=2000000"]), @"job `io`: verify-every: 2000000 writes; possible are 1 to 1048576");
+        assert_snapshot!(error(&["verify-ends=true"]), @"
+        job `io`: verify-ends: nothing is verified
+        add verify=true, or leave it out
+        ");
+        assert_snapshot!(error(&["rw=rw", "verify-apart=true"]), @"
+        job `io`: verify-apart: it is for a job that writes, or for one that reads
+        use verify, or two jobs
+        ");
+        assert_snapshot!(error(&["rw=write", "verify=true", "verify-apart=true"]), @"
+        job `io`: verify-apart: it is for a job that writes, or for one that reads
+        use verify, or two jobs
+        ");
+        assert_snapshot!(error(&["engine=null", "verify-apart=true"]), @"
+        job `io`: verify-apart: null has no data to verify
+        leave it out
+        ");
+    }
+
+    #[test]
+    fn a_job_that_trims_writes() {
+        let mut workload = Workload::preset("randread-4k").unwrap();
+        for (rw, data) in [("trim", false), ("randtrimwrite", true)] {
+            workload.set(&format!("rw={rw}")).unwrap();
+            assert!(workload.writes() && !workload.jobs[0].reads(), "{rw}");
+            assert_eq!(workload.jobs[0].writes_data(), data, "{rw}");
+            workload.validate().unwrap();
+        }
+        workload.set("rw=read").unwrap();
+        assert_eq!((workload.writes(), workload.jobs[0].trims), (false, None));
     }
 }

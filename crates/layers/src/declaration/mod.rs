@@ -1,7 +1,6 @@
 //! What every layer says of itself, and the arguments it is read from: checked against their
 //! declaration, handed out by type.
 
-pub(crate) mod cipher;
 pub(crate) mod info;
 pub(crate) mod need;
 pub(crate) mod shared;
@@ -13,13 +12,39 @@ use crate::error::{About, Error};
 use crate::units::{self, Unit};
 use info::{LayerInfo, Parameter};
 
+/// What a file of `each` declares its layer with.
+pub(crate) mod prelude {
+    pub(crate) use std::path::PathBuf;
+
+    pub(crate) use serde::{Deserialize, Serialize};
+
+    pub(crate) use crate::declaration::info::{
+        BASE, Does, Form, IN_PROCESS, IN_SYSTEM, LayerInfo, NETWORK_BASE, ON_NETWORK, Parameter,
+        Submitter, World, parameter,
+    };
+    pub(crate) use crate::declaration::need::Need;
+    pub(crate) use crate::declaration::shared::{Cpus, READ_AHEAD, cipher, demand_read_ahead};
+    pub(crate) use crate::declaration::{
+        Arguments, Declared, ENDLESS, Field, SECTOR_BYTES, Value, Values, parameters,
+    };
+    pub(crate) use crate::error::Error;
+    pub(crate) use crate::units::Unit;
+}
+
 /// A layer's declaration.
 pub(crate) trait Declared: Sized {
     /// The words that make such a layer.
     const WORDS: &'static [LayerInfo];
+    const PARAMETERS: &'static [Parameter];
 
-    /// The layer that was written.
+    /// The layer that was written, as far as each of its parameters can tell.
     fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error>;
+
+    /// Refuses what does not fit together.
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let _ = arguments;
+        Ok(())
+    }
 
     /// Which of its words this layer is.
     fn word(&self) -> usize {
@@ -27,8 +52,123 @@ pub(crate) trait Declared: Sized {
     }
 
     /// Every parameter in the order of its declaration.
-    fn values(&self) -> Values {
-        Vec::new()
+    fn values(&self) -> Values;
+}
+
+/// The parameters of a layer, and the field that each of them is. In an `impl Declared`.
+macro_rules! parameters {
+    ($($field:ident: $parameter:expr,)*) => {
+        const PARAMETERS: &'static [Parameter] = &[$($parameter),*];
+
+        fn from_arguments(_arguments: &Arguments<'_>) -> Result<Self, Error> {
+            Ok(Self { $($field: Field::from_argument(_arguments, const { $parameter.name })?,)* })
+        }
+
+        fn values(&self) -> Values {
+            vec![$((const { $parameter.name }, self.$field.value()),)*]
+        }
+    };
+}
+pub(crate) use parameters;
+
+/// What the field of a layer can be.
+pub(crate) trait Field: Sized {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error>;
+
+    /// `None` where it is left out.
+    fn value(&self) -> Option<Value>;
+}
+
+/// A size, duration, count, or a choice among numbers.
+impl Field for u64 {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        arguments.required(name, |value| match value {
+            Value::Whole(number) => Some(number),
+            Value::Text(text) => text.parse().ok(),
+            Value::Real(_) | Value::Switch(_) => None,
+        })
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Whole(*self))
+    }
+}
+
+/// The same above 0.
+impl Field for u32 {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        let whole = u64::from_argument(arguments, name)?;
+        arguments.demand(whole > 0, name, "must be above 0", "")?;
+        Self::try_from(whole)
+            .map_err(|_| arguments.refuse(name, format!("{whole} is too large"), ""))
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Whole((*self).into()))
+    }
+}
+
+/// A share, or a rate above 0.
+impl Field for f64 {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        let number = arguments.required(name, |value| match value {
+            Value::Real(number) => Some(number),
+            _ => None,
+        })?;
+        let is_rate = arguments.parameter(name)?.unit != Unit::Share;
+        arguments.demand(!is_rate || number != 0.0, name, ENDLESS, "")?;
+        Ok(number)
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Real(*self))
+    }
+}
+
+impl Field for bool {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        arguments.required(name, |value| match value {
+            Value::Switch(on) => Some(on),
+            _ => None,
+        })
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Switch(*self))
+    }
+}
+
+impl Field for String {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        arguments.required(name, |value| match value {
+            Value::Text(text) => Some(text),
+            _ => None,
+        })
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Text(self.clone()))
+    }
+}
+
+impl Field for PathBuf {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        String::from_argument(arguments, name).map(Self::from)
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Text(self.to_string_lossy().into_owned()))
+    }
+}
+
+/// What may be left out.
+impl<T: Field> Field for Option<T> {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        arguments.find(name).map(|_| T::from_argument(arguments, name)).transpose()
+    }
+
+    fn value(&self) -> Option<Value> {
+        self.as_ref()?.value()
     }
 }
 
@@ -36,7 +176,8 @@ pub(crate) trait Declared: Sized {
 pub(crate) type Values = Vec<(&'static str, Option<Value>)>;
 
 /// Disks consist of whole sectors of this size, so that every encryption sector size fits.
-const SECTOR_BYTES: u64 = 4096;
+pub(crate) const SECTOR_BYTES: u64 = 4096;
+pub(crate) const ENDLESS: &str = "a limit of 0 would never let an I/O pass";
 
 /// A value of one of the catalog's units.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,30 +222,6 @@ impl Value {
             (Self::Text(text), _) => text.clone(),
             (Self::Switch(on), _) => on.to_string(),
         }
-    }
-}
-
-impl From<u64> for Value {
-    fn from(number: u64) -> Self {
-        Self::Whole(number)
-    }
-}
-
-impl From<f64> for Value {
-    fn from(number: f64) -> Self {
-        Self::Real(number)
-    }
-}
-
-impl From<bool> for Value {
-    fn from(on: bool) -> Self {
-        Self::Switch(on)
-    }
-}
-
-impl From<String> for Value {
-    fn from(text: String) -> Self {
-        Self::Text(text)
     }
 }
 
@@ -184,121 +301,38 @@ impl<'a> Arguments<'a> {
         Some(Value::read(parameter.unit, text).expect("a test reads every default"))
     }
 
-    fn required<T>(&self, name: &'static str, value: Option<T>) -> Result<T, Error> {
-        value.ok_or_else(|| {
+    fn required<T>(
+        &self,
+        name: &'static str,
+        of: impl FnOnce(Value) -> Option<T>,
+    ) -> Result<T, Error> {
+        self.find(name).and_then(of).ok_or_else(|| {
             let advice = format!("for example {}", self.info.example);
             self.refuse(name, "must be given", &advice)
         })
     }
 
-    /// A size, duration or count that may be left out.
-    pub(crate) fn whole_if_given(&self, name: &'static str) -> Option<u64> {
-        match self.find(name)? {
-            Value::Whole(number) => Some(number),
-            Value::Text(text) => text.parse().ok(),
-            Value::Real(_) | Value::Switch(_) => None,
-        }
+    /// Refuses a parameter unless `is_met`.
+    pub(crate) fn demand(
+        &self,
+        is_met: bool,
+        name: &'static str,
+        problem: impl Into<String>,
+        advice: &str,
+    ) -> Result<(), Error> {
+        if is_met { Ok(()) } else { Err(self.refuse(name, problem, advice)) }
     }
 
-    /// A size, duration, count, or a choice among numbers.
-    pub(crate) fn whole(&self, name: &'static str) -> Result<u64, Error> {
-        self.required(name, self.whole_if_given(name))
+    /// What the size of a base that is made has to be.
+    pub(crate) fn demand_sectors(&self, size_bytes: u64) -> Result<(), Error> {
+        let is_met = size_bytes > 0 && size_bytes.is_multiple_of(SECTOR_BYTES);
+        let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
+        self.demand(is_met, "size", problem, "write a multiple of 4k above 0")
     }
 
-    /// [`Arguments::whole`] above 0 that fits 32 bits.
-    pub(crate) fn small(&self, name: &'static str) -> Result<u32, Error> {
-        let whole = self.whole(name)?;
-        match u32::try_from(whole) {
-            Ok(0) => Err(self.refuse(name, "must be above 0", "")),
-            Ok(small) => Ok(small),
-            Err(_) => Err(self.refuse(name, format!("{whole} is too large"), "")),
-        }
-    }
-
-    /// A rate or share that may be left out.
-    pub(crate) fn real(&self, name: &'static str) -> Option<f64> {
-        match self.find(name)? {
-            Value::Real(number) => Some(number),
-            _ => None,
-        }
-    }
-
-    /// A rate above 0 that may be left out.
-    pub(crate) fn rate(&self, name: &'static str) -> Result<Option<f64>, Error> {
-        match self.real(name) {
-            Some(0.0) => Err(self.refuse(name, "a limit of 0 would never let an I/O pass", "")),
-            rate => Ok(rate),
-        }
-    }
-
-    /// A rate above 0.
-    pub(crate) fn required_rate(&self, name: &'static str) -> Result<f64, Error> {
-        let rate = self.rate(name)?;
-        self.required(name, rate)
-    }
-
-    /// A share; 0 when left out.
-    pub(crate) fn share(&self, name: &'static str) -> f64 {
-        self.real(name).unwrap_or(0.0)
-    }
-
-    pub(crate) fn text(&self, name: &'static str) -> Option<String> {
-        match self.find(name)? {
-            Value::Text(text) => Some(text),
-            _ => None,
-        }
-    }
-
-    pub(crate) fn required_text(&self, name: &'static str) -> Result<String, Error> {
-        self.required(name, self.text(name))
-    }
-
-    pub(crate) fn required_path(&self, name: &'static str) -> Result<PathBuf, Error> {
-        self.required(name, self.path(name))
-    }
-
-    /// A switch that may be left out.
-    pub(crate) fn switch_if_given(&self, name: &'static str) -> Option<bool> {
-        match self.find(name)? {
-            Value::Switch(on) => Some(on),
-            _ => None,
-        }
-    }
-
-    /// A switch; it has a default.
-    pub(crate) fn switch(&self, name: &'static str) -> Result<bool, Error> {
-        self.required(name, self.switch_if_given(name))
-    }
-
-    pub(crate) fn path(&self, name: &'static str) -> Option<PathBuf> {
-        self.text(name).map(PathBuf::from)
-    }
-
-    /// The size of a base that is made.
-    pub(crate) fn disk_size(&self) -> Result<u64, Error> {
-        let size_bytes = self.whole("size")?;
-        if size_bytes == 0 || !size_bytes.is_multiple_of(SECTOR_BYTES) {
-            let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
-            return Err(self.refuse("size", problem, "write a multiple of 4k above 0"));
-        }
-        Ok(size_bytes)
-    }
-
-    /// The mean of `of`, which are not below 0, and their spread, plus or minus.
-    pub(crate) fn latency_and_jitter(&self, of: &str) -> Result<(u64, u64), Error> {
-        let (latency_ns, jitter_ns) = (self.whole("latency")?, self.whole("jitter")?);
-        if jitter_ns > latency_ns {
-            let problem = format!("would make {of} negative");
-            return Err(self.refuse("jitter", problem, "write a jitter of at most the latency"));
-        }
-        Ok((latency_ns, jitter_ns))
-    }
-
-    pub(crate) fn cache_size(&self) -> Result<u64, Error> {
-        let size_bytes = self.whole("size")?;
-        if size_bytes < SECTOR_BYTES {
-            return Err(self.refuse("size", "holds no sector", "write at least 4k"));
-        }
-        Ok(size_bytes)
+    /// What the spread of `of`, plus or minus, has to be: they are not below 0.
+    pub(crate) fn demand_jitter(&self, is_met: bool, of: &str) -> Result<(), Error> {
+        let problem = format!("would make {of} negative");
+        self.demand(is_met, "jitter", problem, "write a jitter of at most the latency")
     }
 }

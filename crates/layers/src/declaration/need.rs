@@ -11,8 +11,8 @@ pub enum Need {
         name: &'static str,
         /// The Debian package that has it; others have the same or a similar one.
         package: &'static str,
-        /// The least version, and the argument that prints it.
-        at_least: Option<Version>,
+        /// The least version, major and minor.
+        at_least: Option<(u32, u32)>,
     },
     /// A file of a program, such as a plugin, which is in another package.
     File {
@@ -51,7 +51,7 @@ pub enum Need {
     /// there.
     Network {
         /// The command that makes it, in such a namespace, and that does nothing else.
-        probe: &'static [&'static str],
+        probe: &'static str,
         /// What it is, for people.
         about: &'static str,
     },
@@ -69,15 +69,6 @@ pub enum Need {
         /// Its name in version 2.
         v2: &'static str,
     },
-}
-
-/// A version of a program.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Version {
-    /// The argument that prints it.
-    pub argument: &'static str,
-    /// Major and minor.
-    pub number: (u32, u32),
 }
 
 impl Need {
@@ -100,6 +91,19 @@ impl Need {
     pub(crate) const fn program(name: &'static str, package: &'static str) -> Self {
         Self::Program { name, package, at_least: None }
     }
+
+    pub(crate) const fn program_since(
+        name: &'static str,
+        package: &'static str,
+        major: u32,
+        minor: u32,
+    ) -> Self {
+        Self::Program { name, package, at_least: Some((major, minor)) }
+    }
+
+    pub(crate) const fn network(probe: &'static str, about: &'static str) -> Self {
+        Self::Network { probe, about }
+    }
 }
 
 impl fmt::Display for Need {
@@ -108,8 +112,8 @@ impl fmt::Display for Need {
             Self::Root => f.write_str("root"),
             Self::Program { name, package, at_least } => {
                 write!(f, "{name}")?;
-                if let Some(version) = at_least {
-                    write!(f, " {}.{} or later", version.number.0, version.number.1)?;
+                if let Some((major, minor)) = at_least {
+                    write!(f, " {major}.{minor} or later")?;
                 }
                 write!(f, " (package {package})")
             }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::info::{Parameter, parameter};
-use super::{Arguments, Value};
+use super::{Arguments, Field, Value};
 use crate::error::Error;
 use crate::units::Unit;
 
@@ -19,25 +19,29 @@ pub enum Cpus {
 }
 
 impl Cpus {
-    const NAME: &str = "cpus";
-    pub(crate) const PARAMETERS: &[Parameter] = &[parameter(
-        Self::NAME,
+    pub(crate) const PARAMETER: Parameter = parameter(
+        "cpus",
         Unit::Choice(&["apart", "any"]),
         Some("any"),
         "each end has half of the CPUs, as on two hosts, or both have any",
-    )];
+    );
+}
 
-    pub(crate) fn from_arguments(arguments: &Arguments<'_>) -> Self {
-        match arguments.text(Self::NAME).as_deref() {
-            Some("apart") => Self::Apart,
-            _ => Self::Any,
-        }
+impl Field for Cpus {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        let word = String::from_argument(arguments, name)?;
+        Ok(if word == "apart" { Self::Apart } else { Self::Any })
     }
 
-    /// Left out where it is as by default.
-    pub(crate) fn value(self) -> (&'static str, Option<Value>) {
-        (Self::NAME, (self == Self::Apart).then(|| Value::Text("apart".to_owned())))
+    fn value(&self) -> Option<Value> {
+        let word = if *self == Self::Apart { "apart" } else { "any" };
+        Some(Value::Text(word.to_owned()))
     }
+}
+
+/// Which cipher encrypts: those that a layer can, and which one it takes.
+pub(crate) const fn cipher(ciphers: &'static [&'static str], default: &'static str) -> Parameter {
+    parameter("cipher", Unit::Choice(ciphers), Some(default), "what encrypts and authenticates")
 }
 
 /// The kernel counts in pages, which have 4 KiB at least.
@@ -49,11 +53,11 @@ const MOST_BYTES: u64 = 1 << 30;
 pub(crate) const READ_AHEAD: Parameter =
     parameter("read_ahead", Unit::Size, None, "bytes that the kernel reads ahead (read_ahead_kb)");
 
-pub(crate) fn read_ahead(arguments: &Arguments<'_>) -> Result<Option<u64>, Error> {
-    let bytes = arguments.whole_if_given("read_ahead");
-    if bytes.is_some_and(|bytes| bytes % PAGE_BYTES != 0 || bytes > MOST_BYTES) {
-        let problem = "the kernel counts it in pages, up to 1G";
-        return Err(arguments.refuse("read_ahead", problem, "write a multiple of 4k, such as 1M"));
-    }
-    Ok(bytes)
+pub(crate) fn demand_read_ahead(
+    arguments: &Arguments<'_>,
+    bytes: Option<u64>,
+) -> Result<(), Error> {
+    let is_met = bytes.is_none_or(|bytes| bytes % PAGE_BYTES == 0 && bytes <= MOST_BYTES);
+    let problem = "the kernel counts it in pages, up to 1G";
+    arguments.demand(is_met, READ_AHEAD.name, problem, "write a multiple of 4k, such as 1M")
 }

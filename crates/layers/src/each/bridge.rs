@@ -1,11 +1,6 @@
 //! A bridge at each end, as containers and virtual machines are joined to a network.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// The kernel's bridge, with the interface below as its only port.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -18,18 +13,9 @@ impl Declared for Bridge {
         example: "bridge",
         takes: &[Form::Ethernet],
         gives: Some(Form::Ethernet),
-        needs: &[
-            Need::Root,
-            Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "bridge"],
-                about: "bridges",
-            },
-        ],
+        needs: &[Need::Root, Need::IP, Need::network("ip link add probe type bridge", "bridges")],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

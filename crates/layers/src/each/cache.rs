@@ -1,11 +1,6 @@
 //! A read cache in memory.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, IN_PROCESS, LayerInfo, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Read cache, write-through.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,15 +14,20 @@ impl Declared for Cache {
         about: "read cache in memory, write-through",
         example: "cache(size=64M)",
         does: Does::Caches,
-        parameters: &[parameter("size", Unit::Size, None, "capacity")],
+        parameters: Self::PARAMETERS,
         ..IN_PROCESS
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { size_bytes: arguments.cache_size()? })
+    parameters! {
+        size_bytes: parameter("size", Unit::Size, None, "capacity"),
     }
 
-    fn values(&self) -> Values {
-        vec![("size", Some(self.size_bytes.into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand(
+            self.size_bytes >= SECTOR_BYTES,
+            "size",
+            "holds no sector",
+            "write at least 4k",
+        )
     }
 }

@@ -1,12 +1,6 @@
 //! The kernel's I/O limits for a group of processes.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// I/O limits of a cgroup; absent means unlimited.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -29,44 +23,28 @@ impl Declared for CgroupIo {
         takes: &[Form::Block, Form::Directory],
         does: Does::Limits,
         needs: &[Need::Root, Need::Cgroup { v1: "blkio", v2: "io" }],
-        parameters: &[
-            parameter("read_iops", Unit::Count, None, "reads per second"),
-            parameter("write_iops", Unit::Count, None, "writes per second"),
-            parameter("read_bw", Unit::Size, None, "bytes read per second"),
-            parameter("write_bw", Unit::Size, None, "bytes written per second"),
-        ],
+        parameters: Self::PARAMETERS,
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let limits = Self {
-            read_iops: arguments.whole_if_given("read_iops"),
-            write_iops: arguments.whole_if_given("write_iops"),
-            read_bw_bytes: arguments.whole_if_given("read_bw"),
-            write_bw_bytes: arguments.whole_if_given("write_bw"),
-        };
-        let all = [
-            ("read_iops", limits.read_iops),
-            ("write_iops", limits.write_iops),
-            ("read_bw", limits.read_bw_bytes),
-            ("write_bw", limits.write_bw_bytes),
-        ];
-        if let Some((name, _)) = all.iter().find(|(_, limit)| *limit == Some(0)) {
-            return Err(arguments.refuse(name, "a limit of 0 would never let an I/O pass", ""));
-        }
-        if all.iter().all(|(_, limit)| limit.is_none()) {
-            let advice = "write cgroup-io(read_iops=1000), cgroup-io(read_bw=32M) or more of them";
-            return Err(arguments.refuse("read_iops", "nothing is limited", advice));
-        }
-        Ok(limits)
+    parameters! {
+        read_iops: parameter("read_iops", Unit::Count, None, "reads per second"),
+        write_iops: parameter("write_iops", Unit::Count, None, "writes per second"),
+        read_bw_bytes: parameter("read_bw", Unit::Size, None, "bytes read per second"),
+        write_bw_bytes: parameter("write_bw", Unit::Size, None, "bytes written per second"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("read_iops", self.read_iops.map(Value::from)),
-            ("write_iops", self.write_iops.map(Value::from)),
-            ("read_bw", self.read_bw_bytes.map(Value::from)),
-            ("write_bw", self.write_bw_bytes.map(Value::from)),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let limits = [
+            ("read_iops", self.read_iops),
+            ("write_iops", self.write_iops),
+            ("read_bw", self.read_bw_bytes),
+            ("write_bw", self.write_bw_bytes),
+        ];
+        for (name, limit) in limits {
+            arguments.demand(limit != Some(0), name, ENDLESS, "")?;
+        }
+        let advice = "write cgroup-io(read_iops=1000), cgroup-io(read_bw=32M) or more of them";
+        arguments.demand(*self != Self::default(), "read_iops", "nothing is limited", advice)
     }
 }

@@ -1,11 +1,6 @@
 //! Connection tracking at both ends, as any stateful firewall has it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Rules of nftables that ask for the state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -19,20 +14,14 @@ impl Declared for Conntrack {
         needs: &[
             Need::Root,
             Need::NFT,
-            Need::Network {
-                probe: &[
-                    "nft",
-                    "add table ip probe; \
-                     add chain ip probe input { type filter hook input priority 0; }; \
-                     add rule ip probe input ct state established accept",
-                ],
-                about: "nftables with connection tracking",
-            },
+            Need::network(
+                "nft add table ip probe; add chain ip probe input { type filter hook input \
+                 priority 0; }; add rule ip probe input ct state established accept",
+                "nftables with connection tracking",
+            ),
         ],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

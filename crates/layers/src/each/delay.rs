@@ -1,11 +1,6 @@
 //! Added latency.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, IN_PROCESS, LayerInfo, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Added latency.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,19 +17,16 @@ impl Declared for Delay {
         about: "added latency; I/Os in flight wait side by side",
         example: "delay(latency=260us)",
         does: Does::Passes,
-        parameters: &[
-            parameter("latency", Unit::Duration, None, "mean of the added latency"),
-            parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
-        ],
+        parameters: Self::PARAMETERS,
         ..IN_PROCESS
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let (latency_ns, jitter_ns) = arguments.latency_and_jitter("latencies")?;
-        Ok(Self { latency_ns, jitter_ns })
+    parameters! {
+        latency_ns: parameter("latency", Unit::Duration, None, "mean of the added latency"),
+        jitter_ns: parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
     }
 
-    fn values(&self) -> Values {
-        vec![("latency", Some(self.latency_ns.into())), ("jitter", Some(self.jitter_ns.into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand_jitter(self.jitter_ns <= self.latency_ns, "latencies")
     }
 }

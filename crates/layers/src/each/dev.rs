@@ -1,14 +1,6 @@
 //! A block device of the user's, whose content is lost.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, parameter};
-use crate::declaration::need::{Need, Version};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A block device of the user's, whose content is lost.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -18,11 +10,7 @@ pub struct Dev {
 }
 
 /// The program that lists signatures.
-const WIPEFS: Need = Need::Program {
-    name: "wipefs",
-    package: "util-linux",
-    at_least: Some(Version { argument: "--version", number: (2, 33) }),
-};
+const WIPEFS: Need = Need::program_since("wipefs", "util-linux", 2, 33);
 
 impl Declared for Dev {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
@@ -31,15 +19,11 @@ impl Declared for Dev {
         example: "dev(path=/dev/sdx)",
         gives: Some(Form::Block),
         needs: &[Need::Root, WIPEFS],
-        parameters: &[parameter("path", Unit::Path, None, "its node, without anything on it")],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { path: arguments.required_path("path")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("path", Some(self.path.to_string_lossy().into_owned().into()))]
+    parameters! {
+        path: parameter("path", Unit::Path, None, "its node, without anything on it"),
     }
 }

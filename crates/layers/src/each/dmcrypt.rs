@@ -1,12 +1,6 @@
 //! Device mapper's encryption.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
-use crate::declaration::need::{Need, Version};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Device mapper's encryption, with the flags of its table line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -35,11 +29,7 @@ pub struct Dmcrypt {
 
 /// The work-queue options came with 2.3.4 (and Linux 5.9). Where only the patch level is too low,
 /// cryptsetup itself refuses them.
-const CRYPTSETUP: Need = Need::Program {
-    name: "cryptsetup",
-    package: "cryptsetup-bin",
-    at_least: Some(Version { argument: "--version", number: (2, 3) }),
-};
+const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
 
 impl Declared for Dmcrypt {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
@@ -56,82 +46,33 @@ impl Declared for Dmcrypt {
             Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
             Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
         ],
-        parameters: &[
-            parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"), "header or none"),
-            parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
-            parameter("key_size", Unit::Count, Some("512"), "bits of the key; XTS halves it"),
-            parameter(
-                "sector_size",
-                Unit::Choice(&["512", "1024", "2048", "4096"]),
-                Some("512"),
-                "bytes encrypted as one unit",
-            ),
-            parameter(
-                "no_read_workqueue",
-                Unit::Switch,
-                Some("false"),
-                "decrypt where reads complete",
-            ),
-            parameter(
-                "no_write_workqueue",
-                Unit::Switch,
-                Some("false"),
-                "encrypt where writes start",
-            ),
-            parameter(
-                "same_cpu_crypt",
-                Unit::Switch,
-                Some("false"),
-                "encrypt on the submitting CPU",
-            ),
-            parameter(
-                "submit_from_crypt_cpus",
-                Unit::Switch,
-                Some("false"),
-                "no extra thread that sorts writes",
-            ),
-        ],
+        parameters: Self::PARAMETERS,
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let key_bits = arguments.small("key_size")?;
-        if key_bits % 8 != 0 || key_bits > 512 {
-            let advice = "for example 512 for AES-XTS with 256 bits of strength";
-            return Err(arguments.refuse(
-                "key_size",
-                "must be whole bytes, up to 512 bits",
-                advice,
-            ));
-        }
-        let cipher = arguments.required_text("cipher")?;
-        let is_name =
-            |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | ':' | '(' | ')' | ',');
-        if cipher.starts_with('-') || !cipher.chars().all(is_name) {
-            return Err(arguments.refuse("cipher", "is no cipher", "for example aes-xts-plain64"));
-        }
-        Ok(Self {
-            format: arguments.required_text("format")?,
-            cipher,
-            key_bits,
-            sector_bytes: arguments.small("sector_size")?,
-            no_read_workqueue: arguments.switch("no_read_workqueue")?,
-            no_write_workqueue: arguments.switch("no_write_workqueue")?,
-            same_cpu_crypt: arguments.switch("same_cpu_crypt")?,
-            submit_from_crypt_cpus: arguments.switch("submit_from_crypt_cpus")?,
-        })
+    parameters! {
+        format: parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"),
+            "header or none"),
+        cipher: parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
+        key_bits: parameter("key_size", Unit::Count, Some("512"), "bits of the key; XTS halves it"),
+        sector_bytes: parameter("sector_size", Unit::Choice(&["512", "1024", "2048", "4096"]), Some("512"),
+            "bytes encrypted as one unit"),
+        no_read_workqueue: parameter("no_read_workqueue", Unit::Switch, Some("false"),
+            "decrypt where reads complete"),
+        no_write_workqueue: parameter("no_write_workqueue", Unit::Switch, Some("false"),
+            "encrypt where writes start"),
+        same_cpu_crypt: parameter("same_cpu_crypt", Unit::Switch, Some("false"),
+            "encrypt on the submitting CPU"),
+        submit_from_crypt_cpus: parameter("submit_from_crypt_cpus", Unit::Switch, Some("false"),
+            "no extra thread that sorts writes"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("format", Some(self.format.clone().into())),
-            ("cipher", Some(self.cipher.clone().into())),
-            ("key_size", Some(u64::from(self.key_bits).into())),
-            ("sector_size", Some(self.sector_bytes.to_string().into())),
-            ("no_read_workqueue", Some(self.no_read_workqueue.into())),
-            ("no_write_workqueue", Some(self.no_write_workqueue.into())),
-            ("same_cpu_crypt", Some(self.same_cpu_crypt.into())),
-            ("submit_from_crypt_cpus", Some(self.submit_from_crypt_cpus.into())),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let is_size = self.key_bits.is_multiple_of(8) && self.key_bits <= 512;
+        let advice = "for example 512 for AES-XTS with 256 bits of strength";
+        arguments.demand(is_size, "key_size", "must be whole bytes, up to 512 bits", advice)?;
+        let may_be = |c: char| c.is_ascii_alphanumeric() || "-_:(),".contains(c);
+        let is_cipher = !self.cipher.starts_with('-') && self.cipher.chars().all(may_be);
+        arguments.demand(is_cipher, "cipher", "is no cipher", "for example aes-xts-plain64")
     }
 }

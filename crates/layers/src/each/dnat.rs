@@ -1,11 +1,6 @@
 //! A service's address that is translated to the far end's, as a Kubernetes Service is reached.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Destination NAT at the near end, by nftables.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -21,20 +16,15 @@ impl Declared for Dnat {
             Need::Root,
             Need::IP,
             Need::NFT,
-            Need::Network {
-                probe: &[
-                    "nft",
-                    "add table ip probe; \
-                     add chain ip probe out { type nat hook output priority -100; }; \
-                     add rule ip probe out ip daddr 198.19.0.1 dnat to 198.18.0.2",
-                ],
-                about: "nftables with address translation",
-            },
+            Need::network(
+                "nft add table ip probe; add chain ip probe out { type nat hook output \
+                 priority -100; }; add rule ip probe out ip daddr 198.19.0.1 dnat to \
+                 198.18.0.2",
+                "nftables with address translation",
+            ),
         ],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,13 +1,6 @@
 //! A disk in a file.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, World, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A file; without a path iotax's own in the working directory, which vanishes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,34 +21,22 @@ impl Declared for File {
         example: "file(size=2G)",
         world: World::Both,
         gives: Some(Form::File),
-        parameters: &[
-            parameter("path", Unit::Path, None, "the file; left out: a nameless one that vanishes"),
-            parameter("size", Unit::Size, Some("1G"), "size of the disk"),
-            parameter(
-                "thin",
-                Unit::Switch,
-                Some("false"),
-                "nameless, sparse and never filled: any size, but unwritten data are no device's",
-            ),
-        ],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let (path, thin) = (arguments.path("path"), arguments.switch("thin")?);
-        if thin && path.is_some() {
-            let problem =
-                "only a nameless file is thin: one with a name is used as it is, or filled";
-            return Err(arguments.refuse("thin", problem, "leave out path, or thin"));
-        }
-        Ok(Self { path, size_bytes: arguments.disk_size()?, thin })
+    parameters! {
+        path: parameter("path", Unit::Path, None,
+            "the file; left out: a nameless one that vanishes"),
+        size_bytes: parameter("size", Unit::Size, Some("1G"), "size of the disk"),
+        thin: parameter("thin", Unit::Switch, Some("false"),
+            "nameless, sparse and never filled: any size, but unwritten data are no device's"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("path", self.path.as_ref().map(|path| path.to_string_lossy().into_owned().into())),
-            ("size", Some(self.size_bytes.into())),
-            ("thin", Some(self.thin.into())),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let problem = "only a nameless file is thin: one with a name is used as it is, or filled";
+        let is_possible = !self.thin || self.path.is_none();
+        arguments.demand(is_possible, "thin", problem, "leave out path, or thin")?;
+        arguments.demand_sectors(self.size_bytes)
     }
 }

@@ -1,13 +1,6 @@
 //! File systems on block devices.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, LayerInfo, Parameter, Submitter, World, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::shared::{READ_AHEAD, read_ahead};
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A file system on a block device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -63,7 +56,7 @@ const fn word(name: &'static str, example: &'static str, needs: &'static [Need])
         does: Does::Carries,
         submitter: Submitter::Caller,
         needs,
-        parameters: &[MKFS, MOUNT, READ_AHEAD],
+        parameters: FileSystem::PARAMETERS,
     }
 }
 
@@ -86,23 +79,33 @@ impl Declared for FileSystem {
         self.kind as usize
     }
 
+    const PARAMETERS: &'static [Parameter] = &[MKFS, MOUNT, READ_AHEAD];
+
     fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
         let kinds = [FileSystemKind::Ext4, FileSystemKind::Xfs, FileSystemKind::Btrfs];
         let kind = kinds.into_iter().find(|kind| kind.name() == arguments.word());
         let kind = kind.expect("each of its words is a kind");
-        let encrypt = kind == FileSystemKind::Ext4 && arguments.switch("encrypt")?;
-        let (mkfs, mount) = (arguments.text("mkfs"), arguments.text("mount"));
-        Ok(Self { kind, encrypt, mkfs, mount, read_ahead_bytes: read_ahead(arguments)? })
+        Ok(Self {
+            kind,
+            encrypt: kind == FileSystemKind::Ext4 && Field::from_argument(arguments, "encrypt")?,
+            mkfs: Field::from_argument(arguments, "mkfs")?,
+            mount: Field::from_argument(arguments, "mount")?,
+            read_ahead_bytes: Field::from_argument(arguments, "read_ahead")?,
+        })
+    }
+
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        demand_read_ahead(arguments, self.read_ahead_bytes)
     }
 
     fn values(&self) -> Values {
-        let encrypt = ("encrypt", Some(self.encrypt.into()));
-        let is_ext4 = self.kind == FileSystemKind::Ext4;
         let options = [
-            ("mkfs", self.mkfs.clone().map(Value::from)),
-            ("mount", self.mount.clone().map(Value::from)),
-            ("read_ahead", self.read_ahead_bytes.map(Value::from)),
+            ("mkfs", self.mkfs.value()),
+            ("mount", self.mount.value()),
+            ("read_ahead", self.read_ahead_bytes.value()),
         ];
-        is_ext4.then_some(encrypt).into_iter().chain(options).collect()
+        let encrypt =
+            (self.kind == FileSystemKind::Ext4).then(|| ("encrypt", self.encrypt.value()));
+        encrypt.into_iter().chain(options).collect()
     }
 }

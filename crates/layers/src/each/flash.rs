@@ -1,11 +1,6 @@
 //! A device that saturates.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, IN_PROCESS, LayerInfo, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A device with a few channels, each of which does one I/O at a time in `latency + bytes / bw`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -26,28 +21,19 @@ impl Declared for Flash {
         about: "a device that saturates: channels with a service time each",
         example: "flash(channels=8, latency=80us, bw=500M)",
         does: Does::Limits,
-        parameters: &[
-            parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
-            parameter("latency", Unit::Duration, Some("80us"), "mean service time without bytes"),
-            parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
-            parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
-        ],
+        parameters: Self::PARAMETERS,
         ..IN_PROCESS
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let (latency_ns, jitter_ns) = arguments.latency_and_jitter("service times")?;
-        let bw_bytes = arguments.required_rate("bw")?;
-        let channels = arguments.small("channels")?;
-        Ok(Self { channels, latency_ns, bw_bytes, jitter_ns })
+    parameters! {
+        channels: parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
+        latency_ns: parameter("latency", Unit::Duration, Some("80us"),
+            "mean service time without bytes"),
+        bw_bytes: parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
+        jitter_ns: parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("channels", Some(u64::from(self.channels).into())),
-            ("latency", Some(self.latency_ns.into())),
-            ("bw", Some(self.bw_bytes.into())),
-            ("jitter", Some(self.jitter_ns.into())),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand_jitter(self.jitter_ns <= self.latency_ns, "service times")
     }
 }

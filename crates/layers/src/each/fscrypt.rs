@@ -1,11 +1,6 @@
 //! Encryption of files by the file system itself.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Encryption of files by the file system itself.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -34,7 +29,5 @@ impl Declared for Fscrypt {
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

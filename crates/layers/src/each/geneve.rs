@@ -1,11 +1,6 @@
 //! Ethernet frames in UDP datagrams, as newer overlay networks carry them.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// A Geneve tunnel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,18 +15,10 @@ impl Declared for Geneve {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &[
-                    "ip", "link", "add", "probe", "type", "geneve", "id", "1", "remote",
-                    "198.18.0.2",
-                ],
-                about: "Geneve",
-            },
+            Need::network("ip link add probe type geneve id 1 remote 198.18.0.2", "Geneve"),
         ],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

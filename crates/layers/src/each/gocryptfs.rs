@@ -1,12 +1,6 @@
 //! Encryption of files by a program in user space.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, Submitter, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Encryption of files by a FUSE program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -25,20 +19,12 @@ impl Declared for Gocryptfs {
         does: Does::Encrypts,
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE, Need::program("gocryptfs", "gocryptfs")],
-        parameters: &[parameter(
-            "cipher",
-            Unit::Choice(&["aes-gcm", "aes-siv", "xchacha"]),
-            Some("aes-gcm"),
-            "cipher of the contents",
-        )],
+        parameters: Self::PARAMETERS,
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: arguments.required_text("cipher")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("cipher", Some(self.cipher.clone().into()))]
+    parameters! {
+        cipher: parameter("cipher", Unit::Choice(&["aes-gcm", "aes-siv", "xchacha"]), Some("aes-gcm"),
+            "cipher of the contents"),
     }
 }

@@ -1,12 +1,6 @@
 //! A hierarchical token bucket at each end, as container platforms limit bandwidth.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, LayerInfo, ON_NETWORK, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// The qdisc `htb` with one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,20 +18,13 @@ impl Declared for Htb {
         needs: &[
             Need::Root,
             Need::TC,
-            Need::Network {
-                probe: &["tc", "qdisc", "add", "dev", "lo", "root", "htb"],
-                about: "queueing discipline htb",
-            },
+            Need::network("tc qdisc add dev lo root htb", "queueing discipline htb"),
         ],
-        parameters: &[parameter("rate", Unit::BitRate, None, "bits per second, headers included")],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { rate_bits: arguments.required_rate("rate")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("rate", Some(self.rate_bits.into()))]
+    parameters! {
+        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
     }
 }

@@ -1,12 +1,6 @@
 //! Encryption of IP packets: ESP, as IPsec has it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::cipher;
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// ESP in transport mode, by the kernel, with keys that both ends are given.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -25,43 +19,20 @@ impl Declared for Ipsec {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &[
-                    "ip",
-                    "xfrm",
-                    "state",
-                    "add",
-                    "src",
-                    "198.18.0.1",
-                    "dst",
-                    "198.18.0.2",
-                    "proto",
-                    "esp",
-                    "spi",
-                    "0x100",
-                    "mode",
-                    "transport",
-                    "aead",
-                    "rfc4106(gcm(aes))",
-                    // Of a namespace that is thrown away: no secret.
-                    "0x00112233445566778899aabbccddeeff00112233",
-                    "128",
-                ],
-                about: "ESP with AES-GCM",
-            },
+            // The key is of a namespace that is thrown away: no secret.
+            Need::network(
+                "ip xfrm state add src 198.18.0.1 dst 198.18.0.2 proto esp spi 0x100 mode \
+                 transport aead rfc4106(gcm(aes)) 0x00112233445566778899aabbccddeeff00112233 \
+                 128",
+                "ESP with AES-GCM",
+            ),
         ],
-        parameters: &[cipher::one_of(
-            &["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "aes-128-cbc-sha256"],
-            "aes-128-gcm",
-        )],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: cipher::from_arguments(arguments)? })
-    }
-
-    fn values(&self) -> Values {
-        cipher::values(&self.cipher)
+    parameters! {
+        cipher: cipher(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305", "aes-128-cbc-sha256"],
+            "aes-128-gcm"),
     }
 }

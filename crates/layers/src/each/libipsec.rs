@@ -1,12 +1,6 @@
 //! Encryption of IP packets in user space: ESP by strongSwan.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::cipher;
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// A tunnel of ESP within UDP, by strongSwan's libipsec: what there is where the kernel has no ESP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,18 +27,11 @@ impl Declared for Libipsec {
                 package: "libcharon-extra-plugins",
             },
         ],
-        parameters: &[cipher::one_of(
-            &["aes-128-gcm", "aes-256-gcm", "aes-128-cbc-sha256"],
-            "aes-128-gcm",
-        )],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: cipher::from_arguments(arguments)? })
-    }
-
-    fn values(&self) -> Values {
-        cipher::values(&self.cipher)
+    parameters! {
+        cipher: cipher(&["aes-128-gcm", "aes-256-gcm", "aes-128-cbc-sha256"], "aes-128-gcm"),
     }
 }

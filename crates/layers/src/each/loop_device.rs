@@ -1,12 +1,6 @@
 //! The loop device, which gives files the form of a block device.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A loop device: makes a block device of a file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,20 +22,11 @@ impl Declared for Loop {
             Need::Device { path: "/dev/loop-control", module: "loop" },
             Need::program("losetup", "mount"),
         ],
-        parameters: &[parameter(
-            "direct",
-            Unit::Switch,
-            Some("true"),
-            "bypass the page cache below",
-        )],
+        parameters: Self::PARAMETERS,
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { direct: arguments.switch("direct")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("direct", Some(self.direct.into()))]
+    parameters! {
+        direct: parameter("direct", Unit::Switch, Some("true"), "bypass the page cache below"),
     }
 }

@@ -1,11 +1,6 @@
 //! The loopback interface of this machine, with a peer behind it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE};
-use crate::declaration::shared::Cpus;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// A network path that leaves this process, and not this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -22,15 +17,11 @@ impl Declared for Loopback {
         example: "loopback",
         gives: Some(Form::Service),
         needs: &[],
-        parameters: Cpus::PARAMETERS,
+        parameters: Self::PARAMETERS,
         ..NETWORK_BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cpus: Cpus::from_arguments(arguments) })
-    }
-
-    fn values(&self) -> Values {
-        vec![self.cpus.value()]
+    parameters! {
+        cpus: Cpus::PARAMETER,
     }
 }

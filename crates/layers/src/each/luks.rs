@@ -1,12 +1,6 @@
 //! LUKS as a hypervisor does it.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, IN_SYSTEM, LayerInfo, Submitter, parameter};
-use crate::declaration::need::{Need, Version};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// LUKS, served by a storage daemon as a hypervisor does it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -16,11 +10,7 @@ pub struct Luks {
 }
 
 /// FUSE exports came with 6.0, their `allow-other` with 6.1; the first versions are left out.
-const DAEMON: Need = Need::Program {
-    name: "qemu-storage-daemon",
-    package: "qemu-system-common",
-    at_least: Some(Version { argument: "--version", number: (7, 1) }),
-};
+const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-common", 7, 1);
 
 impl Declared for Luks {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
@@ -32,20 +22,12 @@ impl Declared for Luks {
         does: Does::Encrypts,
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE, DAEMON, Need::program("cryptsetup", "cryptsetup-bin")],
-        parameters: &[parameter(
-            "key",
-            Unit::Choice(&["128", "256"]),
-            Some("256"),
-            "strength of AES-XTS in bits (two such keys)",
-        )],
+        parameters: Self::PARAMETERS,
         ..IN_SYSTEM
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { key_bits: arguments.small("key")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("key", Some(self.key_bits.to_string().into()))]
+    parameters! {
+        key_bits: parameter("key", Unit::Choice(&["128", "256"]), Some("256"),
+            "strength of AES-XTS in bits (two such keys)"),
     }
 }

@@ -1,11 +1,6 @@
 //! Encryption of Ethernet frames, as between switches and hosts.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// MACsec (IEEE 802.1AE), by the kernel, with AES-128-GCM.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -23,12 +18,10 @@ impl Declared for Macsec {
             Need::Root,
             Need::IP,
             // A device would need an Ethernet one below it; this asks the module itself.
-            Need::Network { probe: &["ip", "macsec", "show"], about: "MACsec" },
+            Need::network("ip macsec show", "MACsec"),
         ],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,11 +1,6 @@
 //! A disk in memory.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, World, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,15 +17,15 @@ impl Declared for Mem {
         world: World::InProcess,
         gives: Some(Form::File),
         submitter: Submitter::Nobody,
-        parameters: &[parameter("size", Unit::Size, Some("256M"), "size of the disk")],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { size_bytes: arguments.disk_size()? })
+    parameters! {
+        size_bytes: parameter("size", Unit::Size, Some("256M"), "size of the disk"),
     }
 
-    fn values(&self) -> Values {
-        vec![("size", Some(self.size_bytes.into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand_sectors(self.size_bytes)
     }
 }

@@ -1,11 +1,6 @@
 //! The largest packet of a path's interfaces.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{LayerInfo, ON_NETWORK, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// What IPv4 has every host take, and what its packets can be at most.
 const POSSIBLE_BYTES: std::ops::RangeInclusive<u32> = 68..=65_535;
@@ -22,20 +17,17 @@ impl Declared for Mtu {
         name: "mtu",
         about: "another MTU at both ends; without offload(gso=false) it costs little",
         example: "mtu(bytes=1280)",
-        parameters: &[parameter("bytes", Unit::Count, None, "the largest IP packet")],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let bytes = arguments.small("bytes")?;
-        if !POSSIBLE_BYTES.contains(&bytes) {
-            let problem = format!("{bytes} is no MTU of IPv4");
-            return Err(arguments.refuse("bytes", problem, "write 68 to 65535"));
-        }
-        Ok(Self { bytes })
+    parameters! {
+        bytes: parameter("bytes", Unit::Count, None, "the largest IP packet"),
     }
 
-    fn values(&self) -> Values {
-        vec![("bytes", Some(u64::from(self.bytes).into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let problem = format!("{} is no MTU of IPv4", self.bytes);
+        let is_possible = POSSIBLE_BYTES.contains(&self.bytes);
+        arguments.demand(is_possible, "bytes", problem, "write 68 to 65535")
     }
 }

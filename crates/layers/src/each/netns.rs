@@ -1,12 +1,6 @@
 //! Two network namespaces of this machine, joined by a pair of virtual Ethernet devices.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE};
-use crate::declaration::need::Need;
-use crate::declaration::shared::Cpus;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// Two namespaces, a wire between them, and a peer at its far end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,20 +19,13 @@ impl Declared for Netns {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "veth"],
-                about: "virtual Ethernet devices",
-            },
+            Need::network("ip link add probe type veth", "virtual Ethernet devices"),
         ],
-        parameters: Cpus::PARAMETERS,
+        parameters: Self::PARAMETERS,
         ..NETWORK_BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cpus: Cpus::from_arguments(arguments) })
-    }
-
-    fn values(&self) -> Values {
-        vec![self.cpus.value()]
+    parameters! {
+        cpus: Cpus::PARAMETER,
     }
 }

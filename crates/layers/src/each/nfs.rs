@@ -1,13 +1,6 @@
 //! A directory of an existing file server.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::shared::{READ_AHEAD, read_ahead};
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A file server's export and how it is mounted; absent means the client's default.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
@@ -75,68 +68,33 @@ impl Declared for Nfs {
             Need::program("mount.nfs", "nfs-common"),
             Need::FileSystem { name: "nfs" },
         ],
-        parameters: &[
-            parameter("server", Unit::Name, None, "host name or address"),
-            parameter("export", Unit::Name, None, "path on the server"),
-            parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None, "protocol version"),
-            parameter(
-                "sec",
-                Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]),
-                None,
-                "who is trusted, and whether data are signed (i) or encrypted (p)",
-            ),
-            parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
-            parameter("rsize", Unit::Size, None, "bytes per READ"),
-            parameter("wsize", Unit::Size, None, "bytes per WRITE"),
-            parameter(
-                "xprtsec",
-                Unit::Choice(&["none", "tls", "mtls"]),
-                None,
-                "encryption of the connection by TLS, beside or instead of Kerberos",
-            ),
-            READ_AHEAD,
-        ],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let nconnect = arguments.whole_if_given("nconnect");
-        if nconnect.is_some_and(|n| !(1..=16).contains(&n)) {
-            return Err(arguments.refuse("nconnect", "the client takes 1 to 16 connections", ""));
-        }
-        let export = arguments.required_text("export")?;
-        if !is_export(&export) {
-            return Err(arguments.refuse("export", "is a path on the server", "begin it with /"));
-        }
-        let server = arguments.required_text("server")?;
-        if !is_server(&server) {
-            let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
-            return Err(arguments.refuse("server", "is no host name or address", advice));
-        }
-        Ok(Self {
-            server,
-            export,
-            vers: arguments.text("vers"),
-            sec: arguments.text("sec"),
-            nconnect: nconnect.and_then(|n| u32::try_from(n).ok()),
-            rsize_bytes: arguments.whole_if_given("rsize"),
-            wsize_bytes: arguments.whole_if_given("wsize"),
-            xprtsec: arguments.text("xprtsec"),
-            read_ahead_bytes: read_ahead(arguments)?,
-        })
+    parameters! {
+        server: parameter("server", Unit::Name, None, "host name or address"),
+        export: parameter("export", Unit::Name, None, "path on the server"),
+        vers: parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None,
+            "protocol version"),
+        sec: parameter("sec", Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]), None,
+            "who is trusted, and whether data are signed (i) or encrypted (p)"),
+        nconnect: parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
+        rsize_bytes: parameter("rsize", Unit::Size, None, "bytes per READ"),
+        wsize_bytes: parameter("wsize", Unit::Size, None, "bytes per WRITE"),
+        xprtsec: parameter("xprtsec", Unit::Choice(&["none", "tls", "mtls"]), None,
+            "encryption of the connection by TLS, beside or instead of Kerberos"),
+        read_ahead_bytes: READ_AHEAD,
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("server", Some(self.server.clone().into())),
-            ("export", Some(self.export.clone().into())),
-            ("vers", self.vers.clone().map(Value::from)),
-            ("sec", self.sec.clone().map(Value::from)),
-            ("nconnect", self.nconnect.map(|n| u64::from(n).into())),
-            ("rsize", self.rsize_bytes.map(Value::from)),
-            ("wsize", self.wsize_bytes.map(Value::from)),
-            ("xprtsec", self.xprtsec.clone().map(Value::from)),
-            ("read_ahead", self.read_ahead_bytes.map(Value::from)),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let is_possible = self.nconnect.is_none_or(|n| (1..=16).contains(&n));
+        arguments.demand(is_possible, "nconnect", "the client takes 1 to 16 connections", "")?;
+        let problem = "is a path on the server";
+        arguments.demand(is_export(&self.export), "export", problem, "begin it with /")?;
+        let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
+        let is_server = is_server(&self.server);
+        arguments.demand(is_server, "server", "is no host name or address", advice)?;
+        demand_read_ahead(arguments, self.read_ahead_bytes)
     }
 }

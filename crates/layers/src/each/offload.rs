@@ -1,12 +1,6 @@
 //! What interfaces do for packets in batches, switched off or on.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{LayerInfo, ON_NETWORK, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Offloads at both ends; absent means as it is.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -32,28 +26,18 @@ impl Declared for Offload {
         about: "segmentation and reassembly in batches at both ends, off or on",
         example: "offload(tso=false, gso=false, gro=false)",
         needs: &[Need::Root, Need::program("ethtool", "ethtool")],
-        parameters: &[
-            parameter("tso", Unit::Switch, None, "TCP segments are cut up by the interface"),
-            parameter("gso", Unit::Switch, None, "segments are cut up as late as possible"),
-            parameter("gro", Unit::Switch, None, "received segments are joined early"),
-        ],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let [tso, gso, gro] = ["tso", "gso", "gro"].map(|name| arguments.switch_if_given(name));
-        if [tso, gso, gro] == [None; 3] {
-            return Err(arguments.refuse(
-                "tso",
-                "none of tso, gso, gro is given",
-                "write gro=false",
-            ));
-        }
-        Ok(Self { tso, gso, gro })
+    parameters! {
+        tso: parameter("tso", Unit::Switch, None, "TCP segments are cut up by the interface"),
+        gso: parameter("gso", Unit::Switch, None, "segments are cut up as late as possible"),
+        gro: parameter("gro", Unit::Switch, None, "received segments are joined early"),
     }
 
-    fn values(&self) -> Values {
-        let values = self.switches().into_iter();
-        values.map(|(name, on)| (name, on.map(Value::from))).collect()
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let is_given = *self != Self::default();
+        arguments.demand(is_given, "tso", "none of tso, gso, gro is given", "write gro=false")
     }
 }

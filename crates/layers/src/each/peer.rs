@@ -1,13 +1,6 @@
 //! A network path to an iotax that listens elsewhere.
 
-use std::path::PathBuf;
-
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE, parameter};
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// An `iotax peer` on another host, which was started there.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -25,32 +18,21 @@ impl Declared for Peer {
         example: "peer(address=10.0.0.2:7474)",
         gives: Some(Form::Service),
         needs: &[],
-        parameters: &[
-            parameter("address", Unit::Name, None, "where it listens, as host:port"),
-            parameter(
-                "token",
-                Unit::Path,
-                None,
-                "file with its token [default: $IOTAX_TOKEN_FILE]",
-            ),
-        ],
+        parameters: Self::PARAMETERS,
         ..NETWORK_BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let address = arguments.required_text("address")?;
-        let port = address.rsplit_once(':').and_then(|(host, port)| {
-            port.parse::<u16>().ok().filter(|port| *port > 0 && !host.is_empty())
-        });
-        if port.is_none() {
-            let advice = "for example 10.0.0.2:7474, or [fd00::2]:7474";
-            return Err(arguments.refuse("address", "is no host and port", advice));
-        }
-        Ok(Self { address, token: arguments.path("token") })
+    parameters! {
+        address: parameter("address", Unit::Name, None, "where it listens, as host:port"),
+        token: parameter("token", Unit::Path, None,
+            "file with its token [default: $IOTAX_TOKEN_FILE]"),
     }
 
-    fn values(&self) -> Values {
-        let token = self.token.as_ref().map(|path| Value::from(path.display().to_string()));
-        vec![("address", Some(self.address.clone().into())), ("token", token)]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let is_port = |port: &str| port.parse::<u16>().is_ok_and(|port| port > 0);
+        let parts = self.address.rsplit_once(':');
+        let is_address = parts.is_some_and(|(host, port)| !host.is_empty() && is_port(port));
+        let advice = "for example 10.0.0.2:7474, or [fd00::2]:7474";
+        arguments.demand(is_address, "address", "is no host and port", advice)
     }
 }

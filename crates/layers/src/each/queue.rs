@@ -1,11 +1,6 @@
 //! A hop through a work queue.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, IN_PROCESS, LayerInfo, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A hop through a work queue.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -20,15 +15,11 @@ impl Declared for Queue {
         about: "a hop through a work queue, as kcryptd's",
         example: "queue(workers=4)",
         does: Does::Passes,
-        parameters: &[parameter("workers", Unit::Count, Some("2"), "worker threads")],
+        parameters: Self::PARAMETERS,
         ..IN_PROCESS
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { workers: arguments.small("workers")? })
-    }
-
-    fn values(&self) -> Values {
-        vec![("workers", Some(u64::from(self.workers).into()))]
+    parameters! {
+        workers: parameter("workers", Unit::Count, Some("2"), "worker threads"),
     }
 }

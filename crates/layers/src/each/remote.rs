@@ -1,12 +1,6 @@
 //! A network path to a host that ssh reaches.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, NETWORK_BASE, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A host on which ssh starts an `iotax peer` for as long as the arm is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,34 +18,24 @@ impl Declared for Remote {
         example: "remote(host=10.0.0.2)",
         gives: Some(Form::Service),
         needs: &[Need::program("ssh", "openssh-client")],
-        parameters: &[
-            parameter("host", Unit::Name, None, "as ssh knows it: user@host, or a name of its own"),
-            parameter("program", Unit::Name, Some("iotax"), "iotax there"),
-        ],
+        parameters: Self::PARAMETERS,
         ..NETWORK_BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let host = arguments.required_text("host")?;
-        // Nothing that ssh could take for an option, or a shell for more than a word.
-        let is_name = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);
-        if host.starts_with('-') || !host.chars().all(is_name) {
-            let advice = "for example 10.0.0.2 or root@db-1.example.org";
-            return Err(arguments.refuse("host", "is no name of a host", advice));
-        }
-        let program = arguments.required_text("program")?;
-        let is_path = |c: char| c.is_alphanumeric() || "/.-_".contains(c);
-        if !program.chars().all(is_path) {
-            let advice = "for example /usr/local/bin/iotax";
-            return Err(arguments.refuse("program", "is no plain path", advice));
-        }
-        Ok(Self { host, program })
+    parameters! {
+        host: parameter("host", Unit::Name, None,
+            "as ssh knows it: user@host, or a name of its own"),
+        program: parameter("program", Unit::Name, Some("iotax"), "iotax there"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("host", Some(self.host.clone().into())),
-            ("program", Some(self.program.clone().into())),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let may_be = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);
+        let is_host = !self.host.starts_with('-') && self.host.chars().all(may_be);
+        let advice = "for example 10.0.0.2 or root@db-1.example.org";
+        arguments.demand(is_host, "host", "is no name of a host", advice)?;
+        let may_be = |c: char| c.is_alphanumeric() || "/.-_".contains(c);
+        let is_path = self.program.chars().all(may_be);
+        let advice = "for example /usr/local/bin/iotax";
+        arguments.demand(is_path, "program", "is no plain path", advice)
     }
 }

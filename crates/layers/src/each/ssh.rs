@@ -1,12 +1,6 @@
 //! An encrypted tunnel: packets over a connection of ssh.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::cipher;
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// A tunnel by OpenSSH, as `ssh -w` makes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,18 +24,11 @@ impl Declared for Ssh {
             Need::program("sshd", "openssh-server"),
             Need::program("unshare", "util-linux"),
         ],
-        parameters: &[cipher::one_of(
-            &["chacha20-poly1305", "aes-128-gcm", "aes-256-gcm"],
-            "chacha20-poly1305",
-        )],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { cipher: cipher::from_arguments(arguments)? })
-    }
-
-    fn values(&self) -> Values {
-        cipher::values(&self.cipher)
+    parameters! {
+        cipher: cipher(&["chacha20-poly1305", "aes-128-gcm", "aes-256-gcm"], "chacha20-poly1305"),
     }
 }

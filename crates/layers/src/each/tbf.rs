@@ -1,12 +1,6 @@
 //! A token bucket at each end's interface, as providers limit a VM's bandwidth.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, LayerInfo, ON_NETWORK, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// The qdisc `tbf`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -27,29 +21,17 @@ impl Declared for Tbf {
         needs: &[
             Need::Root,
             Need::TC,
-            Need::Network {
-                probe: &[
-                    "tc", "qdisc", "add", "dev", "lo", "root", "tbf", "rate", "1mbit", "burst",
-                    "10k", "latency", "50ms",
-                ],
-                about: "queueing discipline tbf",
-            },
+            Need::network(
+                "tc qdisc add dev lo root tbf rate 1mbit burst 10k latency 50ms",
+                "queueing discipline tbf",
+            ),
         ],
-        parameters: &[
-            parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
-            parameter("burst", Unit::Size, None, "bytes that may leave at once"),
-        ],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {
-            rate_bits: arguments.required_rate("rate")?,
-            burst_bytes: arguments.whole_if_given("burst"),
-        })
-    }
-
-    fn values(&self) -> Values {
-        vec![("rate", Some(self.rate_bits.into())), ("burst", self.burst_bytes.map(Value::from))]
+    parameters! {
+        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
+        burst_bytes: parameter("burst", Unit::Size, None, "bytes that may leave at once"),
     }
 }

@@ -1,12 +1,6 @@
 //! Token buckets.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, LayerInfo, Submitter, World, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// Token-bucket limits; absent means unlimited.
 ///
@@ -58,13 +52,22 @@ impl Counts {
         }
     }
 
-    fn named(word: &str) -> Option<Self> {
-        [Self::Both, Self::Reads, Self::Writes].into_iter().find(|counts| counts.name() == word)
-    }
-
     #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
     const fn is_both(&self) -> bool {
         matches!(self, Self::Both)
+    }
+}
+
+impl Field for Counts {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        let word = String::from_argument(arguments, name)?;
+        let of_word =
+            [Self::Both, Self::Reads, Self::Writes].into_iter().find(|of| of.name() == word);
+        Ok(of_word.unwrap_or_default())
+    }
+
+    fn value(&self) -> Option<Value> {
+        Some(Value::Text(self.name().to_owned()))
     }
 }
 
@@ -79,89 +82,46 @@ impl Declared for Throttle {
         does: Does::Limits,
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE],
-        parameters: &[
-            parameter("iops", Unit::Iops, None, "sustained I/Os per second"),
-            parameter("bw", Unit::Bandwidth, None, "sustained bytes per second"),
-            parameter("burst_iops", Unit::Iops, None, "I/Os per second while credits last"),
-            parameter("burst_bw", Unit::Bandwidth, None, "bytes per second while credits last"),
-            parameter(
-                "credits",
-                Unit::Duration,
-                None,
-                "how long a full bucket pays for full burst",
-            ),
-            parameter("unit", Unit::Size, None, "an I/O counts once for each of these it begins"),
-            parameter(
-                "counts",
-                Unit::Choice(&["both", "reads", "writes"]),
-                Some("both"),
-                "what is limited; the rest passes",
-            ),
-            parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
-        ],
+        parameters: Self::PARAMETERS,
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let limits = Self {
-            iops: arguments.rate("iops")?,
-            bw_bytes: arguments.rate("bw")?,
-            burst_iops: arguments.rate("burst_iops")?,
-            burst_bw_bytes: arguments.rate("burst_bw")?,
-            credits_ns: arguments.whole_if_given("credits"),
-            io_unit_bytes: arguments.whole_if_given("unit"),
-            counts: arguments
-                .text("counts")
-                .and_then(|text| Counts::named(&text))
-                .unwrap_or_default(),
-            group: arguments.text("group"),
-        };
-        if limits.io_unit_bytes.is_some_and(|unit| unit == 0 || limits.iops.is_none()) {
-            let problem = "must be above 0, and have a limit on I/Os to count for";
-            return Err(arguments.refuse("unit", problem, "for example iops=500, unit=256k"));
-        }
-        if limits.iops.is_none() && limits.bw_bytes.is_none() {
-            let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
-            return Err(arguments.refuse("iops", "without iops or bw nothing is limited", advice));
-        }
-        for (name, burst, base) in [
-            ("burst_iops", limits.burst_iops, limits.iops),
-            ("burst_bw", limits.burst_bw_bytes, limits.bw_bytes),
-        ] {
-            if burst.is_some_and(|burst| base.is_none_or(|base| burst <= base)) {
-                let problem = "must be above the sustained rate, which must be given too";
-                return Err(arguments.refuse(
-                    name,
-                    problem,
-                    "for example iops=500, burst_iops=3500",
-                ));
-            }
-        }
-        let bursts = limits.burst_iops.is_some() || limits.burst_bw_bytes.is_some();
-        match (bursts, limits.credits_ns) {
-            (true, None | Some(0)) => Err(arguments.refuse(
-                "credits",
-                "a burst needs to know how long a full bucket pays for it",
-                "for example credits=30m, as Azure's disks have",
-            )),
-            (false, Some(_)) => Err(arguments.refuse(
-                "credits",
-                "credits without a burst rate buy nothing",
-                "add burst_iops or burst_bw",
-            )),
-            _ => Ok(limits),
-        }
+    parameters! {
+        iops: parameter("iops", Unit::Iops, None, "sustained I/Os per second"),
+        bw_bytes: parameter("bw", Unit::Bandwidth, None, "sustained bytes per second"),
+        burst_iops: parameter("burst_iops", Unit::Iops, None, "I/Os per second while credits last"),
+        burst_bw_bytes: parameter("burst_bw", Unit::Bandwidth, None,
+            "bytes per second while credits last"),
+        credits_ns: parameter("credits", Unit::Duration, None,
+            "how long a full bucket pays for full burst"),
+        io_unit_bytes: parameter("unit", Unit::Size, None,
+            "an I/O counts once for each of these it begins"),
+        counts: parameter("counts", Unit::Choice(&["both", "reads", "writes"]), Some("both"),
+            "what is limited; the rest passes"),
+        group: parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
     }
 
-    fn values(&self) -> Values {
-        vec![
-            ("iops", self.iops.map(Value::from)),
-            ("bw", self.bw_bytes.map(Value::from)),
-            ("burst_iops", self.burst_iops.map(Value::from)),
-            ("burst_bw", self.burst_bw_bytes.map(Value::from)),
-            ("credits", self.credits_ns.map(Value::from)),
-            ("unit", self.io_unit_bytes.map(Value::from)),
-            ("counts", Some(self.counts.name().to_owned().into())),
-            ("group", self.group.clone().map(Value::from)),
-        ]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        let counts = self.io_unit_bytes.is_none_or(|unit| unit > 0 && self.iops.is_some());
+        let problem = "must be above 0, and have a limit on I/Os to count for";
+        arguments.demand(counts, "unit", problem, "for example iops=500, unit=256k")?;
+        let is_limit = self.iops.is_some() || self.bw_bytes.is_some();
+        let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
+        arguments.demand(is_limit, "iops", "without iops or bw nothing is limited", advice)?;
+        for (name, burst, base) in [
+            ("burst_iops", self.burst_iops, self.iops),
+            ("burst_bw", self.burst_bw_bytes, self.bw_bytes),
+        ] {
+            let is_above = burst.is_none_or(|burst| base.is_some_and(|base| burst > base));
+            let problem = "must be above the sustained rate, which must be given too";
+            arguments.demand(is_above, name, problem, "for example iops=500, burst_iops=3500")?;
+        }
+        let bursts = self.burst_iops.is_some() || self.burst_bw_bytes.is_some();
+        let is_paid = !bursts || self.credits_ns.is_some_and(|ns| ns > 0);
+        let problem = "a burst needs to know how long a full bucket pays for it";
+        let advice = "for example credits=30m, as Azure's disks have";
+        arguments.demand(is_paid, "credits", problem, advice)?;
+        let problem = "credits without a burst rate buy nothing";
+        let is_of_use = bursts || self.credits_ns.is_none();
+        arguments.demand(is_of_use, "credits", problem, "add burst_iops or burst_bw")
     }
 }

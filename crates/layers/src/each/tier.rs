@@ -1,11 +1,6 @@
 //! A read cache of any size, simulated.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, IN_PROCESS, LayerInfo, parameter};
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A read cache of any size, which holds no data: its hits are free below.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -19,15 +14,20 @@ impl Declared for Tier {
         about: "read cache of any size, simulated: what is below is free for its hits",
         example: "tier(size=43G)",
         does: Does::Caches,
-        parameters: &[parameter("size", Unit::Size, None, "capacity")],
+        parameters: Self::PARAMETERS,
         ..IN_PROCESS
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { size_bytes: arguments.cache_size()? })
+    parameters! {
+        size_bytes: parameter("size", Unit::Size, None, "capacity"),
     }
 
-    fn values(&self) -> Values {
-        vec![("size", Some(self.size_bytes.into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand(
+            self.size_bytes >= SECTOR_BYTES,
+            "size",
+            "holds no sector",
+            "write at least 4k",
+        )
     }
 }

@@ -1,12 +1,6 @@
 //! Encryption of load's own connections: TLS 1.3, by the process or by the kernel.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::cipher;
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// TLS between load and its peer, as applications have it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -26,10 +20,7 @@ const TLS: LayerInfo = LayerInfo {
     gives: Some(Form::Connections),
     does: Does::Encrypts,
     needs: &[],
-    parameters: &[cipher::one_of(
-        &["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"],
-        "aes-256-gcm",
-    )],
+    parameters: Tls::PARAMETERS,
     ..ON_NETWORK
 };
 
@@ -49,12 +40,15 @@ impl Declared for Tls {
         usize::from(self.in_kernel)
     }
 
+    const PARAMETERS: &'static [Parameter] =
+        &[cipher(&["aes-128-gcm", "aes-256-gcm", "chacha20-poly1305"], "aes-256-gcm")];
+
     fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let cipher = cipher::from_arguments(arguments)?;
+        let cipher = Field::from_argument(arguments, "cipher")?;
         Ok(Self { in_kernel: arguments.word() == "ktls", cipher })
     }
 
     fn values(&self) -> Values {
-        cipher::values(&self.cipher)
+        vec![("cipher", self.cipher.value())]
     }
 }

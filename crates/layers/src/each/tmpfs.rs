@@ -1,12 +1,6 @@
 //! A file system in memory.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A file system in memory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -22,15 +16,15 @@ impl Declared for Tmpfs {
         gives: Some(Form::Directory),
         submitter: Submitter::Nobody,
         needs: &[Need::Root, Need::FileSystem { name: "tmpfs" }],
-        parameters: &[parameter("size", Unit::Size, Some("1G"), "capacity")],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { size_bytes: arguments.disk_size()? })
+    parameters! {
+        size_bytes: parameter("size", Unit::Size, Some("1G"), "capacity"),
     }
 
-    fn values(&self) -> Values {
-        vec![("size", Some(self.size_bytes.into()))]
+    fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        arguments.demand_sectors(self.size_bytes)
     }
 }

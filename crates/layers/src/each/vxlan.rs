@@ -1,11 +1,6 @@
 //! Ethernet frames in UDP datagrams, as overlay networks of clusters carry them.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Form, LayerInfo, ON_NETWORK};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared};
-use crate::error::Error;
+use crate::declaration::prelude::*;
 
 /// A VXLAN tunnel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -20,15 +15,10 @@ impl Declared for Vxlan {
         needs: &[
             Need::Root,
             Need::IP,
-            Need::Network {
-                probe: &["ip", "link", "add", "probe", "type", "vxlan", "id", "1", "dstport", "0"],
-                about: "VXLAN",
-            },
+            Need::network("ip link add probe type vxlan id 1 dstport 0", "VXLAN"),
         ],
         ..ON_NETWORK
     }];
 
-    fn from_arguments(_: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self {})
-    }
+    parameters! {}
 }

@@ -1,12 +1,6 @@
 //! An encrypted tunnel: WireGuard, by the kernel or by a program in user space.
 
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{Does, Form, LayerInfo, ON_NETWORK, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A WireGuard tunnel; absent means what there is, the kernel's first.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -27,27 +21,16 @@ impl Declared for Wireguard {
             Need::IP,
             Need::program("wg", "wireguard-tools"),
             Need::Either {
-                one: &Need::Network {
-                    probe: &["ip", "link", "add", "probe", "type", "wireguard"],
-                    about: "WireGuard",
-                },
+                one: &Need::network("ip link add probe type wireguard", "WireGuard"),
                 other: &Need::program("wireguard-go", "wireguard-go"),
             },
         ],
-        parameters: &[parameter(
-            "by",
-            Unit::Choice(&["kernel", "wireguard-go"]),
-            None,
-            "who encrypts; without it the kernel, if it can",
-        )],
+        parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        Ok(Self { by: arguments.text("by") })
-    }
-
-    fn values(&self) -> Values {
-        vec![("by", self.by.clone().map(Value::from))]
+    parameters! {
+        by: parameter("by", Unit::Choice(&["kernel", "wireguard-go"]), None,
+            "who encrypts; without it the kernel, if it can"),
     }
 }

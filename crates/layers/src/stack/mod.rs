@@ -2,7 +2,6 @@
 
 mod base;
 mod parts;
-mod spelled_out;
 pub(crate) mod vdisk;
 
 pub use base::Base;
@@ -38,7 +37,9 @@ macro_rules! declare {
         /// The words of each, and what reads it.
         static CATALOG: &[(&[LayerInfo], Read)] = &[
             $($(($module::$Layer::WORDS, |arguments| {
-                $module::$Layer::from_arguments(arguments).map(Layer::$Layer)
+                let layer = $module::$Layer::from_arguments(arguments)?;
+                layer.validate(arguments)?;
+                Ok(Layer::$Layer(layer))
             }),)*)*
         ];
 

@@ -1,13 +1,7 @@
 //! The base that is a stack itself: a virtual disk of in-process layers, as others see it.
 
-use serde::{Deserialize, Serialize};
-
 use super::Stack;
-use crate::declaration::info::{BASE, Form, LayerInfo, Submitter, parameter};
-use crate::declaration::need::Need;
-use crate::declaration::{Arguments, Declared, Values};
-use crate::error::Error;
-use crate::units::Unit;
+use crate::declaration::prelude::*;
 
 /// A virtual disk, mounted through FUSE.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -24,27 +18,26 @@ impl Declared for Vdisk {
         gives: Some(Form::File),
         submitter: Submitter::Process,
         needs: &[Need::Root, Need::FUSE],
-        parameters: &[parameter("stack", Unit::Name, None, "its layers, in quotes")],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
-    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let text = arguments.required_text("stack")?;
-        let stack = Stack::parse(&text).map_err(|error| {
-            arguments.refuse(
-                "stack",
-                error.headline(),
-                "write the layers of `iotax layers` in quotes",
-            )
+    parameters! { stack: parameter("stack", Unit::Name, None, "its layers, in quotes"), }
+}
+
+impl Field for Stack {
+    fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
+        let stack = Self::parse(&String::from_argument(arguments, name)?).map_err(|error| {
+            let advice = "write the layers of `iotax layers` in quotes";
+            arguments.refuse(name, error.headline(), advice)
         })?;
-        if !stack.is_in_process() {
-            let problem = "only in-process layers can be in a virtual disk";
-            return Err(arguments.refuse("stack", problem, "put the others on top of vdisk(...)"));
-        }
-        Ok(Self { stack })
+        let problem = "only in-process layers can be in a virtual disk";
+        let advice = "put the others on top of vdisk(...)";
+        arguments.demand(stack.is_in_process(), name, problem, advice)?;
+        Ok(stack)
     }
 
-    fn values(&self) -> Values {
-        vec![("stack", Some(self.stack.to_string().into()))]
+    fn value(&self) -> Option<Value> {
+        Some(Value::Text(self.to_string()))
     }
 }

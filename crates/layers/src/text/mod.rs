@@ -21,7 +21,7 @@ use std::vec::IntoIter;
 use crate::declaration::info::LayerInfo;
 use crate::declaration::{Arguments, Value};
 use crate::error::Error;
-use crate::quote::brief;
+use crate::error::brief;
 use crate::stack::{Layer, Stack};
 use crate::units::Unit;
 use complete::{Placed, complete};
@@ -218,14 +218,17 @@ impl fmt::Display for Layer {
         for (name, value) in self.values() {
             let parameter = info.parameters.iter().find(|parameter| parameter.name == name);
             let (Some(value), Some(parameter)) = (value, parameter) else { continue };
+            let written = value.write(parameter.unit);
             let default = parameter.default.map(|text| Value::read(parameter.unit, text));
-            if default == Some(Ok(value.clone())) {
+            if default
+                .is_some_and(|default| default.is_ok_and(|it| it.write(parameter.unit) == written))
+            {
                 continue;
             }
             if value == Value::Switch(true) {
                 write!(f, "{separator}{name}")?;
             } else {
-                write!(f, "{separator}{name}={}", quote(&value.write(parameter.unit)))?;
+                write!(f, "{separator}{name}={}", quote(&written))?;
             }
             separator = ", ";
         }

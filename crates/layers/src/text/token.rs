@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 
 use crate::error::Error;
-use crate::quote::brief;
+use crate::error::brief;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Token<'a> {

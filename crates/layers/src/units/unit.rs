@@ -55,58 +55,42 @@ impl Unit {
     /// How the value looks, for listings: `SIZE`, `DURATION`, `512|4096`.
     pub fn placeholder(self) -> String {
         match self {
-            Self::Size => "SIZE".into(),
-            Self::Duration => "DURATION".into(),
-            Self::Bandwidth => "SIZE/s".into(),
-            Self::BitRate => "BITS/s".into(),
-            Self::Iops => "IOPS".into(),
-            Self::Count => "NUMBER".into(),
-            Self::Share => "SHARE".into(),
-            Self::Percent => "0-100".into(),
-            Self::Switch => "true|false".into(),
-            Self::Path => "PATH".into(),
-            Self::Name => "NAME".into(),
             Self::Choice(words) => words.join("|"),
-            Self::BlockSizes => "SIZE|MIN-MAX|SPLIT".into(),
-            Self::Pace => "closed|IOPS|poisson:IOPS".into(),
-            Self::Operations => "NAME:WEIGHT,...".into(),
-            Self::Pattern => "random|shuffled|sequential|zipf:1.2|...".into(),
-            Self::Think => "DURATION/IOS".into(),
-            Self::Cpus => "0-3,5".into(),
-            Self::Stretches => "BYTES/LENGTH/GAP".into(),
-            Self::Flow => "WEIGHT@GROUP/SLEEP".into(),
-            Self::LatencyTarget => "LATENCY/WINDOW/PERCENTILE".into(),
-            Self::Priority => "CLASS:LEVEL,CLASS:LEVEL=PERCENT%...".into(),
-            Self::Numa => "NODES/bind:NODES".into(),
+            _ => self.words().0.to_owned(),
         }
     }
 
     /// For "is not ...".
     pub(crate) fn with_article(self) -> &'static str {
+        self.words().1
+    }
+
+    /// How the value looks, and what it is, with an article.
+    const fn words(self) -> (&'static str, &'static str) {
         match self {
-            Self::Size => "a size",
-            Self::Duration => "a duration",
-            Self::Bandwidth => "a bandwidth",
-            Self::BitRate => "a bit rate",
-            Self::Iops => "an I/O rate",
-            Self::Count => "a whole number",
-            Self::Share => "a share",
-            Self::Percent => "a percentage",
-            Self::Switch => "a switch",
-            Self::Path => "a path",
-            Self::Name => "a name",
-            Self::Choice(_) => "offered here",
-            Self::BlockSizes => "a block size",
-            Self::Pace => "a rate",
-            Self::Operations => "an operation with its weight",
-            Self::Pattern => "a pattern",
-            Self::Think => "a pause",
-            Self::Cpus => "a list of CPUs",
-            Self::Stretches => "a length of stretches with their gap",
-            Self::Flow => "a weight",
-            Self::LatencyTarget => "a target of latency",
-            Self::Priority => "a priority",
-            Self::Numa => "a choice of NUMA nodes",
+            Self::Size => ("SIZE", "a size"),
+            Self::Duration => ("DURATION", "a duration"),
+            Self::Bandwidth => ("SIZE/s", "a bandwidth"),
+            Self::BitRate => ("BITS/s", "a bit rate"),
+            Self::Iops => ("IOPS", "an I/O rate"),
+            Self::Count => ("NUMBER", "a whole number"),
+            Self::Share => ("SHARE", "a share"),
+            Self::Percent => ("0-100", "a percentage"),
+            Self::Switch => ("true|false", "a switch"),
+            Self::Path => ("PATH", "a path"),
+            Self::Name => ("NAME", "a name"),
+            Self::Choice(_) => ("", "offered here"),
+            Self::BlockSizes => ("SIZE|MIN-MAX|SPLIT", "a block size"),
+            Self::Pace => ("closed|IOPS|poisson:IOPS", "a rate"),
+            Self::Operations => ("NAME:WEIGHT,...", "an operation with its weight"),
+            Self::Pattern => ("random|shuffled|sequential|zipf:1.2|...", "a pattern"),
+            Self::Think => ("DURATION/IOS", "a pause"),
+            Self::Cpus => ("0-3,5", "a list of CPUs"),
+            Self::Stretches => ("BYTES/LENGTH/GAP", "a length of stretches with their gap"),
+            Self::Flow => ("WEIGHT@GROUP/SLEEP", "a weight"),
+            Self::LatencyTarget => ("LATENCY/WINDOW/PERCENTILE", "a target of latency"),
+            Self::Priority => ("CLASS:LEVEL,CLASS:LEVEL=PERCENT%...", "a priority"),
+            Self::Numa => ("NODES/bind:NODES", "a choice of NUMA nodes"),
         }
     }
 }

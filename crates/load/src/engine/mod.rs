@@ -2,36 +2,30 @@
 //! window, the I/Os that come next, and what is counted.
 
 pub(crate) mod access;
-pub(crate) mod buffers;
-pub(crate) mod clock;
-pub(crate) mod counts;
 pub(crate) mod engines;
-pub(crate) mod flow;
 pub(crate) mod gate;
-pub(crate) mod io;
 pub(crate) mod pace;
-pub(crate) mod priorities;
-pub(crate) mod ring;
-pub(crate) mod shared_state;
 pub(crate) mod sigbus;
 pub(crate) mod stop;
+pub(crate) mod supplies;
 #[cfg(test)]
 pub(crate) mod testing;
 pub(crate) mod thread;
-pub(crate) mod thread_record;
-pub(crate) mod trim;
-pub(crate) mod usage;
 pub(crate) mod window;
 pub(crate) mod zero_copy;
 
 use std::fs::File;
+use std::io;
 use std::num::NonZeroU64;
+use std::sync::LazyLock;
 
+use io_uring::IoUring as Ring;
 use iotax_record::{TcpRecord, UdpRecord};
+use iotax_vdisk::{Clock, MonotonicClock, sleep_until};
 use rustix::fs::{Advice, fadvise};
+use rustix::io::Errno;
 use rustix::thread::set_current_timer_slack;
 
-use self::io::{Io, Outcome};
 use crate::file_assignment::Span;
 
 /// What became of an I/O handed to an engine.
@@ -88,10 +82,10 @@ pub(crate) trait Engine {
 
     /// Hands over what is still held back, then returns when a completion can be reaped, or at the
     /// deadline. Only called with I/Os in flight, so never on synchronous engines.
-    fn wait(&mut self, deadline: Deadline);
+    fn wait(&mut self, _deadline: Deadline) {}
 
     /// Reports every I/O that is complete at `now_ns`.
-    fn reap(&mut self, now_ns: u64, completed: impl FnMut(u32, Outcome));
+    fn reap(&mut self, _now_ns: u64, _completed: impl FnMut(u32, Outcome)) {}
 
     /// What the next write of `slot`, of so many bytes, writes: random data to be stamped.
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8];
@@ -105,7 +99,7 @@ pub(crate) trait Engine {
 
     /// What is known of its flow over a network path, if it has one. Called once, at the end; so
     /// many I/Os were counted. An error is that of a far end that does not tell.
-    fn of_flow(&mut self, _counted: u64) -> std::io::Result<OfFlow> {
+    fn of_flow(&mut self, _counted: u64) -> io::Result<OfFlow> {
         Ok(OfFlow::default())
     }
 }
@@ -131,4 +125,142 @@ fn forget_pages(file: &File, span: Span) {
 pub(crate) fn below(word: u64, bound: u64) -> u64 {
     let product = u128::from(word) * u128::from(bound);
     u64::try_from(product >> 64).expect("the high half of a 128-bit product")
+}
+
+// One I/O, and what became of it.
+
+/// What an I/O does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(crate) enum Op {
+    /// From the target into the slot's read buffer.
+    Read = 0,
+    /// From the slot's write buffer to the target.
+    Write = 1,
+    /// Gives back the space of a range.
+    Trim = 2,
+    /// `fdatasync`: everything of the file that this thread has seen complete becomes durable.
+    Sync = 3,
+    /// Not an I/O: wait until nothing is in flight, and then for the job's think time.
+    Pause = 4,
+    /// Not an I/O: the cached pages of so many bytes are to go; of the whole span, once a pass over
+    /// it is over, where there are 0.
+    Forget = 5,
+}
+
+impl Op {
+    /// The word used in error messages.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Read => "read",
+            Self::Write => "write",
+            Self::Trim => "trim",
+            Self::Sync => "fdatasync",
+            Self::Pause => "pause",
+            Self::Forget => "drop of cached pages",
+        }
+    }
+}
+
+/// One I/O to issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Io {
+    /// First byte, counted from the start of the file, device or disk.
+    pub offset: u64,
+    /// Bytes to move or to trim; 0 for a sync.
+    pub bytes: u32,
+    /// Which of the thread's files.
+    pub file: u16,
+    pub op: Op,
+    /// What it reads is to be what was written there last.
+    pub check: bool,
+}
+
+impl Io {
+    /// Makes earlier writes durable.
+    pub(crate) const SYNC: Self = Self { offset: 0, bytes: 0, file: 0, op: Op::Sync, check: false };
+    /// See [`Op::Pause`].
+    pub(crate) const PAUSE: Self = Self { op: Op::Pause, ..Self::SYNC };
+    /// See [`Op::Forget`].
+    pub(crate) const FORGET: Self = Self { op: Op::Forget, ..Self::SYNC };
+}
+
+/// Bytes moved (fewer than asked is a short I/O), or the error.
+pub(crate) type Outcome = Result<u32, Errno>;
+
+// Time as the hot path reads it.
+
+/// The time stamp counter, tied to `CLOCK_MONOTONIC` when made.
+///
+/// One reading costs a `rdtsc` and a multiply-and-shift, about half of `clock_gettime`. The tie is
+/// renewed for every trial: the kernel slews its clock by parts per million, which over a trial of
+/// a minute stays below a millisecond. Where the counter cannot be trusted, `quanta` falls back
+/// to `CLOCK_MONOTONIC` itself.
+#[derive(Debug, Clone)]
+pub(crate) struct TscClock {
+    counter: quanta::Clock,
+    anchor_raw: u64,
+    anchor_ns: u64,
+}
+
+impl TscClock {
+    /// Calibrates (once per process, some milliseconds) and ties the counter to the clock.
+    pub(crate) fn anchored_now() -> Self {
+        let counter = quanta::Clock::new();
+        Self { anchor_raw: counter.raw(), anchor_ns: MonotonicClock.now_ns(), counter }
+    }
+}
+
+impl Clock for TscClock {
+    #[inline]
+    fn now_ns(&self) -> u64 {
+        self.anchor_ns + self.counter.delta_as_nanos(self.anchor_raw, self.counter.raw())
+    }
+
+    fn sleep_until(&self, instant_ns: u64) {
+        let left_ns = instant_ns.saturating_sub(self.now_ns());
+        sleep_until(MonotonicClock.now_ns() + left_ns);
+        // The two clocks may differ by some nanoseconds after a long sleep.
+        while self.now_ns() < instant_ns {
+            std::hint::spin_loop();
+        }
+    }
+}
+
+// Rings of `io_uring`, and whether there may be any.
+
+/// How long the kernel's polling thread stays awake without work.
+const SQPOLL_IDLE_MS: u32 = 1000;
+
+/// The best ring this kernel gives: completions delivered when we ask (6.1), else without
+/// interrupting us (5.19), else any (5.1).
+pub(crate) fn build(entries: u32, sqpoll: bool) -> io::Result<Ring> {
+    if sqpoll {
+        return Ring::builder().setup_sqpoll(SQPOLL_IDLE_MS).build(entries);
+    }
+    let best = Ring::builder()
+        .setup_single_issuer()
+        .setup_coop_taskrun()
+        .setup_defer_taskrun()
+        .build(entries);
+    let unknown_flag = |error: &io::Error| error.raw_os_error() == Some(libc::EINVAL);
+    match best {
+        Err(error) if unknown_flag(&error) => {
+            match Ring::builder().setup_coop_taskrun().build(entries) {
+                Err(error) if unknown_flag(&error) => Ring::builder().build(entries),
+                other => other,
+            }
+        }
+        other => other,
+    }
+}
+
+/// Whether this process may use `io_uring` at all. Where it may not, what is direct is driven with
+/// `libaio`.
+pub fn io_uring_is_allowed() -> bool {
+    static ALLOWED: LazyLock<bool> = LazyLock::new(|| {
+        let refused = build(1, false).err().and_then(|error| error.raw_os_error());
+        !matches!(refused, Some(libc::EPERM | libc::EACCES | libc::ENOSYS))
+    });
+    *ALLOWED
 }

@@ -4,15 +4,22 @@ use std::fs::File;
 use std::io;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::Duration;
 
 use iotax_experiment::{Engine as EngineKind, Job, Pace};
+use iotax_record::{DirectionRecord, LatencyHistogram, OperationRecord};
 use rustix::fs::{Advice, fadvise};
 use rustix::io::Errno;
 
 use super::access::Seat;
-use super::buffers::Buffers;
-use super::pace::Schedule;
-use super::ring::io_uring_is_allowed;
+use super::gate::Gate;
+use super::pace::{Groups, Schedule};
+use super::stop::{Running, StopFlags, Through};
+use super::supplies::Buffers;
+use super::window::{Counts, Tally, Window};
+use super::{OfFlow, TscClock, io_uring_is_allowed};
+use crate::counters::Usage;
+use crate::driver::Request;
 use crate::error::Error;
 use crate::file_assignment::{Span, TestFile};
 use crate::target::{IoTarget, Peer, shown};
@@ -184,4 +191,112 @@ pub(crate) fn stands_in(job: &Job, engine: EngineKind) -> bool {
 /// I/Os that each thread of `job` keeps in flight with `engine`.
 pub(crate) fn effective_depth(job: &Job, engine: EngineKind) -> u32 {
     if engine.is_async() { job.queue_depth.max(1) } else { 1 }
+}
+
+// What one thread did.
+
+/// What one thread did.
+pub(crate) struct ThreadRecord {
+    pub read: DirectionRecord,
+    pub write: DirectionRecord,
+    pub trim: Option<DirectionRecord>,
+    pub sync: LatencyHistogram,
+    pub usage: Usage,
+    pub active: (u64, u64),
+    pub in_flight_io_ns: u64,
+    pub waiting_ns: u64,
+    pub max_slip_ns: u64,
+    pub offered_ios: Option<u64>,
+    pub first_error: Option<String>,
+    pub verify_mismatches: Option<u64>,
+    pub found_depth: Option<u32>,
+    /// On network paths only.
+    pub flow: OfFlow,
+    /// On trees of files only.
+    pub operations: Vec<OperationRecord>,
+}
+
+impl ThreadRecord {
+    /// The facts that were counted, and the first failure.
+    pub(crate) fn of_tally(
+        thread: &Thread<'_>,
+        tally: &mut Tally<'_>,
+        first_error: Option<String>,
+        window: Window,
+        start_ns: u64,
+    ) -> Self {
+        let active = tally.active;
+        // Counted on a second copy of the schedule: the arrivals that the loop never got to are
+        // offered too.
+        let offered_ios = thread.schedule(start_ns).map(|mut schedule| {
+            let before = schedule.count_before(window.open_ns);
+            schedule.count_before(active.1.max(window.open_ns)) - before
+        });
+        let [read, write, trim, sync] = tally.counts.each_mut().map(Counts::take);
+        Self {
+            read,
+            write,
+            trim: thread.job.trims.map(|_| trim),
+            sync: sync.service,
+            usage: tally.usage,
+            active,
+            in_flight_io_ns: tally.in_flight_io_ns,
+            waiting_ns: tally.waiting_ns,
+            max_slip_ns: tally.max_slip_ns,
+            offered_ios,
+            first_error,
+            verify_mismatches: None,
+            found_depth: None,
+            flow: OfFlow::default(),
+            operations: Vec::new(),
+        }
+    }
+
+    /// I/Os that were counted.
+    pub(crate) fn ios(&self) -> u64 {
+        let trims = self.trim.as_ref().map_or(0, |trim| trim.ios);
+        self.read.ios + self.write.ios + trims
+    }
+}
+
+// What all threads of a run share: its request, its clock, and who is through.
+
+/// How often the coordinator looks whether to end early.
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(10);
+
+/// What all threads of a run share.
+pub(crate) struct SharedState<'a> {
+    pub request: &'a Request<'a>,
+    pub clock: TscClock,
+    pub gate: Gate,
+    /// Those that keep their I/Os in proportion.
+    pub flows: Groups,
+    pub running: Running,
+}
+
+impl<'a> SharedState<'a> {
+    /// For so many threads of each job, and those of the index if the workload has one.
+    pub(crate) fn new(request: &'a Request<'a>, jobs: &[usize]) -> Self {
+        let index = if request.workload.index.is_some() { 2 } else { 0 };
+        Self {
+            request,
+            clock: TscClock::anchored_now(),
+            gate: Gate::new(),
+            flows: Groups::of(request.workload, jobs),
+            running: Running::new(jobs, index),
+        }
+    }
+
+    pub(crate) fn flags(&self) -> StopFlags<'_> {
+        self.running.flags(self.request.stop)
+    }
+
+    pub(crate) fn window(&self, start_ns: u64) -> Window {
+        let open_ns = start_ns + self.request.ramp_ns;
+        Window { open_ns, close_ns: open_ns + self.request.time_ns }
+    }
+
+    pub(crate) fn through(&self, job: usize) -> Through<'_> {
+        self.running.through(job, self.request.workload.jobs[job].ends_all)
+    }
 }

@@ -25,6 +25,18 @@ pub(crate) enum FileKind {
     Peer,
 }
 
+impl FileKind {
+    /// What is at a path, if it is of any use.
+    pub(crate) fn of(facts: &Metadata) -> Option<Self> {
+        match facts.file_type() {
+            kind if kind.is_dir() => Some(Self::Directory),
+            kind if kind.is_file() => Some(Self::File),
+            kind if kind.is_block_device() => Some(Self::Device),
+            _ => None,
+        }
+    }
+}
+
 /// Where one thread works.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct FilePlace {
@@ -226,25 +238,15 @@ fn examine(target: IoTarget<'_>) -> Result<(FileKind, PathBuf, u64), Error> {
         IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
         IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
-            if facts.is_dir() {
-                return Ok((FileKind::Directory, path.to_owned(), 0));
+            let kind = FileKind::of(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;
+            if kind == FileKind::Directory {
+                return Ok((kind, path.to_owned(), 0));
             }
-            let kind = file_kind(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;
             let mut file = File::open(path).map_err(Error::path("open", path))?;
             // Works for files and block devices alike.
             let bytes = file.seek(SeekFrom::End(0)).map_err(Error::path("measure", path))?;
             Ok((kind, path.to_owned(), bytes))
         }
-    }
-}
-
-fn file_kind(facts: &Metadata) -> Option<FileKind> {
-    if facts.is_file() {
-        Some(FileKind::File)
-    } else if facts.file_type().is_block_device() {
-        Some(FileKind::Device)
-    } else {
-        None
     }
 }
 

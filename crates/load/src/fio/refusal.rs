@@ -1,6 +1,6 @@
 //! What fio is not asked to do.
 
-use std::os::unix::fs::FileTypeExt as _;
+use std::fmt::Display;
 use std::path::Path;
 
 use iotax_dialects::fio::options::{Version, came};
@@ -8,49 +8,33 @@ use iotax_dialects::fio::reach::refused_by_driver;
 use iotax_experiment::{FioOption, Form, Job, NamedTarget, Pattern, Target, Workload};
 
 use crate::error::Error;
+use crate::file_assignment::FileKind;
 use crate::target::IoTarget;
-
-/// What fio would be driven at.
-enum Place {
-    /// In this process, where fio cannot reach it.
-    Disk(String),
-    Directory,
-    File,
-    Device,
-}
 
 /// Refuses, before anything is made, what fio cannot do to this target, or must not.
 ///
 /// # Errors
 /// As [`Fio`](crate::Fio) refuses it when it is to be driven.
 pub fn refuse_with_fio(workload: &Workload, target: &Target) -> Result<(), Error> {
-    let place = match target {
-        Target::Stack(stack) if stack.is_in_process() => {
-            return check_at(workload, &Place::Disk(stack.to_string()));
-        }
+    let kind = match target {
+        Target::Stack(stack) if stack.is_in_process() => return Err(refuse_disk(stack)),
         Target::Stack(stack) => match stack.form() {
-            Form::Directory => Place::Directory,
-            Form::Block => Place::Device,
-            _ => Place::File,
+            Form::Directory => FileKind::Directory,
+            Form::Block => FileKind::Device,
+            _ => FileKind::File,
         },
-        Target::Path(path) => Place::of(path),
+        Target::Path(path) => kind_at(path),
         Target::Several(targets) => {
             let refused =
                 |named: &NamedTarget| refuse_with_fio(&workload.on(&named.name), &named.target);
             return targets.iter().try_for_each(refused);
         }
     };
-    check_at(workload, &place)
+    check_at(workload, kind)
 }
 
-impl Place {
-    fn of(path: &Path) -> Self {
-        match path.metadata().map(|facts| facts.file_type()) {
-            Ok(kind) if kind.is_dir() => Self::Directory,
-            Ok(kind) if kind.is_block_device() => Self::Device,
-            _ => Self::File,
-        }
-    }
+fn kind_at(path: &Path) -> FileKind {
+    path.metadata().ok().and_then(|facts| FileKind::of(&facts)).unwrap_or(FileKind::File)
 }
 
 /// As [`refuse_with_fio`], when the target and a fio of this version are there.
@@ -59,30 +43,30 @@ pub(super) fn refuse_at(
     target: IoTarget<'_>,
     version: Option<Version>,
 ) -> Result<(), Error> {
-    let place = match target.path() {
-        None => Place::Disk(target.to_string()),
-        Some(path) => Place::of(path),
-    };
-    check_at(workload, &place)?;
+    let Some(path) = target.path() else { return Err(refuse_disk(target)) };
+    check_at(workload, kind_at(path))?;
     check_versions(workload, version)
 }
 
-fn check_at(workload: &Workload, place: &Place) -> Result<(), Error> {
-    let refused = |what: &str, advice: &str| {
-        Err(Error::NotWithFio { why: format!("{what}, which fio cannot drive: {advice}") })
-    };
-    if let Place::Disk(disk) = place {
-        let what = format!("{disk} is a virtual disk inside iotax");
-        return refused(&what, "mount it (iotax disk up) and name that path");
-    }
+/// It is in this process, where fio cannot reach it.
+fn refuse_disk(disk: impl Display) -> Error {
+    let what = format!("{disk} is a virtual disk inside iotax");
+    cannot_drive(&what, "mount it (iotax disk up) and name that path")
+}
+
+fn cannot_drive(what: &str, advice: &str) -> Error {
+    Error::NotWithFio { why: format!("{what}, which fio cannot drive: {advice}") }
+}
+
+fn check_at(workload: &Workload, kind: FileKind) -> Result<(), Error> {
     if workload.index.is_some() {
         let what = format!("workload {} publishes and loads an index", workload.name);
-        return refused(&what, "choose a workload without index");
+        return Err(cannot_drive(&what, "choose a workload without index"));
     }
-    if matches!(place, Place::Directory) {
+    if kind == FileKind::Directory {
         workload.jobs.iter().try_for_each(check_offsets)?;
     }
-    if !matches!(place, Place::Device) {
+    if kind != FileKind::Device {
         workload.jobs.iter().try_for_each(check_trims)?;
     }
     workload.jobs.iter().try_for_each(check_job)
@@ -187,9 +171,9 @@ mod tests {
     fn fio_trims_devices_alone_unless_an_engine_of_its_own_does() {
         let mut workload = Workload::preset("randread-4k").unwrap();
         workload.set("rw=trim").unwrap();
-        insta::assert_snapshot!(check_at(&workload, &Place::Directory).unwrap_err(), @"job `io`: fio trims block devices only; name one, or use --engine native");
-        check_at(&workload, &Place::File).unwrap_err();
-        check_at(&workload, &Place::Device).unwrap();
+        insta::assert_snapshot!(check_at(&workload, FileKind::Directory).unwrap_err(), @"job `io`: fio trims block devices only; name one, or use --engine native");
+        check_at(&workload, FileKind::File).unwrap_err();
+        check_at(&workload, FileKind::Device).unwrap();
         let option = |beyond: Option<&str>| FioOption {
             name: "ioengine".to_owned(),
             value: Some("falloc".to_owned()),
@@ -197,9 +181,9 @@ mod tests {
             beyond: beyond.map(str::to_owned),
         };
         workload.jobs[0].fio = vec![option(None)];
-        check_at(&workload, &Place::File).unwrap_err();
+        check_at(&workload, FileKind::File).unwrap_err();
         workload.jobs[0].fio = vec![option(Some("is an engine that only fio has"))];
-        check_at(&workload, &Place::File).unwrap();
+        check_at(&workload, FileKind::File).unwrap();
     }
 
     #[test]

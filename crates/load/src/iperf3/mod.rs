@@ -21,12 +21,12 @@ use iotax_record::{FarEndRecord, LoadRecord};
 
 use crate::busiest::{self, OfEnd};
 use crate::child::{self, Child, Ending};
+use crate::counters::Watch;
 use crate::driver::{LayoutProgress, LoadDriver, Request, offered_ios};
 use crate::error::Error;
 use crate::peer::client::FarEnd;
 use crate::peer::{Flow, Role, client};
 use crate::target::{IoTarget, Peer};
-use crate::watch::Watch;
 
 const NAME: &str = "iperf3";
 /// Beyond ramp and time: connections, and the exchange of results.

@@ -6,13 +6,13 @@ use iotax_experiment::{Engine, Job, Pattern};
 use iotax_vdisk::Clock as _;
 
 use super::drive::drive;
-use super::setup::worker;
+use super::worker::worker;
+use crate::counters::Usage;
+use crate::engine::TscClock;
 use crate::engine::access::Seat;
-use crate::engine::clock::TscClock;
 use crate::engine::engines::null::Null;
 use crate::engine::stop::StopFlags;
 use crate::engine::thread::Thread;
-use crate::engine::usage::Usage;
 use crate::engine::window::{Tally, Turn, Window};
 use crate::error::Error;
 use crate::file_assignment::{Span, TestFile};

@@ -16,7 +16,7 @@ use crate::engine::access::Seat;
 use crate::engine::thread::{Thread, effective_engine};
 use crate::error::Error;
 use crate::file_assignment::{FileKind, FilePlace, PAGE_BYTES, Places, Span};
-use crate::parts::PlacedParts;
+use crate::layout::PlacedParts;
 use crate::target::IoTarget;
 
 /// Offsets of direct I/O are multiples of this, at least, and of a page where the span allows it.

@@ -2,8 +2,8 @@
 
 use rustix::io::Errno;
 
-use crate::engine::io::{Io, Outcome};
 use crate::engine::window::Flow;
+use crate::engine::{Io, Outcome};
 
 /// A thread gives up after so many failures without a single success between them: the target is
 /// gone, and repeating the failure millions of times tells nothing more.
@@ -70,7 +70,7 @@ fn describe(target: &str, io: Io, outcome: Outcome) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::io::Op;
+    use crate::engine::Op;
 
     const READ: Io = Io { offset: 8192, bytes: 4096, file: 0, op: Op::Read, check: false };
 

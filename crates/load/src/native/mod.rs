@@ -1,6 +1,5 @@
 //! The native load: threads up, the loop that issues I/Os, threads down, one record.
 
-mod affinity;
 mod calibrate;
 mod coordinator;
 mod drive;
@@ -8,9 +7,7 @@ mod fill;
 mod io_errors;
 mod latency_target;
 mod memory;
-mod merge;
 mod placement;
-mod setup;
 mod worker;
 
 pub use calibrate::calibrate;

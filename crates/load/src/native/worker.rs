@@ -4,14 +4,13 @@ use std::thread;
 
 use iotax_experiment::Engine as EngineKind;
 use iotax_vdisk::Clock;
+use rustix::io::Errno;
 
-use super::affinity;
-use super::drive::{Worker, drive};
+use super::drive::{Slots, Worker, drive};
+use super::io_errors::IoErrors;
 use super::latency_target::Search;
 use super::placement;
-use super::setup;
-use super::setup::{alone, pre_read};
-use crate::engine::Engine;
+use crate::engine::access::Accesses;
 use crate::engine::engines::io_uring::{Made, Uring};
 use crate::engine::engines::libaio::Libaio;
 use crate::engine::engines::mmap::Mmap;
@@ -20,22 +19,18 @@ use crate::engine::engines::psync::Psync;
 use crate::engine::engines::tcp_connect::TcpConnect;
 use crate::engine::engines::tcp_rr::TcpRr;
 use crate::engine::engines::tcp_stream::TcpStream;
-use crate::engine::engines::udp_stream::UdpStream;
-use crate::engine::engines::udp_stream_back::UdpStreamBack;
+use crate::engine::engines::udp_stream::{UdpStream, UdpStreamBack};
 use crate::engine::engines::vdisk::Vdisk;
 use crate::engine::gate::Ticket;
-use crate::engine::io::Io;
-use crate::engine::priorities::Priorities;
-use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
 use crate::engine::stop::StopFlags;
-use crate::engine::thread::Thread;
-use crate::engine::thread_record::ThreadRecord;
+use crate::engine::supplies::Priorities;
+use crate::engine::thread::{POLL_INTERVAL, SEED_OF_DATA, SharedState, Thread, ThreadRecord};
 use crate::engine::window::{Tally, Turn};
+use crate::engine::{Deadline, Engine, Io, Op, Outcome, Submitted};
 use crate::error::Error;
-use crate::layout;
 use crate::target::IoTarget;
-use crate::tree;
-use crate::verify::{Findings, ReadBack, WriteLog};
+use crate::verify::{Contents, Findings, ReadBack, WriteLog, WriteVerifier};
+use crate::{layout, tree};
 
 /// Performs `thread`. `None` if another thread failed before the start.
 pub(super) fn perform(
@@ -44,7 +39,7 @@ pub(super) fn perform(
     ticket: Ticket<'_>,
 ) -> Result<Option<ThreadRecord>, Error> {
     // First of all, so that its memory is near them too.
-    affinity::bind(thread.job, &thread.target)?;
+    placement::bind(thread.job, &thread.target)?;
     placement::settle(thread.job)?;
     let clock = &shared.clock;
     match (thread.target, thread.engine) {
@@ -114,7 +109,7 @@ fn drive_with<E: Engine, C: Clock + ?Sized>(
     let window = shared.window(start_ns);
     let turn = Turn::of(thread.job, start_ns);
     let tally = Tally::new(thread.job, window, turn, shared.flags(), shared.request.live);
-    let mut worker = setup::worker(thread, turn.start_ns, tally);
+    let mut worker = worker(thread, turn.start_ns, tally);
     worker.flow = shared.flows.turn(thread.job.flow);
     if !wait_for(turn.start_ns, clock, shared.flags()) {
         // Everything is over before this job's turn.
@@ -206,4 +201,88 @@ fn verify<E: Engine, C: Clock + ?Sized>(
         read_back.perform(engine, clock, shared.flags(), findings);
     }
     Ok(())
+}
+
+// Everything that the loop of a thread needs, made before the start.
+
+/// Everything but the engine. `tally` is made when the start is known.
+pub(super) fn worker<'t>(thread: &Thread<'_>, start_ns: u64, tally: Tally<'t>) -> Worker<'t> {
+    Worker {
+        accesses: Accesses::of_thread(thread.job, thread.span, thread.seed, &thread.seat),
+        // A peer that sends paces itself.
+        schedule: thread.schedule(start_ns).filter(|_| !thread.takes_datagrams()),
+        tally,
+        verifier: verifier(thread, start_ns),
+        verify_ends: thread.job.verify_ends,
+        io_errors: IoErrors::new(thread.names()),
+        slots: Slots::new(thread.depth()),
+        span: thread.span,
+        think_ns: thread.job.think.map_or(0, |think| think.time_ns),
+        resume_ns: 0,
+        search: thread.job.latency_target.map(|of| Search::new(of, thread.depth(), start_ns)),
+        flow: None,
+    }
+}
+
+fn verifier(thread: &Thread<'_>, start_ns: u64) -> WriteVerifier {
+    let seed = thread.seed ^ SEED_OF_DATA;
+    let contents = thread.job.content.as_ref().map(|content| {
+        let sizes = thread.job.write_block_sizes.as_ref().unwrap_or(&thread.job.block_sizes);
+        let writes = thread.job.size_bytes / u64::from(sizes.min_bytes().max(1));
+        Contents::new(content, thread.seed, &thread.sharing, writes)
+    });
+    let verifier = if thread.job.verify_apart && thread.job.reads() {
+        WriteVerifier::reading(thread.job.granule_bytes())
+    } else if thread.marks_writes() {
+        let granule = thread.job.granule_bytes();
+        // The start tells this run from earlier ones with the same seed, and the number added
+        // to it one file from another.
+        let runs = (start_ns..).take(thread.files.len());
+        let write_log = |run| WriteLog::new(run, thread.number, thread.span, granule);
+        WriteVerifier::verifying(seed, runs.map(write_log).collect())
+    } else {
+        WriteVerifier::new(seed)
+    };
+    verifier.with(contents)
+}
+
+/// Reads what `thread` works on through `engine`, block by block, as it would itself. What cannot be
+/// read will be told by the measurement itself.
+pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
+    engine: &mut E,
+    clock: &C,
+    thread: &Thread<'_>,
+    flags: StopFlags<'_>,
+) {
+    let (span, block_bytes) = (thread.span, thread.job.max_block_bytes());
+    let blocks = span.bytes / u64::from(block_bytes);
+    let rest = u32::try_from(span.bytes % u64::from(block_bytes)).expect("less than a block");
+    for file in 0..thread.file_count() {
+        for block in 0..=blocks {
+            let bytes = if block < blocks { block_bytes } else { rest };
+            if flags.raised() || bytes == 0 {
+                break;
+            }
+            let offset = span.start + block * u64::from(block_bytes);
+            let read = Io { offset, bytes, file, op: Op::Read, check: false };
+            let _ = alone(engine, clock, read);
+        }
+    }
+}
+
+/// Does one I/O while no other is under way.
+pub(super) fn alone<E: Engine, C: Clock + ?Sized>(engine: &mut E, clock: &C, io: Io) -> Outcome {
+    let mut end = match engine.submit(0, io) {
+        Submitted::Done(outcome) => Some(outcome),
+        Submitted::InFlight => None,
+        Submitted::Full => Some(Err(Errno::BUSY)),
+    };
+    loop {
+        if let Some(outcome) = end {
+            return outcome;
+        }
+        let now_ns = clock.now_ns();
+        engine.wait(Deadline { now_ns, until_ns: now_ns + 100_000_000, precise: false });
+        engine.reap(clock.now_ns(), |_, outcome| end = Some(outcome));
+    }
 }

@@ -8,29 +8,22 @@
 
 pub(crate) mod client;
 mod connects;
-mod door;
-mod encrypted;
-mod ends;
 mod flow;
 mod hello;
-mod iperf3;
-mod path;
 mod roles;
 mod serve;
 mod tls;
-mod told;
 mod udp;
 mod udp_back;
-mod until;
 mod waiting;
 
 pub use self::client::ends;
 pub(crate) use self::connects::COOKIE_BYTES;
-pub use self::ends::PathEnds;
 pub(crate) use self::flow::Flow;
 pub(crate) use self::hello::Role;
 pub use self::hello::{handshake, new_secret};
-pub use self::path::probe_path;
 pub use self::serve::serve;
-pub(crate) use self::udp::{Arrivals, DATAGRAM_HEAD_BYTES, Datagram, SEQUENCES};
+pub(crate) use self::udp::{Arrivals, DATAGRAM_HEAD_BYTES, Datagram, Received, SEQUENCES};
 pub(crate) use self::udp_back::WANTS_MORE;
+pub use client::probe_path;
+pub use roles::PathEnds;

@@ -23,9 +23,7 @@ use rustls::{
 };
 use zeroize::Zeroizing;
 
-use super::encrypted::Encrypted;
-use super::flow::Flow;
-use super::until::Until;
+use super::flow::{Encrypted, Flow, Until};
 use crate::sockopt::{TlsWay, set_tls_key, start_tls};
 use crate::target::{Tls, TlsBy, TlsCipher};
 

@@ -1,24 +1,24 @@
 //! The loop of one thread, and its record.
 
-use std::fs;
-use std::thread;
+use std::ffi::CStr;
+use std::mem::MaybeUninit;
+use std::os::fd::OwnedFd;
+use std::{fs, thread};
 
 use iotax_experiment::{Operation, Tree};
 use iotax_record::{LatencyHistogram, OperationRecord};
 use iotax_vdisk::Clock;
-use rustix::io::Errno;
+use rand_xoshiro::Xoshiro256PlusPlus;
+use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
+use rustix::fs::{AtFlags, Mode, OFlags, RawDir, openat, renameat, statat, unlinkat};
+use rustix::io::{Errno, read, write};
 
-use super::act::Actor;
-use super::layout::Made;
-use super::mix::Mix;
-use super::slots::Slots;
+use super::layout::{Made, Names, Slots};
 use crate::engine::gate::Ticket;
-use crate::engine::io::{Io, Op};
 use crate::engine::pace::Schedule;
-use crate::engine::shared_state::{POLL_INTERVAL, SharedState};
-use crate::engine::thread::Thread;
-use crate::engine::thread_record::ThreadRecord;
+use crate::engine::thread::{POLL_INTERVAL, SharedState, Thread, ThreadRecord};
 use crate::engine::window::{Flow, Tally, Turn, Window};
+use crate::engine::{Io, Op, below};
 use crate::error::Error;
 use crate::target::shown;
 
@@ -251,5 +251,174 @@ impl Worker<'_> {
             wanted.then_some(done)
         });
         all.flatten().collect()
+    }
+}
+
+// What comes next, by weight.
+
+/// Draws operations.
+struct Mix {
+    /// Weights added up, in the order of [`Operation::ALL`].
+    sums: [u32; 6],
+    rng: Xoshiro256PlusPlus,
+}
+
+impl Mix {
+    /// By the weights of `tree`.
+    pub(super) fn new(tree: &Tree, seed: u64) -> Self {
+        let mut sum = 0_u32;
+        let sums = Operation::ALL.map(|operation| {
+            sum = sum.saturating_add(tree.weight(operation));
+            sum
+        });
+        Self { sums, rng: Xoshiro256PlusPlus::seed_from_u64(seed) }
+    }
+
+    /// The next operation that is possible: where no name is free, a file is deleted instead of
+    /// created, and where no file is there, one is created first. With creations as frequent as
+    /// deletions that is rare; what was really done is what is counted.
+    pub(super) fn next(&mut self, slots: &Slots) -> Operation {
+        let drawn = below(self.rng.next_u64(), u64::from(self.sums[5].max(1)));
+        let index = self.sums.iter().filter(|sum| u64::from(**sum) <= drawn).count();
+        match Operation::ALL[index.min(5)] {
+            Operation::Create | Operation::Rename if slots.free() == 0 => Operation::Delete,
+            Operation::Stat | Operation::Open | Operation::Rename | Operation::Delete
+                if slots.there() == 0 =>
+            {
+                Operation::Create
+            }
+            possible => possible,
+        }
+    }
+
+    /// A random number for whom an operation meets.
+    pub(super) fn random(&mut self) -> u64 {
+        self.rng.next_u64()
+    }
+}
+
+// One operation: the system calls.
+
+/// Entries of a directory are read in pieces of this size, as the C library does.
+const LIST_BYTES: usize = 32 << 10;
+
+/// A thread's tree, ready to be worked on.
+struct Actor {
+    pub root: OwnedFd,
+    pub names: Names,
+    content: Vec<u8>,
+    buffer: Vec<u8>,
+    entries: Box<[MaybeUninit<u8>]>,
+}
+
+impl Actor {
+    /// With files of this content.
+    pub(super) fn new(root: OwnedFd, names: Names, content: Vec<u8>) -> Self {
+        let buffer = vec![0; content.len().max(1)];
+        Self { root, names, content, buffer, entries: Box::new_uninit_slice(LIST_BYTES) }
+    }
+
+    /// Does `operation` to the file `slot`; a rename gives it the name of `other`. Returns bytes
+    /// read or written.
+    pub(super) fn act(
+        &mut self,
+        operation: Operation,
+        slot: u32,
+        other: u32,
+    ) -> Result<u64, Errno> {
+        let file = self.names.file(slot);
+        match operation {
+            Operation::Create => create(&self.root, file, &self.content),
+            Operation::Stat => statat(&self.root, file, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0),
+            Operation::Open => {
+                let opened =
+                    openat(&self.root, file, OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty())?;
+                let mut bytes = 0;
+                loop {
+                    match read(&opened, &mut self.buffer)? {
+                        0 => return Ok(bytes),
+                        more => bytes += more as u64,
+                    }
+                }
+            }
+            Operation::List => {
+                let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
+                let opened =
+                    openat(&self.root, self.names.directory_of(slot), flags, Mode::empty())?;
+                let mut entries = RawDir::new(&opened, &mut self.entries);
+                while let Some(entry) = entries.next() {
+                    entry?;
+                }
+                Ok(0)
+            }
+            Operation::Rename => {
+                renameat(&self.root, file, &self.root, self.names.file(other)).map(|()| 0)
+            }
+            Operation::Delete => unlinkat(&self.root, file, AtFlags::empty()).map(|()| 0),
+        }
+    }
+}
+
+/// A new file with its content; none if that fails.
+pub(super) fn create(root: &OwnedFd, file: &CStr, content: &[u8]) -> Result<u64, Errno> {
+    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
+    let opened = openat(root, file, flags, Mode::from_raw_mode(0o644))?;
+    let mut written = 0;
+    while written < content.len() {
+        match write(&opened, &content[written..]) {
+            Ok(more) if more > 0 => written += more,
+            failed => {
+                let _ = unlinkat(root, file, AtFlags::empty());
+                return Err(failed.err().unwrap_or(Errno::IO));
+            }
+        }
+    }
+    Ok(written as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_experiment::OperationShare;
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn operations_come_in_their_proportions(
+            weights in prop::array::uniform6(0..50u32), seed in any::<u64>()
+        ) {
+            prop_assume!(weights.iter().sum::<u32>() > 0);
+            let operations = Operation::ALL
+                .iter()
+                .zip(weights)
+                .map(|(&operation, weight)| OperationShare { operation, weight })
+                .collect();
+            let tree = Tree { operations, ..Tree::default() };
+            let (mut mix, slots) = (Mix::new(&tree, seed), Slots::new(10, 5));
+            let mut counts = [0_u32; 6];
+            for _ in 0..20_000 {
+                let drawn = mix.next(&slots);
+                counts[Operation::ALL.iter().position(|known| *known == drawn).unwrap()] += 1;
+            }
+            let sum: u32 = weights.iter().sum();
+            for (count, weight) in counts.iter().zip(weights) {
+                // Six standard deviations of a share of 20,000 draws are 2.1 points at most.
+                let share = f64::from(*count) / 20_000.0;
+                prop_assert!((share - f64::from(weight) / f64::from(sum)).abs() < 0.022);
+            }
+        }
+    }
+
+    #[test]
+    fn what_cannot_be_done_is_replaced() {
+        let shares = [(Operation::Create, 1), (Operation::Delete, 1)];
+        let operations =
+            shares.map(|(operation, weight)| OperationShare { operation, weight }).into();
+        let mut mix = Mix::new(&Tree { operations, ..Tree::default() }, 1);
+        for _ in 0..100 {
+            assert_eq!(mix.next(&Slots::new(4, 4)), Operation::Delete);
+            assert_eq!(mix.next(&Slots::new(4, 0)), Operation::Create);
+        }
     }
 }

@@ -13,12 +13,8 @@
 //! each other's directories, as processes in checkouts of their own do not. Nothing on the hot
 //! path allocates: names are formatted before the start.
 
-mod act;
 mod drive;
 mod layout;
-mod mix;
-mod names;
-mod slots;
 
 pub(crate) use drive::perform;
 pub(crate) use layout::prepare;

@@ -36,3 +36,44 @@ pub(crate) fn remove(
         Ok(_) => Err(Error::not_ours(path, "it is not the file that iotax made", journal)),
     }
 }
+
+/// Removes the socket; whoever could put something else in its place could remove it, too.
+pub(crate) fn remove_socket(path: &Path, journal: &Path) -> Result<Undone, Error> {
+    let Ok(parent) = Held::directory(path.parent().unwrap_or(Path::new("/"))) else {
+        return Ok(Undone::Absent);
+    };
+    let name = path.file_name().unwrap_or_default();
+    match statat(&parent, name, AtFlags::SYMLINK_NOFOLLOW) {
+        Err(Errno::NOENT) => Ok(Undone::Absent),
+        Err(error) => Err(Error::unremovable(path, error, journal)),
+        Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => {
+            Err(Error::not_ours(path, "it is no socket", journal))
+        }
+        Ok(_) => {
+            let removed = unlinkat(&parent, name, AtFlags::empty());
+            removed.map_err(|error| Error::unremovable(path, error, journal))?;
+            Ok(Undone::Removed)
+        }
+    }
+}
+
+#[cfg(test)]
+mod socket_tests {
+    use super::*;
+    use std::os::unix::net::UnixListener;
+
+    #[test]
+    fn a_socket_is_removed_and_nothing_else_is() {
+        let dir = tempfile::tempdir().unwrap();
+        let (path, journal) = (dir.path().join("wg.sock"), Path::new("/journal"));
+        assert_eq!(remove_socket(&path, journal).unwrap(), Undone::Absent);
+        let _listener = UnixListener::bind(&path).unwrap();
+        assert_eq!(remove_socket(&path, journal).unwrap(), Undone::Removed);
+        assert_eq!(remove_socket(&path, journal).unwrap(), Undone::Absent);
+        std::fs::write(&path, "precious").unwrap();
+        let error = remove_socket(&path, journal).unwrap_err().to_string();
+        assert!(error.contains("left alone: it is no socket"), "{error}");
+        assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+        assert_eq!(remove_socket(&dir.path().join("no/such"), journal).unwrap(), Undone::Absent);
+    }
+}

@@ -8,7 +8,6 @@ pub(crate) mod host_command;
 pub(crate) mod loop_device;
 pub(crate) mod mapping;
 pub(crate) mod remote;
-pub(crate) mod socket;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -100,7 +99,7 @@ impl Entry {
             Self::Mapping { name } => mapping::undo(name, journal),
             Self::Cgroup { path, home } => cgroup::undo(path, home, journal),
             Self::Remote(mounting) => mounting.undo(),
-            Self::Socket { path } => socket::remove(path, journal),
+            Self::Socket { path } => file::remove_socket(path, journal),
             Self::ReadAhead(read_ahead) => read_ahead.undo(),
             Self::HostSetting(setting) => setting.undo(journal),
             Self::Daemon { token, .. } if marked::end_daemon(token) => Ok(Undone::Removed),

@@ -18,11 +18,7 @@ use iotax_inspect::{CgroupVersion as Version, Hierarchy, hierarchy};
 use iotax_layers::CgroupIo;
 use iotax_quantity::size;
 
-use crate::build_context::{BuildContext, Turn, new_token};
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 /// Names of the controller.
 const V1: &str = "blkio";

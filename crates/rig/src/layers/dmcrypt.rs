@@ -8,11 +8,7 @@ use std::path::Path;
 
 use iotax_layers::Dmcrypt;
 
-use crate::build_context::{BuildContext, new_token};
-use crate::entry::Entry;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 /// What cryptsetup leaves for a LUKS2 header and its key slots unless told otherwise.
 const LUKS2_HEADER_BYTES: u64 = 16 << 20;

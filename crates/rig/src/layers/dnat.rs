@@ -4,9 +4,7 @@ use iotax_layers::Dnat;
 
 use std::net::Ipv4Addr;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 
 /// Of the range that is set aside for measurements of networks (RFC 2544); no end has it.
 const SERVICE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);

@@ -5,12 +5,7 @@ use std::time::{Duration, Instant};
 
 use iotax_layers::{FileSystem, FileSystemKind};
 
-use crate::build_context::BuildContext;
-use crate::entry::Entry;
-use crate::error::{Error, Obstacle};
-use crate::layers::maker::{System, Top};
-use crate::mounts;
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 use crate::read_ahead::ReadAhead;
 
 const MIB: u64 = 1 << 20;

@@ -2,11 +2,8 @@
 
 use iotax_layers::Fscrypt;
 
-use crate::build_context::BuildContext;
 use crate::disk_file::direct_in;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 const XFS_IO: &str = "xfs_io";
 /// AES-256-XTS for contents, AES-256-CTS for names: what Android and the `fscrypt` tool use.

@@ -2,10 +2,7 @@
 
 use iotax_layers::Gocryptfs;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 /// The least that gocryptfs takes: 2^10 rounds. A pass phrase of 256 random bits needs no
 /// stretching, and a user's volume pays for it only when it is mounted.

@@ -2,9 +2,7 @@
 
 use iotax_layers::Htb;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network, Rate};
+use crate::layers::maker::prelude::*;
 
 impl Network for Htb {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {

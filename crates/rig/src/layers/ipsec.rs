@@ -4,9 +4,7 @@ use iotax_layers::Ipsec;
 
 use zeroize::Zeroizing;
 
-use crate::build_context::{BuildContext, Key};
-use crate::error::Error;
-use crate::network::{End, Link, Network};
+use crate::layers::maker::prelude::*;
 
 impl Network for Ipsec {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {

@@ -3,9 +3,7 @@
 use iotax_layers::Libipsec;
 use zeroize::Zeroizing;
 
-use crate::build_context::{BuildContext, Key};
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 use crate::programs;
 
 const PORT: u16 = 4500;

@@ -7,14 +7,10 @@ use std::sync::atomic::AtomicBool;
 
 use iotax_layers::Loop;
 
-use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
-use crate::entry::Entry;
 use crate::entry::loop_device::{Attached, on};
-use crate::error::Error;
 use crate::journal::Journal;
-use crate::layers::maker::{System, Top};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 impl System for Loop {
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {

@@ -2,9 +2,8 @@
 
 use iotax_layers::Loopback;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Base, Link, NetworkBase, cpus};
+use crate::layers::maker::prelude::*;
+use crate::network::cpus;
 
 impl NetworkBase for Loopback {
     fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {

@@ -15,12 +15,8 @@ use iotax_experiment::{Form, Layer};
 use iotax_inspect::mounts;
 use iotax_layers::Luks;
 
-use crate::build_context::BuildContext;
 use crate::disk_file::opens_directly;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::mounts;
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 /// What cryptsetup reserves for the header when asked to align the payload to 4096 sectors.
 const HEADER_BYTES: u64 = 2 << 20;

@@ -4,9 +4,7 @@ use iotax_layers::Macsec;
 
 use zeroize::Zeroizing;
 
-use crate::build_context::{BuildContext, Key};
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 
 impl Network for Macsec {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {

@@ -8,6 +8,17 @@ use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::needs::Missing;
 
+/// What a file of a layer makes it with.
+pub(crate) mod prelude {
+    pub(crate) use crate::build_context::{BuildContext, Key, Turn, new_token};
+    pub(crate) use crate::entry::Entry;
+    pub(crate) use crate::error::{Error, Obstacle};
+    pub(crate) use crate::layers::maker::{System, Top};
+    pub(crate) use crate::mounts;
+    pub(crate) use crate::network::{Base, End, Link, Network, NetworkBase, Rate};
+    pub(crate) use crate::programs::Program;
+}
+
 /// What a layer stands on, or what it gives to the one above.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Top {

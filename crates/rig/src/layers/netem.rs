@@ -2,9 +2,7 @@
 
 use iotax_layers::Netem;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network, Rate};
+use crate::layers::maker::prelude::*;
 
 /// Packets that may wait, where no rate makes them queue: so many that the delay alone loses none.
 const LIMIT_OF_DELAYED: u32 = 1_000_000;

@@ -2,10 +2,9 @@
 
 use iotax_layers::Netns;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
+use crate::layers::maker::prelude::*;
 use crate::namespace::Namespace;
-use crate::network::{Base, Link, NetworkBase, cpus};
+use crate::network::cpus;
 
 impl NetworkBase for Netns {
     fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {

@@ -2,9 +2,7 @@
 
 use iotax_layers::Offload;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 
 impl Network for Offload {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {

@@ -8,9 +8,7 @@ use rcgen::{Certificate, CertificateParams, KeyPair};
 use sha2::{Digest as _, Sha256};
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 
 const PORT: u16 = 1194;
 /// Over IPv4: headers of IP and UDP, peer id, packet id, and the tag of the AEAD; and 20 more that

@@ -7,9 +7,7 @@ use std::{env, io};
 use iotax_layers::Peer;
 use iotax_load::PeerSecrets;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Base, NetworkBase};
+use crate::layers::maker::prelude::*;
 use crate::token::{Token, read_token};
 
 /// Names the file with the token, where the stack does not.

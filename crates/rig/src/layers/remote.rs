@@ -6,10 +6,8 @@ use std::path::Path;
 
 use iotax_layers::Remote;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Base, NetworkBase, start_peer};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
+use crate::network::start_peer;
 
 impl NetworkBase for Remote {
     fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {

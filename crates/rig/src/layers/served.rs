@@ -7,11 +7,7 @@ use std::path::Path;
 use iotax_experiment::{Base, Layer, Stack};
 use iotax_layers::{File, Throttle, Vdisk};
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::mounts;
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 impl System for Vdisk {
     fn make(&self, _below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {

@@ -10,9 +10,7 @@ use iotax_layers::Ssh;
 use rcgen::{KeyPair, PublicKeyData as _};
 use zeroize::Zeroizing;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 use crate::programs;
 
 const PORT: u16 = 2200;

@@ -2,9 +2,7 @@
 
 use iotax_layers::Tbf;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network, Rate};
+use crate::layers::maker::prelude::*;
 
 /// How long a packet may wait.
 const LATENCY: &str = "50ms";

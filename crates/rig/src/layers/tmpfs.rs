@@ -4,10 +4,7 @@ use std::path::Path;
 
 use iotax_layers::Tmpfs;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
-use crate::mounts;
+use crate::layers::maker::prelude::*;
 
 impl System for Tmpfs {
     /// Pages of directories count, too.

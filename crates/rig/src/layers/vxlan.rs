@@ -2,9 +2,7 @@
 
 use iotax_layers::Vxlan;
 
-use crate::build_context::BuildContext;
-use crate::error::Error;
-use crate::network::{Link, Network};
+use crate::layers::maker::prelude::*;
 
 /// The port of RFC 7348; another for each further one in a stack.
 const PORT: u16 = 4789;

@@ -8,10 +8,7 @@ use base64::engine::general_purpose::STANDARD as BASE64;
 use iotax_layers::Wireguard;
 use zeroize::Zeroizing;
 
-use crate::build_context::{BuildContext, Key, new_token};
-use crate::error::Error;
-use crate::network::{End, Link, Network};
-use crate::programs::Program;
+use crate::layers::maker::prelude::*;
 
 /// Where wireguard-go has the socket by which it is told what to do, under the interface's name.
 const SOCKETS: &str = "/var/run/wireguard";

@@ -172,14 +172,10 @@ impl Error {
 impl Blame for Error {
     fn fault(&self) -> Fault {
         match self {
-            Self::NotADisk { .. }
-            | Self::Size { .. }
-            | Self::Parameter { .. }
-            | Self::FileTooSmall { .. }
-            | Self::NotAFile { .. }
-            | Self::GroupConflict { .. }
-            | Self::Depth { .. }
-            | Self::IoSize { .. } => Fault::Usage,
+            #[rustfmt::skip]
+            Self::NotADisk { .. } | Self::Size { .. } | Self::Parameter { .. }
+            | Self::FileTooSmall { .. } | Self::NotAFile { .. } | Self::GroupConflict { .. }
+            | Self::Depth { .. } | Self::IoSize { .. } => Fault::Usage,
             Self::NoMemory { .. }
             | Self::NoMemoryForIo { .. }
             | Self::File { .. }

@@ -166,8 +166,8 @@ impl Held {
 mod tests {
     use super::*;
     use crate::clock::ManualClock;
+    use crate::clock::MonotonicClock;
     use crate::handoff::Handoff;
-    use crate::monotonic_clock::MonotonicClock;
 
     fn io(slot: usize, ready_at_ns: u64) -> Box<Io> {
         let port = Arc::new(Handoff::with_capacity(1));

@@ -12,9 +12,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use crossbeam_utils::CachePadded;
 use iotax_layers::Aes;
 
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 use crate::xts::{Cipher, Direction, random_key};
 
 /// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is closed.
@@ -135,7 +133,7 @@ mod tests {
         let coded = |layer: &dyn OpenLayer| {
             let made = Io::new(0, 1, 4096, 4096, Arc::clone(&port), Arc::clone(&clock));
             let mut io = made.unwrap();
-            io.start(crate::io::Request::write(0, 4096));
+            io.start(Request::write(0, 4096));
             let Flow::Next(io) = layer.down(Parcel::new(Box::new(io))) else { unreachable!() };
             assert!(io.data.bytes().iter().all(|&byte| byte == 0), "the submitter's data changed");
             io.payload().to_vec()

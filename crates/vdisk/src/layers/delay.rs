@@ -4,9 +4,7 @@ use iotax_layers::Delay;
 
 use super::check_time;
 use crate::chance::Draws;
-use crate::error::Error;
-use crate::io::{Io, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 
 const NAME: &str = "delay";
 /// The jitter of every `delay` repeats from run to run.

@@ -11,9 +11,7 @@ use rustix::io::Errno;
 
 use super::check_time;
 use crate::chance::{Draws, split_mix};
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 
 const NAME: &str = "fault";
 /// Short reads end on a multiple of this.

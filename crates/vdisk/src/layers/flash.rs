@@ -20,9 +20,7 @@ use iotax_layers::Flash;
 use super::{Waits, check_time};
 use crate::chance::Draws;
 use crate::clock::Clock;
-use crate::error::Error;
-use crate::io::{Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 
 const NAME: &str = "flash";
 const MAX_CHANNELS: u32 = 65_536;

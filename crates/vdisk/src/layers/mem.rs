@@ -3,12 +3,9 @@
 use iotax_layers::Mem;
 use memmap2::{Advice, MmapMut};
 
-use crate::error::Error;
-use crate::io::{Op, Parcel};
-use crate::layer::{Base, BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 use crate::memory;
 use crate::shared_memory::SharedMemory;
-use crate::stats::BackingFacts;
 
 const NAME: &str = "mem";
 const BLOCK_BYTES: u32 = 512;

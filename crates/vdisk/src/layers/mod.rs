@@ -73,3 +73,22 @@ impl Waits {
         ]
     }
 }
+
+/// Reads that a cache has answered, and others.
+#[derive(Default)]
+struct Hits {
+    hits: AtomicU64,
+    misses: AtomicU64,
+}
+
+impl Hits {
+    fn count(&self, is_hit: bool) {
+        let counter = if is_hit { &self.hits } else { &self.misses };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn counters(&self) -> Vec<(&'static str, u64)> {
+        let Self { hits, misses } = self;
+        vec![("hits", hits.load(Ordering::Relaxed)), ("misses", misses.load(Ordering::Relaxed))]
+    }
+}

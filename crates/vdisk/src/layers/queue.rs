@@ -18,10 +18,8 @@
 
 use iotax_layers::Queue;
 
-use crate::error::Error;
 use crate::handoff::Handoff;
-use crate::io::Parcel;
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe, WorkQueue};
+use crate::layer::prelude::*;
 
 const NAME: &str = "queue";
 const MAX_WORKERS: u32 = 1024;

@@ -13,9 +13,7 @@ use iotax_layers::{Counts, Throttle};
 use super::Waits;
 use crate::bucket::{Caps, Groups, RateLimit, SharedBucket};
 use crate::clock::Clock;
-use crate::error::Error;
-use crate::io::{Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 
 const NAME: &str = "throttle";
 /// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.

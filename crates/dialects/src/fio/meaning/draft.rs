@@ -1,13 +1,13 @@
 //! One section on its way to a job.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
-use iotax_experiment::{FioOption, Job};
+use iotax_experiment::{Error, FioOption, Job};
 
-use super::chosen::Chosen;
-use crate::fio::options;
-use crate::fio::place::TextPlace;
-use crate::fio::section::Setting;
+use crate::fio::options::{self, Class};
+use crate::fio::section::{Section, Setting, TextPlace};
+use crate::fio::values::{Amount, PerDirection};
 
 /// When a job runs, from the start of its phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -108,5 +108,187 @@ fn option(setting: &Setting, beyond: Option<String>) -> FioOption {
         value: shown_value(setting),
         place: setting.place.words(),
         beyond,
+    }
+}
+
+// The settings of a section that count: of those of one option, the last.
+
+/// A section, looked at by option.
+#[derive(Clone)]
+pub(super) struct Chosen<'a> {
+    pub section: &'a Section,
+    /// Positions of the last setting of each option.
+    last: HashMap<&'static str, usize>,
+}
+
+impl<'a> Chosen<'a> {
+    pub(super) fn new(section: &'a Section) -> Self {
+        let positions = section.settings.iter().enumerate();
+        Self { section, last: positions.map(|(at, setting)| (setting.name(), at)).collect() }
+    }
+
+    /// Those that count, in their order.
+    pub(super) fn all(&self) -> impl Iterator<Item = &'a Setting> {
+        let counts = |(at, setting): &(usize, &Setting)| self.last.get(setting.name()) == Some(at);
+        let all = self.section.settings.iter().enumerate();
+        all.filter(counts).map(|(_, setting)| setting).collect::<Vec<_>>().into_iter()
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'a Setting> {
+        self.last.get(name).and_then(|at| self.section.settings.get(*at))
+    }
+
+    /// Of options that set the same, the one written last.
+    pub(super) fn last_of(&self, names: &[&str]) -> Option<&'a Setting> {
+        let last = names.iter().filter_map(|name| self.last.get(name)).max()?;
+        self.section.settings.get(*last)
+    }
+
+    /// The word of a choice.
+    pub(super) fn word(&self, name: &str) -> Option<&'a str> {
+        self.get(name).map(|setting| setting.word().0)
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn whole(&self, name: &str, usual: u64) -> Result<u64, Error> {
+        self.get(name).map_or(Ok(usual), Setting::whole)
+    }
+
+    /// One that fits 32 bits.
+    pub(super) fn small(&self, name: &str, usual: u32) -> Result<u32, Error> {
+        self.get(name).map_or(Ok(usual), Setting::small)
+    }
+
+    /// A time, 0 where it is not given.
+    pub(super) fn duration_ns(&self, name: &str) -> Result<u64, Error> {
+        self.get(name).map_or(Ok(0), Setting::duration_ns)
+    }
+
+    pub(super) fn switch(&self, name: &str, usual: bool) -> Result<bool, Error> {
+        self.get(name).map_or(Ok(usual), Setting::boolean)
+    }
+
+    /// A whole number for each direction. An option that is set again for some of them keeps the
+    /// others.
+    pub(super) fn numbers(&self, name: &str) -> Result<PerDirection<u64>, Error> {
+        let numbers = self.merged(name, Setting::per_direction)?;
+        Ok(numbers.map(|number| number.map(unsigned)))
+    }
+
+    /// Pairs of sizes for each direction, with the same rule.
+    pub(super) fn ranges(&self, name: &str) -> Result<PerDirection<(u64, u64)>, Error> {
+        let ranges = self.merged(name, Setting::ranges)?;
+        Ok(ranges.map(|range| range.map(|(low, high)| (unsigned(low), unsigned(high)))))
+    }
+
+    fn merged<T: Copy>(
+        &self,
+        name: &str,
+        read: impl Fn(&Setting) -> Result<PerDirection<T>, Error>,
+    ) -> Result<PerDirection<T>, Error> {
+        let mut merged = [None; 3];
+        if self.get(name).is_none() {
+            return Ok(merged);
+        }
+        for setting in self.section.settings.iter().filter(|setting| setting.name() == name) {
+            for (old, new) in merged.iter_mut().zip(read(setting)?) {
+                *old = new.or(*old);
+            }
+        }
+        Ok(merged)
+    }
+}
+
+/// Negative numbers are refused where fio has none.
+fn unsigned(number: i64) -> u64 {
+    u64::try_from(number).unwrap_or_default()
+}
+
+impl Setting {
+    /// The word of a choice and what follows it; for text, the text. Unreadable words were
+    /// refused before.
+    pub(super) fn word(&self) -> (&str, Option<&str>) {
+        self.choice().unwrap_or_else(|_| (self.text(), None))
+    }
+
+    /// A whole number that fits 32 bits.
+    pub(super) fn small(&self) -> Result<u32, Error> {
+        let number = self.number()?;
+        u32::try_from(number).map_err(|_| self.refuse_value("is out of range", "write less"))
+    }
+
+    /// A whole number that is not negative.
+    pub(super) fn whole(&self) -> Result<u64, Error> {
+        self.number().map(unsigned)
+    }
+
+    /// `a-b`, or `a` alone as both.
+    pub(super) fn span(&self) -> Result<(u64, u64), Error> {
+        let [low, high, _] = self.per_direction()?;
+        let (low, high) = (low.or(high).unwrap_or_default(), high.or(low).unwrap_or_default());
+        Ok((unsigned(low.min(high)), unsigned(low.max(high))))
+    }
+}
+
+/// Bytes, where a share is of `whole`; `None` for zones.
+pub(super) fn bytes_of(amount: Amount, whole: u64) -> Option<u64> {
+    match amount {
+        Amount::Bytes(bytes) => Some(bytes),
+        Amount::Percent(percent) => {
+            let share = u128::from(whole) * u128::from(percent) / 100;
+            Some(u64::try_from(share).unwrap_or(u64::MAX))
+        }
+        Amount::Zones(_) => None,
+    }
+}
+
+// Reading a section, family by family of options.
+
+impl<'a> Draft<'a> {
+    /// Reads all settings of a section but those that relate jobs to each other.
+    pub(super) fn of_section(section: &'a Section) -> Result<Self, Error> {
+        let chosen = Chosen::new(section);
+        let mut draft = Self {
+            job: Job::new(section.name.clone()),
+            timing: Timing::default(),
+            notes: Vec::new(),
+            chosen,
+        };
+        draft.read_engine()?;
+        let directions = draft.read_order()?;
+        draft.read_blocks(directions)?;
+        draft.read_places()?;
+        draft.read_times()?;
+        draft.read_pace(directions)?;
+        draft.read_switches()?;
+        draft.read_shares()?;
+        draft.read_rest();
+        Ok(draft)
+    }
+
+    /// Those options that need no code: silent, kept, noted and beyond.
+    fn read_rest(&mut self) {
+        let settings: Vec<&Setting> = self.chosen.all().collect();
+        for setting in settings {
+            self.note_variables(setting);
+            // A flag that stands alone is 1.
+            let value = setting.value.as_deref().unwrap_or("1");
+            let is_one_of = |usual: &str| usual.split('|').any(|word| word == value);
+            match setting.option.class {
+                Class::Kept => self.keep(setting),
+                Class::Noted { unless, note } if !is_one_of(unless) => self.note(setting, note),
+                Class::Beyond { unless, why } if !is_one_of(unless) => self.beyond(setting, why),
+                Class::Meaning | Class::Silent | Class::Noted { .. } | Class::Beyond { .. } => {}
+            }
+        }
+    }
+
+    /// Says what was put into a setting from outside: elsewhere it may be something else.
+    fn note_variables(&mut self, setting: &Setting) {
+        for variable in setting.variables.iter() {
+            let origin =
+                if variable.starts_with("${") { "the environment" } else { "this machine" };
+            self.note(setting, &format!("{variable} is from {origin}"));
+        }
     }
 }

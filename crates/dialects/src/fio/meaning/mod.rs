@@ -1,16 +1,17 @@
 //! What fio's options mean: from sections as written to phases of jobs.
 //!
-//! Each option has a [`Class`](super::options::Class). Those with a meaning are read in `families/`, one
-//! family per file, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
+//! Each option has a [`Class`](super::options::Class). Those with a meaning are read here, family by
+//! family, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
 //! code.
 
-mod chosen;
 mod draft;
-mod families;
+mod engine;
+mod order;
 mod phases;
+mod places;
+mod rest;
 #[cfg(test)]
 mod tests;
-mod window;
 
 use indexmap::IndexSet;
 use iotax_experiment::{Error, Origin, Workload};
@@ -53,8 +54,8 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         draft.timing.ends_all = draft.job.ends_all;
     }
     let timings: Vec<_> = drafts.iter().map(|draft| draft.timing).collect();
-    let window = window::window_of(&timings);
-    window::notes(&mut drafts, window);
+    let window = phases::window_of(&timings);
+    phases::notes(&mut drafts, window);
     let first = drafts.iter().find(|draft| !window.is_before(&draft.timing));
     let first = first.map(|draft| draft.job.name.clone()).unwrap_or_default();
     let together = together(&drafts);
@@ -71,17 +72,13 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         }
     }
     Workload {
-        name: name.map_or(together, str::to_owned),
         about: format!("Read from {origin}."),
         ramp_ns: window.ramp_ns,
         time_ns: window.time_ns,
-        jobs,
-        index: None,
         primary: first,
-        requires: None,
         origin: Some(Origin::Text(origin.to_owned())),
         notes: notes.into_iter().collect(),
-        yields: None,
+        ..Workload::new(name.map_or(together, str::to_owned), jobs)
     }
 }
 

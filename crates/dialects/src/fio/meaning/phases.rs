@@ -2,12 +2,13 @@
 
 use std::ops::Range;
 
-use iotax_experiment::Error;
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Bound, Error};
 
-use super::draft::Draft;
+use super::draft::{Draft, Timing};
 
 /// Jobs that run together, as positions in the list of all.
-pub(super) type Phase = Range<usize>;
+type Phase = Range<usize>;
 
 /// The phases, in their order.
 pub(super) fn split(drafts: &mut [Draft<'_>]) -> Result<Vec<Phase>, Error> {
@@ -148,4 +149,178 @@ fn groups(drafts: &[Draft<'_>]) -> Vec<usize> {
         group
     });
     numbers.collect()
+}
+
+// The ramp and the measured window of a phase, from the times of its jobs.
+//
+// In fio each job has a ramp, a start and an end of its own, and is measured between them. Here
+// a trial has one window; within it each job starts, ends and is measured by its own times. The
+// rules:
+//
+// 1. The window is the time in which every job that has a `runtime` runs, after its `ramp_time`,
+//    where that is most of the longest `runtime`: jobs that were started one after the other, and
+//    are meant to run together.
+// 2. Else it lasts from the longest `ramp_time` to the last end, and each job ends at its own.
+// 3. Where no job has a `runtime`, a trial ends when the jobs have moved their bytes, after
+//    [`MOST_NS`] at most.
+// 4. A job with `exitall` ends all others, and the window, with itself.
+
+/// The longest trial of jobs that end by bytes alone, from the start of the last of them.
+const MOST_NS: u64 = 10 * 60 * 1_000_000_000;
+
+/// Of the longest `runtime`, what must be common to all for rule 1.
+const MOST_OF_IT: (u64, u64) = (3, 4);
+
+/// Ramp and window in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Window {
+    pub ramp_ns: u64,
+    pub time_ns: u64,
+}
+
+impl Window {
+    fn between(start_ns: u64, end_ns: u64) -> Self {
+        Self { ramp_ns: start_ns, time_ns: end_ns.saturating_sub(start_ns) }
+    }
+
+    const fn end_ns(self) -> u64 {
+        self.ramp_ns.saturating_add(self.time_ns)
+    }
+
+    /// The end of a job that is over before the window is.
+    pub(super) fn own_end_ns(self, timing: &Timing) -> Option<u64> {
+        timing.end_ns().filter(|end_ns| *end_ns < self.end_ns())
+    }
+
+    /// What of a job is measured: from when, until when.
+    fn measured(self, timing: &Timing) -> (u64, u64) {
+        let end_ns = self.own_end_ns(timing).unwrap_or(self.end_ns());
+        (timing.delay_ns.max(self.ramp_ns), end_ns)
+    }
+
+    /// Whether a job is over before anything is measured.
+    pub(super) fn is_before(self, timing: &Timing) -> bool {
+        timing.end_ns().is_some_and(|end_ns| end_ns <= self.ramp_ns)
+    }
+}
+
+/// The window of a phase of these jobs.
+pub(super) fn window_of(timings: &[Timing]) -> Window {
+    let longest = timings.iter().filter_map(|timing| timing.runtime_ns).max();
+    let ramp = timings.iter().map(|timing| timing.ramp_ns).max().unwrap_or_default();
+    // A job that ends by bytes must at least begin.
+    let last_untimed = timings.iter().filter(|timing| timing.runtime_ns.is_none());
+    let begun = last_untimed.map(Timing::ramped_ns).max();
+    let Some(longest) = longest else {
+        return Window::between(ramp, begun.unwrap_or_default().saturating_add(MOST_NS).max(ramp));
+    };
+    let ends = || timings.iter().filter_map(Timing::end_ns);
+    let start = timings.iter().map(Timing::ramped_ns).max().unwrap_or_default();
+    let (first_end, last_end) = (ends().min().unwrap_or(start), ends().max().unwrap_or(start));
+    let (part, whole) = MOST_OF_IT;
+    if first_end.saturating_sub(start) >= longest.div_ceil(whole).saturating_mul(part) {
+        return Window::between(start, first_end);
+    }
+    let end = begun.map_or(last_end, |begun| last_end.max(begun.saturating_add(longest)));
+    let exits = timings.iter().filter(|timing| timing.ends_all).filter_map(Timing::end_ns).min();
+    let end = exits.filter(|exit| *exit > ramp).map_or(end, |exit| exit.min(end));
+    Window::between(ramp, end)
+}
+
+/// Says where the window is not what a job's own times are.
+pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
+    let none_timed = drafts.iter().all(|draft| draft.timing.runtime_ns.is_none());
+    for draft in drafts {
+        if draft.timing.runtime_ns.is_some() {
+            let Some(setting) = draft.chosen.get("runtime") else { continue };
+            let (from_ns, to_ns) = window.measured(&draft.timing);
+            if window.is_before(&draft.timing) {
+                draft.note(setting, "it is over before the other jobs' ramp is: not measured");
+            } else if (from_ns, Some(to_ns)) != (draft.timing.ramped_ns(), draft.timing.end_ns()) {
+                let from = format_duration(from_ns);
+                let time = format_duration(to_ns.saturating_sub(from_ns));
+                let text = format!("measured are {time} after {from}, together with other jobs");
+                draft.note(setting, &text);
+            }
+        } else if none_timed && matches!(draft.job.bound, Bound::Bytes(_)) {
+            let (place, name) = (draft.place().words(), &draft.job.name);
+            let time = format_duration(window.time_ns);
+            let note = format!(
+                "{place}: job `{name}` has no runtime: a trial ends when all bytes are moved, \
+                 after {time} at most"
+            );
+            draft.notes.push(note);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    const S: u64 = 1_000_000_000;
+
+    fn timing(delay: u64, ramp: u64, runtime: Option<u64>) -> Timing {
+        let runtime_ns = runtime.map(|seconds| seconds * S);
+        Timing { delay_ns: delay * S, ramp_ns: ramp * S, runtime_ns, ends_all: false }
+    }
+
+    fn window(timings: &[Timing]) -> (u64, u64) {
+        let window = window_of(timings);
+        (window.ramp_ns / S, window.time_ns / S)
+    }
+
+    #[test]
+    fn the_window_is_when_all_run() {
+        assert_eq!(window(&[timing(0, 2, Some(60))]), (2, 60));
+        // The published command lines of a driver and a searcher.
+        assert_eq!(window(&[timing(0, 2, Some(70)), timing(2, 2, Some(60))]), (4, 60));
+    }
+
+    #[test]
+    fn jobs_that_hardly_overlap_are_measured_from_the_first_to_the_last() {
+        assert_eq!(window(&[timing(0, 0, Some(10)), timing(10, 0, Some(10))]), (0, 20));
+        assert_eq!(window(&[timing(0, 0, Some(5)), timing(0, 0, Some(60))]), (0, 60));
+        assert_eq!(window(&[timing(0, 5, Some(10)), timing(30, 0, None)]), (5, 35));
+        assert_eq!(window(&[timing(0, 0, Some(20)), timing(0, 0, Some(30))]), (0, 30));
+    }
+
+    #[test]
+    fn a_job_that_is_over_before_the_window_has_an_end_of_its_own() {
+        let jobs = [timing(0, 1, Some(5)), timing(3, 0, Some(10)), timing(0, 0, Some(60))];
+        let window = window_of(&jobs);
+        assert_eq!((window.ramp_ns / S, window.time_ns / S), (1, 59));
+        let ends = jobs.map(|job| window.own_end_ns(&job).map(|end| end / S));
+        assert_eq!(ends, [Some(6), Some(13), None]);
+        assert_eq!(window.measured(&jobs[1]), (3 * S, 13 * S));
+    }
+
+    #[test]
+    fn a_job_that_ends_all_others_ends_the_window() {
+        let exits = Timing { ends_all: true, ..timing(0, 0, Some(5)) };
+        assert_eq!(window(&[exits, timing(0, 0, Some(60))]), (0, 5));
+    }
+
+    #[test]
+    fn jobs_that_end_by_bytes_have_ten_minutes() {
+        assert_eq!(window(&[timing(0, 0, None)]), (0, 600));
+        assert_eq!(window(&[timing(0, 0, None), timing(124, 0, None)]), (0, 724));
+        assert_eq!(window(&[]), (0, 600));
+    }
+
+    proptest! {
+        #[test]
+        fn every_job_starts_before_the_end(
+            jobs in proptest::collection::vec(
+                (0..100u64, 0..100u64, proptest::option::of(1..100u64)), 1..6
+            )
+        ) {
+            let timings: Vec<_> = jobs.iter().map(|(d, r, t)| timing(*d, *r, *t)).collect();
+            let window = window_of(&timings);
+            prop_assert!(window.time_ns > 0);
+            prop_assert!(timings.iter().all(|timing| timing.delay_ns < window.end_ns()));
+        }
+    }
 }

@@ -5,20 +5,13 @@
 //! with `fio --cmdhelp` and `fio --enghelp` by a test; what came after, up to the state of August
 //! 2026, is from the tags of fio's repository. What no release has yet is of the one that follows.
 
-mod info;
-mod table;
 #[cfg(test)]
 mod tests;
-mod version;
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
 use std::sync::LazyLock;
-
-pub(crate) use info::{Class, Reach};
-pub use info::{OptionInfo, Unit, ValueKind};
-use table::OPTIONS;
-pub(crate) use version::{NEWEST_KNOWN, gone};
-pub use version::{Version, came};
 
 /// All options: those of every job, then those of engines.
 pub fn every() -> impl Iterator<Item = &'static OptionInfo> {
@@ -56,4 +49,343 @@ pub(crate) fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
 /// All options of that name or alias: several if engines have each their own.
 pub(crate) fn named(name: &str) -> impl Iterator<Item = &'static OptionInfo> {
     every().filter(move |option| option.is_called(name))
+}
+
+// What is known of an option.
+
+/// An option of fio.
+#[derive(Debug, PartialEq)]
+pub struct OptionInfo {
+    /// fio's first name of it, by which its results call it.
+    pub name: &'static str,
+    /// Another name that fio takes for it.
+    pub alias: Option<&'static str>,
+    /// How its value is read.
+    pub kind: ValueKind,
+    /// Engines that add it; none if every job may have it.
+    pub engines: Vec<&'static str>,
+    /// The release of fio 3 that it came in, or 33 if it was there before: see
+    /// [`OptionInfo::came`].
+    since: u8,
+    /// What iotax makes of it.
+    pub(crate) class: Class,
+    /// What iotax keeps fio from doing with it.
+    pub(crate) reach: Reach,
+}
+
+impl OptionInfo {
+    /// Its name, and the other one if it has one.
+    pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
+        std::iter::once(self.name).chain(self.alias)
+    }
+
+    fn is_called(&self, name: &str) -> bool {
+        self.names().any(|known| known == name)
+    }
+}
+
+/// How fio reads the value of an option.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum ValueKind {
+    /// Kept as it is, or with a syntax of its own.
+    Text,
+    /// The same, and the option may stand alone.
+    OptionalText,
+    /// One of these words; `:` and details may follow it.
+    Choice(&'static [&'static str]),
+    /// Whole numbers of 32 bits with suffixes such as `k`: one, or up to three with commas
+    /// between them, for reads, writes and trims.
+    Integer {
+        /// The smallest allowed.
+        min: i64,
+        /// The largest allowed.
+        max: i64,
+    },
+    /// The same with 64 bits.
+    Long {
+        /// The smallest allowed.
+        min: i64,
+    },
+    /// A size, a percentage of the file, or a number of zones (`5z`).
+    Size,
+    Time {
+        /// The unit of a number without one.
+        bare: Unit,
+    },
+    /// A time in seconds, or two of them, `1-3`, between which fio draws one.
+    Delay,
+    /// A pair of sizes, `4k-64k`, or up to three of them with commas between.
+    Range,
+    /// Numbers with `:` between them.
+    Floats {
+        /// How many, at most.
+        most: usize,
+        /// The smallest allowed.
+        min: f64,
+        /// The largest allowed.
+        max: f64,
+    },
+    /// 0 or 1.
+    Bool,
+    /// Stands alone; 0 or 1 may be given.
+    Flag,
+    /// Once was an option, or is one of a profile: fio goes on without it.
+    Ignored,
+    /// Once was an option: fio stops.
+    Removed,
+}
+
+/// Units of time that fio gives to bare numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// `runtime=10`.
+    Seconds,
+    /// `thinktime=10`.
+    Microseconds,
+}
+
+/// What an option means to iotax.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Class {
+    /// The code of this room reads it.
+    Meaning,
+    /// Nothing that is measured depends on it.
+    Silent,
+    /// Nothing natively, since the native engines get by without; fio is given it where it drives.
+    Kept,
+    /// It is not followed, and the user is told, unless it has one of these values.
+    Noted { unless: &'static str, note: &'static str },
+    /// Only fio can do it, unless it has one of these values.
+    Beyond { unless: &'static str, why: &'static str },
+}
+
+/// Whether an option can make fio reach beyond the target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// It is not known what its value may be.
+    Unknown,
+    /// Its value is a number or a word, never a path, a program or an address.
+    Inside,
+    /// The same with `/` and `:` between numbers.
+    Shares,
+    /// It reaches outside where its value names a path.
+    Path,
+    /// A value in `'` quotes is the name of a file to read.
+    Pattern,
+    /// It is refused whatever its value, for this reason.
+    Refused(&'static str),
+}
+
+// The table of options, one line for each: `data/fio_options.tsv`.
+//
+// An option that several engines have each in a way of their own has a line for each of them.
+
+/// The release of fio 3 that had all options without a release of their own.
+const OLDEST: u8 = 33;
+
+/// All options in the order of fio's help: those of every job, then those of engines.
+static OPTIONS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
+    let lines = include_str!("../../../data/fio_options.tsv").lines().skip(1);
+    lines.map(|line| option(line).unwrap_or_else(|| panic!("no option of fio: {line}"))).collect()
+});
+
+fn option(line: &'static str) -> Option<OptionInfo> {
+    let cells: Vec<&str> = line.split('\t').collect();
+    let [name, alias, engines, since, takes, class, reach, unless, says] = cells[..] else {
+        return None;
+    };
+    Some(OptionInfo {
+        name,
+        alias: Some(alias).filter(|alias| !alias.is_empty()),
+        kind: kind(takes)?,
+        engines: engines.split_whitespace().collect(),
+        since: if since.is_empty() { OLDEST } else { since.strip_prefix("3.")?.parse().ok()? },
+        class: match class {
+            "meaning" => Class::Meaning,
+            "silent" => Class::Silent,
+            "kept" => Class::Kept,
+            "noted" => Class::Noted { unless, note: says },
+            "beyond" => Class::Beyond { unless, why: says },
+            _ => return None,
+        },
+        reach: match reach {
+            "" => Reach::Unknown,
+            "inside" => Reach::Inside,
+            "shares" => Reach::Shares,
+            "path" => Reach::Path,
+            "pattern" => Reach::Pattern,
+            why => Reach::Refused(why),
+        },
+    })
+}
+
+/// From `bool`, `one-of read|write`, `integer 1..`, `floats 20 0..100`.
+fn kind(text: &'static str) -> Option<ValueKind> {
+    let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+    Some(match word {
+        "text" => ValueKind::Text,
+        "text?" => ValueKind::OptionalText,
+        "one-of" => ValueKind::Choice(rest.split('|').collect::<Vec<_>>().leak()),
+        "integer" => {
+            let (min, max) = limits(rest, 0, u32::MAX.into())?;
+            ValueKind::Integer { min, max }
+        }
+        "long" => ValueKind::Long { min: limits(rest, 0, i64::MAX)?.0 },
+        "size" => ValueKind::Size,
+        "seconds" => ValueKind::Time { bare: Unit::Seconds },
+        "microseconds" => ValueKind::Time { bare: Unit::Microseconds },
+        "delay" => ValueKind::Delay,
+        "range" => ValueKind::Range,
+        "floats" => {
+            let (most, range) = rest.split_once(' ').unwrap_or((rest, ""));
+            let (min, max) = limits(range, f64::MIN, f64::MAX)?;
+            ValueKind::Floats { most: most.parse().ok()?, min, max }
+        }
+        "bool" => ValueKind::Bool,
+        "flag" => ValueKind::Flag,
+        "ignored" => ValueKind::Ignored,
+        "removed" => ValueKind::Removed,
+        _ => return None,
+    })
+}
+
+/// From `1..100`, or `1..`, or nothing.
+fn limits<T: FromStr>(range: &str, min: T, max: T) -> Option<(T, T)> {
+    let Some((from, to)) = range.split_once("..") else {
+        return range.is_empty().then_some((min, max));
+    };
+    Some((from.parse().ok()?, if to.is_empty() { max } else { to.parse().ok()? }))
+}
+
+// Which fio knows an option, and a value of it.
+
+/// The newest release whose options are known here.
+pub(crate) const NEWEST_KNOWN: Version = of_fio_3(42);
+const LATER: u8 = 43;
+
+/// New values of options that are older: the option, the value, the release.
+const VALUES: [(&str, &str, u8); 10] = [
+    ("ioengine", "libblkio", 34),
+    ("fadvise_hint", "noreuse", 35),
+    ("protocol", "vsock", 37),
+    ("verify", "pattern_hdr", 40),
+    ("steadystate", "lat", 42),
+    ("steadystate", "lat_slope", 42),
+    ("cmd_type", "bsg", LATER),
+    ("random_distribution", "sequence", LATER),
+    ("ioengine", "libhipfile", LATER),
+    ("ioengine", "page_fault", LATER),
+];
+
+/// Options that older releases had, the first and the last of them, and what to write instead.
+const GONE: [(&str, &str, &str, &str); 4] = [
+    ("use_os_rand", "1.52", "3.11", "leave it out: fio has a generator of its own"),
+    ("fadvise_stream", "2.2.7", "2.21", "write write_hint"),
+    ("chunck_size", "2.3", "2.13", "write chunk_size"),
+    ("stream", "2.21", "2.21", "write write_hint"),
+];
+
+/// A release of fio.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Version {
+    /// 3, for years.
+    pub major: u16,
+    /// 33 of 3.33.
+    pub minor: u16,
+}
+
+const fn of_fio_3(minor: u8) -> Version {
+    Version { major: 3, minor: minor as u16 }
+}
+
+impl Version {
+    /// From what `fio --version` says: `fio-3.33`, `fio-3.36-12-gabcdef`.
+    pub fn parse(said: &str) -> Option<Self> {
+        let digits = |text: &str| {
+            let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+            text[..end].parse().ok()
+        };
+        let (major, rest) = said.trim().strip_prefix("fio-")?.split_once('.')?;
+        Some(Self { major: digits(major)?, minor: digits(rest)? })
+    }
+
+    /// `with fio 3.34`, or `after fio 3.42` for what no release has yet.
+    pub fn came(self) -> String {
+        if self > NEWEST_KNOWN {
+            format!("after fio {NEWEST_KNOWN}")
+        } else {
+            format!("with fio {self}")
+        }
+    }
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}", self.major, self.minor)
+    }
+}
+
+impl OptionInfo {
+    /// The release it came in, if that is one after 3.33.
+    pub fn came(&self) -> Option<Version> {
+        (self.since > OLDEST).then(|| of_fio_3(self.since))
+    }
+}
+
+/// The release that an option with this value came in, if that is one after 3.33.
+///
+/// Where several engines have an option of that name, the first of them counts.
+pub fn came(name: &str, value: &str) -> Option<Version> {
+    let word = value.split(':').next().unwrap_or_default().trim();
+    let of_value = VALUES.iter().find(|(option, known, _)| *option == name && *known == word);
+    let of_option = match option_named(name) {
+        Some(option) => option.came(),
+        None => named(name).min_by_key(|option| option.since).and_then(OptionInfo::came),
+    };
+    of_option.max(of_value.map(|(_, _, since)| of_fio_3(*since)))
+}
+
+/// Of an option that no fio has any more: the releases that had it, and what to do.
+pub(crate) fn gone(name: &str) -> Option<(String, &'static str)> {
+    let (_, first, last, advice) = GONE.iter().find(|(gone, ..)| *gone == name)?;
+    let had = if first == last { format!("fio {first}") } else { format!("fio {first} to {last}") };
+    Some((had, advice))
+}
+
+#[cfg(test)]
+mod tests_of_version {
+    use super::{ValueKind, *};
+
+    #[test]
+    fn versions_are_read() {
+        let read = |said| Version::parse(said).map(|version| version.to_string());
+        assert_eq!(read("fio-3.33\n").as_deref(), Some("3.33"));
+        assert_eq!(read("fio-3.36-12-gabcdef\n").as_deref(), Some("3.36"));
+        assert_eq!(read("fio-3.9.1").as_deref(), Some("3.9"));
+        assert_eq!(read("flexible"), None);
+    }
+
+    #[test]
+    fn options_and_values_have_the_release_they_came_in() {
+        let came = |name, value| came(name, value).map(Version::came);
+        assert_eq!(came("fdp", "1").as_deref(), Some("with fio 3.34"));
+        assert_eq!(came("bs", "4k"), None);
+        assert_eq!(came("fadvise_hint", "random"), None);
+        assert_eq!(came("fadvise_hint", "noreuse").as_deref(), Some("with fio 3.35"));
+        assert_eq!(came("steadystate", "lat:10%").as_deref(), Some("with fio 3.42"));
+        assert_eq!(came("verify_policy", "").as_deref(), Some("after fio 3.42"));
+        // Of two engines, and one of them had it before.
+        assert_eq!(came("hipri", "1"), None);
+        assert_eq!(came("deac", "1").as_deref(), Some("with fio 3.39"));
+    }
+
+    #[test]
+    fn new_values_are_values_of_their_options() {
+        for (name, value, _) in VALUES {
+            let option = named(name).next().unwrap();
+            if let ValueKind::Choice(words) = option.kind {
+                assert!(words.contains(&value), "{name}={value}");
+            }
+        }
+    }
 }

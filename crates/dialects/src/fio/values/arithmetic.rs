@@ -3,7 +3,7 @@
 //! A unit binds tighter than `+` and `-` but looser than the other operators, so that `8k/2k` is
 //! `(8k/2)k`. Units are those of `kb_base=1024`, whatever it is.
 
-use super::Unreadable;
+use super::{Unreadable, unreadable};
 
 /// What fio keeps of an expression: it computes twice, in whole numbers and in floating point.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -28,7 +28,7 @@ const LONGEST: usize = 127;
 /// The value of an expression; `time` makes `m` minutes.
 pub(super) fn evaluate(text: &str, time: bool) -> Result<Value, Unreadable> {
     if text.len() > LONGEST {
-        return Err(Unreadable::new("is too long for an expression", ""));
+        return unreadable("is too long for an expression", "");
     }
     let mut reader = Reader { text, at: 0, time };
     let value = reader.expression(SUM)?;
@@ -152,7 +152,7 @@ impl Reader<'_> {
             _ => left.float % right.float,
         };
         if matches!(operator, '/' | '%') && (b == 0 && whole || right.float.abs() < 1e-20) {
-            return Err(Unreadable::new(format!("`{}` divides by zero", self.text), ""));
+            return unreadable(format!("`{}` divides by zero", self.text), "");
         }
         let integer = match operator {
             _ if !whole => Some(truncated(float)),

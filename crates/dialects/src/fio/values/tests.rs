@@ -7,7 +7,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::fio::options::option_named;
-use crate::fio::place::TextPlace;
+use crate::fio::section::TextPlace;
 
 /// The setting as a line of a job file.
 fn setting_with(name: &str, value: Option<&str>, kb_base: u16) -> Setting {

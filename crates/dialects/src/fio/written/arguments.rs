@@ -6,14 +6,9 @@ use std::sync::Arc;
 
 use iotax_experiment::Error;
 
-use super::budget::Budget;
-use super::collect::{Collector, Raw};
-use super::ini;
-use super::program::{self, Fate, ProgramOption, Takes};
+use super::{Budget, Collector, Raw, ini};
 use crate::fio::options::{self, OptionInfo, ValueKind};
-use crate::fio::outside::Include;
-use crate::fio::place::TextPlace;
-use crate::fio::section::{Ignored, Section, Setting};
+use crate::fio::section::{Ignored, Include, Section, Setting, TextPlace};
 use crate::shell::Word;
 
 /// What a name on the command line stands for.
@@ -77,7 +72,7 @@ impl Arguments<'_> {
                 self.files.push((word.text.clone(), word.span.clone()));
                 continue;
             };
-            let short = program::by_letter(option).map(Meaning::Program);
+            let short = by_letter(option).map(Meaning::Program);
             let option = option.strip_prefix('-').unwrap_or(option);
             let (name, value) = match option.split_once('=') {
                 Some((name, value)) => (name, Some(value)),
@@ -101,7 +96,7 @@ impl Arguments<'_> {
 
     /// By the whole name, or by the beginning of only one.
     fn meaning(&self, name: &str, word: &Word) -> Result<Meaning, Error> {
-        if let Some(option) = program::program_option(name) {
+        if let Some(option) = program_option(name) {
             return Ok(Meaning::Program(option));
         }
         let engine = self.collector.engine();
@@ -113,7 +108,7 @@ impl Arguments<'_> {
         let mut found: Vec<(&str, Meaning)> = Vec::new();
         // What came later makes no beginning ambiguous that was plain before.
         let old = |option: &&OptionInfo| option.came().is_none();
-        for option in program::ALL.iter().filter(|option| begins(&option.name)) {
+        for option in ALL.iter().filter(|option| begins(&option.name)) {
             found.push((option.name, Meaning::Program(option)));
         }
         for option in options::all().chain(options::of_engine(engine)).filter(old) {
@@ -258,4 +253,102 @@ fn value_span(text: &str, word: &Word, value: &str) -> Range<usize> {
     }
     let start = raw.find('=').map_or(0, |at| at + 1);
     word.span.start + start..word.span.end
+}
+
+// Options of the program fio itself, as against those of jobs.
+
+/// Whether a value follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Takes {
+    Nothing,
+    /// Only with an equals sign.
+    Perhaps,
+    Value,
+}
+
+/// What becomes of it here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Fate {
+    /// It is about fio's own output or memory, and changes no I/O.
+    Ignored,
+    /// It chooses among the sections of the job file.
+    Section,
+    /// fio does something else than run jobs from this command line.
+    Refused(&'static str),
+}
+
+#[derive(Debug)]
+struct ProgramOption {
+    pub name: &'static str,
+    /// `-o` for `--output`; fio's `getopt` takes these too.
+    pub letter: char,
+    pub takes: Takes,
+    pub fate: Fate,
+}
+
+const fn option(name: &'static str, letter: char, takes: Takes, fate: Fate) -> ProgramOption {
+    ProgramOption { name, letter, takes, fate }
+}
+
+const NO_LOAD: Fate = Fate::Refused("makes fio print something instead of running jobs");
+const REMOTE: Fate = Fate::Refused("lets fio run on another machine");
+const TRIGGER: Fate = Fate::Refused("runs a command in the middle of the load");
+
+/// All of fio 3.33 on Linux (`l_opts` in `init.c`).
+static ALL: &[ProgramOption] = &{
+    use Fate::{Ignored, Refused, Section};
+    use Takes::{Nothing, Perhaps, Value};
+    [
+        option("output", 'o', Value, Ignored),
+        option("latency-log", 'l', Value, Refused("is no longer an option of fio")),
+        option("bandwidth-log", 'b', Nothing, Ignored),
+        option("minimal", 'm', Nothing, Ignored),
+        option("output-format", 'F', Value, Ignored),
+        option("append-terse", 'f', Perhaps, Ignored),
+        option("version", 'v', Nothing, NO_LOAD),
+        option("help", 'h', Nothing, NO_LOAD),
+        option("cmdhelp", 'c', Perhaps, NO_LOAD),
+        option("enghelp", 'i', Perhaps, NO_LOAD),
+        option("showcmd", 's', Nothing, NO_LOAD),
+        option("readonly", 'r', Nothing, Ignored),
+        option("eta", 'e', Value, Ignored),
+        option("eta-interval", 'O', Value, Ignored),
+        option("eta-newline", 'E', Value, Ignored),
+        option("debug", 'd', Value, Ignored),
+        option("parse-only", 'P', Nothing, NO_LOAD),
+        option("section", 'x', Value, Section),
+        option("inflate-log", 'X', Value, NO_LOAD),
+        option("alloc-size", 'a', Value, Ignored),
+        option("profile", 'p', Value, Refused("is a load made by fio's own code")),
+        option("warnings-fatal", 'w', Nothing, Ignored),
+        option("max-jobs", 'j', Value, Ignored),
+        option("terse-version", 'V', Value, Ignored),
+        option("server", 'S', Perhaps, REMOTE),
+        option("daemonize", 'D', Value, REMOTE),
+        option("client", 'C', Value, REMOTE),
+        option("remote-config", 'R', Value, REMOTE),
+        option("cpuclock-test", 'T', Nothing, NO_LOAD),
+        option("crctest", 'G', Perhaps, NO_LOAD),
+        option("memcpytest", 'M', Perhaps, NO_LOAD),
+        option("idle-prof", 'I', Value, Ignored),
+        option("status-interval", 'L', Value, Ignored),
+        option("trigger-file", 'W', Value, TRIGGER),
+        option("trigger-timeout", 'B', Value, TRIGGER),
+        option("trigger", 'H', Value, TRIGGER),
+        option("trigger-remote", 'J', Value, TRIGGER),
+        option("aux-path", 'K', Value, Ignored),
+        option("merge-blktrace-only", 'A', Nothing, NO_LOAD),
+    ]
+};
+
+/// By its whole name.
+fn program_option(name: &str) -> Option<&'static ProgramOption> {
+    ALL.iter().find(|option| option.name == name)
+}
+
+/// By its letter, if `name` is one.
+fn by_letter(name: &str) -> Option<&'static ProgramOption> {
+    let mut letters = name.chars();
+    let (letter, None) = (letters.next()?, letters.next()) else { return None };
+    ALL.iter().find(|option| option.letter == letter)
 }

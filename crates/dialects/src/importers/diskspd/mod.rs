@@ -10,11 +10,7 @@ mod document;
 use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary};
 
 use self::document::{AskedSpan, Bucket, Document, Span, Sums, TargetSums};
-use super::error::Error;
-use super::imported::Imported;
-use super::number::whole;
-use super::options::Options;
-use super::xml;
+use super::imported::{Error, Imported, Options, whole};
 
 /// Reads what `diskspd -Rxml` printed.
 ///
@@ -26,7 +22,7 @@ pub fn read_diskspd(text: &str) -> Result<Imported, Error> {
         return Err(Error::DiskspdText);
     }
     let mut document = Document::default();
-    xml::walk(text, &mut document)
+    document::walk(text, &mut document)
         .map_err(|fault| Error::Xml { line: fault.line, why: fault.what })?;
     imported(&document).map_err(|why| Error::Nothing { tool: "DiskSpd", why })
 }
@@ -40,11 +36,10 @@ pub(super) fn is_text(text: &str) -> bool {
 
 fn imported(document: &Document) -> Result<Imported, String> {
     let several_spans = document.measured.len() > 1;
-    let version = document.version.clone().unwrap_or_default();
+    let version = document.version.as_deref().unwrap_or_default();
     let mut result = Imported {
         tool: format!("DiskSpd {version}").trim_end().to_owned(),
         started: document.run_time.as_deref().and_then(rfc3339),
-        version,
         ..Imported::default()
     };
     for (i, span) in document.measured.iter().enumerate() {
@@ -71,7 +66,6 @@ fn imported(document: &Document) -> Result<Imported, String> {
             let buckets = if alone { span.buckets.as_slice() } else { &[] };
             result.jobs.push(job(name, span, target, &options, active_ns, buckets));
             result.options.push(options);
-            result.groups.push(u32::try_from(i).unwrap_or(u32::MAX));
         }
     }
     if result.jobs.is_empty() {

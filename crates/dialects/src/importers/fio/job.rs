@@ -4,10 +4,8 @@ use std::io;
 
 use iotax_record::{DirectionRecord, FioLatency, JobRecord, LatencyHistogram, LatencySummary};
 
-use super::bins;
 use super::raw::{RawDirection, RawJob, RawLatency};
-use crate::importers::error::Error;
-use crate::importers::number::{MOST, Number, whole};
+use crate::importers::imported::{Error, MOST, Number, whole};
 
 /// Ten years: what a run may take at most, in milliseconds.
 const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
@@ -152,7 +150,7 @@ fn direction(
     }
     let Some(chosen) = chosen(raw) else { return Ok(record) };
     let field = format!("{part}.{}.bins", chosen.name);
-    record.fio_bins = bins::read_bins(chosen.latency, chosen.unit_ns, job, &field)?;
+    record.fio_bins = read_bins(chosen.latency, chosen.unit_ns, job, &field)?;
     record.service = histogram(&record.fio_bins);
     record.summary = Some(summary(&chosen, job, part)?);
     if chosen.is_total {
@@ -245,7 +243,7 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
 fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
     let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
-    let bins = bins::read_bins(latency, 1, name, "sync.lat_ns.bins")?;
+    let bins = read_bins(latency, 1, name, "sync.lat_ns.bins")?;
     let samples = latency.samples.count(name, "sync.lat_ns.N")?.unwrap_or(0);
     if !bins.is_empty() || samples == 0 {
         return Ok((histogram(&bins), None));
@@ -255,10 +253,85 @@ fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>
 }
 
 /// Each bin at its middle: what fio itself does for percentiles.
-pub(super) fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
+fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::empty();
     for (middle_ns, count) in bins {
         histogram.record_many(*middle_ns, *count);
     }
     histogram
+}
+
+// The bins of JSON+: fio's own histogram, and the ways in which its buckets were named.
+
+/// Bits of precision in each power of two: `FIO_IO_U_PLAT_BITS` of every version.
+const BITS: u32 = 6;
+/// An hour: fio's last bucket ends at 17 s.
+const LONGEST_NS: u64 = 3_600_000_000_000;
+
+/// Bins as middles in nanoseconds, ascending, and counts. `unit_ns` is what fio measured in.
+fn read_bins(
+    latency: &RawLatency,
+    unit_ns: u64,
+    job: &str,
+    field: &str,
+) -> Result<Vec<(u64, u64)>, Error> {
+    // fio 2.2.12 to 2.19 name buckets by index, and say by three members how to understand it.
+    let by_index = latency.bins.0.iter().any(|(key, _)| key.starts_with("FIO_IO_U_PLAT_"));
+    let mut bins = Vec::with_capacity(latency.bins.0.len());
+    for (key, count) in &latency.bins.0 {
+        if key.starts_with("FIO_IO_U_PLAT_") {
+            continue;
+        }
+        let middle_ns = key
+            .parse()
+            .ok()
+            .and_then(|key| if by_index { middle(key) } else { Some(key) })
+            .and_then(|units| units.checked_mul(unit_ns))
+            .filter(|ns| *ns <= LONGEST_NS);
+        let Some(middle_ns) = middle_ns else {
+            let why = "a bucket of less than an hour";
+            let (job, value) = (job.to_owned(), format!("{key:?}"));
+            return Err(Error::Number { job, field: field.to_owned(), value, expected: why });
+        };
+        let count = count.count(job, format_args!("{field}.{key:?}"))?.unwrap_or(0);
+        if count > 0 {
+            bins.push((middle_ns, count));
+        }
+    }
+    bins.sort_unstable();
+    let total = bins.iter().try_fold(0u64, |sum, (_, n)| sum.checked_add(*n)).unwrap_or(u64::MAX);
+    if total > MOST {
+        let number = Number::Whole(total);
+        return Err(number.wrong(job, field, "at most 9 * 10^15 in all"));
+    }
+    Ok(bins)
+}
+
+/// Middle of the bucket with this index, as `plat_idx_to_val` in fio's `stat.c` has it.
+fn middle(index: u64) -> Option<u64> {
+    if index < 1 << (BITS + 1) {
+        return Some(index);
+    }
+    let error_bits = u32::try_from((index >> BITS) - 1).ok().filter(|bits| *bits < 48)?;
+    let base = 1u64 << (error_bits + BITS);
+    let in_group = index % (1 << BITS);
+    // (k + 0.5) * 2^e; e is 1 at least here, so the half is whole.
+    Some(base + (in_group << error_bits) + (1 << (error_bits - 1)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buckets_are_where_fio_has_them() {
+        // From the table in fio's stat.h, and a key that fio 3.33 printed (44288).
+        assert_eq!(middle(0), Some(0));
+        assert_eq!(middle(127), Some(127));
+        assert_eq!(middle(128), Some(129));
+        assert_eq!(middle(191), Some(255));
+        assert_eq!(middle(192), Some(258));
+        assert!((0..29 * 64).any(|i| middle(i) == Some(44_288)));
+        assert_eq!(middle(u64::MAX), None);
+    }
 }

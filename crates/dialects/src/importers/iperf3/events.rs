@@ -8,8 +8,8 @@ use serde::de::{self, MapAccess, SeqAccess};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::raw::Root;
-use crate::importers::error::Error;
+use super::Root;
+use crate::importers::imported::Error;
 use crate::importers::json::{self, tidy};
 
 /// The result, and whether more follows it.

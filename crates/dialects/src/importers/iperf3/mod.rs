@@ -5,16 +5,15 @@
 //! 100, as the loss is guessed from gaps in the numbering; so datagrams that came are counted by the
 //! receiver's bytes. iperf3 times no block: there are no latencies.
 
+mod events;
+#[cfg(test)]
+mod tests;
+
 use iotax_record::{DirectionRecord, FarEndRecord, JobRecord, TcpRecord, UdpRecord};
 use jiff::Timestamp;
+use serde::Deserialize;
 
-use super::error::Error;
-use super::imported::Imported;
-use super::number::{Number, whole};
-use raw::{Interval, Root, Stream, Sum};
-
-mod events;
-mod raw;
+use super::imported::{Error, Imported, Number, whole};
 
 /// Seconds that an interval may be off and still count as one.
 const OFF_BY_S: f64 = 0.1;
@@ -52,10 +51,10 @@ pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
         "" => return Err(none("it ended before the test began")),
         other => return Err(none(format!("{other} is not read, only TCP and UDP are"))),
     };
-    let version = root.start.version.trim_start_matches("iperf ").chars().take(40).collect();
+    let version: String =
+        root.start.version.trim_start_matches("iperf ").chars().take(40).collect();
     let mut result = Imported {
         tool: format!("iperf3 {version}"),
-        version,
         // Drawn anew for each run.
         id: Some(root.start.cookie.clone()).filter(|cookie| !cookie.is_empty()),
         started: root.start.timestamp.timesecs.whole().and_then(rfc3339),
@@ -134,7 +133,6 @@ fn directed(
     ];
     let options = options.into_iter().filter(|(_, value)| !value.is_empty());
     result.options.push(options.map(|(name, value)| (name.to_owned(), value)).collect());
-    result.groups.push(0);
     result.jobs.push(JobRecord {
         engine: engine.to_owned(),
         threads: streams,
@@ -279,5 +277,110 @@ fn rfc3339(timesecs: u64) -> Option<String> {
     Some(start.to_string())
 }
 
-#[cfg(test)]
-mod tests;
+// The members of iperf3's JSON that are read.
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "an object, as iperf3 writes it")]
+struct Root {
+    pub start: Start,
+    pub intervals: Vec<Interval>,
+    pub end: End,
+    pub error: Option<String>,
+    /// Of `--json-stream` (3.17).
+    pub event: Option<String>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what iperf3 began with")]
+struct Start {
+    pub version: String,
+    pub timestamp: Began,
+    pub cookie: String,
+    pub tcp_mss: Number,
+    pub tcp_mss_default: Number,
+    #[serde(rename = "test_start")]
+    pub asked: Asked,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "a time")]
+struct Began {
+    pub timesecs: Number,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "what was asked for")]
+struct Asked {
+    pub protocol: String,
+    pub num_streams: Number,
+    pub blksize: Number,
+    /// Seconds; 0 for a test that ends by bytes.
+    pub duration: Number,
+    pub reverse: Number,
+    /// Bits per second of each stream.
+    pub target_bitrate: Number,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "an interval")]
+struct Interval {
+    pub sum: Option<Sum>,
+    pub sum_bidir_reverse: Option<Sum>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "the end of the test")]
+struct End {
+    pub streams: Vec<Stream>,
+    pub sum: Option<Sum>,
+    pub sum_sent: Option<Sum>,
+    pub sum_received: Option<Sum>,
+    pub sum_bidir_reverse: Option<Sum>,
+    pub sum_sent_bidir_reverse: Option<Sum>,
+    pub sum_received_bidir_reverse: Option<Sum>,
+    pub cpu_utilization_percent: Option<Cpu>,
+}
+
+/// Of all streams of a direction.
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "a sum")]
+struct Sum {
+    pub seconds: Number,
+    pub bytes: Number,
+    pub retransmits: Number,
+    pub jitter_ms: Number,
+    /// May be negative, or more than there are.
+    pub lost_packets: Number,
+    /// May exceed 100.
+    pub lost_percent: Number,
+    pub packets: Number,
+    /// Part of `-O`.
+    pub omitted: bool,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "a stream")]
+struct Stream {
+    pub sender: Option<Half>,
+    pub udp: Option<Half>,
+}
+
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "one end of a stream")]
+struct Half {
+    /// Microseconds; 0 if the sender is the far end.
+    pub mean_rtt: Number,
+    pub max_snd_cwnd: Number,
+    pub out_of_order: Number,
+    /// Whether the client sent.
+    pub sender: Option<bool>,
+}
+
+/// In percent of one CPU; `host` is the client.
+#[derive(Deserialize, Default)]
+#[serde(default, expecting = "CPU time")]
+struct Cpu {
+    pub host_user: Number,
+    pub host_system: Number,
+    pub remote_total: Number,
+}

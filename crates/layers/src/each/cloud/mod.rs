@@ -33,13 +33,8 @@ pub use disk::{CloudDisk, CloudOptions};
 pub use disks::{CloudDisks, MadeDisks};
 pub use part::{CloudPart, PartLayer};
 
+use crate::declaration::prelude::*;
 use iotax_catalog::{Caching, Limit, Note};
-use serde::{Deserialize, Serialize};
-
-use crate::declaration::info::{BASE, Form, LayerInfo, World, parameter};
-use crate::declaration::{Arguments, Declared, Value, Values};
-use crate::error::Error;
-use crate::units::Unit;
 
 /// A disk on a VM size of a cloud. A record keeps what it was made of, whatever the catalog says
 /// later.
@@ -69,69 +64,71 @@ impl Declared for Cloud {
         example: "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
         world: World::InProcess,
         gives: Some(Form::File),
-        parameters: &[
-            parameter("vm", Unit::Name, None, "VM size; left out: the disk's own limits alone"),
-            parameter(
-                "variant",
-                Unit::Choice(&["scsi", "nvme"]),
-                None,
-                "disk controller, where a VM size has other limits with each",
-            ),
-            parameter(
-                "disk",
-                Unit::Name,
-                None,
-                "P10, \"gp3:iops=6000,size=500G\"; local (temporary, nvme): of the VM's own host",
-            ),
-            parameter(
-                "caching",
-                Unit::Choice(&["none", "readonly"]),
-                Some("none"),
-                "what the host caches",
-            ),
-            parameter("size", Unit::Size, None, "size, in place of the documented one"),
-            parameter(
-                "credits",
-                Unit::Share,
-                Some("100%"),
-                "share of the documented burst credits, to see them run out sooner",
-            ),
-            parameter(
-                "latency",
-                Unit::Duration,
-                None,
-                "of the medium, in place of an assumed 1ms, of local disks 100us",
-            ),
-            parameter(
-                "encryption_at_host",
-                Unit::Switch,
-                Some("false"),
-                "the host encrypts what it sends on, caches and stores",
-            ),
-            parameter(
-                "hardware_encrypted",
-                Unit::Switch,
-                Some("false"),
-                "the disk encrypts what it stores",
-            ),
-        ],
+        parameters: Self::PARAMETERS,
         ..BASE
     }];
 
+    const PARAMETERS: &'static [Parameter] = &[
+        parameter("vm", Unit::Name, None, "VM size; left out: the disk's own limits alone"),
+        parameter(
+            "variant",
+            Unit::Choice(&["scsi", "nvme"]),
+            None,
+            "disk controller, where a VM size has other limits with each",
+        ),
+        parameter(
+            "disk",
+            Unit::Name,
+            None,
+            "P10, \"gp3:iops=6000,size=500G\"; local (temporary, nvme): of the VM's own host",
+        ),
+        parameter(
+            "caching",
+            Unit::Choice(&["none", "readonly"]),
+            Some("none"),
+            "what the host caches",
+        ),
+        parameter("size", Unit::Size, None, "size, in place of the documented one"),
+        parameter(
+            "credits",
+            Unit::Share,
+            Some("100%"),
+            "share of the documented burst credits, to see them run out sooner",
+        ),
+        parameter(
+            "latency",
+            Unit::Duration,
+            None,
+            "of the medium, in place of an assumed 1ms, of local disks 100us",
+        ),
+        parameter(
+            "encryption_at_host",
+            Unit::Switch,
+            Some("false"),
+            "the host encrypts what it sends on, caches and stores",
+        ),
+        parameter(
+            "hardware_encrypted",
+            Unit::Switch,
+            Some("false"),
+            "the disk encrypts what it stores",
+        ),
+    ];
+
     fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
-        let caching = arguments.text("caching");
+        let caching = Option::<String>::from_argument(arguments, "caching")?;
         let caching = CACHING.iter().find(|(word, _)| Some(*word) == caching.as_deref());
         let asked = CloudDisks {
-            vm: arguments.text("vm"),
-            variant: arguments.text("variant"),
-            disks: vec![arguments.required_text("disk")?],
+            vm: Field::from_argument(arguments, "vm")?,
+            variant: Field::from_argument(arguments, "variant")?,
+            disks: vec![Field::from_argument(arguments, "disk")?],
             caching: caching.map_or(Caching::None, |(_, caching)| *caching),
             options: CloudOptions {
-                size_bytes: arguments.whole_if_given("size"),
-                credits: arguments.share("credits"),
-                latency_ns: arguments.whole_if_given("latency"),
-                encryption_at_host: arguments.switch("encryption_at_host")?,
-                hardware_encrypted: arguments.switch("hardware_encrypted")?,
+                size_bytes: Field::from_argument(arguments, "size")?,
+                credits: Field::from_argument(arguments, "credits")?,
+                latency_ns: Field::from_argument(arguments, "latency")?,
+                encryption_at_host: Field::from_argument(arguments, "encryption_at_host")?,
+                hardware_encrypted: Field::from_argument(arguments, "hardware_encrypted")?,
             },
         };
         let made = asked.made().map_err(|error| match error {
@@ -147,15 +144,15 @@ impl Declared for Cloud {
         let CloudDisks { vm, variant, disks, caching, options } = &self.asked;
         let word = CACHING.iter().find(|(_, known)| known == caching).map(|(word, _)| *word);
         vec![
-            ("vm", vm.clone().map(Value::from)),
-            ("variant", variant.clone().map(Value::from)),
-            ("disk", disks.first().cloned().map(Value::from)),
-            ("caching", word.map(|word| word.to_owned().into())),
-            ("size", options.size_bytes.map(Value::from)),
-            ("credits", Some(options.credits.into())),
-            ("latency", options.latency_ns.map(Value::from)),
-            ("encryption_at_host", Some(options.encryption_at_host.into())),
-            ("hardware_encrypted", Some(options.hardware_encrypted.into())),
+            ("vm", vm.value()),
+            ("variant", variant.value()),
+            ("disk", disks.first().and_then(Field::value)),
+            ("caching", word.map(|word| Value::Text(word.to_owned()))),
+            ("size", options.size_bytes.value()),
+            ("credits", options.credits.value()),
+            ("latency", options.latency_ns.value()),
+            ("encryption_at_host", options.encryption_at_host.value()),
+            ("hardware_encrypted", options.hardware_encrypted.value()),
         ]
     }
 }

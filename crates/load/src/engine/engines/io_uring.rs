@@ -8,13 +8,11 @@ use io_uring::types::{Fixed, FsyncFlags, SubmitArgs, Timespec};
 use io_uring::{IoUring as Ring, opcode, squeue};
 use rustix::io::Errno;
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Op, Outcome};
-use crate::engine::priorities::Priorities;
-use crate::engine::ring::build;
+use crate::engine::supplies::{Buffers, Priorities, Trim};
 use crate::engine::thread::Thread;
-use crate::engine::trim::Trim;
-use crate::engine::{Deadline, Engine, Submitted, end_waits_on_time, forget_pages};
+use crate::engine::{
+    Deadline, Engine, Io, Op, Outcome, Submitted, build, end_waits_on_time, forget_pages,
+};
 use crate::error::Error;
 use crate::file_assignment::Span;
 

@@ -2,18 +2,16 @@
 //! forbid `io_uring`, as container runtimes do by default, allow it. Asynchronous with direct I/O only.
 
 use std::fs::File;
-use std::io;
 use std::os::fd::AsRawFd as _;
-use std::ptr;
+use std::{io, ptr};
 
 use rustix::io::Errno;
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Op, Outcome};
-use crate::engine::priorities::Priorities;
+use crate::engine::supplies::{Buffers, Priorities, Trim};
 use crate::engine::thread::Thread;
-use crate::engine::trim::Trim;
-use crate::engine::{Deadline, Engine, Submitted, end_waits_on_time, forget_pages};
+use crate::engine::{
+    Deadline, Engine, Io, Op, Outcome, Submitted, end_waits_on_time, forget_pages,
+};
 use crate::error::Error;
 use crate::file_assignment::Span;
 

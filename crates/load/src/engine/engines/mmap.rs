@@ -6,12 +6,10 @@ use std::io;
 use memmap2::{Advice, MmapOptions, MmapRaw, UncheckedAdvice};
 use rustix::io::Errno;
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Op, Outcome};
 use crate::engine::sigbus::{self, Guarded};
+use crate::engine::supplies::{Buffers, Trim};
 use crate::engine::thread::Thread;
-use crate::engine::trim::Trim;
-use crate::engine::{Deadline, Engine, Submitted, forget_pages};
+use crate::engine::{Engine, Io, Op, Submitted, forget_pages};
 use crate::error::Error;
 use crate::file_assignment::{PAGE_BYTES, Span};
 
@@ -127,10 +125,6 @@ impl Engine for Mmap {
         }
         Submitted::Done(Ok(io.bytes))
     }
-
-    fn wait(&mut self, _: Deadline) {}
-
-    fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
 
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
         &mut self.buffers.write_mut(slot)[..bytes as usize]

@@ -9,5 +9,4 @@ pub(crate) mod tcp_connect;
 pub(crate) mod tcp_rr;
 pub(crate) mod tcp_stream;
 pub(crate) mod udp_stream;
-pub(crate) mod udp_stream_back;
 pub(crate) mod vdisk;

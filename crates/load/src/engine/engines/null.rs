@@ -1,9 +1,8 @@
 //! Completes every I/O at once: measures the load generator itself.
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Outcome};
+use crate::engine::supplies::Buffers;
 use crate::engine::thread::Thread;
-use crate::engine::{Deadline, Engine, Submitted};
+use crate::engine::{Engine, Io, Submitted};
 use crate::error::Error;
 
 pub(crate) struct Null {
@@ -29,10 +28,6 @@ impl Engine for Null {
     fn submit(&mut self, _: u32, io: Io) -> Submitted {
         Submitted::Done(Ok(io.bytes))
     }
-
-    fn wait(&mut self, _: Deadline) {}
-
-    fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
 
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
         &mut self.buffers.write_mut(slot)[..bytes as usize]

@@ -5,11 +5,9 @@ use std::fs::File;
 use rustix::io::{Errno, pread, pwrite};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Op, Outcome};
+use crate::engine::supplies::{Buffers, Trim};
 use crate::engine::thread::Thread;
-use crate::engine::trim::Trim;
-use crate::engine::{Deadline, Engine, Submitted, forget_pages};
+use crate::engine::{Engine, Io, Op, Submitted, forget_pages};
 use crate::error::Error;
 use crate::file_assignment::Span;
 
@@ -61,10 +59,6 @@ impl Engine for Psync {
         #[expect(clippy::cast_possible_truncation, reason = "moved at most io.bytes, a u32")]
         Submitted::Done(moved.map(|bytes| bytes as u32))
     }
-
-    fn wait(&mut self, _: Deadline) {}
-
-    fn reap(&mut self, _: u64, _: impl FnMut(u32, Outcome)) {}
 
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8] {
         &mut self.buffers.write_mut(slot)[..bytes as usize]

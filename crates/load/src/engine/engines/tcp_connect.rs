@@ -15,9 +15,8 @@ use rustix::net::{
 };
 
 use super::tcp_stream::PATIENCE_NS;
-use crate::engine::io::{Io, Outcome};
 use crate::engine::thread::Thread;
-use crate::engine::{Deadline, Engine, Submitted};
+use crate::engine::{Deadline, Engine, Io, Outcome, Submitted};
 use crate::error::Error;
 use crate::peer::{COOKIE_BYTES, Flow, client};
 use crate::sockopt::reset_on_close;
@@ -158,7 +157,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::engine::io::Op;
+    use crate::engine::Op;
 
     const BYTES: u32 = 100_000;
 

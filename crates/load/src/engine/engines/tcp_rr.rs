@@ -11,9 +11,8 @@ use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
 use super::tcp_stream::PATIENCE_NS;
-use crate::engine::io::{Io, Outcome};
 use crate::engine::thread::Thread;
-use crate::engine::{Deadline, Engine, OfFlow, Submitted};
+use crate::engine::{Deadline, Engine, Io, OfFlow, Outcome, Submitted};
 use crate::error::Error;
 use crate::peer::{Flow, Role, client};
 use crate::sockopt::tcp_record;
@@ -186,7 +185,7 @@ mod tests {
     use std::thread;
 
     use super::*;
-    use crate::engine::io::Op;
+    use crate::engine::Op;
 
     fn pair() -> (Flow, Socket) {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();

@@ -8,11 +8,10 @@ use iotax_record::TcpRecord;
 use rustix::io::Errno;
 use rustix::net::{RecvFlags, SendFlags};
 
-use crate::engine::buffers::Buffers;
-use crate::engine::io::{Io, Op, Outcome};
+use crate::engine::supplies::Buffers;
 use crate::engine::thread::Thread;
 use crate::engine::zero_copy::ZeroCopy;
-use crate::engine::{Deadline, Engine, OfFlow, Submitted};
+use crate::engine::{Deadline, Engine, Io, OfFlow, Op, Outcome, Submitted};
 use crate::error::Error;
 use crate::peer::{Flow, Role, client};
 use crate::sockopt::{set_timeouts, tcp_record};

@@ -12,9 +12,8 @@ use rand_xoshiro::Xoshiro256PlusPlus;
 use rand_xoshiro::rand_core::{Rng as _, SeedableRng as _};
 use rustix::io::Errno;
 
-use crate::engine::io::{Io, Op, Outcome};
 use crate::engine::thread::{SEED_OF_DATA, Thread};
-use crate::engine::{Deadline, Engine, Submitted};
+use crate::engine::{Deadline, Engine, Io, Op, Outcome, Submitted};
 use crate::error::Error;
 
 /// The last stretch before an instant is spun through, because a sleeping thread is woken late:

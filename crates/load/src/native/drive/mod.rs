@@ -23,10 +23,9 @@ use iotax_vdisk::Clock;
 use super::io_errors::IoErrors;
 use super::latency_target::{Search, Step};
 use crate::engine::access::Accesses;
-use crate::engine::io::{Io, Op, Outcome};
 use crate::engine::pace::Schedule;
 use crate::engine::window::{Flow, Tally};
-use crate::engine::{Deadline, Engine, Submitted, flow};
+use crate::engine::{Deadline, Engine, Io, Op, Outcome, Submitted, pace};
 use crate::file_assignment::Span;
 use crate::verify::WriteVerifier;
 
@@ -50,7 +49,7 @@ pub(crate) struct Worker<'a> {
     /// Looks for its depth.
     pub search: Option<Search>,
     /// In proportion to other threads.
-    pub flow: Option<flow::Turn<'a>>,
+    pub flow: Option<pace::Turn<'a>>,
 }
 
 /// An I/O in flight.

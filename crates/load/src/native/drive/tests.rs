@@ -7,10 +7,10 @@ use iotax_experiment::{Job, Pace, Think};
 use iotax_vdisk::ManualClock;
 
 use super::*;
+use crate::driver::LoadProgress;
 use crate::engine::stop::StopFlags;
 use crate::engine::testing::job;
 use crate::engine::window::{Turn, Window};
-use crate::live::LoadProgress;
 
 const MS: u64 = 1_000_000;
 

@@ -191,53 +191,46 @@ impl From<Lack> for Missing {
     }
 }
 
+/// What the KDC or a program says, and what to do about it; `{service}` is the server's principal.
+const REMEDIES: [(&str, &str); 9] = [
+    (
+        "Clock skew too great",
+        "the clocks of this machine and of the KDC are too far apart (5 minutes by default): \
+         set them (chronyc makestep, timedatectl set-ntp true)",
+    ),
+    (
+        "not found in Kerberos database while getting credentials",
+        "the server has no such principal: make it, and give its key to the server (kadmin: \
+         addprinc -randkey {service}; there: ktadd {service}), or name the server as its \
+         principal has it",
+    ),
+    ("not found in Kerberos database", "the KDC does not know this machine: join it again"),
+    (
+        "Password incorrect",
+        "the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm join)",
+    ),
+    (
+        "Preauthentication failed",
+        "the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)",
+    ),
+    (
+        "no support for encryption type",
+        "KDC, keytab and {service} have no encryption type in common: add aes256-cts-hmac-sha1-96",
+    ),
+    ("Cannot contact any KDC", "see that the KDC runs and port 88 is let through"),
+    ("Cannot find KDC", "name the KDC of the realm in /etc/krb5.conf, or in DNS"),
+    ("default realm", "name it in /etc/krb5.conf: [libdefaults] default_realm"),
+];
+
 /// What to do about what kinit and kvno say: the words are those of the library, MIT's krb5.
 fn of_kdc(text: &str, server: &str) -> Missing {
     let text = text.lines().last().unwrap_or_default().trim();
-    let service = format!("nfs/{server}");
-    let known: [(&str, String); 9] = [
-        (
-            "Clock skew too great",
-            "the clocks of this machine and of the KDC are too far apart (5 minutes by default): \
-             set them (chronyc makestep, timedatectl set-ntp true)"
-                .into(),
-        ),
-        (
-            "not found in Kerberos database while getting credentials",
-            format!(
-                "the server has no such principal: make it, and give its key to the server \
-                 (kadmin: addprinc -randkey {service}; there: ktadd {service}), or name the server \
-                 as its principal has it"
-            ),
-        ),
-        (
-            "not found in Kerberos database",
-            "the KDC does not know this machine: join it again".into(),
-        ),
-        (
-            "Password incorrect",
-            "the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm \
-             join)"
-                .into(),
-        ),
-        (
-            "Preauthentication failed",
-            "the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)".into(),
-        ),
-        (
-            "no support for encryption type",
-            format!("KDC, keytab and {service} have no encryption type in common: add {}", AES[0]),
-        ),
-        ("Cannot contact any KDC", "see that the KDC runs and port 88 is let through".into()),
-        ("Cannot find KDC", "name the KDC of the realm in /etc/krb5.conf, or in DNS".into()),
-        ("default realm", "name it in /etc/krb5.conf: [libdefaults] default_realm".into()),
-    ];
-    let remedy = known.into_iter().find(|(said, _)| text.contains(said));
+    let remedy = REMEDIES.iter().find(|(said, _)| text.contains(said));
     Missing {
         what: format!("Kerberos refuses: {text}"),
         remedy: remedy.map_or_else(
             || format!("see that kinit -k and kvno -S nfs {server} succeed"),
-            |(_, remedy)| remedy,
+            |(_, remedy)| remedy.replace("{service}", &format!("nfs/{server}")),
         ),
     }
 }

@@ -18,14 +18,11 @@ use iotax_experiment::Need;
 use iotax_inspect::Mount;
 use iotax_layers::Nfs;
 
-use crate::build_context::{BuildContext, Turn};
-use crate::entry::Entry;
 use crate::entry::remote::Mounting;
-use crate::error::Error;
-use crate::layers::maker::{System, Top};
+use crate::layers::maker::prelude::*;
 use crate::needs::{self, Missing};
 use crate::read_ahead::ReadAhead;
-use crate::{mounts, scratch};
+use crate::scratch;
 
 /// `retry=0`: a server that does not answer is an error after seconds, not after two minutes.
 /// `nolock`: version 3 would start a daemon for locks, which the load does not use.

@@ -21,10 +21,9 @@ use iotax_layers::Cache;
 use iotax_layers::units::format_bytes;
 
 use self::shard::{PAGE_BYTES, Shard};
+use super::Hits;
 use crate::chance::split_mix;
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel, Request};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use crate::layer::prelude::*;
 use crate::memory;
 
 mod shard;
@@ -61,12 +60,6 @@ impl Recipe for Cache {
     }
 }
 
-#[derive(Default)]
-struct Counts {
-    hits: AtomicU64,
-    misses: AtomicU64,
-}
-
 struct OpenCache {
     /// Of this layer's word in [`Io::notes`]: the sequence number of a read that missed, or of a
     /// write's beginning.
@@ -74,7 +67,7 @@ struct OpenCache {
     shards: Box<[CachePadded<Mutex<Shard>>]>,
     /// The sequence of write beginnings and ends.
     writes: CachePadded<AtomicU64>,
-    counts: CachePadded<Counts>,
+    counts: CachePadded<Hits>,
 }
 
 impl OpenCache {
@@ -153,11 +146,11 @@ impl OpenLayer for OpenCache {
         let op = io.request.op;
         match op {
             Op::Read if self.answer(&mut io) => {
-                self.counts.hits.fetch_add(1, Ordering::Relaxed);
+                self.counts.count(true);
                 return Flow::Turn(io);
             }
             Op::Read => {
-                self.counts.misses.fetch_add(1, Ordering::Relaxed);
+                self.counts.count(false);
                 io.notes[self.index] = self.writes.load(Ordering::Acquire);
             }
             Op::Write => self.begin_write(&mut io),
@@ -175,10 +168,7 @@ impl OpenLayer for OpenCache {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("hits", self.counts.hits.load(Ordering::Relaxed)),
-            ("misses", self.counts.misses.load(Ordering::Relaxed)),
-        ]
+        self.counts.counters()
     }
 
     fn drop_caches(&self) -> Result<(), Error> {

@@ -8,8 +8,8 @@ use std::collections::HashMap;
 
 use rustc_hash::FxBuildHasher;
 
-use crate::buffer::AlignedBuffer;
 use crate::chance::split_mix;
+use crate::io::AlignedBuffer;
 
 pub(super) const PAGE_BYTES: usize = 4096;
 const STRIPES: u64 = 256;

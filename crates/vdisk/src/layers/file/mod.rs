@@ -11,12 +11,9 @@ use iotax_layers::File;
 use rustix::fs::{Advice, OFlags, fadvise, fcntl_getfl, fcntl_setfl, fdatasync, fstat, fstatfs};
 use rustix::io::{Errno, pread, pwrite};
 
-use crate::buffer::AlignedBuffer;
-use crate::error::Error;
-use crate::io::{Op, Parcel};
-use crate::layer::{Base, BuildPlace, Flow, OpenLayer, Recipe};
+use crate::io::AlignedBuffer;
+use crate::layer::prelude::*;
 use crate::names::shown;
-use crate::stats::BackingFacts;
 
 const NAME: &str = "file";
 const BUFFERED_BLOCK_BYTES: u32 = 512;

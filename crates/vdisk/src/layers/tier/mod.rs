@@ -21,7 +21,6 @@
 //! - Replacement is CLOCK (Corbató, 1968), not what any provider documents.
 //! - Layers that do real work (`aes`, `queue`) below do it for hits too.
 
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crossbeam_utils::CachePadded;
@@ -29,9 +28,8 @@ use iotax_layers::Tier;
 use iotax_layers::units::format_bytes;
 
 use self::presence::{PAGE_BYTES, Presence};
-use crate::error::Error;
-use crate::io::{Io, Op, Parcel};
-use crate::layer::{BuildPlace, Flow, OpenLayer, Recipe};
+use super::Hits;
+use crate::layer::prelude::*;
 
 mod presence;
 
@@ -53,12 +51,6 @@ impl Recipe for Tier {
     }
 }
 
-#[derive(Default)]
-struct Counts {
-    hits: AtomicU64,
-    misses: AtomicU64,
-}
-
 /// In this layer's word in [`Io::notes`]: the read is this tier's own hit, not one of a tier above.
 const HIT: u64 = 1;
 
@@ -66,7 +58,7 @@ struct OpenTier {
     /// Of this layer's word in [`Io::notes`].
     index: usize,
     presence: CachePadded<Mutex<Presence>>,
-    counts: CachePadded<Counts>,
+    counts: CachePadded<Hits>,
 }
 
 impl OpenTier {
@@ -83,11 +75,11 @@ impl OpenLayer for OpenTier {
             return Flow::Next(io);
         }
         if self.presence().touch(io.request.offset, io.request.len as u64) {
-            self.counts.hits.fetch_add(1, Ordering::Relaxed);
+            self.counts.count(true);
             io.notes[self.index] = HIT;
             io.passes_free = true;
         } else {
-            self.counts.misses.fetch_add(1, Ordering::Relaxed);
+            self.counts.count(false);
         }
         Flow::Next(io)
     }
@@ -103,10 +95,7 @@ impl OpenLayer for OpenTier {
     }
 
     fn counters(&self) -> Vec<(&'static str, u64)> {
-        vec![
-            ("hits", self.counts.hits.load(Ordering::Relaxed)),
-            ("misses", self.counts.misses.load(Ordering::Relaxed)),
-        ]
+        self.counts.counters()
     }
 
     fn drop_caches(&self) -> Result<(), Error> {

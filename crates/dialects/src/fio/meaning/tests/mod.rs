@@ -74,7 +74,7 @@ fn error(text: &str) -> String {
     match read(text) {
         Err(error) => error.to_string(),
         Ok(workloads) => {
-            let native = crate::fio::beyond::require_native(workloads.iter());
+            let native = crate::fio::require_native(workloads.iter());
             native.expect_err("it is refused").to_string()
         }
     }

@@ -3,7 +3,7 @@
 use insta::assert_snapshot;
 
 use super::*;
-use crate::fio::outside::{Machine, Outside};
+use crate::fio::section::{Machine, Outside};
 
 /// An environment of two variables, and a machine.
 struct Around;

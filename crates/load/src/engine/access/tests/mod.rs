@@ -8,7 +8,7 @@ use iotax_experiment::{Bound, Extent, Share, Think, Trims, Zone};
 use proptest::prelude::*;
 
 use super::*;
-use crate::engine::io::Op;
+use crate::engine::Op;
 use crate::engine::testing::job;
 
 fn sizes() -> impl Strategy<Value = BlockSizes> {
