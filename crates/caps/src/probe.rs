@@ -182,3 +182,128 @@ impl Processors {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use iotax_record::{DirectionRecord, FarEndRecord, UdpRecord};
+
+    use super::*;
+
+    /// Two threads, half a second of CPU time each in two, on a machine of four CPUs.
+    fn job() -> JobRecord {
+        let read = DirectionRecord {
+            ios: 6000,
+            bytes: 6000 * 4096,
+            errors: 2,
+            per_second_ios: vec![2900, 3100],
+            ..DirectionRecord::default()
+        };
+        JobRecord {
+            engine: "io_uring".to_owned(),
+            threads: 2,
+            active_ns: 2_000_000_000,
+            read,
+            cpu_user_ns: 300_000_000,
+            cpu_system_ns: 700_000_000,
+            waiting_ns: Some(1_000_000_000),
+            cpu_wait_ns: Some(400_000_000),
+            in_flight_io_ns: 64_000_000_000,
+            ..JobRecord::default()
+        }
+    }
+
+    fn load(job: JobRecord, far_end: Option<FarEndRecord>) -> LoadRecord {
+        LoadRecord {
+            window_ns: 2_000_000_000,
+            jobs: vec![job],
+            system: SystemCounters {
+                process_cpu_ns: Some(1_500_000_000),
+                cpu_busy_ns: Some(4_000_000_000),
+                kernel_threads_cpu_ns: Some(500_000_000),
+                ..SystemCounters::default()
+            },
+            far_end,
+            ..LoadRecord::default()
+        }
+    }
+
+    fn observed(load: &LoadRecord) -> Observation {
+        Observation::of(load, &Environment { cpus: 4, ..Environment::default() })
+    }
+
+    #[test]
+    fn an_observation_is_what_was_recorded_per_second_per_thread_and_in_cpus() {
+        let seen = observed(&load(job(), None));
+        assert_eq!((seen.iops(), seen.bytes_per_s()), (3000.0, 3000.0 * 4096.0));
+        assert_eq!((seen.in_flight, seen.errors), (32.0, 2));
+        assert_eq!((seen.busy, seen.cpu_wait, seen.far_busy), (Some(0.25), Some(0.1), None));
+        assert_eq!(seen.per_second_ios, [2900, 3100]);
+        assert_eq!(
+            seen.processors,
+            Some(Processors {
+                usable: 4.0,
+                busy: Some(0.5),
+                all: 4.0,
+                process: 0.75,
+                kernel_threads: Some(0.25)
+            })
+        );
+        let limited = Environment { cpus: 4, cgroup_cpus: Some(0.5), ..Environment::default() };
+        let seen = Observation::of(&load(job(), None), &limited);
+        assert_eq!(seen.processors.map(|cpus| cpus.usable), Some(0.5));
+        assert_eq!(Observation::of(&LoadRecord::default(), &limited), Observation::default());
+    }
+
+    #[test]
+    fn an_engine_that_waits_by_looking_at_the_clock_is_busy_when_it_does_not_wait() {
+        let spinning = JobRecord { engine: "vdisk".to_owned(), ..job() };
+        let seen = observed(&load(spinning, None));
+        assert_eq!((seen.busy, seen.processors), (Some(0.75), None));
+    }
+
+    #[test]
+    fn the_far_end_counts_here_on_the_same_host_and_there_on_its_own() {
+        let far = |same_host, cpu_ns| {
+            let far = FarEndRecord { same_host, cpu_ns, ..FarEndRecord::default() };
+            observed(&load(job(), Some(far)))
+        };
+        let here = far(true, 2_000_000_000);
+        assert_eq!((here.busy, here.far_busy), (Some(0.5), None));
+        assert_eq!(here.processors.map(|cpus| cpus.process), Some(1.75));
+        let there = far(false, 2_000_000_000);
+        assert_eq!((there.busy, there.far_busy), (Some(0.25), Some(0.5)));
+        assert_eq!(there.processors.map(|cpus| cpus.process), Some(0.75));
+    }
+
+    #[test]
+    fn of_datagrams_those_count_that_came_and_one_thread_of_the_peer_takes_them() {
+        let udp = UdpRecord { received: 1000, ..UdpRecord::default() };
+        let far = FarEndRecord { cpu_ns: 1_000_000_000, ..FarEndRecord::default() };
+        let seen = observed(&load(JobRecord { udp: Some(udp), ..job() }, Some(far)));
+        assert_eq!((seen.ios, seen.bytes), (1000, 1000 * 4096));
+        assert_eq!((seen.far_busy, seen.per_second_ios.len()), (Some(0.5), 0));
+    }
+
+    #[test]
+    fn a_second_with_enough_ios_is_a_window_of_its_own() {
+        let of = |iops: u64, seconds: u64| {
+            let per_second_ios =
+                vec![u32::try_from(iops).unwrap(); usize::try_from(seconds).unwrap()];
+            let seen = Observation {
+                ios: iops * seconds,
+                active_ns: seconds * 1_000_000_000,
+                per_second_ios,
+                ..Observation::default()
+            };
+            (seen.windows().len(), (seen.grain() * 1e6).round())
+        };
+        assert_eq!(of(300, 4), (4, 5000.0));
+        assert_eq!(of(299, 4), (1, 1254.0));
+        assert_eq!(of(600, 1), (1, 2500.0));
+        assert_eq!(of(0, 2), (1, 1_500_000.0));
+        let tcp = Some(TcpRecord::default());
+        let stream =
+            Observation { ios: 500, active_ns: 1_000_000_000, tcp, ..Observation::default() };
+        assert_eq!(stream.grain(), 0.01);
+    }
+}

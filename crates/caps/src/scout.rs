@@ -321,3 +321,37 @@ pub(crate) fn nanos(seconds: f64) -> u64 {
 fn whole(bytes: f64) -> u64 {
     bytes as u64
 }
+
+#[cfg(test)]
+mod tests {
+    use iotax_experiment::{Arm, BurstWatch, CloudChoice, SearchDraft, SearchTarget, Target};
+
+    use super::*;
+
+    #[test]
+    fn a_search_takes_as_long_as_its_soaks_probes_pairs_and_pauses() {
+        let expected_s = |targets: usize, quick: bool, burst: Option<BurstWatch>| {
+            let target = |at: usize| SearchTarget {
+                arm: Arm::new(format!("disk {at}"), Target::Path("/".into())),
+                span_bytes: 1 << 30,
+            };
+            let search = SearchDraft {
+                targets: (0..targets).map(target).collect(),
+                writes: false,
+                quick,
+                burst,
+                cloud: CloudChoice::default(),
+                fail_if: Vec::new(),
+                seed: 1,
+            };
+            expected_ns(&search.resolve().unwrap()) as f64 / 1e9
+        };
+        // 12 s of soak and 22 probes of 2.25 s; with a second target a pair of 18 probes.
+        assert_eq!(expected_s(1, false, None), 61.5);
+        assert_eq!(expected_s(2, false, None), 123.0 + 40.5);
+        assert_eq!(expected_s(3, false, None), 184.5 + 121.5);
+        assert_eq!(expected_s(1, true, None), 37.3);
+        let watch = BurstWatch { longest_ns: 60_000_000_000, pauses_ns: vec![5_000_000_000; 2] };
+        assert_eq!(expected_s(2, false, Some(watch)), 163.5 + 4.0 * 80.0);
+    }
+}

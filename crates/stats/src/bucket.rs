@@ -55,7 +55,7 @@ pub fn two_phase(x: &[f64]) -> Option<TwoPhase> {
     }
     let floor = STALL_FRACTION * level;
     let log: Vec<f64> = x.iter().map(|v| v.max(floor).ln()).collect();
-    let split = best_split(&log);
+    let split = best_split(&log, MIN_PHASE);
     let (before, after) = log.split_at(split);
     let unsplit = sum_of_squares(&log);
     let residual = (sum_of_squares(before) + sum_of_squares(after)).max(1e-12);
@@ -77,17 +77,17 @@ pub fn two_phase(x: &[f64]) -> Option<TwoPhase> {
     })
 }
 
-/// The split with the least residual sum of squares. On the centred series the sum between
-/// the phases is `S^2 (1/k + 1/(n-k))`, `S` being the sum of the first `k`: largest where the
-/// residual is least.
-fn best_split(log: &[f64]) -> usize {
+/// The split with the least residual sum of squares and at least `least` values on each side. On
+/// the centred series the sum between the phases is `S^2 (1/k + 1/(n-k))`, `S` being the sum of
+/// the first `k`: largest where the residual is least.
+pub(crate) fn best_split(log: &[f64], least: usize) -> usize {
     let n = log.len();
     let centre = mean(log);
-    let (mut sum, mut best, mut best_between) = (0.0, MIN_PHASE, f64::NEG_INFINITY);
-    for k in 1..=n - MIN_PHASE {
+    let (mut sum, mut best, mut best_between) = (0.0, least, f64::NEG_INFINITY);
+    for k in 1..=n - least {
         sum += log[k - 1] - centre;
         let between = sum * sum * (1.0 / k as f64 + 1.0 / (n - k) as f64);
-        if k >= MIN_PHASE && between > best_between {
+        if k >= least && between > best_between {
             (best, best_between) = (k, between);
         }
     }
@@ -140,7 +140,31 @@ mod tests {
         assert!((35..=45).contains(&fit.split), "{fit:?}");
     }
 
+    /// Noise that depends on itself: each value keeps `kept` of the one before.
+    fn wandering(noise: &[f64], kept: f64) -> Vec<f64> {
+        let mut level = 0.0;
+        let next = |noise: &f64| {
+            level = kept * level + noise;
+            level
+        };
+        noise.iter().map(next).collect()
+    }
+
     proptest! {
+        #[test]
+        fn a_step_pays_for_what_seconds_that_depend_on_each_other_make_likely(
+            noise in prop::collection::vec(-0.1..0.1_f64, 20..80), kept in 0.0..0.8_f64, step in 0.0..0.6_f64,
+        ) {
+            let half = noise.len() / 2;
+            let level = |at: usize| if at < half { step } else { 0.0 };
+            let x: Vec<f64> = wandering(&noise, kept).iter().enumerate()
+                .map(|(at, noise)| (noise + level(at)).exp()).collect();
+            let fit = two_phase(&x).unwrap();
+            let r = fit.autocorrelation;
+            let price = 3.0 * (x.len() as f64).ln() * (1.0 + r) / (1.0 - r);
+            prop_assert_eq!(fit.found, fit.gain > price && fit.ratio >= 1.2, "{:?}", fit);
+        }
+
         #[test]
         fn split_is_the_least_squares_one(
             x in prop::collection::vec(50.0..150.0_f64, 10..60), factor in 1.0..3.0_f64, at in 0..60_usize,

@@ -104,6 +104,29 @@ mod tests {
         assert_eq!(ceiling(&[100.0, 104.0, 97.0, 110.0, 101.0, 93.0, 106.0, 99.0], 0.0), None);
     }
 
+    #[test]
+    fn an_interval_is_that_of_the_windows_or_of_the_event_at_their_edges() {
+        let rates = [1000.0, 1002.0, 999.0, 1001.0, 1000.5];
+        let is = |grain: f64, level: f64, lo: f64, hi: f64| {
+            let found = ceiling(&rates, grain).unwrap();
+            let off = [found.level - level, found.lo - lo, found.hi - hi];
+            assert!(off.iter().all(|off| off.abs() < 1e-4), "{found:?}");
+        };
+        is(0.0, 1_000.499_500, 999.112_240, 1_001.888_687);
+        is(0.02, 1_000.499_500, 991.590_662, 1_009.488_379);
+    }
+
+    #[test]
+    fn a_ceiling_has_enough_windows_on_it_and_few_above() {
+        let of = |parts: &[&[f64]]| ceiling(&parts.concat(), 0.0).is_some();
+        assert!(of(&[&[1000.0; 3]]) && !of(&[&[1000.0; 4], &[700.0; 3]]));
+        assert!(of(&[&[1000.0; 5], &[700.0, 500.0, 300.0]]));
+        let scattered: Vec<f64> = (0..24).map(|at| 300.0 + 20.0 * f64::from(at)).collect();
+        assert!(!of(&[&[1000.0; 6], &scattered]) && of(&[&[1000.0; 11], &scattered]));
+        assert!(of(&[&[1100.0], &[1000.0; 7]]) && !of(&[&[1100.0, 1050.0], &[1000.0; 7]]));
+        assert!(!of(&[&[f64::INFINITY; 9]]));
+    }
+
     proptest! {
         #[test]
         fn a_ceiling_is_found_below_which_less_than_half_is_lost(

@@ -155,7 +155,9 @@ mod tests {
     fn trend_is_dependence_and_alternation_is_not() {
         let trend: Vec<f64> = (0..20).map(f64::from).collect();
         assert!(dependence(&trend).is_some());
-        assert!(dependence(&trend[..7]).is_none(), "too few blocks");
+        assert!(dependence(&trend[..8]).is_some());
+        let wave = [0.7, 0.9, 0.7, 0.0, -0.6, -0.9, -0.6];
+        assert!(dependence(&wave).is_none(), "too few blocks");
         let alternating: Vec<f64> = (0..20).map(|i| f64::from(i % 2)).collect();
         assert!(dependence(&alternating).is_none());
         assert!(lag1_autocorrelation(&alternating) < -0.9);
@@ -181,6 +183,18 @@ mod tests {
         assert!((1.5..3.5).contains(&dependent), "{dependent}");
         assert_eq!(pooled_long_run_variance(&[]), 0.0);
         assert_eq!(pooled_long_run_variance(&[vec![2.0; 5], vec![3.0; 5]]), 0.0);
+    }
+
+    #[test]
+    fn long_run_variances_of_a_few_series_by_hand() {
+        let near = |found: f64, expected: f64| assert!((found - expected).abs() < 1e-9, "{found}");
+        let x = [1.0, 2.0, 4.0, 3.0, 5.0, 4.0, 6.0, 5.0, 7.0];
+        near(ar1_coefficient(&x[..8]), 0.355_769_230_769);
+        near(ar1_coefficient(&x), 0.815_384_615_385);
+        let y = [10.0, 11.0, 13.0, 12.0, 14.0, 13.0, 15.0, 14.0, 16.0, 13.0];
+        near(long_run_variance(&y), 19.702_743_484_225);
+        // Of three values each no length is left to correct for.
+        near(pooled_long_run_variance(&[vec![1.0, 2.0, 3.0], vec![2.0, 4.0, 9.0]]), 7.0);
     }
 
     #[test]

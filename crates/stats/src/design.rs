@@ -101,14 +101,12 @@ impl Design {
     /// turn a smaller p-value into a larger sequential one; the bottom level holds there too,
     /// so the smaller of both is taken. A NaN yields 1.
     pub fn sequential_p(&self, smallest_p: f64) -> f64 {
-        let calibrated = if smallest_p < self.p_star[0] {
-            ALPHAS[0]
-        } else if smallest_p < self.nominal_level(1.0) {
-            log_log_interpolate(smallest_p, self.p_star, &ALPHAS)
+        if smallest_p < self.nominal_level(1.0) {
+            let calibrated = log_log_interpolate(smallest_p, self.p_star, &ALPHAS);
+            calibrated.min(self.looks.len() as f64 * smallest_p)
         } else {
-            return 1.0;
-        };
-        calibrated.min(self.looks.len() as f64 * smallest_p)
+            1.0
+        }
     }
 }
 

@@ -221,6 +221,7 @@ mod tests {
     #[test]
     fn missing_value_spoils_only_the_contrasts_that_need_it() {
         let design = Factorial::new(2).unwrap();
+        assert_eq!(design.layers(), 2);
         let blocks = [[10.0, 12.0, f64::NAN, 20.0], [10.0, 13.0, 15.0, 19.0]];
         let of = |weights: Vec<f64>| contrasts(blocks.iter().map(|b| &b[..]), &weights);
         assert_eq!(of(design.total()), [10.0, 9.0]);

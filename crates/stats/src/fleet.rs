@@ -153,9 +153,14 @@ mod tests {
     fn slow_nodes_are_found_among_many_and_nobody_else_is() {
         let fleet = Fleet::of(&nodes(&[11, 42], 50), 0.05).unwrap();
         assert_eq!(slow(&fleet), [11, 42]);
-        assert!(fleet.nodes[11].shrunken > fleet.nodes[11].raw, "{:?}", fleet.nodes[11]);
+        let between = fleet.spread.powi(2);
+        let drawn = fleet.nodes[11].raw * between / (between + fleet.within / 8.0);
+        assert!((fleet.nodes[11].shrunken - drawn).abs() < 1e-12, "{:?}", fleet.nodes[11]);
         assert!(slow(&Fleet::of(&nodes(&[], 50), 0.05).unwrap()).is_empty());
         assert_eq!(Fleet::of(&nodes(&[3], 19), 0.05), None);
+        let equal = vec![Probes { mean: 0.0, variance: 0.01, count: 4 }; 20];
+        assert_eq!(Fleet::of(&equal, 0.05).unwrap().spread, SPREAD_FLOOR);
+        assert_eq!((Probes::of(&[1.0]), Probes::of(&[1.0; 2]).unwrap().count), (None, 2));
     }
 
     proptest! {

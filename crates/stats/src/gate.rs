@@ -92,13 +92,24 @@ mod tests {
         assert_eq!(of(&[9.0; 5]), Outcome::Pass);
         assert_eq!(of(&[f64::INFINITY; 5]), Outcome::Fail, "stalled");
         assert_eq!(of(&[11.0, 9.0, 11.0, 11.0, 11.0]), Outcome::Undecided);
+        assert_eq!(of(&[10.0; 5]), Outcome::Pass, "on the limit");
+        let on_it = |lo, hi| Outcome::of(&Interval { mean: 1.0, lo, hi }, 1.0);
+        assert_eq!([on_it(1.0, 1.5), on_it(0.5, 1.0)], [Outcome::Undecided; 2]);
     }
 
     #[test]
     fn the_price_of_a_word_is_paid_when_it_is_reached() {
         let summary = Summary { blocks: 10, mean: -0.02, sd: 0.1 };
-        let needed = blocks_needed(&summary, 0.03, 0.05).unwrap();
-        assert!((50..200).contains(&needed), "{needed}");
+        let half_width = |blocks: usize| {
+            let level = Design::with_max_blocks(blocks).nominal_level(0.1);
+            critical_t(level, blocks - 1) * 0.1 / (blocks as f64).sqrt()
+        };
+        for (blocks, distance, about) in [(10, 0.03, 50..200), (2, 0.1, 5..15), (2, 0.2, 3..6)] {
+            let needed = blocks_needed(&Summary { blocks, ..summary }, distance, 0.05).unwrap();
+            assert!(about.contains(&needed), "{needed}");
+            let (is, less) = (half_width(needed), half_width(needed - 1));
+            assert!(is < distance && less >= distance, "{needed}");
+        }
         assert_eq!(blocks_needed(&summary, 0.0, 0.05), None, "on the limit");
     }
 }

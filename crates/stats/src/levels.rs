@@ -3,6 +3,7 @@
 //! A limiter that is switched, a noisy neighbour with a schedule: such a rate has no level that it could
 //! be summed up by. Disturbances of a single level do not look so: what they leave scatters.
 
+use crate::bucket::best_split;
 use crate::sample::{all_finite, mean, median};
 
 /// Samples, at least.
@@ -67,7 +68,7 @@ pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
     let logs: Vec<f64> = rates.iter().map(|rate| rate.ln()).collect();
     let mut sorted = logs.clone();
     sorted.sort_by(f64::total_cmp);
-    let at = split(&sorted);
+    let at = best_split(&sorted, 1);
     let middle = f64::midpoint(median(&sorted[..at]), median(&sorted[at..]));
     let (below, above) = sides(&logs, middle);
     let (low, high) = (median(&below), median(&above));
@@ -114,20 +115,6 @@ fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
     };
     let kept = (0..logs.len()).filter(|at| !is_change(*at)).map(|at| logs[at]);
     kept.partition(|log| *log < middle)
-}
-
-/// The split of sorted values with the least squares within its parts.
-fn split(sorted: &[f64]) -> usize {
-    let (n, centre) = (sorted.len(), mean(sorted));
-    let (mut sum, mut best, mut most) = (0.0, 1, f64::NEG_INFINITY);
-    for k in 1..n {
-        sum += sorted[k - 1] - centre;
-        let between = sum * sum * (1.0 / k as f64 + 1.0 / (n - k) as f64);
-        if between > most {
-            (best, most) = (k, between);
-        }
-    }
-    best
 }
 
 /// Where a series rises beyond the middle, or falls below it.
@@ -179,6 +166,86 @@ mod tests {
             .collect();
         let found = two_levels(&irregular).unwrap();
         assert_eq!(found.period, None, "{found:?}");
+    }
+
+    /// Each rate as long as it says, in seconds.
+    fn turns(of: &[(f64, usize)]) -> Vec<f64> {
+        of.iter().flat_map(|(rate, seconds)| std::iter::repeat_n(*rate, *seconds)).collect()
+    }
+
+    #[test]
+    fn a_burst_that_runs_out_never_rises_and_a_bucket_that_fills_never_falls() {
+        let of = |turns_: &[(f64, usize)]| two_levels(&turns(turns_)).map(|found| found.rises);
+        assert_eq!(of(&[(2000.0, 10), (600.0, 10)]), Some(0));
+        assert_eq!(of(&[(600.0, 10), (2000.0, 10)]), Some(1));
+        assert_eq!(of(&[(600.0, 5), (2000.0, 5), (600.0, 5), (2000.0, 5), (600.0, 5)]), Some(2));
+    }
+
+    #[test]
+    fn two_levels_are_long_enough_and_far_enough_apart() {
+        let of = |seconds: usize, high: f64| {
+            let found = two_levels(&turns(&[(high, seconds - 5), (1000.0, 5)]));
+            found.is_some()
+        };
+        assert_eq!([of(11, 2000.0), of(12, 2000.0)], [false, true], "samples");
+        assert_eq!([of(25, 2000.0), of(26, 2000.0)], [true, false], "share of the lower one");
+        assert_eq!([of(12, 1240.0), of(12, 1260.0)], [false, true], "ratio");
+        assert_eq!(two_levels(&turns(&[(f64::INFINITY, 10), (1000.0, 10)])), None);
+        assert_eq!(two_levels(&turns(&[(1000.0, 10), (0.0, 10)])), None);
+    }
+
+    #[test]
+    fn levels_near_to_each_other_must_hold_still_and_limiters_levels_do() {
+        let of = |ratio: f64, noise: f64| {
+            let noise = |at: usize| (noise * ((at * 7 % 3) as f64 - 1.0)).exp();
+            let level = |at: usize| if (at / 5).is_multiple_of(2) { ratio } else { 1.0 };
+            let rates: Vec<f64> = (0..40).map(|at| 1000.0 * level(at) * noise(at)).collect();
+            two_levels(&rates).map(|found| found.is_tight)
+        };
+        assert_eq!([of(3.0, 0.0), of(3.0, 0.019)], [Some(true); 2]);
+        assert_eq!([of(3.0, 0.05), of(3.0, 0.09), of(3.0, 0.11)], [Some(false), Some(false), None]);
+        assert_eq!([of(1.4, 0.05), of(1.4, 0.08)], [Some(false), None], "a sixth of the distance");
+    }
+
+    #[test]
+    fn seconds_in_which_the_level_changed_belong_to_neither() {
+        let low_and_high = |logs: &[f64]| sides(logs, 0.5);
+        let (below, above) = low_and_high(&[0.0, 0.0, 0.3, 1.0, 1.0, 0.8, 0.0]);
+        assert_eq!((below, above), (vec![0.0; 3], vec![1.0; 2]));
+        // A tenth of the way is noise of one level, and no change.
+        let (below, above) = low_and_high(&[0.0, 0.05, 1.0, 0.95, 0.0]);
+        assert_eq!((below, above), (vec![0.0, 0.05, 0.0], vec![1.0, 0.95]));
+        // Nor is a spike, or what is between two values of one side.
+        let (below, above) = low_and_high(&[0.0, 1.0, 0.0, 0.2, 0.4, 2.0, 1.0, 0.6]);
+        assert_eq!((below, above), (vec![0.0, 0.0, 0.2], vec![1.0, 2.0, 1.0, 0.6]));
+        // The ends have no neighbour.
+        assert_eq!(low_and_high(&[0.3, 1.0]), (vec![0.3], vec![1.0]));
+    }
+
+    #[test]
+    fn turns_that_differ_by_a_quarter_of_their_mean_are_regular() {
+        let of = |seconds: [usize; 4]| {
+            let rates = [2000.0, 600.0, 2000.0, 600.0];
+            let mut all: Vec<_> = rates.into_iter().zip(seconds).collect();
+            all.extend([(2000.0, 10), (600.0, 5)]);
+            two_levels(&turns(&all)).unwrap().period
+        };
+        assert_eq!(of([10, 10, 10, 14]), Some(22.0), "20 and 24");
+        assert_eq!(of([10, 10, 10, 16]), None, "20 and 26");
+        let short = |turns: [usize; 3]| period([vec![turns[0], turns[1], turns[2]], Vec::new()]);
+        assert_eq!(short([0, 3, 8]), Some(4.0), "two samples");
+        assert_eq!([short([0, 3, 9]), short([0, 1, 2])], [None; 2]);
+    }
+
+    #[test]
+    fn some_alike_samples_far_from_a_level_hint_at_another() {
+        let of = |others: &[f64]| has_another(&[&[1000.0; 5], others].concat(), 1000.0);
+        assert!(of(&[700.0; 3]) && of(&[1300.0; 3]));
+        assert!(!of(&[700.0; 2]), "too few");
+        assert!(!of(&[810.0; 3]) && !of(&[1240.0; 3]), "too near");
+        assert!(!of(&[100.0, 200.0, 400.0]) && !of(&[100.0, 200.0, 400.0, 700.0]), "unlike");
+        assert!(of(&[390.0, 400.0, 410.0, 100.0, 150.0]), "three of five are");
+        assert!(of(&[400.0, 480.0, 400.0]) && !of(&[320.0, 400.0, 500.0]), "a fifth");
     }
 
     #[test]

@@ -119,6 +119,22 @@ mod tests {
     }
 
     #[test]
+    fn the_test_of_both_orders_is_the_pooled_t_test() {
+        let d = [0.3, -0.1, -0.2, 0.4, 0.1, 0.0];
+        let orders = [true, false, false, true, true, false];
+        // t = 3.478505 of 4 degrees of freedom, and with one value less of 3, by hand.
+        let six = DifferencesByOrder::of(&d, &orders).unwrap();
+        assert!((six.p - 0.025_386_448).abs() < 1e-8, "{six:?}");
+        let five = DifferencesByOrder::of(&d[..5], &orders[..5]).unwrap();
+        assert!((five.p - 0.040_112_054).abs() < 1e-8, "{five:?}");
+        let without = six.taken_out(&d, &orders, &critical()).unwrap();
+        let middle = mean(&without);
+        assert!((middle - f64::midpoint(six.base_first, six.arm_first)).abs() < 1e-12);
+        let is_above = |at: usize| without[at] > middle;
+        assert_eq!([0, 1, 2, 3, 4, 5].map(is_above), [true, false, false, true, false, true]);
+    }
+
+    #[test]
     fn each_order_has_to_be_there_twice_and_the_spread_to_be_known() {
         let d = [0.3, -0.3, -0.3, 0.3, 0.3, -0.3];
         assert_eq!(DifferencesByOrder::of(&d[..3], &orders(3)), None);

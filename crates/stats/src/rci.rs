@@ -184,6 +184,13 @@ mod tests {
     }
 
     #[test]
+    fn spreads_that_overflow_have_no_summary() {
+        assert_eq!(Summary::of(&[1e200, -1e200, 0.0]), None);
+        let design = Design::with_max_blocks(10);
+        assert_eq!(CriticalValues::new(design, 0.05).design(), design);
+    }
+
+    #[test]
     fn tax_of_a_slower_arm_is_positive() {
         let tax = Interval { mean: 0.5_f64.ln(), lo: 0.4_f64.ln(), hi: 0.8_f64.ln() }.to_tax();
         assert!((tax.mean - 0.5).abs() < 1e-15);

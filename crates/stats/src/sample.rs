@@ -38,3 +38,28 @@ pub fn median(x: &[f64]) -> f64 {
 pub fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_spread_is_found_around_a_mean_that_is_large_beside_it() {
+        for shift in [0.0, 1e7 / 3.0, 1e8 / 7.0] {
+            let found = variance(&[0.1, 0.2, 0.3, 0.4, 0.6].map(|x| x + shift));
+            assert!((found / 0.037 - 1.0).abs() < 1e-6, "{shift}: {found}");
+        }
+    }
+
+    #[test]
+    fn the_middle_of_values() {
+        assert!(median(&[]).is_nan());
+        assert_eq!([median(&[3.0]), median(&[4.0, 1.0, 3.0])], [3.0; 2]);
+        assert_eq!([median(&[4.0, 2.0]), median(&[9.0, 1.0, 4.0, 2.0])], [3.0; 2]);
+    }
+
+    #[test]
+    fn more_than_fit_are_as_many_as_fit() {
+        assert_eq!([count(0), count(7), count(usize::MAX)], [0, 7, u32::MAX]);
+    }
+}

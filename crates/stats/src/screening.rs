@@ -177,6 +177,21 @@ mod tests {
         assert!(probes < 9 * NODES, "{probes}");
         assert_eq!(found.counts[5], 16);
         assert_eq!(found.suspects(), Vec::<usize>::new());
+        // Drawn towards the centre by what its 16 probes leave uncertain.
+        let between = fleet.spread.powi(2);
+        let share = between / (between + fleet.within / 16.0);
+        assert!((fleet.nodes[5].shrunken - size * share).abs() < 1e-12, "{:?}", fleet.nodes[5]);
+    }
+
+    #[test]
+    fn a_quarter_as_many_controls_as_suspects_watch_them_as_far_as_there_are_so_many() {
+        let controls = |suspects: usize| {
+            let first = vec![vec![0.01, -0.01, 0.02]; 100];
+            let mut found = Screening::of(&first).unwrap();
+            found.is_open = (0..100).map(|node| node < suspects).collect();
+            found.controls()
+        };
+        assert_eq!([controls(4), controls(62), controls(99)], [MIN_CONTROLS, 15, 1]);
     }
 
     #[test]

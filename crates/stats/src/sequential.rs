@@ -345,6 +345,54 @@ mod tests {
     }
 
     #[test]
+    fn p_values_of_dependent_blocks_are_those_of_a_spread_so_much_wider() {
+        let procedure = sequential(Mode::Default);
+        let d = series(4, -0.2, 0.01);
+        let wide = |blocks: usize| {
+            let all = Summary::of(&d[..blocks]).unwrap();
+            Summary { sd: all.sd * widening(&d[..blocks]), ..all }.p_value()
+        };
+        let expected = procedure.design().sequential_p(wide(3).min(wide(4)));
+        assert!(expected < 0.5, "{expected}");
+        let found = procedure.sequential_p_if_dependent(&d);
+        assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
+        assert!(found > 2.0 * procedure.sequential_p(&d));
+    }
+
+    #[test]
+    fn the_schedule_is_the_one_that_was_asked_for() {
+        let design = Design::with_max_blocks(10);
+        let procedure = Sequential::new(design, 0.05, 0.05, Mode::Default);
+        assert_eq!((procedure.design(), procedure.critical().design()), (design, design));
+        let last = procedure.decide(&series(10, 0.0, 0.1)).unwrap();
+        assert_eq!(last.stop, Some(StopReason::LastLook));
+    }
+
+    #[test]
+    fn a_sign_that_is_withheld_leaves_no_goal_reached_but_precision() {
+        let stop = |mode, stop| {
+            let procedure = sequential(mode);
+            let mut decision = procedure.conclude(&series(10, -0.2, 0.01));
+            assert_eq!(decision.stop, Some(StopReason::GoalReached));
+            decision.stop = stop;
+            procedure.withhold(&mut decision);
+            assert_eq!((decision.verdict, decision.projection), (Verdict::Undecided, None));
+            decision.stop
+        };
+        let (goal, futile) = (Some(StopReason::GoalReached), Some(StopReason::Futile));
+        assert_eq!([stop(Mode::Default, goal), stop(Mode::Default, futile)], [None, futile]);
+        assert_eq!([stop(Mode::Tight, goal), stop(Mode::Tight, None)], [goal, None]);
+    }
+
+    #[test]
+    fn a_family_of_two_is_judged_as_one() {
+        let procedure = sequential(Mode::Default);
+        let mut two = [procedure.conclude(&series(10, -0.2, 0.01)); 2];
+        procedure.withhold_by_family(&mut two, &[0.06, 0.04]);
+        assert_eq!(two.map(|d| d.verdict), [Verdict::Undecided, Verdict::Slower]);
+    }
+
+    #[test]
     fn hopeless_noise_stops_early_and_says_what_it_would_take() {
         let decision = sequential(Mode::Default).decide(&series(8, 0.0, 0.3)).unwrap();
         assert_eq!(decision.verdict, Verdict::Undecided);

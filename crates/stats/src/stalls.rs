@@ -210,6 +210,28 @@ mod tests {
     }
 
     #[test]
+    fn equal_rates_tell_nothing_and_no_block_after_the_last_decides() {
+        let equal = test(&[(Some(5.0), Some(5.0)), (Some(4.0), Some(5.0))]);
+        assert_eq!((equal.informative, equal.worse), (1, 1));
+        let none = test(&vec![(Some(4.0), Some(5.0)); MAX_BLOCKS + 1]);
+        assert_eq!((none.sign, none.needed), (None, MAX_BLOCKS + 2));
+    }
+
+    #[test]
+    fn what_would_decide_is_counted_of_signs_and_of_stalls() {
+        let (worse, better) = ((Some(1.0), Some(2.0)), (Some(2.0), Some(1.0)));
+        assert_eq!(test(&[worse; 3]).more_blocks, Some(4), "by signs alone");
+        let even = |pairs: usize| [worse, better].repeat(pairs);
+        let cuts = boundary(0.025, Sides::Two);
+        let needed = (1..=30).find(|k| 5 + k >= cuts[10 + k]);
+        assert!(needed.is_some_and(|k| k > 4), "{needed:?}");
+        assert_eq!(test(&even(5)).more_blocks, needed);
+        assert_eq!(test(&even(18)).more_blocks, None, "no stall, and too few blocks are left");
+        let stalled = [vec![(None, Some(1.0)); 3], even(16)].concat();
+        assert_eq!(test(&stalled).more_blocks, Some(4), "by who stalls alone");
+    }
+
+    #[test]
     fn a_smaller_error_rate_asks_for_more() {
         let four_arms = StallTest::of(&[(None, Some(9.0)); 7], LIMIT, 0.05 / 4.0);
         assert_eq!((four_arms.sign, four_arms.more_blocks), (None, Some(2)));

@@ -67,5 +67,6 @@ mod tests {
         assert!(is_steady(&[96.0, 98.0, 100.0, 102.0, 104.0]), "line excursion 8 %");
         assert!(!is_steady(&[0.0; 5]));
         assert!(!is_steady(&[100.0, 100.0, f64::NAN, 100.0, 100.0]));
+        assert_eq!([Window::of(&[f64::NAN; 5]), Window::of(&[0.0; 5])], [None; 2]);
     }
 }

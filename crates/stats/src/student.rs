@@ -49,6 +49,13 @@ mod tests {
     }
 
     #[test]
+    fn each_term_of_the_expansion_counts() {
+        let off = critical_t_from_z(critical_z(0.05), 30.0) - critical_t(0.05, 30);
+        assert!(off.abs() < 2.5e-6, "{off}");
+        assert!((critical_t_from_z(critical_z(0.05), 20.0) - 2.085_953_273_8).abs() < 1e-9);
+    }
+
+    #[test]
     fn expansion_meets_the_exact_quantile_from_a_hundred_degrees_on() {
         for p in [0.05, 0.00514, 1e-4] {
             let exact = critical_t(p, 100);

@@ -105,6 +105,18 @@ mod tests {
     }
 
     #[test]
+    fn slopes_and_their_p_values_by_hand() {
+        let is = |values: [f64; 10], change: f64, p: f64| {
+            let found = trend(&values).unwrap();
+            assert!((found.change - change).abs() < 1e-9, "{found:?}");
+            assert!((found.p / p - 1.0).abs() < 1e-8, "{found:?}");
+        };
+        is([0.0, 0.3, 0.1, 0.2, 0.6, 0.4, 0.5, 0.9, 0.7, 0.8], 0.801_818_181_8, 5.421_442_248e-4);
+        // Residuals that depend on the one before.
+        is([0.0, 0.1, 0.3, 0.2, 0.5, 0.7, 0.9, 0.8, 0.6, 0.4], 0.649_090_909_1, 0.186_864_426_9);
+    }
+
+    #[test]
     fn noise_few_values_and_small_changes_are_none() {
         assert!(!trend(&series(20, |_| 0.0)).unwrap().found);
         assert_eq!(trend(&series(7, |x| -2.0 * x)), None, "seven values");

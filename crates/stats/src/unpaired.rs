@@ -101,7 +101,15 @@ mod tests {
     }
 
     #[test]
+    fn p_values_are_students_with_the_freedom_of_the_smaller_sample() {
+        // t = 2.886751 of 2 degrees of freedom.
+        let found = Unpaired::of(&[1.0, 2.0, 3.0, 4.0], &[4.0, 6.0, 5.0]).unwrap();
+        assert!((found.p_value() - 0.101_973_489_9).abs() < 1e-9, "{}", found.p_value());
+    }
+
+    #[test]
     fn one_result_has_no_interval() {
+        assert_eq!(Unpaired::of(&[1e308, -1e308], &[2.0, 3.0]), None, "of infinite spread");
         assert_eq!(Unpaired::of(&[1.0], &[2.0, 3.0]), None);
         assert_eq!(Unpaired::of(&[1.0, f64::NAN], &[2.0, 3.0]), None);
         assert!(Unpaired::of(&[1.0, 1.0], &[1.0, 1.0]).unwrap().interval(0.05).half_width() > 0.0);

@@ -121,6 +121,8 @@ mod tests {
         assert_eq!(Verdict::of(&cost(-0.30, -0.01), 0.05), Verdict::Faster);
         assert_eq!(Verdict::of(&cost(-0.30, 0.01), 0.05), Verdict::Undecided);
         assert_eq!(Verdict::of(&cost(-0.05, 0.01), 0.05), Verdict::Undecided);
+        assert_eq!(Verdict::of(&cost(-0.01, 0.05), 0.05), Verdict::Undecided);
+        assert_eq!(Verdict::of(&cost(-0.06, 0.0), 0.05), Verdict::Undecided);
         assert_eq!(Verdict::of(&cost(-0.04, 0.04), 0.05), Verdict::Equivalent);
         assert_eq!(Verdict::of(&cost(0.0, 0.06), 0.05), Verdict::Undecided);
     }

@@ -6,9 +6,11 @@
     reason = "made-up figures, all known to fit"
 )]
 
+mod probes;
+
 use iotax_caps::{
     BlockEnd, BusySign, CapKind, CapNote, CapSign, Caps, Ended, Observation, Obstacle, Prober,
-    Shared, TargetCaps, Undecided, search_caps,
+    Processors, Shared, TargetCaps, Undecided, search_caps,
 };
 use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{
@@ -35,6 +37,14 @@ struct Disk {
     cache_bytes: f64,
     /// What is left of the rate in a second.
     left: fn(u64) -> f64,
+    /// What is left of the rate of I/Os of a size.
+    left_of_size: fn(u32) -> f64,
+    /// What the CPUs do at this many I/Os per second of this size.
+    processors: fn(f64, u32) -> Option<Processors>,
+    /// Share of its time that the load waits for a CPU.
+    cpu_wait: Option<f64>,
+    span_bytes: u64,
+    smallest_io_bytes: u32,
 }
 
 const DISK: Disk = Disk {
@@ -46,6 +56,11 @@ const DISK: Disk = Disk {
     credits: 0.0,
     cache_bytes: 0.0,
     left: |_| 1.0,
+    left_of_size: |_| 1.0,
+    processors: |_, _| None,
+    cpu_wait: None,
+    span_bytes: 64 << 30,
+    smallest_io_bytes: 512,
 };
 
 struct Disks {
@@ -56,13 +71,22 @@ struct Disks {
     second: u64,
     probes_left: u32,
     silent: Option<&'static str>,
+    /// What was asked for, a line for each probe and pause.
+    log: Vec<String>,
 }
 
 impl Disks {
     fn of(each: &[Disk]) -> Self {
         let credits = each.iter().map(|disk| disk.credits).collect();
-        let (each, are_one, second) = (each.to_vec(), false, 0);
-        Self { each, credits, are_one, second, probes_left: u32::MAX, silent: None }
+        Self {
+            each: each.to_vec(),
+            credits,
+            are_one: false,
+            second: 0,
+            probes_left: u32::MAX,
+            silent: None,
+            log: Vec::new(),
+        }
     }
 
     /// I/Os in one second.
@@ -83,7 +107,8 @@ impl Disks {
         let faster = if hits { 5.0 } else { 1.0 };
         // As uneven as a token bucket is.
         let uneven = 1.0 + 1e-3 * (self.second % 3) as f64;
-        most.min(by_depth) * faster * uneven * (disk.left)(self.second)
+        let left = (disk.left)(self.second) * (disk.left_of_size)(probe.block_bytes);
+        most.min(by_depth) * faster * uneven * left
     }
 }
 
@@ -108,16 +133,20 @@ impl Prober for Disks {
             seen.active_ns = window * 1_000_000_000;
             seen.in_flight = f64::from(probe.queue_depth);
             seen.mean_latency_ns = seen.in_flight * 1e9 / seen.iops();
-            seen.busy = Some(self.each[place.0].busy);
+            let disk = &self.each[place.0];
+            (seen.busy, seen.cpu_wait) = (Some(disk.busy), disk.cpu_wait);
+            seen.processors = (disk.processors)(seen.iops(), probe.block_bytes);
             if let Some(error) = self.silent {
                 seen.ios = 0;
                 seen.first_error = Some(error.to_owned()).filter(|error| !error.is_empty());
             }
         }
+        self.log.push(probes::line(probe, &seen));
         Ok(seen)
     }
 
     fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
+        self.log.push(format!("pause {} s", pause_ns as f64 / 1e9));
         for (disk, credits) in self.each.iter().zip(&mut self.credits) {
             *credits = (*credits + disk.iops * pause_ns as f64 / 1e9).min(disk.credits);
         }
@@ -128,7 +157,7 @@ impl Prober for Disks {
 fn search_with(disks: &mut Disks, change: impl FnOnce(&mut SearchDraft)) -> Caps {
     let target = |at: usize| SearchTarget {
         arm: Arm::new(format!("disk {at}"), Target::Path("/".into())),
-        span_bytes: 64 << 30,
+        span_bytes: disks.each[at].span_bytes,
     };
     let mut search = SearchDraft {
         targets: (0..disks.each.len()).map(target).collect(),
@@ -141,8 +170,11 @@ fn search_with(disks: &mut Disks, change: impl FnOnce(&mut SearchDraft)) -> Caps
     };
     change(&mut search);
     let search = search.resolve().unwrap();
-    let opened = OpenedTarget { smallest_io_bytes: Some(512), known: Vec::new() };
-    let targets = vec![opened; search.targets.len()];
+    let opened = |disk: &Disk| OpenedTarget {
+        smallest_io_bytes: Some(disk.smallest_io_bytes),
+        known: Vec::new(),
+    };
+    let targets = disks.each.iter().map(opened).collect();
     search_caps(&search, &Opened { targets, ..Opened::default() }, disks)
 }
 
