@@ -164,7 +164,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern))),
     value("size", "bytes each thread's offsets span", Bytes(|job| &mut job.size_bytes)),
     option("target", Unit::Name, "what it calls its target, where a trial has several", target),
-    option("file", Unit::Name, "per-thread, or the name of one file for all", file),
+    option("file", Unit::Name, "per-thread, or the name of one file for all", |job, text| {
+        let own = text == "per-thread";
+        job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
+        Ok(())
+    }),
     option("rate", Unit::Pace, "I/Os per second offered by the job, or closed",
         |job, text| pace(text).map(|pace| job.pace = pace)),
     option("io-size", Unit::Size, "end after so many bytes per thread; 0: run on", io_size),
@@ -263,12 +267,6 @@ fn target(job: &mut Job, text: &str) -> Result<(), Error> {
 
 fn trim(job: &mut Job, text: &str) -> Result<(), Error> {
     job.trims = [None, Some(Trims::Only), Some(Trims::First)][choose(TRIM_NAMES, text)?];
-    Ok(())
-}
-
-fn file(job: &mut Job, text: &str) -> Result<(), Error> {
-    let own = text == "per-thread";
-    job.files = if own { Files::PerThread } else { Files::Shared(text.to_owned()) };
     Ok(())
 }
 

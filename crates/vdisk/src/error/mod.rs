@@ -148,13 +148,16 @@ impl Error {
         Self::File { path: shown(path), action, source }
     }
 
-    pub(crate) fn parameter(
+    /// Refuses the value of a parameter unless `is_met`.
+    pub(crate) fn demand(
+        is_met: bool,
         layer: &'static str,
         parameter: &'static str,
         value: impl Display,
         must_be: &'static str,
-    ) -> Self {
-        Self::Parameter { layer, parameter, value: value.to_string(), must_be }
+    ) -> Result<(), Self> {
+        let value = value.to_string();
+        if is_met { Ok(()) } else { Err(Self::Parameter { layer, parameter, value, must_be }) }
     }
 
     pub(crate) fn check_size(

@@ -18,12 +18,9 @@ use crate::xts::{Cipher, Direction, random_key};
 /// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is closed.
 impl Recipe for Aes {
     fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
-        if self.key_bits != 256 {
-            return Err(Error::parameter("aes", "key", self.key_bits, "256"));
-        }
-        if ![512, 4096].contains(&self.sector_bytes) {
-            return Err(Error::parameter("aes", "sector", self.sector_bytes, "512 or 4096"));
-        }
+        Error::demand(self.key_bits == 256, "aes", "key", self.key_bits, "256")?;
+        let is_sector = [512, 4096].contains(&self.sector_bytes);
+        Error::demand(is_sector, "aes", "sector", self.sector_bytes, "512 or 4096")?;
         let key = random_key();
         let sector_bytes = self.sector_bytes as usize;
         let lanes = std::thread::available_parallelism().map_or(1, usize::from);

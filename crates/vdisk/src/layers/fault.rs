@@ -21,9 +21,8 @@ impl Recipe for Fault {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         for (parameter, share) in [("eio", self.eio), ("short", self.short), ("stall", self.stall)]
         {
-            if !(0.0..=1.0).contains(&share) {
-                return Err(Error::parameter(NAME, parameter, share, "a probability, 0 to 1"));
-            }
+            let is_share = (0.0..=1.0).contains(&share);
+            Error::demand(is_share, NAME, parameter, share, "a probability, 0 to 1")?;
         }
         check_time(NAME, "stall_time", self.stall_ns)?;
         Ok(Box::new(OpenFault {

@@ -31,13 +31,11 @@ const SEED: u64 = 0x0066_6c61_7368;
 
 impl Recipe for Flash {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
-        if !(1..=MAX_CHANNELS).contains(&self.channels) {
-            return Err(Error::parameter(NAME, "channels", self.channels, "1 to 65536"));
-        }
+        let is_possible = (1..=MAX_CHANNELS).contains(&self.channels);
+        Error::demand(is_possible, NAME, "channels", self.channels, "1 to 65536")?;
         check_time(NAME, "latency", self.latency_ns)?;
-        if !BANDWIDTHS.contains(&self.bw_bytes) {
-            return Err(Error::parameter(NAME, "bw", self.bw_bytes, "1 to 1e15 per second"));
-        }
+        let is_possible = BANDWIDTHS.contains(&self.bw_bytes);
+        Error::demand(is_possible, NAME, "bw", self.bw_bytes, "1 to 1e15 per second")?;
         let idle = (0..self.channels).map(|_| Reverse(0)).collect();
         Ok(Box::new(OpenFlash {
             config: Self { jitter_ns: self.jitter_ns.min(self.latency_ns), ..self.clone() },

@@ -43,10 +43,7 @@ pub(crate) fn recipe(layer: &Layer) -> Option<&dyn Recipe> {
 const MOST_NS: u64 = 3_600_000_000_000;
 
 fn check_time(layer: &'static str, parameter: &'static str, ns: u64) -> Result<(), Error> {
-    if ns > MOST_NS {
-        return Err(Error::parameter(layer, parameter, format_duration(ns), "at most 1 hour"));
-    }
-    Ok(())
+    Error::demand(ns <= MOST_NS, layer, parameter, format_duration(ns), "at most 1 hour")
 }
 
 /// How many I/Os a layer kept waiting, and for how long.

@@ -26,9 +26,8 @@ const MAX_WORKERS: u32 = 1024;
 
 impl Recipe for Queue {
     fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
-        if !(1..=MAX_WORKERS).contains(&self.workers) {
-            return Err(Error::parameter(NAME, "workers", self.workers, "1 to 1024"));
-        }
+        let is_possible = (1..=MAX_WORKERS).contains(&self.workers);
+        Error::demand(is_possible, NAME, "workers", self.workers, "1 to 1024")?;
         Ok(Box::new(OpenQueue { workers: self.workers, parcels: Handoff::with_capacity(0) }))
     }
 }

@@ -39,9 +39,8 @@ fn caps(throttle: &Throttle) -> Caps {
 impl Recipe for Throttle {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let caps = caps(self);
-        if caps.iops.is_none() && caps.bw_bytes.is_none() {
-            return Err(Error::parameter(NAME, "iops", "none", "given, unless bw is"));
-        }
+        let is_limit = caps.iops.is_some() || caps.bw_bytes.is_some();
+        Error::demand(is_limit, NAME, "iops", "none", "given, unless bw is")?;
         check_limit(caps.iops, ["iops", "burst_iops"])?;
         check_limit(caps.bw_bytes, ["bw", "burst_bw"])?;
         let bucket = match &self.group {
@@ -59,20 +58,14 @@ fn check_limit(
     [rate, burst_rate]: [&'static str; 2],
 ) -> Result<(), Error> {
     let Some(limit) = limit else { return Ok(()) };
-    if !RATES.contains(&limit.sustained_per_s) {
-        let must_be = "0.001 to 1e15 per second";
-        return Err(Error::parameter(NAME, rate, limit.sustained_per_s, must_be));
-    }
+    let sustained = limit.sustained_per_s;
+    Error::demand(RATES.contains(&sustained), NAME, rate, sustained, "0.001 to 1e15 per second")?;
     let Some(burst) = limit.burst else { return Ok(()) };
-    if !RATES.contains(&burst.per_s) || burst.per_s <= limit.sustained_per_s {
-        let must_be = "above the sustained rate, and at most 1e15 per second";
-        return Err(Error::parameter(NAME, burst_rate, burst.per_s, must_be));
-    }
-    if burst.credits == 0 {
-        let must_be = "long enough to pay for one I/O or byte beyond the sustained rate";
-        return Err(Error::parameter(NAME, "credits", "0", must_be));
-    }
-    Ok(())
+    let is_above = RATES.contains(&burst.per_s) && burst.per_s > sustained;
+    let must_be = "above the sustained rate, and at most 1e15 per second";
+    Error::demand(is_above, NAME, burst_rate, burst.per_s, must_be)?;
+    let must_be = "long enough to pay for one I/O or byte beyond the sustained rate";
+    Error::demand(burst.credits > 0, NAME, "credits", "0", must_be)
 }
 
 /// The bucket of the group, which all disks of this process look for in one place.

@@ -36,10 +36,9 @@ const MIN_PAGES_PER_SHARD: usize = 256;
 impl Recipe for Cache {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let bytes = self.size_bytes;
-        if bytes == 0 || !bytes.is_multiple_of(PAGE_BYTES as u64) {
-            let must_be = "a multiple of its page size, 4096 bytes, and not 0";
-            return Err(Error::parameter(NAME, "size", format_bytes(bytes), must_be));
-        }
+        let is_whole = bytes > 0 && bytes.is_multiple_of(PAGE_BYTES as u64);
+        let must_be = "a multiple of its page size, 4096 bytes, and not 0";
+        Error::demand(is_whole, NAME, "size", format_bytes(bytes), must_be)?;
         // Where each page is takes a part of it as well.
         let bytes = memory::check_beside(NAME, bytes, bytes / 32)?;
         let pages = bytes / PAGE_BYTES;

@@ -38,10 +38,9 @@ const NAME: &str = "tier";
 impl Recipe for Tier {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let bytes = self.size_bytes;
-        if bytes == 0 || !bytes.is_multiple_of(PAGE_BYTES) {
-            let must_be = "a multiple of its page size, 4096 bytes, and not 0";
-            return Err(Error::parameter(NAME, "size", format_bytes(bytes), must_be));
-        }
+        let is_whole = bytes > 0 && bytes.is_multiple_of(PAGE_BYTES);
+        let must_be = "a multiple of its page size, 4096 bytes, and not 0";
+        Error::demand(is_whole, NAME, "size", format_bytes(bytes), must_be)?;
         let presence = Presence::new(NAME, place.size_bytes, bytes)?;
         Ok(Box::new(OpenTier {
             index: place.index,
