@@ -138,4 +138,23 @@ mod tests {
             serde_json::from_value(earlier(serde_json::to_value(&caps).unwrap())).unwrap();
         assert_eq!(again, caps);
     }
+
+    #[test]
+    fn what_was_in_the_way_and_what_ended_a_search_of_format_1() {
+        let of = |quantity: &str, why: &str| {
+            let text =
+                FIRST.replace("\"iops\", \"at_least\"", &format!("\"{quantity}\", \"at_least\""));
+            let text = text
+                .replace("this_machine", "other_cap")
+                .replace("\"busy\"", &format!("\"{why}\""));
+            let caps =
+                earlier(serde_json::from_str(&text.replace("a: broken", "interrupted")).unwrap());
+            let caps: Caps = serde_json::from_value(caps).unwrap();
+            assert_eq!(caps.ended, Some(Ended::Interrupted));
+            caps.targets[0].unreached[1].obstacle.clone()
+        };
+        assert_eq!(of("bw_bytes", "at the smallest"), Obstacle::OtherCap(BlockEnd::Largest));
+        assert_eq!(of("iops", "at the smallest"), Obstacle::OtherCap(BlockEnd::Smallest));
+        assert_eq!(of("iops", "at a small one"), Obstacle::OtherCap(BlockEnd::Small));
+    }
 }

@@ -95,3 +95,82 @@ fn one_line(sizes: &SizeFit) -> Option<CapSign> {
         are_larger_several: sizes.fitted < sizes.points.len(),
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::found::{Fit, Plateau};
+
+    /// Sizes from 4 KiB on, each four times as large, and how far both models are off.
+    fn found(rates: &[f64], [kink_off, curve_off]: [f64; 2]) -> TargetCaps {
+        let fit = |rms| Fit { iops: Some(1.0), bw_bytes: Some(1.0), rms };
+        let size = |at: usize| 4096 << (2 * at);
+        let sizes = SizeFit {
+            points: rates.iter().enumerate().map(|(at, rate)| (size(at), *rate)).collect(),
+            fitted: rates.len(),
+            computed: Vec::new(),
+            cpu_bound: CpuBoundSizes::default(),
+            disturbed: Vec::new(),
+            throttle: fit(kink_off),
+            device: fit(curve_off),
+        };
+        let plateau = Plateau { is_plateau: true, ..Plateau::default() };
+        TargetCaps { sizes: Some(sizes), plateau, ..TargetCaps::default() }
+    }
+
+    const CURVE: [f64; 4] = [1000.0, 900.0, 500.0, 200.0];
+    const FLAT: [f64; 4] = [1000.0, 1001.0, 1000.0, 999.0];
+
+    #[test]
+    fn the_model_that_fits_twice_as_well_is_believed() {
+        let sign = |kink_off, curve_off| behind(&found(&CURVE, [kink_off, curve_off])).1;
+        assert_eq!(sign(0.01, 0.03), CapSign::Kink { off: 0.01, curve_off: 0.03 });
+        assert_eq!(sign(0.03, 0.01), CapSign::Curve { off: 0.01, kink_off: 0.03 });
+        for (kink_off, curve_off) in [(0.01, 0.015), (0.015, 0.01), (0.05, 0.2), (0.2, 0.05)] {
+            assert_eq!(sign(kink_off, curve_off), CapSign::Neither { kink_off, curve_off });
+        }
+    }
+
+    #[test]
+    fn one_line_is_flat_or_falls_as_bytes_do() {
+        let line = |rates: &[f64], fitted: usize| {
+            let mut of = found(rates, [0.01, 0.2]);
+            let sizes = of.sizes.as_mut().unwrap();
+            sizes.fitted = fitted;
+            one_line(sizes)
+        };
+        let is = |line: Option<CapSign>, bytes: bool, several: bool| {
+            let Some(CapSign::OneLine { is_bytes, only, are_larger_several, .. }) = line else {
+                panic!("{line:?}")
+            };
+            assert_eq!((is_bytes, only, are_larger_several), (bytes, None, several));
+        };
+        is(line(&FLAT, 4), false, false);
+        is(line(&FLAT, 3), false, true);
+        is(line(&[6400.0, 1600.0, 400.0, 100.0], 4), true, false);
+        assert_eq!(line(&CURVE, 4), None);
+        let mut computed = found(&FLAT, [0.01, 0.2]).sizes.unwrap();
+        computed.cpu_bound.smallest = 1;
+        let only = one_line(&computed);
+        assert!(matches!(only, Some(CapSign::OneLine { only: Some([16384, 262_144]), .. })));
+    }
+
+    #[test]
+    fn a_limiter_holds_its_rate_and_a_size_that_was_computed_is_this_machines() {
+        let rate = |width, is_ceiling| Rate { block_bytes: 4096, is_ceiling, width };
+        let kind = |of: &TargetCaps, rate: Rate| {
+            let (kind, reason) = super::of(of, &rate, &Busy::default());
+            (kind, reason.doubts.len())
+        };
+        let limited = found(&CURVE, [0.01, 0.03]);
+        assert_eq!(kind(&limited, rate(0.5, true)), (CapKind::Throttle, 0));
+        assert_eq!(kind(&limited, rate(0.04, false)), (CapKind::Throttle, 0));
+        assert_eq!(kind(&limited, rate(0.05, false)), (CapKind::External, 1));
+        assert_eq!(kind(&found(&FLAT, [0.01, 0.2]), rate(0.01, false)), (CapKind::External, 1));
+        let mut computed = limited;
+        computed.sizes.as_mut().unwrap().cpu_bound.smallest = 1;
+        assert_eq!(kind(&computed, rate(0.01, true)), (CapKind::ThisMachine, 0));
+        let other = Rate { block_bytes: 16384, ..rate(0.01, true) };
+        assert_eq!(kind(&computed, other), (CapKind::Throttle, 0));
+    }
+}

@@ -291,3 +291,111 @@ fn refine(found: &mut TargetCaps) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reason::CapReason;
+
+    fn cap(kind: CapKind, per_s: f64, refill_per_s: Option<f64>) -> Cap {
+        let burst = Burst {
+            per_s: 2.0 * per_s,
+            size: per_s,
+            lasted_s: 1.0,
+            recoveries: Vec::new(),
+            refill_per_s,
+        };
+        Cap {
+            cap: per_s,
+            lo: per_s,
+            hi: per_s,
+            measurements: 3,
+            block_bytes: 4096,
+            queue_depth: 64,
+            kind,
+            reason: CapReason::from(CapSign::SizesUnmeasured),
+            burst: Some(burst),
+        }
+    }
+
+    #[test]
+    fn what_comes_back_at_the_caps_rate_is_a_limiters() {
+        let kind = |kind, refill| {
+            let iops = Some(cap(kind, 1000.0, refill));
+            let mut found = TargetCaps { iops, ..TargetCaps::default() };
+            refine(&mut found);
+            found.iops.unwrap().kind
+        };
+        let (external, throttle) = (CapKind::External, CapKind::Throttle);
+        assert_eq!([kind(external, Some(1240.0)), kind(external, Some(760.0))], [throttle; 2]);
+        assert_eq!([kind(external, Some(1260.0)), kind(external, Some(740.0))], [external; 2]);
+        assert_eq!(kind(external, None), external);
+        assert_eq!(kind(CapKind::SaturatedDevice, Some(1000.0)), CapKind::SaturatedDevice);
+    }
+
+    #[test]
+    fn a_rate_is_proven_where_the_other_would_allow_more() {
+        let of = |is_bytes, block_bytes| Quantity {
+            is_bytes,
+            block_bytes,
+            queue_depth: 1,
+            expected_iops: 1.0,
+        };
+        let rate = |rate, is_ceiling| Some(Estimate { rate, lo: rate, hi: rate, is_ceiling });
+        // 1000 I/Os of 16 KiB are as many bytes: that is the kink.
+        let both = |small: u32, large: u32, is_ceiling| {
+            let bytes = rate(16_384_000.0, is_ceiling);
+            let all = [(of(false, small), rate(1000.0, is_ceiling)), (of(true, large), bytes)];
+            [is_proven(&all, 0), is_proven(&all, 1)]
+        };
+        assert_eq!(both(8192, 32_768, false), [true; 2]);
+        assert_eq!(both(12_000, 22_000, false), [false; 2]);
+        assert_eq!(both(12_000, 22_000, true), [true; 2]);
+        assert_eq!(both(16_000, 16_800, true), [false; 2]);
+        assert_eq!(both(11_200, 24_000, false), [true; 2], "1.5 / 1.03 is enough");
+        let alone = [(of(false, 16_384), rate(1000.0, false)), (of(true, 16_384), None)];
+        assert!(is_proven(&alone, 0));
+    }
+
+    #[test]
+    fn a_wide_interval_is_no_cap_and_of_a_load_without_cpus_only_the_least() {
+        let of = |width: f64, is_ceiling: bool, waited: Option<f64>| {
+            let mut found = TargetCaps::default();
+            let (lo, hi) = (1000.0 * (-width / 2.0).exp(), 1000.0 * (width / 2.0).exp());
+            let estimate = Estimate { rate: 1000.0, lo, hi, is_ceiling };
+            let mut series = Series::default();
+            series.windows = vec![900.0, 1000.0, 1100.0];
+            let quantity =
+                Quantity { is_bytes: false, block_bytes: 4096, queue_depth: 1, expected_iops: 1.0 };
+            let busy = Busy { waited, ..Busy::default() };
+            keep(&mut found, quantity, &series, estimate, &busy, None);
+            let at_least = found.unreached.first().map(|cap| cap.at_least);
+            (found.iops.map(|cap| cap.cap), at_least, found.unsteady.len())
+        };
+        assert_eq!(of(0.6, false, None), (Some(1000.0), None, 0));
+        assert_eq!(of(0.8, false, None), (None, None, 1));
+        assert_eq!(of(0.01, true, Some(0.2)), (None, Some(1000.0), 0), "sizes were not measured");
+        assert_eq!(of(0.8, true, Some(0.2)), (None, Some(1000.0), 0));
+        assert_eq!(of(0.01, true, Some(0.05)), (Some(1000.0), None, 0));
+    }
+
+    #[test]
+    fn a_rate_has_fallen_if_the_ladder_had_more_and_no_burst_explains_it() {
+        let fallen = |first: f64, burst: bool, unsteady: bool| {
+            let iops = cap(CapKind::Throttle, 1000.0, None);
+            let iops = Some(if burst { iops } else { Cap { burst: None, ..iops } });
+            let step =
+                |iops| crate::found::DepthStep { queue_depth: 1, iops, mean_latency_ns: 1.0 };
+            let rate = Unsteady::scattered("iops", &[1.0, 2.0]);
+            has_fallen(&TargetCaps {
+                iops,
+                ladder: vec![step(900.0), step(first)],
+                unsteady: if unsteady { vec![rate] } else { Vec::new() },
+                ..TargetCaps::default()
+            })
+        };
+        assert!(fallen(1210.0, false, false) && !fallen(1190.0, false, false));
+        assert!(!fallen(1210.0, true, false) && !fallen(1210.0, false, true));
+        assert!(!has_fallen(&TargetCaps::default()));
+    }
+}

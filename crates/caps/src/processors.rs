@@ -162,10 +162,28 @@ mod tests {
     }
 
     #[test]
+    fn of_several_measurements_the_means_count() {
+        let of = |process, busy, kernel_threads| {
+            let cpus = Processors { process, busy: Some(busy), ..MACHINE };
+            seen(1, Processors { kernel_threads: Some(kernel_threads), ..cpus })
+        };
+        let busy = Busy::of(&[of(0.2, 0.4, 0.1), of(0.6, 0.8, 0.3)], 0.5);
+        let cpus = busy.processors.unwrap();
+        let near =
+            |found: f64, expected: f64| assert!((found - expected).abs() < 1e-12, "{cpus:?}");
+        near(cpus.process, 0.4);
+        near(cpus.busy.unwrap(), 0.6);
+        near(cpus.kernel_threads.unwrap(), 0.2);
+        assert_eq!((busy.thread, busy.far, busy.waited), (Some(0.3), None, None));
+    }
+
+    #[test]
     fn a_busy_machine_is_the_limit_if_the_load_has_its_share() {
         let shared = Processors { process: 0.9, busy: Some(0.95), ..MACHINE };
         let Some(BusySign::AllCpus { share, ours }) = limit(0.0, shared) else { panic!() };
         assert!((share - 0.95).abs() < 1e-9 && (ours - 0.9 / 1.9).abs() < 1e-9, "{share} {ours}");
+        let less = Processors { process: 0.37, ..shared };
+        assert_eq!(limit(0.0, less), Some(BusySign::OtherWork { share: 0.95 }), "below a fifth");
     }
 
     #[test]

@@ -277,6 +277,45 @@ mod tests {
     }
 
     #[test]
+    fn each_way_of_a_path_is_judged_by_its_own_cap_and_limit() {
+        let mut found = found(CapKind::Throttle);
+        let target = &mut found.targets[0];
+        (target.iops, target.bw_bytes) = (None, None);
+        let traffic = iotax_experiment::Traffic {
+            engine: iotax_experiment::Engine::TcpStream,
+            is_back: false,
+            flows: 4,
+            block_bytes: 1 << 17,
+        };
+        let of = |quantity, per_s| crate::found::PathCap {
+            quantity,
+            is_per_flow: false,
+            traffic,
+            cap: cap(per_s, CapKind::Throttle),
+            is_plateau: true,
+            flows: Vec::new(),
+            wire: None,
+        };
+        target.path = vec![of(PathQuantity::BytesTo, 1e8), of(PathQuantity::Requests, 1e4)];
+        target.unsteady.push(Unsteady::scattered("bw_bytes_from", &[1e8, 2e8, 3e8]));
+        let mut limits = found.documented.remove(0);
+        limits.quantity = "bw_bytes_to".to_owned();
+        limits.limits.iter_mut().for_each(|limit| limit.per_s = 1.05e8);
+        found.documented.push(limits);
+        let of = |rule: &str| {
+            let judged = judge(&[Rule::parse(rule).unwrap()], &found);
+            let told = |judged: CapJudgment| (judged.quantity.unwrap(), judged.outcome);
+            judged.into_iter().map(told).collect::<Vec<_>>()
+        };
+        let (to, from) = ("bw_bytes_to".to_owned(), "bw_bytes_from".to_owned());
+        let (pass, fail, open) = (RuleOutcome::Pass, RuleOutcome::Fail, RuleOutcome::Undecided);
+        assert_eq!(of("bandwidth < 90M"), [(to.clone(), pass), (from.clone(), pass)]);
+        assert_eq!(of("bandwidth < 120M"), [(to.clone(), fail), (from, open)]);
+        assert_eq!(of("below documented by 1%"), [(to.clone(), fail)]);
+        assert_eq!(of("below documented by 10%"), [(to, pass)]);
+    }
+
+    #[test]
     fn a_rule_is_about_the_target_it_names_alone() {
         let rules = [Rule::parse("b: iops < 1").unwrap()];
         assert_eq!(judge(&rules, &found(CapKind::Throttle)), []);
