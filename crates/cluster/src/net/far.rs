@@ -10,7 +10,7 @@ use iotax_run::agent::{Launched, PeerSecret};
 
 use crate::agent::PodAgent;
 use crate::error::Error;
-use crate::wait::address;
+use crate::remove::address;
 
 /// What `iotax peer` says before the address, when it listens.
 const LISTENS: &str = "listening at ";

@@ -2,7 +2,6 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `path` | the paths, and the pods at their ends |
 //! | `layout` | which pods paths need, and on which nodes |
 //! | `far` | the peer in a pod |
 //! | `facts` | what is known of a path |
@@ -10,7 +9,6 @@
 mod facts;
 mod far;
 mod layout;
-mod path;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -26,16 +24,16 @@ use k8s_openapi::api::core::v1::Pod;
 
 use self::facts::{Between, Nodes, facts};
 use self::far::FarEnd;
+pub use self::layout::NetPath;
+use self::layout::Role;
 pub use self::layout::{Ends, host_network_refused};
 use self::layout::{Layout, member};
-pub use self::path::NetPath;
-use self::path::Role;
 use crate::agent::PodAgent;
 use crate::connect::Cluster;
 use crate::error::Error;
 use crate::host::{Beside, ClusterHost};
+use crate::host::{node, on_node};
 use crate::objects::{Member, PodOptions, PodSecurity};
-use crate::placed::{node, on_node};
 use crate::session::{Note, Session};
 
 /// What all paths of a run lie on.

@@ -74,8 +74,7 @@ impl<'a> Network<'a> {
     /// Reads for the first time.
     pub(super) fn begin(programs: Programs<'a>, unseen: &mut Vec<Unseen>) -> Self {
         let links = link::links(&programs).unwrap_or_else(|| {
-            let what = "network interfaces".to_owned();
-            unseen.push(Unseen { what, how: "with iproute2: ip -d -s link".to_owned() });
+            unseen.push(Unseen::new("network interfaces", "with iproute2: ip -d -s link"));
             Links::default()
         });
         Self { programs, softnet: kernel::softnet(), links }
@@ -90,8 +89,7 @@ impl<'a> Network<'a> {
     ) -> (Vec<PathSeen>, Vec<Node>) {
         let qdiscs = qdisc::qdiscs(&self.programs);
         if qdiscs.is_none() && !self.links.is_empty() {
-            let what = "queueing disciplines".to_owned();
-            unseen.push(Unseen { what, how: "with iproute2: tc -s qdisc".to_owned() });
+            unseen.push(Unseen::new("queueing disciplines", "with iproute2: tc -s qdisc"));
         }
         let (programs, links) = (&self.programs, &self.links);
         let mut draft = Draft { programs, links, qdiscs, nodes: Vec::new(), unseen };
