@@ -18,7 +18,6 @@ pub mod doubt;
 pub mod effect;
 pub mod ending;
 pub mod format;
-pub mod interaction;
 pub mod job;
 pub mod limit;
 pub mod machine;

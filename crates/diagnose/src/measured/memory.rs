@@ -3,7 +3,7 @@
 use iotax_record::machine::SeenLayer;
 use serde::Serialize;
 
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 

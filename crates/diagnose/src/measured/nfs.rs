@@ -1,7 +1,7 @@
 //! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
 //! that are sent again, reads that are smaller than they could be.
 
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 use serde::Serialize;
