@@ -24,7 +24,6 @@ pub mod machine;
 pub mod method;
 pub mod name;
 pub mod note;
-mod outlook;
 pub mod provenance;
 pub mod question;
 pub mod rule;

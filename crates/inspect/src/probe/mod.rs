@@ -16,7 +16,7 @@
 //! | `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
 //! | `confidential` | what hides the memory from the host |
-//! | `kernel` | settings of modules; memory and swap; interrupts; shares of time in which work waited |
+//! | `kernel` | settings of modules, memory, interrupts, shares of time in which work waited |
 //! | `programs` | programs that tell what files do not |
 
 mod confidential;
