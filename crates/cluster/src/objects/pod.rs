@@ -260,7 +260,7 @@ pub(crate) struct Sight {
 
 /// A volume that no container can write to. Of claims, drivers are told so, too, and kubelets leave
 /// their owner and their `SELinux` labels as they are.
-pub(super) fn read_only(mut volume: Value) -> Value {
+fn read_only(mut volume: Value) -> Value {
     volume["persistentVolumeClaim"]["readOnly"] = json!(true);
     volume
 }
@@ -271,7 +271,7 @@ pub(super) fn read_only(mut volume: Value) -> Value {
 ///
 /// The process IDs of the node are not needed: a container that is the first process of its own ends
 /// by itself when nobody needs it any more.
-pub(super) fn privilege(spec: &mut Value) {
+fn privilege(spec: &mut Value) {
     spec["hostNetwork"] = json!(true);
     spec["securityContext"] = json!({ "runAsUser": 0, "runAsGroup": 0 });
     push(

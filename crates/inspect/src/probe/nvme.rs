@@ -14,7 +14,7 @@ use rustix::ioctl::{Opcode, Updater, ioctl};
 
 use crate::deadline::within;
 
-pub(super) const PAGE_BYTES: usize = 4096;
+const PAGE_BYTES: usize = 4096;
 /// `NVME_IOCTL_ADMIN_CMD`: `_IOWR('N', 0x41, struct nvme_admin_cmd)`.
 const ADMIN_COMMAND: Opcode = 0xC048_4E41;
 /// `Get Log Page`.
@@ -45,7 +45,7 @@ struct Command {
 
 /// The log page with this number of the device at `path`; `None` if it does not tell, or if it may
 /// not be asked.
-pub(super) fn log_page(path: &Path, number: u8) -> Option<Box<[u8; PAGE_BYTES]>> {
+fn log_page(path: &Path, number: u8) -> Option<Box<[u8; PAGE_BYTES]>> {
     let device = File::open(path).ok()?;
     let mut page = Box::new([0_u8; PAGE_BYTES]);
     let mut command = Command {

@@ -192,7 +192,7 @@ const NAME_AT: u64 = 3;
 const NAME_BYTES: usize = 8;
 
 /// What udev knows of the device, else what its first sector says to root.
-pub(super) fn contents(number: DeviceNumber, source: &str, udev: &Path) -> Option<String> {
+fn contents(number: DeviceNumber, source: &str, udev: &Path) -> Option<String> {
     let known = fs::read_to_string(udev.join(format!("b{number}"))).ok();
     known.and_then(|text| of_udev(&text)).or_else(|| {
         let source = PathBuf::from(source);

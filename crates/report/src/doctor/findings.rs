@@ -159,7 +159,7 @@ pub fn cause_json(causes: &[&Cause]) -> String {
 }
 
 /// `Cloudflare, Speeding up Linux disk encryption (2020-03-25); 2 more`.
-pub(super) fn dated(sources: &[CauseSource]) -> String {
+fn dated(sources: &[CauseSource]) -> String {
     let Some((first, others)) = sources.split_first() else { return String::new() };
     let more = if others.is_empty() { String::new() } else { format!("; {} more", others.len()) };
     format!("{} ({}){more}", first.title, first.date)

@@ -273,7 +273,7 @@ fn range(metric: Metric, [lo, hi]: [f64; 2]) -> String {
 // What a verdict would take.
 
 /// `at this noise a verdict takes about 40 to 60 blocks`, or why it was withheld.
-pub(crate) fn in_view(outlook: &Outlook) -> String {
+fn in_view(outlook: &Outlook) -> String {
     match outlook {
         Outlook::Blocks(blocks) => {
             let blocks = span_of(blocks.map(|blocks| blocks.to_string()));

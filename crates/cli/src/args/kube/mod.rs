@@ -162,7 +162,7 @@ pub(crate) struct KubeCompareArgs {
 }
 
 /// Options of saved results, of this machine, of other hosts: nothing of that is in a cluster.
-pub(super) fn is_elsewhere(option: &str) -> bool {
+fn is_elsewhere(option: &str) -> bool {
     ["pair", "agent", "dir", "destroy", "before", "after"].contains(&option)
 }
 
