@@ -6,7 +6,7 @@ use iotax_stats::sample::{count, mean, variance};
 
 use crate::analysis::{
     ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialOutcome,
-    TrialPoint, Work,
+    TrialPoint, Work, latency_at,
 };
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
@@ -257,8 +257,7 @@ fn quantile_of(pool: &ArmPool, job: usize, q: f64) -> u64 {
     if pool.jobs[job].count() > 0 {
         return pool.jobs[job].quantile_ns(q);
     }
-    let points = described(&pool.described[job]);
-    points.iter().find(|point| (point.q - q).abs() < 1e-9).map_or(0, |point| point.latency_ns)
+    latency_at(&described(&pool.described[job]), q).unwrap_or(0)
 }
 
 fn latency_ios(pool: &ArmPool, job: usize) -> u64 {

@@ -8,7 +8,6 @@ mod commands;
 mod exit;
 #[cfg(feature = "kubernetes")]
 mod in_cluster;
-mod key_file;
 mod output;
 #[cfg(feature = "kubernetes")]
 mod plugin;
@@ -24,31 +23,36 @@ use std::process::ExitCode;
 use clap::Parser as _;
 
 use crate::args::{Cli, Command};
+#[cfg(feature = "kubernetes")]
+use crate::commands::kube;
+use crate::commands::{
+    catalog, completions, disk, doctor, layers, measure, peer, plan, report, repro, undo, workloads,
+};
 
 fn main() -> ExitCode {
     let result = match asked() {
-        Command::Peel(args) => commands::peel(&args),
-        Command::Compare(args) => commands::compare(&args),
-        Command::Run(args) => commands::run(&args),
-        Command::Net(args) => commands::net(*args),
-        Command::Limits(args) => commands::limits(&args),
-        Command::Doctor(args) => commands::doctor(&args),
-        Command::Plan(command) => commands::plan(&command),
-        Command::Report(args) => commands::report(&args),
-        Command::Repro(args) => commands::repro(&args),
-        Command::Workloads(args) => commands::workloads(&args),
-        Command::Layers(args) => commands::layers(&args),
-        Command::Disk(command) => commands::disk(&command),
-        Command::Catalog(command) => commands::catalog(&command),
+        Command::Peel(args) => measure::peel(&args),
+        Command::Compare(args) => measure::compare(&args),
+        Command::Run(args) => measure::run(&args),
+        Command::Net(args) => measure::net(*args),
+        Command::Limits(args) => measure::limits(&args),
+        Command::Doctor(args) => doctor::doctor(&args),
+        Command::Plan(command) => plan::plan(&command),
+        Command::Report(args) => report::report(&args),
+        Command::Repro(args) => repro::repro(&args),
+        Command::Workloads(args) => workloads::workloads(&args),
+        Command::Layers(args) => layers::layers(&args),
+        Command::Disk(command) => disk::disk(&command),
+        Command::Catalog(command) => catalog::catalog(&command),
         #[cfg(feature = "kubernetes")]
-        Command::Kube(command) => commands::kube(command),
-        Command::Agent(args) => commands::agent(&args),
-        Command::Peer(args) => commands::peer(&args),
-        Command::Undo(args) => commands::undo(&args),
-        Command::Man { directory } => commands::man(&directory),
+        Command::Kube(command) => kube::kube(command),
+        Command::Agent(args) => peer::agent(&args),
+        Command::Peer(args) => peer::peer(&args),
+        Command::Undo(args) => undo::undo(&args),
+        Command::Man { directory } => completions::man(&directory),
         #[cfg(feature = "kubernetes")]
-        Command::CompletePlugin { words } => commands::complete_plugin(words),
-        Command::Completions { shell } => commands::completions(shell),
+        Command::CompletePlugin { words } => completions::complete_plugin(words),
+        Command::Completions { shell } => completions::completions(shell),
     };
     exit::code(result)
 }

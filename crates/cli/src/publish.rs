@@ -1,19 +1,21 @@
 //! What came of it, in the format asked for: on stdout, and as `report.html` beside the record.
 
-use std::fs;
-use std::io::{self, Write as _};
-use std::path::Path;
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::{Path, PathBuf};
 
 use iotax_caps::Caps;
 use iotax_experiment::Design;
 use iotax_experiment::rule::RuleOutcome;
 use iotax_record::{End, ExperimentHead, Location, Reader, SearchHead, Trial};
-use iotax_report::{self as report, AnalyzedPhase, Document, Ruling, SearchResult};
+use iotax_report as report;
+use iotax_report::{AnalyzedPhase, Document, Redactor, Ruling, SearchResult};
 use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
 use crate::args::{Color, Format, GateArgs, Undecided};
-use crate::exit::{Context as _, Exit, Result};
+use crate::exit::{Context as _, Exit, Result, bug, usage};
 use crate::output::{REPORT, say, style};
 
 /// How results are shown, and what of them is an error.
@@ -197,9 +199,8 @@ fn add_to_summary(markdown: &str) -> Result<()> {
     let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
         return Ok(());
     };
-    let add = || {
-        fs::OpenOptions::new().append(true).create(true).open(&file)?.write_all(markdown.as_bytes())
-    };
+    let add =
+        || OpenOptions::new().append(true).create(true).open(&file)?.write_all(markdown.as_bytes());
     add().with_context(|| format!("GITHUB_STEP_SUMMARY: cannot write {}", file.display()))
 }
 
@@ -215,7 +216,7 @@ pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = path.with_extension("html.new");
     match fs::remove_file(&new) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+        Err(error) if error.kind() != ErrorKind::NotFound => return Err(error),
         _ => {}
     }
     let written = fs::File::create_new(&new)
@@ -226,4 +227,36 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         let _ = fs::remove_file(&new);
     }
     written
+}
+
+// What the pseudonyms in something that is handed on stand for, in a file beside it, for its owner.
+
+/// For nobody else.
+const MODE: u32 = 0o600;
+
+/// Where the key of `handed_on` belongs: beside it, never in it.
+pub(crate) fn beside(handed_on: &Path) -> PathBuf {
+    let mut name = handed_on.file_name().unwrap_or_default().to_owned();
+    name.push(".key.json");
+    handed_on.with_file_name(name)
+}
+
+/// Writes the key; what is there is never overwritten.
+///
+/// # Errors
+/// If it cannot be written, or there is one.
+pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
+    let mut text = serde_json::to_string_pretty(&redactor.key()).map_err(bug)?;
+    text.push('\n');
+    let mut options = OpenOptions::new();
+    options.write(true).create_new(true).mode(MODE);
+    match options.open(file.at()).and_then(|mut key| key.write_all(text.as_bytes())) {
+        Err(error) if error.kind() == ErrorKind::AlreadyExists => {
+            let file = file.shown().display();
+            Err(usage(format!("{file} exists already: name another file")))
+        }
+        written => {
+            written.with_context(|| format!("cannot write the key {}", file.shown().display()))
+        }
+    }
 }

@@ -18,8 +18,8 @@ use crate::connect::Cluster;
 use crate::error::Error;
 use crate::namespace::{self, Made};
 use crate::objects::{Member, PodOptions, PodSecurity, Run};
+use crate::remove::{is_up, wait};
 use crate::remove::{remove, remove_pod};
-use crate::wait::{is_up, wait};
 
 /// Tells the user something while it goes on.
 pub type Note = Arc<dyn Fn(&str) + Send + Sync>;

@@ -10,55 +10,48 @@
 //! |---|---|
 //! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
 //! | `cgroup` | the control groups of this process, and how many CPUs it may use |
-//! | `cgroup_io` | the I/O limits that they set |
 //! | `cloud` | which VM of which cloud this is |
-//! | `identity` | what tells a machine and a disk from others, hashed |
-//! | `interfaces` | network interfaces that encrypt |
-//! | `memory` | how fast one CPU copies memory |
 //! | `mounts` | which file system covers a path |
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
 //! | `root` | another root directory, and what paths are called there |
-//! | `storage` | of these, the devices and NFS mounts whose counters are read |
 //! | `probe` | all that the doctor goes by: the record's `Machine` |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
 #![deny(unsafe_code)]
 
 mod block;
 mod cgroup;
-mod cgroup_io;
 mod cloud;
 mod counters;
 mod deadline;
 mod error;
-mod identity;
 mod interfaces;
 mod machine;
-mod memory;
 mod mounts;
 mod probe;
 mod root;
 mod secrets;
 mod site;
 mod stack;
-mod storage;
 
+pub use crate::cgroup::io_limits;
 pub use block::{BlockDevice, DeviceNumber};
 pub use cgroup::{CgroupVersion, Hierarchy, hierarchy};
-pub use cgroup_io::io_limits;
 pub use cloud::{DISK_LINKS, METADATA_ADDRESS, cloud_disk, cloud_instance, cloud_instance_at};
 pub use counters::{
     InterfaceMeter, InterfaceStats, Memory, Meters, NfsClient, NfsMount, NfsTransportStats,
     QdiscStats, Reading, Stall, cpu_ticks, disk_counters, memory, nfs_client, nfs_mounts, stall,
 };
 pub use error::Error;
-pub use identity::{disk_id, host_id};
 pub use interfaces::encrypting_interfaces;
-pub use machine::{MachineSize, available_memory_bytes, environment, machine_size};
-pub use memory::memory_copy_bytes_per_s;
+
+pub use machine::{
+    MachineSize, available_memory_bytes, environment, machine_size, memory_copy_bytes_per_s,
+};
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use probe::{NetworkSubject, ProbeOptions, listening, machine, vdevs};
 pub use root::enter;
-pub use site::{Facts, SiteKind, site};
-pub use storage::{Storage, UnderlyingDevice, storage};
+
+pub use site::{Facts, SiteKind, disk_id, host_id, site};
+pub use stack::{Storage, UnderlyingDevice, storage};

@@ -2,16 +2,15 @@
 //! device mapper and md to their parts, loop devices to the mount of their file, `NVMe` multipath to
 //! its paths. The one descent: whoever wants devices or mounts under a path takes them from here.
 
-use std::collections::BTreeMap;
-use std::fs;
-use std::io;
+use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
+use std::{fs, io};
 
-use crate::block::{DeviceNumber, names_in};
+use crate::block::{DeviceNumber, disk_of, model, names_in};
 use crate::deadline::within;
-use crate::mounts::{Mount, covering};
+use crate::mounts::{Mount, covering, mounts};
 use crate::site::{mount_id, number_of};
 
 /// How long a path may take to be looked at; that of a server that is gone takes forever.
@@ -300,12 +299,86 @@ fn directories(directory: &Path) -> Vec<PathBuf> {
     names_in(directory).into_iter().map(|name| directory.join(name)).collect()
 }
 
+// The devices under a path, all the way down, and the NFS mounts on the way.
+
+/// What lies under a path.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Storage {
+    /// Block devices, each above those it lies on.
+    pub devices: Vec<UnderlyingDevice>,
+    /// Where NFS is mounted on the way down.
+    pub nfs: Vec<PathBuf>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UnderlyingDevice {
+    /// The name it has in `/proc/diskstats`.
+    pub name: String,
+    /// What it is, if the kernel says.
+    pub model: Option<String>,
+}
+
+/// The devices and NFS mounts under all of `paths` (files, directories, device nodes) and under the
+/// devices called `devices`. What cannot be looked at is left out.
+pub fn storage<'a>(
+    paths: impl IntoIterator<Item = &'a Path>,
+    devices: impl IntoIterator<Item = &'a str>,
+) -> Storage {
+    let mut stack = Stack::new(Path::new("/sys"), mounts().unwrap_or_default());
+    for path in paths {
+        // What is not there has nothing below.
+        let _ = stack.path(path);
+    }
+    for device in devices {
+        stack.device(&Path::new("/sys/class/block").join(device.replace('/', "!")));
+    }
+    let mut found = Storage::default();
+    for layer in stack.layers {
+        match layer.kind {
+            LayerKind::Device(node) => {
+                let disk = disk_of(&node);
+                found
+                    .devices
+                    .push(UnderlyingDevice { name: device_name(&node), model: model(disk) });
+            }
+            LayerKind::Mount(mount) => {
+                let is_nfs = matches!(mount.file_system.as_str(), "nfs" | "nfs4");
+                if is_nfs && !found.nfs.contains(&mount.mount_point) {
+                    found.nfs.push(mount.mount_point);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Whether `path` lies on disks that `/` lies on, and on nothing else.
+pub(crate) fn is_on_system_disk(path: &Path) -> bool {
+    let (disks, of_system) = (disks(path), disks(Path::new("/")));
+    disks.zip(of_system).is_some_and(|(disks, of_system)| disks.is_subset(&of_system))
+}
+
+/// The disks at the bottom, by their directories in sysfs; `None` if anything else is there.
+fn disks(path: &Path) -> Option<BTreeSet<PathBuf>> {
+    let mut stack = Stack::new(Path::new("/sys"), mounts().ok()?);
+    stack.path(path).ok()??;
+    let bottom = stack.layers.into_iter().filter(|layer| layer.below.is_empty());
+    bottom
+        .map(|layer| match layer.kind {
+            LayerKind::Device(node) => Some(node),
+            LayerKind::Mount(_) => None,
+        })
+        .collect()
+}
+
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::symlink;
+
+    use proptest::prelude::*;
+
     use super::*;
     use crate::mounts::parse_mountinfo;
-    use proptest::prelude::*;
-    use std::os::unix::fs::symlink;
 
     /// A sysfs of devices with the devices below them.
     struct Sysfs(tempfile::TempDir);
@@ -490,5 +563,16 @@ mod tests {
             layers_of(&option_values(&format!("lowerdir={lower}"), "lowerdir"));
             nvme_paths(&text, std::slice::from_ref(&text));
         }
+    }
+
+    #[test]
+    fn the_root_is_on_its_own_disks_and_memory_is_not() {
+        assert_eq!(is_on_system_disk(Path::new("/")), disks(Path::new("/")).is_some());
+        assert!(!is_on_system_disk(Path::new("/proc")));
+    }
+
+    #[test]
+    fn nothing_is_under_a_path_that_is_not_there() {
+        assert_eq!(storage([Path::new("/no/such/place")], ["no-such-device"]), Storage::default());
     }
 }

@@ -3,11 +3,11 @@
 use std::io;
 
 use iotax_experiment::rule::RuleOutcome;
+use iotax_wording::rule::Ruling;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
 
 use crate::words::printable;
-use iotax_wording::rule::Ruling;
 
 /// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
 /// they are: a suite for each phase, a case for each rule and what it was held against. A rule that
@@ -96,6 +96,29 @@ fn tag(ruling: &Ruling, undecided_fails: bool) -> Option<&'static str> {
         RuleOutcome::Undecided if !undecided_fails => Some(SKIPPED),
         RuleOutcome::Fail | RuleOutcome::Undecided => Some(FAILURE),
     }
+}
+
+// Rules as annotations of a workflow of GitHub.
+
+/// A workflow command for each rule and what it was held against
+/// (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>). One that is
+/// undecided is a warning, or an error if `undecided_fails`.
+pub fn github<'a>(rulings: impl IntoIterator<Item = &'a Ruling>, undecided_fails: bool) -> String {
+    rulings.into_iter().map(|ruling| annotation(ruling, undecided_fails)).collect()
+}
+
+fn annotation(ruling: &Ruling, undecided_fails: bool) -> String {
+    let level = match ruling.outcome {
+        RuleOutcome::Pass => "notice",
+        RuleOutcome::Undecided if !undecided_fails => "warning",
+        RuleOutcome::Fail | RuleOutcome::Undecided => "error",
+    };
+    format!("::{level} title=iotax::{}\n", escaped(&ruling.sentence))
+}
+
+/// As the runner wants it: a line is one command, whatever it says.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 #[cfg(test)]

@@ -1,13 +1,16 @@
 //! Tables of what the machine did: devices, CPUs and memory. The figures are the analysis's.
 
-use iotax_analyze::{Analysis, ArmSummary, CounterSummary, StallFigures};
+use iotax_analyze::{
+    Analysis, ArmSummary, CounterSummary, InterfaceSummary, NfsMountSummary, NfsTransportFigures,
+    QdiscSummary, StallFigures,
+};
+use iotax_wording::bandwidth::MEASURED;
+use iotax_wording::format::{self, ABSENT, bytes, or_absent, three_digits};
+use iotax_wording::note;
 
-use crate::document::Table;
-use iotax_wording::format::{bytes, or_absent, three_digits};
+use crate::document::{Item, Section, Table};
 
-pub(crate) fn measured(
-    analysis: &Analysis,
-) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
+fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterSummary)> {
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
@@ -59,4 +62,134 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         .table
         .without_absent_figures()
         .filled()
+}
+
+// Interfaces of a network path, and the queueing disciplines at them.
+
+/// What passed each interface of each arm, and what was dropped there.
+pub(crate) fn interfaces(analysis: &Analysis) -> Vec<Section> {
+    let all = || {
+        measured(analysis).flat_map(|(arm, counters)| {
+            counters.interfaces.iter().map(move |interface| (arm, interface))
+        })
+    };
+    let rate = |bits_per_s: f64| format::bit_rate(bits_per_s);
+    let interfaces = Table::of(all())
+        .word("arm", |(arm, _)| &arm.name)
+        .word("interface", |(_, of)| label(of))
+        .figure("sent", |(_, of)| rate(of.figures.sent.bits_per_s))
+        .figure("received", |(_, of)| rate(of.figures.received.bits_per_s))
+        .figure("sent/s", |(_, of)| three_digits(of.figures.sent.packets_per_s))
+        .figure("received/s", |(_, of)| three_digits(of.figures.received.packets_per_s))
+        .figure("dropped/s", |(_, of)| {
+            three_digits(of.figures.sent.dropped_per_s + of.figures.received.dropped_per_s)
+        })
+        .figure("errors/s", |(_, of)| {
+            three_digits(of.figures.sent.errors_per_s + of.figures.received.errors_per_s)
+        })
+        .table;
+    // Every interface has some, and most only let pass.
+    let held = |qdisc: &&QdiscSummary| {
+        let of = &qdisc.figures;
+        of.drops_per_s + of.overlimits_per_s + of.requeues_per_s + of.backlog_bytes > 0.0
+    };
+    let queues = all().flat_map(|(arm, interface)| {
+        interface.qdiscs.iter().filter(held).map(move |qdisc| (arm, interface, qdisc))
+    });
+    let queues = Table::of(queues)
+        .word("arm", |(arm, ..)| &arm.name)
+        .word("queue", |(_, of, qdisc)| format!("{} {} {}", label(of), qdisc.kind, qdisc.place))
+        .figure("passed", |(.., qdisc)| rate(qdisc.figures.bits_per_s))
+        .figure("packets/s", |(.., qdisc)| three_digits(qdisc.figures.packets_per_s))
+        .figure("dropped/s", |(.., qdisc)| three_digits(qdisc.figures.drops_per_s))
+        .figure("overlimits/s", |(.., qdisc)| three_digits(qdisc.figures.overlimits_per_s))
+        .figure("requeued/s", |(.., qdisc)| three_digits(qdisc.figures.requeues_per_s))
+        .figure("backlog", |(.., qdisc)| bytes(qdisc.figures.backlog_bytes))
+        .table;
+    [("Interfaces", interfaces, note::INTERFACES), ("Queues (qdisc)", queues, note::QUEUES)]
+        .into_iter()
+        .filter_map(|(title, table, below)| {
+            let table = table.filled()?.without_names_of(analysis.arms.len());
+            Some(Section::new(title, [Item::Table(table), Item::Note(below.to_owned())]))
+        })
+        .collect()
+}
+
+fn label(interface: &InterfaceSummary) -> String {
+    interface.end.label(&interface.name)
+}
+
+// NFS mounts: what was granted, how the connections share the calls, and the operations.
+
+fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSummary)> {
+    measured(analysis).flat_map(|(arm, counters)| counters.nfs_mounts.iter().map(move |m| (arm, m)))
+}
+
+/// What client and server of each arm agreed on.
+pub(crate) fn nfs_granted(analysis: &Analysis) -> Option<Table> {
+    let size = |size: Option<u64>| or_absent(size.map(iotax_quantity::size));
+    let mut rows = Table::of(mounts(analysis))
+        .word("arm", |(arm, _)| &arm.name)
+        .word("vers", |(_, mount)| or_absent(mount.granted.vers.clone()))
+        .word("sec", |(_, mount)| or_absent(mount.granted.sec.clone()))
+        .figure("rsize", |(_, mount)| size(mount.granted.rsize_bytes))
+        .figure("wsize", |(_, mount)| size(mount.granted.wsize_bytes))
+        .figure("connections", |(_, mount)| mount.transports.len().to_string());
+    if mounts(analysis).any(|(_, mount)| mount.granted.xprtsec.is_some()) {
+        rows = rows.word("xprtsec", |(_, mount)| or_absent(mount.granted.xprtsec.clone()));
+    }
+    Some(rows.table.filled()?.without_names_of(analysis.arms.len()))
+}
+
+/// The calls of each arm's connections.
+pub(crate) fn nfs_connections(analysis: &Analysis) -> Option<Section> {
+    let all = measured(analysis).flat_map(|(arm, counters)| {
+        counters.nfs_mounts.iter().map(move |mount| (arm, counters, mount))
+    });
+    let sum = |mount: &NfsMountSummary, of: fn(&NfsTransportFigures) -> f64| -> f64 {
+        mount.transports.iter().map(of).sum()
+    };
+    let again = |counters: &CounterSummary, mount: &NfsMountSummary| -> f64 {
+        let operations = counters.nfs.iter().filter(|operation| operation.source == mount.source);
+        operations.map(|operation| operation.figures.retransmissions_per_s).sum()
+    };
+    let table = Table::of(all)
+        .word("arm", |(arm, ..)| &arm.name)
+        .figure("connections", |(.., mount)| mount.transports.len().to_string())
+        .figure("calls/s", |(.., mount)| three_digits(sum(mount, |one| one.sends_per_s)))
+        .figure("busiest", |(.., mount)| busiest(mount, sum(mount, |one| one.sends_per_s)))
+        .figure("in flight", |(.., mount)| three_digits(sum(mount, |one| one.in_flight)))
+        .figure("backlog", |(.., mount)| three_digits(sum(mount, |one| one.backlog)))
+        .figure("sent again/s", |(_, counters, mount)| three_digits(again(counters, mount)))
+        .figure("reconnects", |(.., mount)| three_digits(sum(mount, |one| one.reconnects)))
+        .figure("refused", |(_, counters, _)| {
+            or_absent(counters.nfs_client.map(|client| three_digits(client.credentials_again)))
+        })
+        .table;
+    let table = Item::Table(table.filled()?.without_names_of(analysis.arms.len()));
+    Some(Section::new("NFS connections", [table, Item::Note(note::NFS_CONNECTIONS.to_owned())]))
+}
+
+fn busiest(mount: &NfsMountSummary, calls_per_s: f64) -> String {
+    let most = mount.transports.iter().map(|one| one.sends_per_s).fold(0.0, f64::max);
+    if calls_per_s > 0.0 { format::percent(most / calls_per_s) } else { ABSENT.to_owned() }
+}
+
+/// NFS operations of each arm.
+pub(crate) fn nfs_operations(analysis: &Analysis) -> Option<Table> {
+    let operations = measured(analysis).flat_map(|(arm, counters)| {
+        counters.nfs.iter().map(move |summary| (arm, &summary.operation, &summary.figures))
+    });
+    let table = Table::of(operations)
+        .word("arm", |(arm, ..)| &arm.name)
+        .word("operation", |(_, operation, _)| operation)
+        .figure("op/s", |(.., of)| three_digits(of.per_s))
+        .figure(MEASURED.word(), |(.., of)| three_digits(MEASURED.amount(1_024.0 * of.kib_per_s)))
+        .figure("retrans/s", |(.., of)| three_digits(of.retransmissions_per_s))
+        .figure("queue ms", |(.., of)| three_digits(of.queue_ms))
+        .figure("rtt ms", |(.., of)| three_digits(of.rtt_ms))
+        .figure("exe ms", |(.., of)| three_digits(of.execute_ms))
+        .figure("errors/s", |(.., of)| three_digits(of.errors_per_s))
+        .table;
+    Some(table.filled()?.without_names_of(analysis.arms.len()))
 }

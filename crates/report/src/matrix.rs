@@ -1,8 +1,10 @@
 //! A matrix: a table by its axes, what each level costs, and which factors change that.
 
-use iotax_analyze::{Analysis, Comparison, FactorEffects};
+use iotax_analyze::{Analysis, Comparison, Effect, FactorEffects};
+use iotax_wording::effect::EffectWords as _;
 use iotax_wording::format::{self, ABSENT};
 use iotax_wording::verdict::comparison::{primary_of_each, short_effect};
+use iotax_wording::verdict::outliers::{Member, chance};
 use iotax_wording::{name, note};
 
 use crate::changes::{self, Changes};
@@ -91,4 +93,24 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
         || ABSENT.to_owned(),
         |(comparison, with)| format!("{} ({})", of(comparison, with), short_effect(comparison)),
     )
+}
+
+// Which of many arms lie outside of the others.
+
+/// What speaks for each.
+pub(crate) fn outliers(analysis: &Analysis) -> Option<Section> {
+    let found = analysis.outliers.as_ref()?;
+    let member = Member::of(analysis).name();
+    let mut items = Vec::new();
+    if !found.slow.is_empty() {
+        let short = |tax| Effect::sized(found.metric.on(), tax).in_short();
+        let rows = Table::of(&found.slow)
+            .word(member, |slow| printable(&slow.arm))
+            .figure("effect", |slow| short(slow.tax))
+            .figure("allowing for chance", |slow| short(slow.shrunken))
+            .figure("chance if healthy", |slow| chance(slow.p));
+        items.push(Item::Table(rows.table));
+    }
+    items.push(Item::Note(note::outliers(analysis, found)));
+    Some(Section::new("Outliers", items))
 }

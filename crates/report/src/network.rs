@@ -2,9 +2,10 @@
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
 use iotax_quantity::percent;
+use iotax_record::ExperimentHead;
 use iotax_wording::{format, units};
 
-use crate::document::{Cell, Head};
+use crate::document::{Cell, Head, Item, Point, Section};
 use crate::tables::{known_time, quantile};
 
 /// Key figures beside the rate, in nanoseconds; 0 if it is not known.
@@ -101,4 +102,19 @@ pub(crate) fn heads(network: &NetworkSummary) -> impl Iterator<Item = Head> {
 /// What is told of it.
 pub(crate) fn cells(arm: &ArmSummary, network: &NetworkSummary) -> impl Iterator<Item = Cell> {
     columns(network).iter().map(move |(_, cell)| cell(arm, network))
+}
+
+// Between which ends network paths are, where that was found out when they were made.
+
+/// What is known of the paths of a cluster, arm by arm.
+pub(crate) fn paths(experiment: &ExperimentHead) -> Option<Section> {
+    if !experiment.spec.workload().is_network() || experiment.spec.is_of_results() {
+        return None;
+    }
+    let arms = experiment.spec.arms.iter().zip(&experiment.sites);
+    let facts = arms
+        .filter(|(_, site)| site.placed.is_some())
+        .flat_map(|(arm, site)| site.notes.iter().map(|note| Point::new(&arm.name, note)));
+    let facts: Vec<Point> = facts.collect();
+    (!facts.is_empty()).then(|| Section::new("Paths", [Item::Facts(facts)]))
 }

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Doubt, Estimate, Interaction, JobSummary,
-    LayerCost, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary,
+    LayerCost, NetworkSummary, OperationSummary, QuantilePoint, SyncSummary, latency_at,
 };
 use iotax_experiment::{Design, Engine, Subject, Workload};
 use iotax_record::Slow;
@@ -242,10 +242,9 @@ pub(crate) fn syncs(analysis: &Analysis) -> Option<Table> {
 
 /// Of each arm its curve, and how many are behind it.
 fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Table> {
-    let at = |curve: &[QuantilePoint], q: f64| curve.iter().any(|p| (p.q - q).abs() < 1e-9);
     let quantiles: Vec<f64> = SHOWN_QUANTILES
         .into_iter()
-        .filter(|q| arms.iter().any(|(_, curve, _)| at(curve, *q)))
+        .filter(|q| arms.iter().any(|(_, curve, _)| latency_at(curve, *q).is_some()))
         .collect();
     if quantiles.is_empty() {
         return None;
@@ -304,8 +303,7 @@ fn latencies(job: &JobSummary) -> [f64; 3] {
 
 /// A percentile, or a dash where too few lie beyond it.
 pub(crate) fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {
-    let point = curve.iter().find(|point| (point.q - q).abs() < 1e-9);
-    or_absent(point.map(|p| format::time(p.latency_ns as f64))).into()
+    or_absent(latency_at(curve, q).map(|ns| format::time(ns as f64))).into()
 }
 
 /// A time, or a dash where it is 0: another tool did not say.

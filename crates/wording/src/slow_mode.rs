@@ -1,6 +1,6 @@
 //! Where the time goes when a few I/Os take most of it.
 
-use iotax_analyze::{QuantilePoint, SlowMode};
+use iotax_analyze::{QuantilePoint, SlowMode, latency_at};
 use iotax_quantity::{list, percent, time};
 
 /// What is shown of the distribution, as far as there are I/Os enough.
@@ -20,10 +20,9 @@ pub fn slow_mode(mode: &SlowMode) -> String {
 
 /// `p50 211 us, p90 211 us, p99 20 ms, p99.9 20 ms and longest 21 ms`, of the latencies of the whole job.
 pub fn percentiles(mode: &SlowMode, latency: &[QuantilePoint]) -> String {
-    let shown = SHOWN.iter().filter_map(|(q, name)| {
-        let point = latency.iter().find(|point| (point.q - q).abs() < 1e-9)?;
-        Some(format!("{name} {}", time(point.latency_ns as f64)))
-    });
+    let shown = SHOWN
+        .iter()
+        .filter_map(|(q, name)| Some(format!("{name} {}", time(latency_at(latency, *q)? as f64))));
     let longest = format!("longest {}", time(mode.max_ns as f64));
     let shown: Vec<String> = shown.chain([longest]).collect();
     list(&shown.iter().map(String::as_str).collect::<Vec<_>>())

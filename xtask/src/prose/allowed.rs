@@ -59,7 +59,7 @@ pub(super) const SENTENCES: [Allowed; 30] = [
     heading("report/catalog/look.rs", "Documented limits of the network"),
     heading("report/catalog/plan.rs", "What to expect of {whose}, by the documents"),
     heading("report/catalog/plan.rs", "Limits of the disks"),
-    heading("report/doctor/cause.rs", "Known causes of slow I/O"),
+    heading("report/doctor/findings.rs", "Known causes of slow I/O"),
     heading("report/document/mod.rs", "How it was measured"),
     heading("report/document/mod.rs", "How sure, and what could be wrong"),
     heading("report/experiment/mod.rs", "What the targets are"),
@@ -119,7 +119,7 @@ pub(super) const QUANTITIES: [Allowed; 13] = [
     all("report/figures/steps.rs", "for programs"),
     all("report/iostat.rs", "the layout of iostat"),
     all("report/json/run/latency.rs", "the keys of fio"),
-    all("report/search/csv.rs", "for programs"),
+    all("report/search/tables.rs", "for programs"),
     Allowed {
         file: "wording/catalog.rs",
         text: Some("{gb} GB"),

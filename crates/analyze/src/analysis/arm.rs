@@ -5,7 +5,7 @@ use iotax_experiment::KnownLimit;
 use iotax_record::Slow;
 use serde::Serialize;
 
-use super::QuantilePoint;
+use super::{QuantilePoint, latency_at};
 use crate::counters::CounterSummary;
 
 /// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
@@ -186,8 +186,7 @@ pub struct SyncSummary {
 impl SyncSummary {
     /// One percentile, if enough syncs lie beyond it.
     pub fn quantile_ns(&self, q: f64) -> Option<u64> {
-        let point = self.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
-        point.map(|point| point.latency_ns)
+        latency_at(&self.latency, q)
     }
 }
 

@@ -148,6 +148,11 @@ pub struct QuantilePoint {
     pub latency_ns: u64,
 }
 
+/// The latency at a quantile, if the curve has it.
+pub fn latency_at(curve: &[QuantilePoint], q: f64) -> Option<u64> {
+    curve.iter().find(|point| (point.q - q).abs() < 1e-9).map(|point| point.latency_ns)
+}
+
 /// One trial, for charts and tables.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct TrialPoint {

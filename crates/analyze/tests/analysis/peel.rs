@@ -2,8 +2,8 @@
 
 use iotax_analyze::{Analysis, Attribution, LayerCost, Metric, Verdict};
 use iotax_record::{EndReason, Trial};
-use iotax_wording::interaction::hypothesis;
 use iotax_wording::name::subject;
+use iotax_wording::verdict::comparison::hypothesis;
 
 use crate::support::{Bed, Found, failed, of};
 use crate::warnings::asked;

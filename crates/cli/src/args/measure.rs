@@ -5,6 +5,8 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum, value_parser};
 
+use crate::resolve::workload;
+
 /// Options of commands that compare.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct MeasureArgs {
@@ -290,4 +292,181 @@ pub(crate) struct HostCommandArgs {
     /// It is also run after a failure and after Ctrl-C, and by `iotax undo` after a run was killed.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
     pub after: Vec<String>,
+}
+
+/// `iotax run`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax run randread-4k /mnt/data
+  iotax run driver-searcher /mnt/data --scale 0.05
+  iotax run randread-4k 'mem(size=64M) + aes' --set depth=32 --format json
+  iotax run job.fio /mnt/data
+  iotax run 'fio --name=a --rw=randread --bs=8k --size=1G --runtime=30 \\
+      --time_based' /mnt/data
+  iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data
+  iotax run two-drives.fio e=/mnt/e f=/mnt/f
+      job files and lines that name several drives: a target for each")]
+pub(crate) struct RunArgs {
+    /// Built-in workload or suite (see `iotax workloads`), job file of fio, or
+    /// command line of fio or DiskSpd in quotes
+    #[arg(value_name = "WORKLOAD")]
+    pub workload: String,
+    /// Directory, file, block device (read only) or stack, for all jobs; or NAME=TARGET for each
+    /// that the jobs name, all in use at the same time
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    /// Number of trials [default: 1; with --fail-if, or a workload that has a threshold, as many as
+    /// it takes, 40 at most]
+    #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
+    pub trials: Option<u32>,
+    #[command(flatten)]
+    pub gate: GateArgs,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
+    #[command(flatten)]
+    pub load: LoadArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+impl RunArgs {
+    /// Of these targets, under this workload.
+    pub(crate) fn of(
+        targets: Vec<String>,
+        workload: String,
+        trials: Option<u32>,
+        measure: MeasureArgs,
+    ) -> Self {
+        let MeasureArgs { gate, documented, load, output, .. } = measure;
+        Self { workload, targets, trials, gate, documented, load, output }
+    }
+}
+
+/// `iotax limits`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax limits /mnt/data
+      IOPS cap, bandwidth cap, useful queue depth; throttle or saturated device
+  iotax limits /dev/sdc --quick
+      the same in half a minute; files and devices are only read
+  iotax limits --burst=40m /mnt/data
+      load it until a burst runs out, and see what comes back in pauses
+  iotax limits cached=/mnt/f uncached=/mnt/g
+      also: one bucket for both, or two, or one above two
+  iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
+      also: which documented limit binds
+  iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
+      exit code 1 if it is
+  iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
+
+In a directory a file of --size is made, and read. Nothing else is written, and
+nothing without --write.")]
+#[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
+pub(crate) struct LimitsArgs {
+    /// Directory, file, block device or stack, with or without NAME= before it
+    #[arg(value_name = "TARGET", required = true)]
+    pub targets: Vec<String>,
+    #[command(flatten)]
+    pub search: SearchArgs,
+    #[command(flatten)]
+    pub documented: DocumentedArgs,
+    /// Write instead of reading; only to directories and stacks
+    #[arg(long, help_heading = "Search")]
+    pub write: bool,
+    /// Size of the file that is made in a directory [default: 1G, or what there
+    /// is room for]
+    #[arg(long, value_name = "SIZE", help_heading = "Search")]
+    pub size: Option<String>,
+    /// Where scratch files go (stacks on `file` without a path)
+    #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
+    pub dir: PathBuf,
+    /// Block device under `dev` whose content may be lost; repeat for several
+    #[arg(long, value_name = "DEV", help_heading = "Search")]
+    pub destroy: Vec<PathBuf>,
+    #[command(flatten)]
+    pub gate: GateArgs,
+    #[command(flatten)]
+    pub output: OutputArgs,
+}
+
+/// The far end of a network path.
+#[derive(Debug, Args)]
+pub(crate) struct PeerArgs {
+    /// Address and port to listen at; port 0 is any that is free
+    #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
+    pub listen: SocketAddr,
+    /// File that holds the token both ends know. Without it, a new token is made and printed
+    ///
+    /// `-` reads it from the first line of standard input, and ends when that ends.
+    #[arg(long, value_name = "FILE")]
+    pub token_file: Option<PathBuf>,
+}
+
+// The words of `iotax compare`.
+
+/// `iotax compare`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  iotax compare --workload randread-4k base=/mnt/a encrypted=/mnt/b
+  iotax compare nfs-kerberos nas:/data --matrix sec=sys,krb5,krb5i,krb5p \\
+      --matrix nconnect=1,4
+  iotax compare --quick -w randread-4k \\
+      base='mem(size=64M) + delay(latency=200us)' \\
+      slow='mem(size=64M) + delay(latency=260us)'
+  iotax compare -w seqread-1m a=/mnt/data b=/mnt/data \\
+      --before 'b=blockdev --setra 8192 /dev/vdb' \\
+      --after 'b=blockdev --setra 256 /dev/vdb'
+  iotax compare experiment.toml
+  iotax compare monday/ tuesday/
+  iotax compare old=monday/,friday/ new=fio.json,diskspd.xml
+  iotax compare --pair aks,c-azure --pair gke,c-gcp \\
+      aks=a.json c-azure=b.json gke=c.json c-gcp=d.json
+  iotax compare --matrix sec=sys,krb5,krb5p --matrix load=low,high \\
+      'results/{sec}-{load}.json'
+
+The first arm is the baseline. A directory gets a private folder that is
+removed afterwards; files and block devices are only read.
+
+Results in the place of targets are compared as they are, and nothing is run:
+directories of results (DIR#ARM for one arm of it), JSON of iotax run and of
+fio, XML of DiskSpd, in any mixture. Several of one arm, with commas between or
+under its name again, are repetitions.")]
+pub(crate) struct CompareArgs {
+    /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
+    #[arg(value_name = "ARM", required = true)]
+    pub arms: Vec<String>,
+    /// Workload to drive in every arm, as in `iotax run`; a built-in one may stand
+    /// before the arms instead (a directory of that name is ./NAME)
+    #[arg(short, long, value_name = "WORKLOAD")]
+    pub workload: Option<String>,
+    /// Of saved results: compare ARM with BASELINE, and not with the first arm;
+    /// repeat for several
+    #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
+    pub pair: Vec<String>,
+    #[command(flatten)]
+    pub host: HostCommandArgs,
+    #[command(flatten)]
+    pub matrix: MatrixArgs,
+    #[command(flatten)]
+    pub measure: MeasureArgs,
+}
+
+impl CompareArgs {
+    /// Of these arms, under this workload.
+    pub(crate) fn of(arms: Vec<String>, workload: String, measure: MeasureArgs) -> Self {
+        let (host, matrix) = (HostCommandArgs::default(), MatrixArgs::default());
+        Self { arms, workload: Some(workload), pair: Vec::new(), host, matrix, measure }
+    }
+
+    /// With a workload in its place that stands before the arms.
+    #[must_use]
+    pub(crate) fn settled(mut self) -> Self {
+        if self.workload.is_none() && self.arms.len() > 1 && workload::is_workload(&self.arms[0]) {
+            self.workload = Some(self.arms.remove(0));
+        }
+        self
+    }
 }

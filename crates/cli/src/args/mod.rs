@@ -1,15 +1,11 @@
 //! The command line as typed. What it means is resolved in [`crate::resolve`].
 
 mod catalog;
-mod compare;
 mod disk;
 mod doctor;
 #[cfg(feature = "kubernetes")]
 mod kube;
-mod limits;
 mod measure;
-mod peer;
-mod run;
 #[cfg(test)]
 mod tests;
 
@@ -23,7 +19,6 @@ use clap_complete::Shell;
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
 };
-pub(crate) use self::compare::CompareArgs;
 pub(crate) use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
@@ -33,13 +28,11 @@ pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
-pub(crate) use self::limits::LimitsArgs;
 pub(crate) use self::measure::{
-    CapArgs, CertaintyArgs, Color, DocumentedArgs, Format, GateArgs, HostCommandArgs, Listing,
-    ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, SearchArgs, Undecided,
+    CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,
+    LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, PeerArgs,
+    RunArgs, SearchArgs, Undecided,
 };
-pub(crate) use self::peer::PeerArgs;
-pub(crate) use self::run::RunArgs;
 
 /// What does each layer cost your I/O?
 ///

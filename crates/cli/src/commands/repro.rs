@@ -18,7 +18,7 @@ use crate::args::ReproArgs;
 use crate::exit::{Context as _, Exit, Result, usage};
 use crate::recorded::{self, Retold};
 use crate::session::Destination;
-use crate::{key_file, output};
+use crate::{output, publish};
 
 const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;
@@ -79,7 +79,7 @@ impl Names {
     fn of(parent: &Location, name: &Path, is_redacted: bool) -> Self {
         let mut archive = name.as_os_str().to_owned();
         archive.push(".tar.gz");
-        let key = is_redacted.then(|| parent.join(key_file::beside(name)));
+        let key = is_redacted.then(|| parent.join(publish::beside(name)));
         Self { archive: parent.join(archive), key }
     }
 
@@ -123,7 +123,7 @@ impl Files {
         let write = || {
             let bytes = archive(bundle, &top)?;
             if let (Some(key), Some(redactor)) = (key, redactor) {
-                key_file::write(key, redactor)?;
+                publish::write(key, redactor)?;
             }
             write_files(bundle, &self.dir)
                 .and_then(|()| write_new(all_in_one.at(), &bytes, TEXT))

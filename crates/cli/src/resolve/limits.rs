@@ -6,7 +6,7 @@ use iotax_experiment::units::{parse_bytes, parse_duration};
 use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
 use iotax_wording::doubt::fitted;
 
-use super::{Resolved, documented, option, rules, same_storage, saved, seed};
+use super::{Resolved, documented, option, results, rules, same_storage, seed};
 #[cfg(feature = "kubernetes")]
 use crate::args::KubeLimitsArgs;
 use crate::args::{LimitsArgs, SearchArgs};
@@ -35,7 +35,7 @@ fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
     for arm in &mut arms {
         arm.target.resolve_paths(&directory, home.as_deref());
     }
-    saved::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
+    results::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
     let targets = arms.into_iter().map(|arm| {
         let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
         SearchTarget { arm, span_bytes }

@@ -2,14 +2,12 @@
 //! it can be read only.
 
 mod arms;
-mod decidable;
 pub(crate) mod documented;
 mod fit;
 mod limits;
-mod results;
+pub(crate) mod results;
 pub(crate) mod rules;
 pub(crate) mod same_storage;
-pub(crate) mod saved;
 pub(crate) mod workload;
 
 use std::path::Path;
@@ -404,7 +402,7 @@ fn seed(asked: Option<u64>) -> u64 {
 /// Names what drives each arm, and fits test files to the room there is. Paths count from
 /// `directory`, so that a record says where it was measured.
 fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
-    decidable::refuse_undecidable(&draft)?;
+    rules::refuse_undecidable(&draft)?;
     let one_target = draft.bind_targets()?;
     engines(&mut draft.arms, &args.engine)?;
     fio::check_drivers(&draft).map_err(|beyond| for_fio(beyond, &draft, args))?;
@@ -414,7 +412,7 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     let home = std::env::home_dir();
     draft.resolve_paths(&directory, home.as_deref());
     if args.agent.is_empty() {
-        saved::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
+        results::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
     let advice = fit::fit(&mut draft, args);
     Ok(Resolved { spec: draft.resolve()?, question: Question::Trials, advice, one_target })

@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use iotax_analyze::Phases;
 use iotax_dialects::importers;
 use iotax_dialects::results::{self, Results, SavedArm};
-use iotax_experiment::{Arm, Stop, pair_arms};
-use iotax_record::Writer;
+use iotax_experiment::{Arm, Base, Stack, Stop, Target, pair_arms};
+use iotax_record::{Reader, SearchHead, Writer, record_around};
 use iotax_report::AnalyzedPhase;
 use iotax_rig::Held;
 
 use super::arms::Written;
-use super::{decidable, documented, rules, saved, stop};
+use super::{documented, rules, stop};
 use crate::args::{CompareArgs, ReportArgs};
 use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{Answer, Finished};
@@ -47,7 +47,7 @@ pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<Sa
         rules::set(spec, &args.measure.gate, args.measure.output.format)
     })?;
     head.cloud = cloud;
-    decidable::refuse_undecided_by(&head.spec, &results.trials)?;
+    rules::refuse_undecided_by(&head.spec, &results.trials)?;
     Ok(Some(SavedResults(results)))
 }
 
@@ -60,7 +60,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<SavedResults> {
     let mut results = read(vec![SavedArm::named(name, args.paths.clone())], Stop::default())?;
     let spec = &mut results.experiment.spec;
     *spec = spec.try_with(|spec| rules::set(spec, &args.gate, args.format))?;
-    decidable::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
+    rules::refuse_undecided_by(&results.experiment.spec, &results.trials)?;
     Ok(SavedResults(results))
 }
 
@@ -197,7 +197,7 @@ fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<Pat
     if !has_workload {
         let is_there = |file: &&PathBuf| !may_lack || file.exists();
         for file in files.iter().filter(|file| is_named_so(file)).filter(is_there) {
-            saved::refuse(file)?;
+            refuse_path(file)?;
             importers::open(file)?;
         }
     }
@@ -243,4 +243,59 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ))),
         None => Ok(()),
     }
+}
+
+// What was saved is read, and never driven at.
+
+/// Refuses targets, and the `scratch` directory of stacks that make files, that are or lie in results
+/// of an earlier run. Those of other hosts are not known here.
+///
+/// # Errors
+/// If one does.
+pub(crate) fn refuse_targets<'a>(
+    targets: impl IntoIterator<Item = &'a Target>,
+    scratch: &Path,
+) -> Result<()> {
+    for target in targets {
+        for path in target.named_paths() {
+            refuse_path(&path)?;
+        }
+        if uses_scratch(target) {
+            refuse_path(scratch)?;
+        }
+    }
+    Ok(())
+}
+
+fn uses_scratch(target: &Target) -> bool {
+    let mut base = target.stack().and_then(Stack::base);
+    while let Some(Base::Disk(stack)) = base {
+        base = stack.base();
+    }
+    matches!(base, Some(Base::File(file)) if file.path.is_none())
+}
+
+/// Refuses one path.
+///
+/// # Errors
+/// If it is or lies in results of an earlier run.
+pub(crate) fn refuse_path(path: &Path) -> Result<()> {
+    let Some(dir) = record_around(path) else { return Ok(()) };
+    let is_it = path.canonicalize().is_ok_and(|path| path == dir);
+    let shown = path.display();
+    let what = if is_it {
+        format!("{shown} holds the results of an earlier iotax run")
+    } else {
+        format!(
+            "{shown} lies in {}, which holds the results of an earlier iotax run",
+            dir.display()
+        )
+    };
+    let name = if is_it { shown.to_string() } else { dir.display().to_string() };
+    let compared = if Reader::<SearchHead>::is_in(&dir) {
+        String::new()
+    } else {
+        format!(", iotax compare {name} OTHER compares them with others")
+    };
+    Err(usage(format!("{what}: no load is driven there; iotax report {name} shows them{compared}")))
 }

@@ -3,7 +3,6 @@
 mod backend;
 mod instance;
 mod side_runs;
-mod stand_in;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -111,11 +110,11 @@ impl<'a> Run<'a> {
         match resolved.question() {
             Question::Trials => {
                 refuse_to_precondition_in_vain(spec, &opened.hosts)?;
-                stand_in::refuse_on_some(spec, &opened.records)?;
+                backend::refuse_on_some(spec, &opened.records)?;
             }
             Question::Caps(search) => refuse_small(search)?,
         }
-        stand_in::tell(spec, &opened.records);
+        backend::tell(spec, &opened.records);
         drop(line);
         Ok(Self { resolved, backend, asked, session, opened, under_way: None })
     }

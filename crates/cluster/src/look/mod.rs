@@ -1,21 +1,21 @@
 //! What a pod, or its node, sees under a volume: a new one, or that of a claim that is there, to
 //! which nothing is done.
 
-mod view;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_record::Machine;
+use iotax_record::cluster::{ClaimSeen, ClusterSeen};
+use iotax_record::machine::Unseen;
 use iotax_run::Error;
 use iotax_run::agent::Look;
 
-pub use self::view::View;
 use crate::agent::PodAgent;
 use crate::connect::Cluster;
+use crate::host::node;
 use crate::objects::{Container, Member, NODE_ROOT, PodOptions, PodSecurity, Sight};
-use crate::placed::node;
+use crate::place::{ArmPlace, Volume};
 use crate::session::{Note, Session};
 
 /// What is looked at in one namespace.
@@ -97,5 +97,143 @@ pub(crate) fn member(number: usize, view: &View, request: &LookRequest<'_>) -> M
         is_on_host_network: false,
         sight: Some(Sight { is_raw: *is_raw, is_privileged: request.is_privileged }),
         containers: vec![Container::only(&request.options.amounts)],
+    }
+}
+
+// What may be looked at, and from where, so that nobody is in the way.
+
+/// Something to look at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct View {
+    /// A volume, and the node that it is to be seen from.
+    pub place: ArmPlace,
+    /// What people know it by: `claim shop/data`.
+    pub told_as: String,
+    /// Whether it is a claim for a device, without a file system.
+    pub is_raw: bool,
+}
+
+impl View {
+    /// Of a new volume of a class.
+    pub fn of_class(class: &str) -> Self {
+        Self {
+            place: ArmPlace { volume: Volume::Class(class.to_owned()), node: None },
+            told_as: format!("class {class}"),
+            is_raw: false,
+        }
+    }
+
+    /// Of a claim that is there, on the node where it is used or attached, if there is one.
+    ///
+    /// # Errors
+    /// Why a pod would be in somebody's way, or decide something that is not its to decide, and how
+    /// it can be seen all the same.
+    pub fn of_claim(seen: &ClusterSeen, claim: &ClaimSeen) -> Result<Self, Unseen> {
+        let told_as = format!("claim {}", claim.full_name());
+        let unseen = |why: String, how: String| Unseen {
+            what: format!("what lies under {told_as}"),
+            how: format!("{why}; {how}"),
+        };
+        if claim.phase != "Bound" {
+            let phase = claim.phase.to_lowercase();
+            let how = "a new volume of its class shows what it will lie on: --probe class:CLASS";
+            return Err(unseen(
+                format!("it is {phase}, and a pod might decide which volume it gets, and where"),
+                how.to_owned(),
+            ));
+        }
+        let first = claim.pods.first().map(|pod| pod.name.as_str()).unwrap_or_default();
+        let modes = &claim.access;
+        let has = |mode: &str| modes.iter().any(|one| one == mode);
+        let inside = || {
+            format!(
+                "from inside: kubectl exec --namespace {} {first} -- iotax doctor PATH, where its \
+                 image has iotax",
+                claim.namespace
+            )
+        };
+        if has("ReadWriteOncePod") && !claim.pods.is_empty() {
+            let why = format!("it is ReadWriteOncePod, and {first} uses it: no other pod may");
+            return Err(unseen(why, inside()));
+        }
+        let mut nodes: Vec<&String> =
+            claim.pods.iter().filter_map(|pod| pod.node.as_ref()).collect();
+        nodes.sort();
+        let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
+        let attached = volume.into_iter().flat_map(|volume| &volume.attached_to);
+        let node = nodes.into_iter().chain(attached).next().cloned();
+        let is_shared = has("ReadWriteMany") || has("ReadOnlyMany");
+        if node.is_none() && !claim.pods.is_empty() && !is_shared {
+            let why = format!(
+                "{first} is to use it and has no node yet: another pod might keep its volume on \
+                 another one"
+            );
+            return Err(unseen(why, "when it runs: the same again".to_owned()));
+        }
+        let name = claim.name.clone();
+        let volume = Volume::Claim { namespace: Some(claim.namespace.clone()), name };
+        let is_raw = claim.mode == "Block";
+        Ok(Self { place: ArmPlace { volume, node }, told_as, is_raw })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_record::cluster::{PodSeen, VolumeSeen};
+
+    use super::*;
+
+    fn claim(access: &str, pods: &[(&str, Option<&str>)]) -> ClaimSeen {
+        let pod = |(name, node): &(&str, Option<&str>)| PodSeen {
+            name: (*name).to_owned(),
+            node: node.map(str::to_owned),
+        };
+        ClaimSeen {
+            namespace: "shop".to_owned(),
+            name: "data".to_owned(),
+            phase: "Bound".to_owned(),
+            volume: Some("pv-1".to_owned()),
+            access: vec![access.to_owned()],
+            pods: pods.iter().map(pod).collect(),
+            ..ClaimSeen::default()
+        }
+    }
+
+    fn node(seen: &ClusterSeen, claim: &ClaimSeen) -> Option<String> {
+        View::of_claim(seen, claim).unwrap().place.node
+    }
+
+    #[test]
+    fn a_claim_is_seen_from_the_node_that_it_is_used_on() {
+        let mut seen = ClusterSeen::default();
+        for access in ["ReadWriteOnce", "ReadWriteMany"] {
+            let used = claim(access, &[("b", None), ("a", Some("n2"))]);
+            assert_eq!(node(&seen, &used).as_deref(), Some("n2"));
+            assert_eq!(node(&seen, &claim(access, &[])), None);
+        }
+        assert_eq!(node(&seen, &claim("ReadOnlyMany", &[("a", None)])), None);
+        seen.volumes.push(VolumeSeen {
+            name: "pv-1".to_owned(),
+            attached_to: vec!["n3".to_owned()],
+            ..VolumeSeen::default()
+        });
+        assert_eq!(node(&seen, &claim("ReadWriteOnce", &[])).as_deref(), Some("n3"));
+        let raw = ClaimSeen { mode: "Block".to_owned(), ..claim("ReadWriteOncePod", &[]) };
+        let view = View::of_claim(&seen, &raw).unwrap();
+        assert_eq!((view.told_as.as_str(), view.is_raw), ("claim shop/data", true));
+    }
+
+    #[test]
+    fn nobody_is_in_the_way_of_who_uses_a_claim() {
+        let why = |claim: &ClaimSeen| {
+            let Unseen { what, how } = View::of_claim(&ClusterSeen::default(), claim).unwrap_err();
+            format!("{what}: {how}")
+        };
+        let alone = claim("ReadWriteOncePod", &[("db-0", Some("n1"))]);
+        insta::assert_snapshot!(why(&alone), @"what lies under claim shop/data: it is ReadWriteOncePod, and db-0 uses it: no other pod may; from inside: kubectl exec --namespace shop db-0 -- iotax doctor PATH, where its image has iotax");
+        let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
+        insta::assert_snapshot!(why(&waiting), @"what lies under claim shop/data: db-0 is to use it and has no node yet: another pod might keep its volume on another one; when it runs: the same again");
+        let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
+        insta::assert_snapshot!(why(&unbound), @"what lies under claim shop/data: it is pending, and a pod might decide which volume it gets, and where; a new volume of its class shows what it will lie on: --probe class:CLASS");
     }
 }

@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use iotax_run::agent::Reached;
 use k8s_openapi::api::core::v1::Pod;
 
-use super::path::{NetPath, Role};
+use super::layout::{NetPath, Role};
 use crate::connect::Cluster;
-use crate::placed::{node, zone};
+use crate::host::{node, zone};
 
 /// A node, and its zone, as far as it may be seen.
 #[derive(Debug, Clone, PartialEq, Eq)]

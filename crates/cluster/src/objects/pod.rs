@@ -1,15 +1,15 @@
 //! The pods of a run.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::Pod;
 use serde_json::{Value, json};
 
-use super::options::{Amounts, PodOptions, Toleration};
-use super::run::{LEASE, MEMBER, RUN, Run};
-use super::sight::{self, Sight};
+use super::overrides::PodOverrides;
 use super::volume::{VOLUME, quantity};
+use super::{LEASE, MEMBER, RUN, Run};
 use crate::place::{ArmPlace, Volume};
 
 /// The container of a pod that has one.
@@ -113,7 +113,7 @@ impl Run {
         let Member { number, volume, is_on_host_network, .. } = member;
         let volumes = volume.iter().map(|volume| {
             let volume = self.volume(*number, volume, options.size_bytes);
-            if member.is_kept_as_it_is() { sight::read_only(volume) } else { volume }
+            if member.is_kept_as_it_is() { read_only(volume) } else { volume }
         });
         let secrets: Vec<Value> =
             options.pull_secrets.iter().map(|name| json!({ "name": name })).collect();
@@ -141,7 +141,7 @@ impl Run {
             pod["spec"]["hostNetwork"] = json!(true);
         }
         if member.sight.is_some_and(|sight| sight.is_privileged) {
-            sight::privilege(&mut pod["spec"]);
+            privilege(&mut pod["spec"]);
         }
         options.overrides.applied_to(serde_json::from_value(pod).expect("it is a pod"))
     }
@@ -241,4 +241,108 @@ fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
 /// How long a pod waits for an agent: others may take their time to start.
 fn keep(options: &PodOptions) -> Duration {
     2 * options.wait + LEASE
+}
+
+// Pods that only look.
+
+/// Where the root directory of its node is in a pod that is privileged.
+pub(crate) const NODE_ROOT: &str = "/node";
+const ROOT: &str = "root";
+
+/// How a pod looks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Sight {
+    /// Whether its volume is a device, without a file system.
+    pub(crate) is_raw: bool,
+    /// Whether it sees its node as root.
+    pub(crate) is_privileged: bool,
+}
+
+/// A volume that no container can write to. Of claims, drivers are told so, too, and kubelets leave
+/// their owner and their `SELinux` labels as they are.
+fn read_only(mut volume: Value) -> Value {
+    volume["persistentVolumeClaim"]["readOnly"] = json!(true);
+    volume
+}
+
+/// All containers of a pod are root on their node, whose file systems they see, and cannot write to
+/// where the node's kernel and runtime know how to forbid it in those below the root, too. Network file
+/// systems are reached by the node's own network.
+///
+/// The process IDs of the node are not needed: a container that is the first process of its own ends
+/// by itself when nobody needs it any more.
+fn privilege(spec: &mut Value) {
+    spec["hostNetwork"] = json!(true);
+    spec["securityContext"] = json!({ "runAsUser": 0, "runAsGroup": 0 });
+    push(
+        &mut spec["volumes"],
+        json!({ "name": ROOT, "hostPath": { "path": "/", "type": "Directory" } }),
+    );
+    for container in spec["containers"].as_array_mut().into_iter().flatten() {
+        container["securityContext"] =
+            json!({ "privileged": true, "readOnlyRootFilesystem": true });
+        push(
+            &mut container["volumeMounts"],
+            json!({
+                "name": ROOT,
+                "mountPath": NODE_ROOT,
+                "readOnly": true,
+                "recursiveReadOnly": "IfPossible",
+            }),
+        );
+    }
+}
+
+fn push(list: &mut Value, item: Value) {
+    match list {
+        Value::Array(list) => list.push(item),
+        other => *other = json!([item]),
+    }
+}
+
+// What is asked of the pods of a run.
+
+/// What pods are like.
+#[derive(Debug, Clone)]
+pub struct PodOptions {
+    /// The image: iotax of the same version as this one.
+    pub image: String,
+    pub pull_secrets: Vec<String>,
+    /// Size of each volume.
+    pub size_bytes: u64,
+    /// What each container has.
+    pub amounts: Amounts,
+    /// If a workload is divided between two containers: what the one that writes has.
+    pub driver: Option<Amounts>,
+    /// Labels that nodes must have.
+    pub node_selector: BTreeMap<String, String>,
+    /// What else users have said of them.
+    pub overrides: PodOverrides,
+    /// Whether the run is to have a namespace of its own.
+    pub create_namespace: bool,
+    /// Taints of nodes that do not keep them off.
+    pub tolerations: Vec<Toleration>,
+    /// The user that everything runs as; `None` if the cluster chooses, as OpenShift does.
+    pub user: Option<u32>,
+    /// How long pods may take to start.
+    pub wait: Duration,
+}
+
+/// What a container asks for, and is limited to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Amounts {
+    /// CPUs, as Kubernetes writes them.
+    pub cpu: String,
+    pub memory_bytes: u64,
+}
+
+/// A taint that pods bear.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Toleration {
+    /// Its key; `None`: whatever it is.
+    pub key: Option<String>,
+    /// Its value; `None`: whatever it is.
+    pub value: Option<String>,
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`; `None`: each.
+    pub effect: Option<String>,
 }

@@ -4,7 +4,7 @@ use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
 use serde_json::{Value, json};
 
-use super::run::Run;
+use super::Run;
 use crate::place::Volume;
 
 /// What a pod calls its volume.

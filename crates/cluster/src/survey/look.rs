@@ -10,7 +10,7 @@ use kube::api::{ApiResource, DynamicObject, GroupVersionKind, ListParams};
 use kube::{Api, Resource};
 use serde::de::DeserializeOwned;
 
-use super::objects::{Objects, of_any_version};
+use super::{Objects, of_any_version};
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 
@@ -190,10 +190,10 @@ impl Look<'_> {
             let name = object.metadata.name.clone().unwrap_or_default();
             match read(object) {
                 Ok(class) => classes.push(class),
-                Err(why) => self.unseen.push(Unseen {
-                    what: format!("VolumeAttributesClass {name}"),
-                    how: format!("could not be read: {why}"),
-                }),
+                Err(why) => self.unseen.push(Unseen::new(
+                    format!("VolumeAttributesClass {name}"),
+                    format!("could not be read: {why}"),
+                )),
             }
         }
         Ok(classes)
@@ -213,10 +213,8 @@ impl Look<'_> {
         }
         forbidden.dedup();
         if !forbidden.is_empty() {
-            self.unseen.push(Unseen {
-                what: "settings of the network between pods".to_owned(),
-                how: format!("may not get configmaps in {}", forbidden.join(", ")),
-            });
+            let how = format!("may not get configmaps in {}", forbidden.join(", "));
+            self.unseen.push(Unseen::new("settings of the network between pods", how));
         }
         Ok(found)
     }

@@ -6,7 +6,7 @@ use iotax_record::cluster::{PluginSeen, PluginSetting, PodNetwork};
 use k8s_openapi::api::apps::v1::DaemonSet;
 use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
-use super::objects::Objects;
+use super::Objects;
 
 /// A network plugin, by the daemon set that it has everywhere.
 struct KnownPlugin {

@@ -11,7 +11,7 @@ use k8s_openapi::api::storage::v1::{StorageClass, VolumeAttributesClass};
 use k8s_openapi::apimachinery::pkg::api::resource::Quantity;
 use serde_json::Value;
 
-use super::objects::Objects;
+use super::Objects;
 use crate::objects::bytes_of;
 
 /// Says that claims without a class get this one; the older name still counts.

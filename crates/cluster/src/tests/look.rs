@@ -11,9 +11,9 @@ use serde_json::json;
 use super::server::Server;
 use super::{ALL, options, silent};
 use crate::connect::Cluster;
+use crate::job::RIGHTS;
 use crate::look::{LookRequest, Looked, View, look, member};
 use crate::objects::{PodOptions, Run};
-use crate::rights::RIGHTS;
 
 fn claim(is_raw: bool) -> View {
     View {

@@ -13,15 +13,15 @@ use serde_json::json;
 use self::server::Server;
 use crate::connect::Cluster;
 use crate::error::Error;
+use crate::job::RIGHTS;
 use crate::nodes::nodes;
 use crate::objects::{
     Amounts, Apart, Member, PodOptions, PodOverrides, PodSecurity, Run, Toleration,
 };
 use crate::place::ArmPlace;
-use crate::rights::RIGHTS;
+use crate::remove::wait;
 use crate::session::{Note, Session};
 use crate::undo::undo;
-use crate::wait::wait;
 
 /// What a run makes.
 const ALL: [&str; 4] = ["pods", "services", "leases", "persistentvolumeclaims"];

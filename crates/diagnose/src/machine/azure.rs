@@ -7,8 +7,8 @@ use serde::Serialize;
 
 use super::Certainty::{Likely, ToBeTested};
 use super::{
-    At, Certainty, Component, ComponentKind, Detail, DiskUse, Field, Finder, Finding, Observation,
-    Rule, Snapshot, Value, quoted, rule,
+    Certainty, Component, ComponentKind, Detail, DeviceAt, DiskUse, Field, Finder, Finding,
+    Observation, Rule, Snapshot, Value, quoted, rule,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -32,10 +32,8 @@ pub enum AzureWhy {
 /// From this generation of VM sizes on, hardware encrypts temporary and ephemeral OS disks.
 const ENCRYPTED_SINCE: u32 = 5;
 
-type DiskAt<'s, 'a> = At<'s, 'a, Device>;
-
 /// Encryption at Host where the local disks are encrypted by hardware.
-fn double_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+fn double_encryption(disk: &DeviceAt<'_, '_>) -> Option<Finding> {
     let (seen, path) = (disk.seen, disk.path);
     let is_local = seen.is_local(disk);
     let vm = seen.vm().filter(|_| is_local || may_be_local(seen, disk))?;
@@ -149,7 +147,7 @@ fn generation(vm: &str) -> Option<u32> {
 }
 
 /// What tells that a disk is one of the host's.
-fn lies_on_the_host(disk: &DiskAt<'_, '_>) -> Observation {
+fn lies_on_the_host(disk: &DeviceAt<'_, '_>) -> Observation {
     match (disk.seen.cloud_disk(disk), disk.used_as) {
         (Some(of_cloud), _) if of_cloud.is_ephemeral == Some(true) => is_on_host(),
         (_, Some(UsedAs::Temporary)) => {
@@ -166,7 +164,7 @@ fn is_on_host() -> Observation {
     Observation::metadata("compute.storageProfile.osDisk.diffDiskSettings.option", "Local")
 }
 
-fn about(disk: &DiskAt<'_, '_>) -> Component {
+fn about(disk: &DeviceAt<'_, '_>) -> Component {
     let role = match disk.used_as {
         Some(UsedAs::Os) if disk.seen.is_local(disk) => DiskUse::EphemeralOs,
         Some(UsedAs::Os) => DiskUse::Os,
@@ -178,7 +176,7 @@ fn about(disk: &DiskAt<'_, '_>) -> Component {
 }
 
 /// Azure Disk Encryption, in the guest.
-fn guest_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+fn guest_encryption(disk: &DeviceAt<'_, '_>) -> Option<Finding> {
     let of_cloud = disk.seen.cloud_disk(disk)?;
     let field = "compute.storageProfile.osDisk.encryptionSettings.enabled";
     disk.finding(ToBeTested, AzureWhy::GuestEncryption)
@@ -189,7 +187,7 @@ fn guest_encryption(disk: &DiskAt<'_, '_>) -> Option<Finding> {
 }
 
 /// A cached disk that is larger than the cache.
-fn host_cache(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+fn host_cache(disk: &DeviceAt<'_, '_>) -> Option<Finding> {
     let cache_bytes = disk.seen.vm_documented()?.cache_bytes?;
     let caching = disk.seen.cloud_disk(disk)?.caching.clone().unwrap_or_default();
     let is_cached = disk.seen.caching(disk) != Caching::None;
@@ -202,7 +200,7 @@ fn host_cache(disk: &DiskAt<'_, '_>) -> Option<Finding> {
 }
 
 /// Blocks of the image that a remote disk still has.
-fn ephemeral_os(disk: &DiskAt<'_, '_>) -> Option<Finding> {
+fn ephemeral_os(disk: &DeviceAt<'_, '_>) -> Option<Finding> {
     let of_cloud = disk.seen.cloud_disk(disk)?;
     disk.finding(ToBeTested, AzureWhy::EphemeralOs)
         .on(about(disk))

@@ -6,8 +6,8 @@ use serde::Serialize;
 
 use super::Certainty::{Likely, ToBeTested};
 use super::{
-    At, Attached, Component, Field, Finder, Finding, Observation, Rule, Since, Snapshot, Source,
-    Value, rule,
+    Attached, Component, DeviceAt, Field, Finder, Finding, Observation, Rule, Since, Snapshot,
+    Source, Value, rule,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -55,8 +55,6 @@ const ONE_CPU: f64 = 0.9;
 const DEFAULT_TIMEOUT_MS: u64 = 30_000;
 /// The smallest stripes that a guide for clouds recommends.
 const SMALL_STRIPE_BYTES: u64 = 64 << 10;
-
-type DeviceAt<'s, 'a> = At<'s, 'a, Device>;
 
 fn is_nvme(device: &Device) -> bool {
     device.transport.as_deref() == Some("nvme")

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use super::Certainty::{Likely, ToBeTested};
 use super::{
-    At, Certainty, Component, Field, Finder, Finding, Observation, Rule, Value, quoted, rule,
+    At, Certainty, Component, DeviceAt, Field, Finder, Finding, Observation, Rule, Value, quoted,
+    rule,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -51,8 +52,6 @@ fn crypt(device: &Device) -> Option<&Crypt> {
 fn name(device: &Device) -> &str {
     device.mapping.as_ref().map_or(&device.name, |mapping| &mapping.name)
 }
-
-type DeviceAt<'s, 'a> = At<'s, 'a, Device>;
 
 fn finding(device: &DeviceAt<'_, '_>, certainty: Certainty, why: EncryptionWhy) -> Finding {
     device.finding(certainty, why).on(Component::device(device).also(name(device)))

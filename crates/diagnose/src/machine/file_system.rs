@@ -4,7 +4,7 @@ use iotax_record::machine::MountSeen;
 use serde::Serialize;
 
 use super::Certainty::{Likely, ToBeTested};
-use super::{At, Component, Field, Finder, Finding, Observation, Rule, Snapshot, rule};
+use super::{Component, Field, Finder, Finding, MountAt, Observation, Rule, Snapshot, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["fsync-network-disk"], Finder::Once(fsync)),
@@ -49,8 +49,6 @@ const OBJECT_STORES: [&str; 8] =
     ["gcsfuse", "blobfuse", "s3fs", "mountpoint", "goofys", "rclone", "geesefs", "juicefs"];
 /// File systems in a process that stand for another machine.
 const REMOTE: [&str; 4] = ["sshfs", "glusterfs", "curlftpfs", "davfs"];
-
-type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
 
 fn kind_of(mount: &MountSeen) -> Observation {
     Observation::mount(mount, "type", mount.file_system.as_str())

@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::Certainty::{Likely, ToBeTested};
 use super::confidential::{ConfidentialWhy, kind_seen};
 use super::{
-    At, Certainty, Finder, Finding, Meanwhile, Observation, QdiscSeen, Rule, Since, Value, rule,
+    Certainty, Finder, Finding, InterfaceAt, Meanwhile, Observation, QdiscSeen, Rule, Since, Value,
+    rule,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -47,8 +48,6 @@ const MANY_CPUS: u32 = 4;
 const TCP_HEADERS: f64 = 52.0;
 /// Bytes of a frame beside its packet, as a queueing discipline counts them.
 const FRAME: f64 = 14.0;
-
-type InterfaceAt<'s, 'a> = At<'s, 'a, Interface>;
 
 /// Interfaces that have packets of TCP cut by the card or the kernel.
 fn offloads(interface: &InterfaceAt<'_, '_>) -> Option<Finding> {

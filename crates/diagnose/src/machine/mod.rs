@@ -44,7 +44,7 @@ pub use self::observation::{
     BurstFor, Counted, Field, GroupRates, LoweredRate, MemberKind, Names, Observation, PeakLimit,
     QdiscSeen, Source, Value,
 };
-use self::rules::{At, Finder, Rule, rule};
+use self::rules::{At, DeviceAt, Finder, InterfaceAt, MountAt, Rule, rule};
 pub(crate) use self::snapshot::quoted;
 use self::snapshot::{Attached, Snapshot};
 pub use self::snapshot::{Meanwhile, Since};

@@ -4,7 +4,7 @@ use iotax_record::machine::{MountSeen, NfsSeen};
 use serde::Serialize;
 
 use super::Certainty::{self, Likely, ToBeTested};
-use super::{At, Component, Field, Finder, Finding, Observation, Rule, Since, Value, quoted, rule};
+use super::{Field, Finder, Finding, MountAt, Observation, Rule, Since, Value, quoted, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["nfs-kerberos"], Finder::Nfs(kerberos_cost)),
@@ -52,12 +52,6 @@ const SENT_AGAIN: f64 = 0.001;
 const OLD_S: u64 = 3_600;
 /// Fewer calls than this say nothing of a share.
 const ENOUGH_CALLS: u64 = 1_000;
-
-type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
-
-fn finding(mount: &MountAt<'_, '_>, certainty: Certainty, why: NfsWhy) -> Finding {
-    mount.finding(certainty, why).on(Component::mount(mount).also(mount.source.as_str()))
-}
 
 fn option(mount: &MountSeen, name: &str, value: impl Into<Value>) -> Observation {
     let field = Field::NfsOption { mount: mount.mount_point.clone(), option: name.to_owned() };
@@ -137,7 +131,8 @@ fn kerberos_cost(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
     };
     let modes = ["sys", "krb5", "krb5i", "krb5p"].map(|sec| (sec, format!("sec={sec}")));
     let alone = || format!("iotax run nfs-kerberos {} --scale 0.05", quoted(mount.path));
-    finding(mount, certainty, NfsWhy::Kerberos { does })
+    mount
+        .finding_with_source(certainty, NfsWhy::Kerberos { does })
         .observed(option(mount, "sec", sec))
         .command(arms(mount, nfs, &modes).unwrap_or_else(alone))
         .into()
@@ -159,7 +154,8 @@ fn gss_window(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
         .kernel
         .nfs_most_slots
         .map(|slots| Observation::file("/proc/sys/sunrpc/tcp_max_slot_table_entries", slots));
-    finding(mount, certainty, NfsWhy::GssWindow { connections, lost })
+    mount
+        .finding_with_source(certainty, NfsWhy::GssWindow { connections, lost })
         .observed(option(mount, "sec", sec))
         .observed(option(mount, "nconnect", connections))
         .observed_all(seen.into_iter().flatten())
@@ -173,7 +169,8 @@ fn retransmissions(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
     let certainty = if acts(nfs) { Likely } else { ToBeTested };
     let timeo = nfs.option("timeo").unwrap_or("600").to_owned();
     let is_told = kerberos(nfs).is_some() && connections(nfs) > 1;
-    finding(mount, certainty, NfsWhy::SentAgain { lost: lost(mount, nfs), timeo })
+    mount
+        .finding_with_source(certainty, NfsWhy::SentAgain { lost: lost(mount, nfs), timeo })
         .observed_all(counters(mount, nfs))
         .run("randread-4k", mount.path, "--set depth=32 --time 30s")
         .when(is_lossy(nfs) && !is_told)
@@ -187,7 +184,8 @@ fn slots(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
     let is_old = nfs.age_s.is_some_and(|age| age >= OLD_S);
     let certainty = if is_old { ToBeTested } else { Likely };
     let field = Field::NfsMostSlots(mount.mount_point.clone());
-    finding(mount, certainty, NfsWhy::Slots { most, allowed, mounted_s: nfs.age_s })
+    mount
+        .finding_with_source(certainty, NfsWhy::Slots { most, allowed, mounted_s: nfs.age_s })
         .observed(Observation::field(MOUNTSTATS, field, most))
         .observed(Observation::file(setting, allowed))
         .limits("", mount.path)
@@ -198,7 +196,8 @@ fn slots(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
 fn attribute_cache(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
     let off = nfs.without_cache()?;
     let (name, value) = off.split_once('=').unwrap_or((off, "set"));
-    finding(mount, Likely, NfsWhy::AttributeCache { off: off.to_owned() })
+    mount
+        .finding_with_source(Likely, NfsWhy::AttributeCache { off: off.to_owned() })
         .observed(option(mount, name, value))
         .run("git-status", mount.path, "")
         .into()
@@ -212,7 +211,8 @@ fn read_ahead(mount: &MountAt<'_, '_>, nfs: &NfsSeen) -> Option<Finding> {
     let now = (ahead_bytes >> 10).to_string();
     // One call, some, and what mounts had before Linux 5.4.
     let values = [1, 4, 15].map(|calls| (calls * (call_bytes >> 10)).to_string());
-    finding(mount, Likely, NfsWhy::ReadAhead { ahead_bytes, call_bytes })
+    mount
+        .finding_with_source(Likely, NfsWhy::ReadAhead { ahead_bytes, call_bytes })
         .observed(Observation::file(file.clone(), now.clone()))
         .observed(option(mount, "rsize", call_bytes))
         .compare_values("seqread-1m", "--set direct=false", mount.path, &file, &now, &values)

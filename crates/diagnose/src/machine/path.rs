@@ -6,7 +6,8 @@ use serde::Serialize;
 use super::Certainty::{self, Likely, ToBeTested};
 use super::network::Tunnel;
 use super::{
-    At, Component, Detail, Field, Finder, Finding, Observation, Rule, Snapshot, Source, Value, rule,
+    At, Component, Detail, Field, Finder, Finding, InterfaceAt, Observation, Rule, Snapshot,
+    Source, Value, rule,
 };
 
 pub(super) const RULES: &[Rule] = &[
@@ -43,8 +44,6 @@ const SLOW_BITS_PER_S: f64 = 1e9;
 const UNSCALED_BYTES: u64 = 65_535;
 
 type RouteAt<'s, 'a> = At<'s, 'a, Route>;
-type TunnelAt<'s, 'a> = At<'s, 'a, Interface>;
-
 fn mtu(interface: &Interface) -> Option<Observation> {
     Some(Observation::link(interface, "mtu", interface.mtu_bytes?))
 }
@@ -97,7 +96,7 @@ fn below<'a>(seen: &Snapshot<'a>, tunnel: &Interface) -> Option<(&'a Interface, 
 }
 
 fn of_tunnel(
-    tunnel: &TunnelAt<'_, '_>,
+    tunnel: &InterfaceAt<'_, '_>,
     lower: &Interface,
     certainty: Certainty,
     why: PathWhy,
@@ -114,21 +113,21 @@ fn of_tunnel(
 }
 
 /// A tunnel whose packets do not fit.
-fn tunnel_too_large(tunnel: &TunnelAt<'_, '_>) -> Option<Finding> {
+fn tunnel_too_large(tunnel: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let (lower, excess_bytes) = below(tunnel.seen, tunnel)?;
     let why = PathWhy::TunnelTooLarge { excess_bytes };
     of_tunnel(tunnel, lower, Likely, why).when(excess_bytes > 0)
 }
 
 /// A tunnel whose packets are much smaller than they could be.
-fn tunnel_small(tunnel: &TunnelAt<'_, '_>) -> Option<Finding> {
+fn tunnel_small(tunnel: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let (lower, excess) = below(tunnel.seen, tunnel)?;
     let why = PathWhy::TunnelSmall { spare_bytes: -excess };
     of_tunnel(tunnel, lower, ToBeTested, why).when(excess < -i64::from(SPARE_BYTES))
 }
 
 /// Encryption on the way, one core for each flow.
-fn encryption(tunnel: &TunnelAt<'_, '_>) -> Option<Finding> {
+fn encryption(tunnel: &InterfaceAt<'_, '_>) -> Option<Finding> {
     let by = match (tunnel.kind.as_deref(), &tunnel.served_by) {
         (Some("wireguard"), _) | (_, Some(_)) => Tunnel::WireGuard,
         (Some("macsec"), _) => Tunnel::MacSec,

@@ -4,7 +4,7 @@ use iotax_record::machine::{Device, DeviceKind, RaidSeen};
 use serde::Serialize;
 
 use super::Certainty::{self, Likely, ToBeTested};
-use super::{At, Finder, Finding, MemberKind, Observation, Rule, Snapshot, Value, rule};
+use super::{DeviceAt, Finder, Finding, MemberKind, Observation, Rule, Snapshot, Value, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["parity-raid"], Finder::Device(parity)),
@@ -61,8 +61,6 @@ fn parity_members(level: &str) -> Option<u64> {
         _ => None,
     }
 }
-
-type DeviceAt<'s, 'a> = At<'s, 'a, Device>;
 
 fn md(device: &Device, file: &str, value: impl Into<Value>) -> Observation {
     Observation::block(device, &format!("md/{file}"), value)

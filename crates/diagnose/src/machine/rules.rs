@@ -28,6 +28,10 @@ pub(super) struct At<'s, 'a, T> {
     cause: &'static str,
 }
 
+pub(super) type DeviceAt<'s, 'a> = At<'s, 'a, machine::Device>;
+pub(super) type InterfaceAt<'s, 'a> = At<'s, 'a, machine::Interface>;
+pub(super) type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
+
 impl<T> Deref for At<'_, '_, T> {
     type Target = T;
 
@@ -84,6 +88,14 @@ impl<T: Named> At<'_, '_, T> {
     /// A finding about it, without observations and commands yet.
     pub(super) fn finding(&self, certainty: Certainty, why: impl Into<Why>) -> Finding {
         Finding::new(self.cause, self.thing.component(self.path), certainty, why)
+    }
+}
+
+impl MountAt<'_, '_> {
+    /// The same, about the server, share or dataset that is mounted as well.
+    pub(super) fn finding_with_source(&self, certainty: Certainty, why: impl Into<Why>) -> Finding {
+        let mount = Component::mount(self).also(self.source.as_str());
+        self.finding(certainty, why).on(mount)
     }
 }
 

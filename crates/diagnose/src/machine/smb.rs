@@ -3,8 +3,8 @@
 use iotax_record::machine::MountSeen;
 use serde::Serialize;
 
-use super::Certainty::{self, Likely, ToBeTested};
-use super::{At, Component, Finder, Finding, Observation, Rule, Value, rule};
+use super::Certainty::{Likely, ToBeTested};
+use super::{Finder, Finding, MountAt, Observation, Rule, Value, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["smb-encryption"], Finder::Mount(encryption)),
@@ -36,14 +36,8 @@ const LEAST_REQUEST_BYTES: u64 = 1 << 20;
 /// A round trip that rates are computed with.
 const ASSUMED_ROUND_TRIP_S: f64 = 0.001;
 
-type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
-
 fn is_smb(mount: &MountSeen) -> bool {
     matches!(mount.file_system.as_str(), "cifs" | "smb3")
-}
-
-fn finding(mount: &MountAt<'_, '_>, certainty: Certainty, why: SmbWhy) -> Finding {
-    mount.finding(certainty, why).on(Component::mount(mount).also(mount.source.as_str()))
 }
 
 fn option(mount: &MountSeen, name: &str) -> Option<Observation> {
@@ -55,7 +49,8 @@ fn option(mount: &MountSeen, name: &str) -> Option<Observation> {
 fn encryption(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let observation = option(mount, "seal")?;
     let is_slow = mount.seen.machine.environment.cpu_aes == Some(false);
-    finding(mount, Likely, SmbWhy::Encrypted { source: mount.source.clone(), is_slow })
+    mount
+        .finding_with_source(Likely, SmbWhy::Encrypted { source: mount.source.clone(), is_slow })
         .observed(observation)
         .observed_all(option(mount, "vers"))
         .run("seqread-1m", mount.path, "--set depth=16")
@@ -69,7 +64,8 @@ fn channels(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let channels = wanted.unwrap_or(if mount.option("multichannel").is_some() { 2 } else { 1 });
     let shown =
         wanted.map_or(Value::NoMultichannel, |count| format!("max_channels={count}").into());
-    finding(mount, ToBeTested, SmbWhy::OneConnection { source: mount.source.clone() })
+    mount
+        .finding_with_source(ToBeTested, SmbWhy::OneConnection { source: mount.source.clone() })
         .observed(Observation::mount(mount, "options", shown))
         .run("seqread-1m", mount.path, "--set depth=32")
         .run("seqread-1m", mount.path, "")
@@ -90,7 +86,8 @@ fn cache(mount: &MountAt<'_, '_>) -> Option<Finding> {
         }
         () => return None,
     };
-    finding(mount, Likely, SmbWhy::NoCache { what })
+    mount
+        .finding_with_source(Likely, SmbWhy::NoCache { what })
         .observed_all(names.iter().find_map(|name| option(mount, name)))
         .run("randread-4k", mount.path, "--set direct=false")
         .run(workload, mount.path, options)
@@ -104,7 +101,8 @@ fn requests(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let (name, bytes) = sizes.min_by_key(|(_, bytes)| *bytes)?;
     let reaches = bytes as f64 / ASSUMED_ROUND_TRIP_S;
     let why = SmbWhy::SmallRequests { option: name.to_owned(), bytes, reaches };
-    finding(mount, ToBeTested, why)
+    mount
+        .finding_with_source(ToBeTested, why)
         .observed(Observation::mount(mount, name, bytes))
         .observed_all(option(mount, "vers"))
         .run("seqread-1m", mount.path, "--set direct=false")

@@ -3,8 +3,8 @@
 use iotax_record::machine::{MountSeen, ZfsVdev};
 use serde::Serialize;
 
-use super::Certainty::{self, Likely, ToBeTested};
-use super::{At, Component, Finder, Finding, Observation, Rule, Value, rule};
+use super::Certainty::{Likely, ToBeTested};
+use super::{Finder, Finding, MountAt, Observation, Rule, Value, rule};
 
 pub(super) const RULES: &[Rule] = &[
     rule(&["zfs-recordsize"], Finder::Mount(record_size)),
@@ -35,12 +35,6 @@ const DEFAULT_RECORD_BYTES: u64 = 128 << 10;
 /// Sectors of today's disks, as a power of two.
 const SECTOR_SHIFT: u64 = 12;
 
-type MountAt<'s, 'a> = At<'s, 'a, MountSeen>;
-
-fn finding(mount: &MountAt<'_, '_>, certainty: Certainty, why: ZfsWhy) -> Finding {
-    mount.finding(certainty, why).on(Component::mount(mount).also(mount.source.as_str()))
-}
-
 fn property(mount: &MountSeen, name: &str, value: impl Into<Value>) -> Observation {
     Observation::field(format!("zfs get {name} {}", mount.source), name, value)
 }
@@ -60,7 +54,8 @@ fn record_size(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let record_bytes = mount.zfs.as_ref()?.record_bytes?;
     let certainty = if record_bytes > DEFAULT_RECORD_BYTES { Likely } else { ToBeTested };
     let times = record_bytes / DATABASE_PAGE_BYTES;
-    finding(mount, certainty, ZfsWhy::RecordSize { record_bytes, times })
+    mount
+        .finding_with_source(certainty, ZfsWhy::RecordSize { record_bytes, times })
         .observed(property(mount, "recordsize", record_bytes))
         .run("randwrite-4k", mount.path, "--set block-size=16k")
         .run("randread-4k", mount.path, "--set block-size=16k")
@@ -70,7 +65,8 @@ fn record_size(mount: &MountAt<'_, '_>) -> Option<Finding> {
 /// Data that are not kept in memory.
 fn primary_cache(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let mode = mount.zfs.as_ref()?.primary_cache.as_deref()?;
-    finding(mount, Likely, ZfsWhy::PrimaryCache { mode: mode.to_owned() })
+    mount
+        .finding_with_source(Likely, ZfsWhy::PrimaryCache { mode: mode.to_owned() })
         .observed(property(mount, "primarycache", mode))
         .run("randread-4k", mount.path, "--set direct=false")
         .when(matches!(mode, "metadata" | "none"))
@@ -94,7 +90,8 @@ fn sync(mount: &MountAt<'_, '_>) -> Option<Finding> {
         waits_for_data: is_listed && !has_log,
         rotates: rotates && !has_log,
     };
-    finding(mount, certainty, why)
+    mount
+        .finding_with_source(certainty, why)
         .observed(property(mount, "sync", mode))
         .observed_all(is_listed.then(|| vdevs(mount, Value::LogDevice(has_log))))
         .run("randwrite-4k", mount.path, "--set fsync-every=1")
@@ -107,7 +104,8 @@ fn ashift(mount: &MountAt<'_, '_>) -> Option<Finding> {
     // 0 leaves it to each vdev.
     let shift = mount.zfs.as_ref()?.ashift.filter(|shift| (1..SECTOR_SHIFT).contains(shift))?;
     let place = format!("zpool get ashift {}", pool(mount));
-    finding(mount, Likely, ZfsWhy::Ashift { bytes: 1 << shift })
+    mount
+        .finding_with_source(Likely, ZfsWhy::Ashift { bytes: 1 << shift })
         .observed(Observation::field(place, "ashift", shift))
         .run("randwrite-4k", mount.path, "--set fsync-every=1")
         .into()
@@ -118,7 +116,8 @@ fn special(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let zfs = mount.zfs.as_ref()?;
     let (small_bytes, record_bytes) = (zfs.special_small_bytes?, zfs.record_bytes?);
     let has_special = zfs.with_role("special").next().is_some();
-    finding(mount, Likely, ZfsWhy::Special { small_bytes, record_bytes })
+    mount
+        .finding_with_source(Likely, ZfsWhy::Special { small_bytes, record_bytes })
         .observed(property(mount, "special_small_blocks", small_bytes))
         .observed(property(mount, "recordsize", record_bytes))
         .run("seqwrite-1m", mount.path, "")
@@ -135,7 +134,8 @@ fn raidz(mount: &MountAt<'_, '_>) -> Option<Finding> {
     let disks = spread.iter().map(|vdev| vdev.devices).sum();
     let listed = spread.iter().map(|vdev| (vdev.kind.clone(), vdev.devices)).collect();
     let why = ZfsWhy::RaidZ { kind, disks, vdevs: spread.len() };
-    finding(mount, if rotates { Likely } else { ToBeTested }, why)
+    mount
+        .finding_with_source(if rotates { Likely } else { ToBeTested }, why)
         .observed(vdevs(mount, Value::Vdevs(listed)))
         .run("randread-4k", mount.path, "--set depth=32")
         .run("seqread-1m", mount.path, "--set depth=8")

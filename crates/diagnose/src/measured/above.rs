@@ -6,7 +6,7 @@ use iotax_record::machine::{Crypt, Device, Mapping};
 use serde::Serialize;
 
 use super::processor::{NoneLeft, ProcessorEvidence};
-use super::rules::{Rule, timed};
+use super::{Rule, timed};
 use crate::measured::case::{Case, served};
 use crate::measured::suspect::{Confidence, Suspect};
 

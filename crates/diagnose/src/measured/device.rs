@@ -3,7 +3,7 @@
 use iotax_experiment::Job;
 use serde::Serialize;
 
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::{Case, served};
 use crate::measured::suspect::{Confidence, Suspect};
 

@@ -5,13 +5,14 @@
 //! their mean. A limiter makes up for each I/O that was late with the next one: its seconds vary far
 //! less than their latencies do.
 
+use iotax_analyze::latency_at;
 use iotax_quantity::whole;
 use iotax_stats::bucket::two_phase;
 use iotax_stats::sample::{mean, median, variance};
 use serde::Serialize;
 
 use super::processor::{NoneLeft, ProcessorEvidence};
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 
@@ -131,10 +132,7 @@ fn within(all: &[f64], of: f64) -> f64 {
 
 /// Standard deviation over mean of the latencies, of most of them.
 fn latency_spread(case: &Case<'_>) -> Option<f64> {
-    let at = |q: f64| {
-        let point = case.summary.latency.iter().find(|point| (point.q - q).abs() < 1e-9);
-        point.map(|point| point.latency_ns as f64)
-    };
+    let at = |q: f64| latency_at(&case.summary.latency, q).map(|ns| ns as f64);
     Some((at(0.95)? - at(0.05)?) / FROM_5_TO_95 / case.summary.mean_latency_ns)
 }
 

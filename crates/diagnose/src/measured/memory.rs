@@ -3,7 +3,7 @@
 use iotax_record::machine::SeenLayer;
 use serde::Serialize;
 
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 
@@ -44,22 +44,19 @@ const FROM_DEVICE: f64 = 0.5;
 
 /// Buffered reads in requests of a read-ahead window that is small.
 fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
-    let (window, file) = read_ahead(case)?;
-    let is_small = window > 0 && window < USUAL_READ_AHEAD_BYTES / 2;
-    let asked = f64::from(case.job.block_sizes.max_bytes());
-    let gains = case.is_sequential() || asked > window as f64;
+    let (window_bytes, file) = read_ahead(case)?;
+    let is_small = window_bytes > 0 && window_bytes < USUAL_READ_AHEAD_BYTES / 2;
+    let asked_bytes = f64::from(case.job.block_sizes.max_bytes());
+    let gains = case.is_sequential() || asked_bytes > window_bytes as f64;
     (case.is_buffered() && case.job.reads() && is_small && gains).then_some(())?;
     let figures = case.bottom()?.figures;
-    let request = figures.read.size_bytes();
-    let is_like = LIKE_WINDOW.contains(&(request / window as f64)) || request < window as f64;
+    let request_bytes = figures.read.size_bytes();
+    let is_like = LIKE_WINDOW.contains(&(request_bytes / window_bytes as f64))
+        || request_bytes < window_bytes as f64;
     (figures.read.per_s > 0.0 && is_like).then_some(())?;
     let spent = figures.read.per_s * figures.read.await_ms / 1e3;
-    let evidence = MemoryEvidence::SmallReadAhead {
-        request_bytes: request,
-        asked_bytes: asked,
-        window_bytes: window,
-        file,
-    };
+    let evidence =
+        MemoryEvidence::SmallReadAhead { request_bytes, asked_bytes, window_bytes, file };
     let queue = MemoryEvidence::InFlight { requests: figures.queue_size };
     Some(Suspect::new("read-ahead", Confidence::Sure, evidence).explaining(spent).and([queue]))
 }
@@ -68,20 +65,16 @@ fn read_ahead_too_small(case: &Case<'_>) -> Option<Suspect> {
 fn read_ahead_too_large(case: &Case<'_>) -> Option<Suspect> {
     let random = !case.is_sequential();
     (case.is_buffered() && case.job.reads() && random).then_some(())?;
-    let (window, file) = read_ahead(case).filter(|(window, _)| *window > 0)?;
+    let (window_bytes, file) = read_ahead(case).filter(|(window, _)| *window > 0)?;
     let read = case.work.read_bytes_per_s;
     let reads = case.bottom()?.figures.read;
     let asked = f64::from(case.job.block_sizes.max_bytes());
     // Small requests, or more of them than this program's reads, are somebody else's.
-    let is_own = reads.size_bytes() > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
+    let request_bytes = reads.size_bytes();
+    let is_own = request_bytes > 2.0 * asked && reads.per_s < 1.5 * case.summary.iops;
     let times = reads.bytes_per_s() / read.max(1.0);
     (is_own && times > AMPLIFIED).then_some(())?;
-    let evidence = MemoryEvidence::LargeReadAhead {
-        times,
-        request_bytes: reads.size_bytes(),
-        window_bytes: window,
-        file,
-    };
+    let evidence = MemoryEvidence::LargeReadAhead { times, request_bytes, window_bytes, file };
     let wasted = case.share_at_disk().map(|share| share * (1.0 - 1.0 / times));
     Some(Suspect::new("read-ahead-waste", Confidence::Sure, evidence).explaining(wasted))
 }
@@ -110,17 +103,15 @@ fn dirty_throttling(case: &Case<'_>) -> Option<Suspect> {
     let waiting = memory.dirty_bytes + memory.writeback_bytes;
     let full = waiting / memory.dirty_threshold_bytes;
     (full > NEAR_THRESHOLD).then_some(())?;
-    let written = case.work.write_bytes_per_s;
+    let written_per_s = case.work.write_bytes_per_s;
     let reached = case.bottom().map(|disk| disk.figures.write.bytes_per_s());
     let evidence = MemoryEvidence::Dirty {
         waiting_bytes: waiting,
         share: full.min(1.0),
         threshold_bytes: memory.dirty_threshold_bytes,
     };
-    let rates = reached.map(|reached| MemoryEvidence::DirtyRates {
-        written_per_s: written,
-        reached_per_s: reached,
-    });
+    let rates =
+        reached.map(|reached_per_s| MemoryEvidence::DirtyRates { written_per_s, reached_per_s });
     // A write that does not wait is a copy, and takes CPU time for as long as it takes.
     let waited = 1.0 - case.summary.cpu_ns_per_io / case.summary.mean_latency_ns;
     let suspect = Suspect::new("dirty-throttling", Confidence::Sure, evidence);

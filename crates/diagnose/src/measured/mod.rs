@@ -13,7 +13,6 @@ pub mod memory;
 pub mod network;
 pub mod nfs;
 pub mod processor;
-mod rules;
 pub(crate) mod suspect;
 pub mod waiting;
 
@@ -44,7 +43,7 @@ fn judged<'a>(experiment: &'a ExperimentHead, analysis: &'a Analysis) -> Vec<Jud
     }
     let of_arm = |place: usize| {
         let case = Case::new(experiment, analysis, place)?;
-        let suspects = rules::all().filter_map(|rule| rule.suspect(&case)).collect();
+        let suspects = all().filter_map(|rule| rule.suspect(&case)).collect();
         let suspects = Suspect::sorted(with_findings(&case, suspects));
         Some(Judged { case, suspects })
     };
@@ -97,7 +96,7 @@ fn explained(mut suspects: Vec<Suspect>) -> Vec<Suspect> {
 
 /// The causes that rules can name.
 pub(crate) fn named_causes() -> impl Iterator<Item = &'static str> {
-    rules::all().flat_map(|rule| rule.causes).copied()
+    all().flat_map(|rule| rule.causes).copied()
 }
 
 /// Causes that act or do not within a measurement, and then its rules name them: seen on the
@@ -134,10 +133,79 @@ fn with_findings(case: &Case<'_>, mut suspects: Vec<Suspect>) -> Vec<Suspect> {
 
 /// A cause that nothing measured points to. Where a rule would have measured it, it does not act.
 fn only_seen(case: &Case<'_>, finding: Finding) -> Option<Suspect> {
-    let is_decided =
-        rules::measures(finding.cause, case) || DECIDED_BY_MEASURING.contains(&finding.cause);
+    let is_decided = measures(finding.cause, case) || DECIDED_BY_MEASURING.contains(&finding.cause);
     (!is_decided && finding.certainty > Certainty::ToBeTested).then_some(())?;
     let Finding { cause, about, alike, why, seen, .. } = finding;
     let there = FoundThere { about, alike, why: Box::new(why) };
     Some(Suspect::new(cause, Confidence::Likely, there).and(seen))
+}
+
+// The rules, one file for each place where time can go.
+
+/// From a case to a suspect.
+struct Rule {
+    /// The causes that it can name.
+    pub causes: &'static [&'static str],
+    pub judge: fn(&Case<'_>) -> Option<Suspect>,
+    /// What it measures is time that waiting for a CPU adds to.
+    pub includes_cpu_wait: bool,
+    /// Whether the counters that it judges by are there.
+    pub is_counted: fn(&Case<'_>) -> bool,
+}
+
+impl Rule {
+    /// A suspect, if the case gives reason to one. It is as sure as the share of the time that its
+    /// own measurement explains, whatever the rule thinks of it.
+    fn suspect(&self, case: &Case<'_>) -> Option<Suspect> {
+        let suspect = (self.judge)(case)?;
+        debug_assert!(self.causes.contains(&suspect.cause), "{}", suspect.cause);
+        let most = Confidence::of_share(suspect.explains);
+        let suspect = suspect.at_most(most);
+        let taken = case.cpu_taken().filter(|_| self.includes_cpu_wait);
+        Some(match taken {
+            Some(share) => {
+                let taken = processor::ProcessorEvidence::TakenFrom { share };
+                suspect.at_most(Confidence::Possible).but([taken])
+            }
+            None => suspect,
+        })
+    }
+}
+
+const fn rule(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Suspect>) -> Rule {
+    Rule { causes, judge, includes_cpu_wait: false, is_counted: counts_devices }
+}
+
+/// A rule whose measurement cannot tell its cause from waiting for a CPU.
+const fn timed(causes: &'static [&'static str], judge: fn(&Case<'_>) -> Option<Suspect>) -> Rule {
+    Rule { causes, judge, includes_cpu_wait: true, is_counted: counts_devices }
+}
+
+fn counts_devices(case: &Case<'_>) -> bool {
+    !case.devices().is_empty()
+}
+
+/// Whether some rule would have named this cause here, if it acted.
+fn measures(named: &str, case: &Case<'_>) -> bool {
+    let of_cause = |rule: &&Rule| rule.causes.contains(&named);
+    all().filter(of_cause).any(|rule| (rule.is_counted)(case))
+}
+
+/// All rules, family by family; of what is as sure and explains as much, the first leads.
+fn all() -> impl Iterator<Item = &'static Rule> {
+    // Those of network file systems before the CPUs, which are busy with them.
+    let families = [
+        processor::WITHHELD,
+        nfs::RULES,
+        network::RULES,
+        processor::RULES,
+        memory::RULES,
+        device::RULES,
+        above::RULES,
+        limiter::STEPS,
+        waiting::RULES,
+        limiter::RULES,
+        waiting::OF_LOAD,
+    ];
+    families.into_iter().flatten()
 }

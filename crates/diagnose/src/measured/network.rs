@@ -3,7 +3,7 @@
 use iotax_analyze::{InterfaceSummary, QdiscSummary};
 use serde::Serialize;
 
-use super::rules::{Rule, rule};
+use super::{Rule, rule};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
 

@@ -1,7 +1,7 @@
 //! Time that calls to a file server spend in this machine: encryption, waiting for a slot, calls
 //! that are sent again, reads that are smaller than they could be.
 
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Suspect};
 use serde::Serialize;
@@ -53,14 +53,11 @@ fn kerberos(case: &Case<'_>) -> Option<Suspect> {
     let remote = case.remote()?;
     let (nfs, data) = (&remote.nfs, remote.data()?);
     let sec = nfs.option("sec").filter(|sec| ["krb5i", "krb5p"].contains(sec))?;
-    let per_byte_ns = case.kernel_ns_per_byte()?;
+    let ns_per_byte = case.kernel_ns_per_byte()?;
     let cpus = case.cpu_busy()? * f64::from(case.host().environment.cpus.max(1));
-    (cpus > ONE_CPU && per_byte_ns > COPIED_NS).then_some(())?;
-    let evidence = NfsEvidence::Kerberos {
-        ns_per_byte: per_byte_ns,
-        copies_ns: COPIED_NS,
-        encrypts: sec == "krb5p",
-    };
+    (cpus > ONE_CPU && ns_per_byte > COPIED_NS).then_some(())?;
+    let encrypts = sec == "krb5p";
+    let evidence = NfsEvidence::Kerberos { ns_per_byte, copies_ns: COPIED_NS, encrypts };
     let unwrapped = (data.execute_ms - data.queue_ms - data.rtt_ms) / data.execute_ms;
     let after = (case.job.reads() && unwrapped > 0.0)
         .then_some(NfsEvidence::AfterReply { share: unwrapped });
@@ -120,17 +117,13 @@ fn read_ahead(case: &Case<'_>) -> Option<Suspect> {
     (case.is_buffered() && case.job.reads() && case.is_sequential()).then_some(())?;
     let remote = case.remote()?;
     let (mount, nfs, data) = (&remote.mount, &remote.nfs, remote.data()?);
-    let (window, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
-    let most: f64 = nfs.option("rsize")?.parse().ok()?;
-    let brought = data.kib_per_s * 1024.0 / data.per_s;
-    (brought < SMALL * most && (window as f64) < most).then_some(())?;
+    let (window_bytes, number) = (mount.read_ahead_bytes?, mount.number.as_deref()?);
+    let most_bytes: f64 = nfs.option("rsize")?.parse().ok()?;
+    let brought_bytes = data.kib_per_s * 1024.0 / data.per_s;
+    (brought_bytes < SMALL * most_bytes && (window_bytes as f64) < most_bytes).then_some(())?;
     let spent = data.per_s * data.execute_ms / 1e3;
-    let evidence = NfsEvidence::SmallCalls {
-        brought_bytes: brought,
-        most_bytes: most,
-        window_bytes: window,
-        bdi: number.to_owned(),
-    };
+    let bdi = number.to_owned();
+    let evidence = NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi };
     let waiting = NfsEvidence::CallsInFlight { calls: spent };
     let suspect = Suspect::new("nfs-read-ahead", Confidence::Sure, evidence);
     Some(suspect.explaining(spent.min(1.0)).and([waiting]))

@@ -5,8 +5,8 @@ use serde::Serialize;
 
 use super::above::{self, between};
 use super::limiter;
-use super::rules::{Rule, rule};
 use super::waiting;
+use super::{Rule, rule};
 use crate::measured::case::Case;
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
 

@@ -5,7 +5,7 @@ use iotax_analyze::DeviceFigures;
 use serde::Serialize;
 
 use super::processor::{NoneLeft, ProcessorEvidence};
-use super::rules::{Rule, rule, timed};
+use super::{Rule, rule, timed};
 use crate::measured::case::{Bottom, Case};
 use crate::measured::suspect::{Confidence, Evidence, Suspect};
 

@@ -3,10 +3,8 @@
 //! | module | of |
 //! |---|---|
 //! | `path` | the caps of a network path |
-//! | `sharing` | a limit for several targets |
 
 mod path;
-mod sharing;
 
 use iotax_caps::{Cap, CapKind, Caps, Obstacle, SecondPass, TargetCaps};
 use iotax_catalog::{Cloud, Scope};
@@ -53,7 +51,7 @@ pub fn of_search(asked: &SearchHead, caps: &Caps) -> Vec<Diagnosis> {
         } else {
             path::limits(target, caps, provider(asked))
         };
-        let shared = sharing::shared(target, caps);
+        let shared = path::shared(target, caps);
         let mut suspects = Vec::new();
         for suspect in [named, cached(target), shared, bursts(target), unnamed, computed(target)]
             .into_iter()

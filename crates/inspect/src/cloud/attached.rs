@@ -12,7 +12,7 @@ use iotax_record::CloudInstance;
 use iotax_record::machine::UsedAs;
 
 use crate::block::{file_name, names_in};
-use crate::storage::{is_on_system_disk, storage};
+use crate::stack::{is_on_system_disk, storage};
 
 /// Where links to disks are.
 pub const DISK_LINKS: &str = "/dev/disk";

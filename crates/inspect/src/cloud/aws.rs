@@ -4,7 +4,7 @@
 
 use iotax_record::CloudInstance;
 
-use super::client::{Client, Header, word};
+use super::{Client, Header, word};
 
 const TOKEN: &str = "/latest/api/token";
 const KIND: &str = "/latest/meta-data/instance-type";

@@ -6,7 +6,7 @@ use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
 use ureq::http::Method;
 
-use super::client::{Client, Header, word};
+use super::{Client, Header, word};
 
 const HEADER: Header<'_> = Header { name: "Metadata", value: "true" };
 /// The version of the service whose answers are described here, and one that all of them have.

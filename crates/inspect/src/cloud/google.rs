@@ -5,7 +5,7 @@
 use iotax_record::{CloudDisk, CloudInstance};
 use serde::Deserialize;
 
-use super::client::{Client, Header, word};
+use super::{Client, Header, word};
 
 const HEADER: Header<'_> = Header { name: "Metadata-Flavor", value: "Google" };
 const MACHINE_TYPE: &str = "/computeMetadata/v1/instance/machine-type";

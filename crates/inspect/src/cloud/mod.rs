@@ -6,15 +6,15 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `client` | a request, held to a limit of time and size; what is believed of an answer |
 //! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
 //! | `attached` | which of this machine's devices is which of the cloud's disks |
 
 pub(crate) mod attached;
 mod aws;
 mod azure;
-mod client;
 mod google;
+#[cfg(test)]
+mod tests;
 
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::sync::mpsc;
@@ -22,9 +22,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use iotax_record::CloudInstance;
+use ureq::Agent;
+use ureq::http::Method;
 
 pub use self::attached::{DISK_LINKS, cloud_disk};
-use self::client::Client;
 
 /// Where all of them answer: link-local, so that it cannot be another machine's.
 pub const METADATA_ADDRESS: SocketAddr =
@@ -60,5 +61,75 @@ fn within(address: SocketAddr, limit: Duration) -> Option<CloudInstance> {
     answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
-#[cfg(test)]
-mod tests;
+// A request to a metadata service, held to a limit of time and size; and what is believed of an
+// answer.
+
+/// The longest answer that is read: what is asked for has a few kilobytes.
+const LONGEST_BYTES: u64 = 64 << 10;
+/// The status of an answer.
+const WELL: u16 = 200;
+
+/// What a service wants to see in a request.
+#[derive(Clone, Copy)]
+struct Header<'a> {
+    name: &'a str,
+    value: &'a str,
+}
+
+/// Asks one service.
+struct Client {
+    agent: Agent,
+    address: SocketAddr,
+    deadline: Instant,
+}
+
+impl Client {
+    fn new(address: SocketAddr, deadline: Instant) -> Self {
+        let config = Agent::config_builder()
+            // The service is this machine's; a proxy would tell of the proxy's.
+            .proxy(None)
+            .max_redirects(0)
+            .http_status_as_error(false)
+            .user_agent(concat!("iotax/", env!("CARGO_PKG_VERSION")))
+            .build();
+        Self { agent: config.into(), address, deadline }
+    }
+
+    /// The answer to GET, if it is one: text, and with status 200.
+    fn get(&self, path: &str, header: Header<'_>) -> Option<String> {
+        self.answer(Method::GET, path, header)?.ok()
+    }
+
+    /// The answer to PUT without content.
+    fn put(&self, path: &str, header: Header<'_>) -> Option<String> {
+        self.answer(Method::PUT, path, header)?.ok()
+    }
+
+    /// The text of an answer; an error where its status is another: some refuse in words that help.
+    fn answer(
+        &self,
+        method: Method,
+        path: &str,
+        Header { name, value }: Header<'_>,
+    ) -> Option<Result<String, String>> {
+        let left = self.deadline.checked_duration_since(Instant::now())?;
+        let url = format!("http://{}{path}", self.address);
+        let request = ureq::http::Request::builder().method(method).uri(url).header(name, value);
+        let request = self.agent.configure_request(request.body(()).ok()?);
+        let request = request.timeout_global(Some(left)).build();
+        let mut response = self.agent.run(request).ok()?;
+        let status = response.status().as_u16();
+        let text = response.body_mut().with_config().limit(LONGEST_BYTES).read_to_string();
+        let text = text.ok()?;
+        Some(if status == WELL { Ok(text) } else { Err(text) })
+    }
+}
+
+/// A name as clouds give them, and not just any text that some server answers with.
+fn word(text: &str) -> Option<String> {
+    const LONGEST: usize = 64;
+    let text = text.trim();
+    let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    let is_word = (1..=LONGEST).contains(&text.len()) && text.chars().all(is_name);
+    is_word.then(|| text.to_owned())
+}

@@ -5,7 +5,7 @@ use std::net::{TcpListener, TcpStream};
 
 use proptest::prelude::*;
 
-use super::client::word;
+use super::word;
 use super::*;
 
 /// As the service of Azure answers, cut to what matters and one field that is not read.

@@ -34,17 +34,17 @@ pub(super) fn confidential(
         return Confidential { swiotlb, ..Confidential::default() };
     };
     if swiotlb.is_none() {
-        unseen.push(Unseen {
-            what: "how full the pool of bounce buffers has been".to_owned(),
-            how: "as root: cat /sys/kernel/debug/swiotlb/io_tlb_used_hiwater".to_owned(),
-        });
+        unseen.push(Unseen::new(
+            "how full the pool of bounce buffers has been",
+            "as root: cat /sys/kernel/debug/swiotlb/io_tlb_used_hiwater",
+        ));
     }
     let log = log(&root.join("dev/kmsg"));
     if log.is_none() {
-        unseen.push(Unseen {
-            what: "what the kernel's log says of bounce buffers".to_owned(),
-            how: "as root: dmesg | grep -i -e swiotlb -e bounce".to_owned(),
-        });
+        unseen.push(Unseen::new(
+            "what the kernel's log says of bounce buffers",
+            "as root: dmesg | grep -i -e swiotlb -e bounce",
+        ));
     }
     Confidential { kind: Some(kind), seen_in: Some(seen_in), swiotlb, log: log.unwrap_or_default() }
 }

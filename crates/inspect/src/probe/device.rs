@@ -5,7 +5,7 @@ use std::path::Path;
 
 use iotax_record::machine::{Device, DeviceKind, LoopFile, Mapping, Queue, RaidSeen};
 
-use super::interrupts::per_cpu;
+use super::kernel::per_cpu;
 use crate::block::{file_name, model, names_in, number_in, size_bytes, text_in};
 use crate::stack::device_name;
 

@@ -6,42 +6,32 @@
 //!
 //! | module | reads |
 //! |---|---|
-//! | `paths`, `place` | the paths, and each itself |
-//! | `mount`, `ext4`, `contents` | a mounted file system |
+//! | `place` | the paths, each itself, and a file system that is mounted there |
+//! | `ext4` | the features of an ext4 file system |
 //! | `zfs` | a ZFS dataset and its pool |
 //! | `nfs` | an NFS mount, and the way to its server |
 //! | `network` | the way to a peer, and network interfaces |
-//! | `device`, `interrupts` | a block device |
+//! | `device` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
-//! | `ebs`, `nvme` | what the controller of an EBS volume counts |
+//! | `nvme` | what the controller of an EBS volume counts |
 //! | `group` | control groups: limits, and what they have cost |
-//! | `watch` | counters twice, to see whether they move |
-//! | `memory`, `pressure` | memory, page cache and swap; shares of time in which work waited |
 //! | `confidential` | what hides the memory from the host |
-//! | `kernel` | settings of modules |
+//! | `kernel` | settings of modules, memory, interrupts, shares of time in which work waited |
 //! | `programs` | programs that tell what files do not |
 
 mod confidential;
-mod contents;
 mod device;
-mod ebs;
 mod ext4;
 mod group;
-mod interrupts;
 mod kernel;
 mod mapped;
-mod memory;
-mod mount;
 mod network;
 mod nfs;
 mod nvme;
-mod paths;
 mod place;
-mod pressure;
 mod programs;
 #[cfg(test)]
 mod scripts;
-mod watch;
 mod zfs;
 
 use std::fs;
@@ -55,12 +45,12 @@ use iotax_record::machine::{
 };
 use iotax_record::{Environment, Machine};
 
+use self::kernel::Watch;
 use self::network::Network;
 pub use self::network::NetworkSubject;
 pub(crate) use self::network::OF_PLUGINS;
 pub use self::nfs::listening;
 use self::programs::Programs;
-use self::watch::Watch;
 pub use self::zfs::vdevs;
 use crate::cloud::attached::{Links, used_as};
 use crate::cloud::{METADATA_ADDRESS, cloud_instance_at};
@@ -119,7 +109,7 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
     let has_nfs = mounts.iter().any(|mount| matches!(mount.file_system.as_str(), "nfs" | "nfs4"));
     let watch = (!look.watch.is_zero()).then(|| Watch::begin(has_nfs));
     let mut stack = Stack::new(sysfs, mounts.clone());
-    let mut seen = paths::looked_at(&mut stack, &mounts, &paths);
+    let mut seen = place::looked_at(&mut stack, &mounts, &paths);
     let mut unseen = elsewhere(&stack);
     unseen.extend(absent(has_proc, sysfs));
     let mut nodes = nodes(&stack, sysfs);
@@ -134,9 +124,9 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
     nfs::fill(mounts_of(&mut nodes), &programs, &mut unseen);
     zfs::fill(mounts_of(&mut nodes), sysfs, &programs);
     mapped::fill(devices_of(&mut nodes), &programs, &mut unseen);
-    ebs::fill(devices_of(&mut nodes), &mut unseen);
+    nvme::fill(devices_of(&mut nodes), &mut unseen);
     let groups = group::groups(&seen, &stack.layers, &mounts);
-    let memory = memory::memory();
+    let memory = kernel::memory();
     let cloud = cloud.and_then(|asked| asked.join().ok().flatten());
     let links = Links::read(Path::new("/dev/disk"));
     for device in devices_of(&mut nodes).filter(|device| device.kind == DeviceKind::Disk) {
@@ -144,7 +134,7 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
     }
     let counting = match watch {
         Some(watch) => watch.end(look.watch, mounts_of(&mut nodes)),
-        None => Counting { up_s: watch::up_s(), ..Counting::default() },
+        None => Counting { up_s: kernel::up_s(), ..Counting::default() },
     };
     let is_watched = !look.watch.is_zero();
     let network_seen = net.map(|net| net.end(is_watched, interfaces_of(&mut nodes)));
@@ -179,7 +169,7 @@ fn nodes(stack: &Stack<'_>, sysfs: &Path) -> Vec<Node> {
                     LayerKind::Device(node) => Some(device_name(node)),
                     LayerKind::Mount(_) => None,
                 });
-                SeenLayer::Mount(mount::mount(mount, sysfs, below.as_deref()))
+                SeenLayer::Mount(place::mount(mount, sysfs, below.as_deref()))
             }
             LayerKind::Device(node) => SeenLayer::Device(device::device(node, &interrupts)),
         },
@@ -221,9 +211,9 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         };
         Some(Unseen { what, how })
     };
-    let barred = stack.barred.iter().map(|path| Unseen {
-        what: format!("whether {} is there, and no link to elsewhere", path.display()),
-        how: "as root: iotax doctor".to_owned(),
+    let barred = stack.barred.iter().map(|path| {
+        let what = format!("whether {} is there, and no link to elsewhere", path.display());
+        Unseen::new(what, "as root: iotax doctor")
     });
     let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());
     let mounts = bare.filter_map(|layer| match &layer.kind {
@@ -235,10 +225,8 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
 
 /// File systems of the kernel's own facts that are not there, as in some containers.
 fn absent(has_proc: bool, sysfs: &Path) -> impl Iterator<Item = Unseen> {
-    let missing = |what: &str, at: &str| Unseen {
-        what: what.to_owned(),
-        how: format!("where {at} is mounted: iotax doctor"),
-    };
+    let missing =
+        |what: &str, at: &str| Unseen::new(what, format!("where {at} is mounted: iotax doctor"));
     let proc = (!has_proc).then(|| missing("mounts, memory and control groups", "/proc"));
     let sys = (!sysfs.join("dev/block").exists()).then(|| missing("block devices", "/sys"));
     proc.into_iter().chain(sys)

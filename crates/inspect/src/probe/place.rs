@@ -1,13 +1,21 @@
 //! A path as somebody finds it who wants to measure it: what it is, what a shell calls it, and where
 //! files can be made that lie where it lies.
 
-use std::fs::{self, FileType};
+use std::fs::{self, File, FileType};
+use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{FileTypeExt, MetadataExt};
-use std::path::{Path, PathBuf};
+use std::os::unix::fs::{FileExt as _, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf, absolute};
+use std::time::{Duration, Instant};
 
-use iotax_record::machine::{PathKind, PathSeen};
+use iotax_record::machine::{MountSeen, PathKind, PathSeen};
 use rustix::fs::{Access, access, statvfs};
+
+use super::ext4::features;
+use crate::block::{DeviceNumber, number_in};
+use crate::deadline::within;
+use crate::mounts::{Mount, covering};
+use crate::stack::Stack;
 
 /// The path, with all of this that can be told. It may wait for a server that is gone.
 pub(super) fn place(path: &Path) -> PathSeen {
@@ -91,14 +99,135 @@ fn octal(byte: u8) -> String {
     format!("\\{byte:03o}")
 }
 
+// The paths that were asked about, in the time that there is: some may be served by nobody.
+
+/// After so long no further path is looked at: one that nobody serves takes a second, and those after
+/// it are still seen.
+const PATHS_LIMIT: Duration = Duration::from_millis(1500);
+/// How long a path that answered may take to say more of itself.
+const PATH_LIMIT: Duration = Duration::from_millis(200);
+
+/// Each path, with its place in the stack if it answers.
+pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]) -> Vec<PathSeen> {
+    let started = Instant::now();
+    let mut silent: Vec<u64> = Vec::new();
+    let each = paths.iter().map(|path| {
+        let problem = |problem: String| PathSeen { problem: Some(problem), ..named(path) };
+        let remote = remote(mounts, path);
+        if let Some(mount) = remote.filter(|mount| silent.contains(&mount.id)) {
+            let at = mount.mount_point.display();
+            return problem(format!("not looked at: what serves {at} did not answer before"));
+        }
+        if started.elapsed() >= PATHS_LIMIT {
+            return problem("not looked at: those before it took too long to answer".to_owned());
+        }
+        match stack.path(path) {
+            Ok(Some(top)) => {
+                let asked = path.to_path_buf();
+                // It answered a moment ago, and may be gone since.
+                let told = within(PATH_LIMIT, move || place(&asked));
+                PathSeen { top: Some(top), ..told.unwrap_or_else(|| named(path)) }
+            }
+            Ok(None) => problem("neither a mount nor a device is known to hold it".to_owned()),
+            Err(error) if error.kind() == ErrorKind::TimedOut => {
+                silent.extend(remote.map(|mount| mount.id));
+                problem("no answer within a second: what serves it may be gone".to_owned())
+            }
+            Err(error) => problem(error.to_string()),
+        }
+    });
+    each.collect()
+}
+
+/// The mount that a path names, if somebody serves it who can be gone. Links may lead elsewhere,
+/// most of all from the root, which is asked each time.
+fn remote<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
+    let mount = covering(mounts, None, &absolute(path).ok()?)?;
+    (mount.device.major == 0 && mount.mount_point != Path::new("/")).then_some(mount)
+}
+
+// A mounted file system, and the read-ahead that it sets itself.
+
+/// What udev knows of devices.
+const UDEV: &str = "/run/udev/data";
+
+/// The mount as mountinfo has it. `sysfs` knows the backing devices of file systems that are on no
+/// block device of their own; `device` is the name of the one directly below.
+pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountSeen {
+    let is_ext4 = mount.file_system == "ext4";
+    let is_served = mount.file_system == "fuseblk";
+    let node = device.filter(|_| is_ext4).map(|name| Path::new("/dev").join(name));
+    MountSeen {
+        mount_point: mount.mount_point.display().to_string(),
+        file_system: mount.file_system.clone(),
+        source: mount.source.clone(),
+        options: mount.options.clone(),
+        super_options: mount.super_options.clone(),
+        features: node.map(|node| features(&node)).unwrap_or_default(),
+        read_ahead_bytes: read_ahead(mount, sysfs),
+        number: Some(mount.device.to_string()),
+        nfs: None,
+        zfs: None,
+        contents: is_served
+            .then(|| contents(mount.device, &mount.source, Path::new(UDEV)))
+            .flatten(),
+    }
+}
+
+/// Major 0 is for numbers without a block device: those of NFS, FUSE and others.
+fn read_ahead(mount: &Mount, sysfs: &Path) -> Option<u64> {
+    if mount.device.major != 0 {
+        return None;
+    }
+    let backing = sysfs.join("class/bdi").join(mount.device.to_string());
+    number_in(&backing.join("read_ahead_kb"))?.checked_mul(1024)
+}
+
+// Which file system a process finds on the device that it serves: `fuseblk` says only that one does.
+
+/// A device that fails would take long.
+const LIMIT: Duration = Duration::from_millis(200);
+/// Where NTFS and exFAT have their name in the first sector, and how long it is.
+const NAME_AT: u64 = 3;
+const NAME_BYTES: usize = 8;
+
+/// What udev knows of the device, else what its first sector says to root.
+fn contents(number: DeviceNumber, source: &str, udev: &Path) -> Option<String> {
+    let known = fs::read_to_string(udev.join(format!("b{number}"))).ok();
+    known.and_then(|text| of_udev(&text)).or_else(|| {
+        let source = PathBuf::from(source);
+        let is_device = source.starts_with("/dev");
+        is_device.then(|| within(LIMIT, move || of_sector(&source)).flatten()).flatten()
+    })
+}
+
+/// The line `E:ID_FS_TYPE=ntfs`.
+fn of_udev(text: &str) -> Option<String> {
+    let kind = text.lines().find_map(|line| line.strip_prefix("E:ID_FS_TYPE="))?.trim();
+    (!kind.is_empty()).then(|| kind.to_owned())
+}
+
+fn of_sector(device: &Path) -> Option<String> {
+    let mut name = [0; NAME_BYTES];
+    File::open(device).ok()?.read_exact_at(&mut name, NAME_AT).ok()?;
+    match &name {
+        b"NTFS    " => Some("ntfs".to_owned()),
+        b"EXFAT   " => Some("exfat".to_owned()),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::ffi::OsStr;
+    use std::fs;
     use std::os::unix::net::UnixListener;
     use std::process::Command;
 
-    use super::*;
     use proptest::prelude::*;
+
+    use super::*;
+    use crate::mounts::parse_mountinfo;
 
     #[test]
     fn what_a_path_is_and_where_files_can_be_made() {
@@ -142,5 +271,60 @@ mod tests {
                 prop_assert_eq!(said.stdout, bytes, "{}", text);
             }
         }
+    }
+
+    #[test]
+    fn only_what_somebody_serves_can_be_silent() {
+        let mounts = parse_mountinfo(
+            "1 0 0:30 / / rw - overlay o rw\n2 1 8:1 / /data rw - ext4 /dev/sda1 rw\n\
+             3 1 0:44 / /mnt/nfs rw - nfs4 s:/x rw\n",
+        );
+        let at = |path: &str| remote(&mounts, Path::new(path)).map(|mount| mount.id);
+        assert_eq!(at("/mnt/nfs/a/b"), Some(3));
+        assert_eq!([at("/data/x"), at("/mnt"), at("")], [None; 3]);
+    }
+
+    #[test]
+    fn a_mount_without_a_device_has_its_own_read_ahead() {
+        let sysfs = tempfile::tempdir().unwrap();
+        for number in ["0:44", "8:1"] {
+            let backing = sysfs.path().join("class/bdi").join(number);
+            fs::create_dir_all(&backing).unwrap();
+            fs::write(backing.join("read_ahead_kb"), "15360\n").unwrap();
+        }
+        let mounts = parse_mountinfo(
+            "1 0 0:44 / /a rw,noatime - nfs4 s:/x rw,vers=4.2\n2 0 8:1 / /b ro - ext4 /dev/sda1 rw\n",
+        );
+        let seen = mounts.iter().map(|line| mount(line, sysfs.path(), None)).collect::<Vec<_>>();
+        assert_eq!(seen[0].read_ahead_bytes, Some(15360 << 10));
+        assert_eq!((seen[0].option("vers"), seen[0].option("noatime")), (Some("4.2"), Some("")));
+        assert_eq!(seen[0].number.as_deref(), Some("0:44"));
+        assert_eq!(seen[1].read_ahead_bytes, None, "the device has one");
+    }
+
+    const NUMBER: DeviceNumber = DeviceNumber { major: 8, minor: 17 };
+
+    #[test]
+    fn udev_knows_what_is_on_a_device() {
+        let udev = tempfile::tempdir().unwrap();
+        fs::write(udev.path().join("b8:17"), "S:disk/by-label/x\nE:ID_FS_TYPE=ntfs\nG:systemd\n")
+            .unwrap();
+        assert_eq!(contents(NUMBER, "/no/device", udev.path()).as_deref(), Some("ntfs"));
+        assert_eq!(contents(DeviceNumber { major: 8, minor: 1 }, "/no/device", udev.path()), None);
+        assert_eq!(of_udev("E:ID_FS_TYPE=\n"), None);
+    }
+
+    #[test]
+    fn a_first_sector_names_its_file_system() {
+        let device = tempfile::NamedTempFile::new().unwrap();
+        let of = |name: &[u8]| {
+            fs::write(device.path(), [b"\xebR\x90", name, &[0; 500]].concat()).unwrap();
+            of_sector(device.path())
+        };
+        assert_eq!(of(b"NTFS    ").as_deref(), Some("ntfs"));
+        assert_eq!(of(b"EXFAT   ").as_deref(), Some("exfat"));
+        assert_eq!(of(b"mkfs.fat"), None);
+        fs::write(device.path(), "x").unwrap();
+        assert_eq!(of_sector(device.path()), None);
     }
 }

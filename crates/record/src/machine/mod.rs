@@ -154,6 +154,12 @@ pub struct Unseen {
     pub how: String,
 }
 
+impl Unseen {
+    pub fn new(what: impl Into<String>, how: impl Into<String>) -> Self {
+        Self { what: what.into(), how: how.into() }
+    }
+}
+
 impl Machine {
     /// The nodes under a path, each once and above those it lies on.
     pub fn under(&self, path: &PathSeen) -> Vec<&Node> {

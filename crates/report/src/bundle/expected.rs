@@ -1,10 +1,10 @@
 //! What the record showed, as the table that `run.sh` prints.
 
-use iotax_analyze::{Analysis, ArmSummary};
+use iotax_analyze::{Analysis, ArmSummary, latency_at};
 use iotax_wording::verdict::verdict;
 
-use super::arms::Arm;
 use super::phases::Phase;
+use super::readme::Arm;
 use crate::experiment::AnalyzedPhase;
 use crate::words::printable;
 use iotax_wording::bandwidth::MEASURED;
@@ -76,7 +76,6 @@ fn row<'a>(
     if summary.trials == 0 {
         return None;
     }
-    let at = |q: f64| summary.latency.iter().find(|p| (p.q - q).abs() < 1e-9).map(|p| p.latency_ns);
     if primary == Some(section) {
         return Some(Row {
             arm,
@@ -85,8 +84,8 @@ fn row<'a>(
             iops: summary.iops,
             bytes_per_s: summary.bytes_per_s,
             mean_ns: summary.mean_latency_ns,
-            p99_ns: at(0.99),
-            p999_ns: at(0.999),
+            p99_ns: latency_at(&summary.latency, 0.99),
+            p999_ns: latency_at(&summary.latency, 0.999),
         });
     }
     let other = summary.other_jobs.iter().find(|other| other.name == job)?;

@@ -4,7 +4,6 @@
 //! in every bundle; all that differs are data files beside it, whose names, numbers and words are
 //! such that neither a shell nor fio can take them for anything else.
 
-mod arms;
 mod expected;
 mod phases;
 mod readme;
@@ -82,7 +81,7 @@ pub fn bundle(
     if phases.iter().all(|phase| phase.sections.is_empty()) {
         return Err(Error::NothingForFio { without });
     }
-    let arms = arms::arms(experiment);
+    let arms = readme::arms(experiment);
     let order = order(&phases, &arms, steps);
     if order.is_empty() {
         return Err(Error::NoTrials);
@@ -91,7 +90,7 @@ pub fn bundle(
         |path: &str, text: String| BundleFile { path: path.into(), text, executable: false };
     let mut files = vec![
         plain("README.md", readme::readme(experiment, parts, &arms, &phases, order.len())),
-        plain("arms.txt", arms::table(&arms)),
+        plain("arms.txt", readme::table(&arms)),
         plain("environment.json", json_text(experiment)),
         plain("expected.txt", expected::expected(parts, &arms, &phases)),
         plain("order.txt", order.join("")),
@@ -110,7 +109,7 @@ pub fn bundle(
 }
 
 /// A line for each trial: block, phase, arm, seed.
-fn order(phases: &[phases::Phase], arms: &[arms::Arm], steps: &[Step]) -> Vec<String> {
+fn order(phases: &[phases::Phase], arms: &[readme::Arm], steps: &[Step]) -> Vec<String> {
     let line = |step: &Step| {
         let phase = phases.get(usize::try_from(step.phase).ok()?)?;
         let arm = arms.iter().find(|arm| arm.name == step.arm)?;

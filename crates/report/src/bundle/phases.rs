@@ -7,7 +7,7 @@ use iotax_dialects::fio_write::{self, Section};
 use iotax_experiment::{Engine, Files, FioOption, Job, Spec, Workload};
 
 use super::BundleFile;
-use super::arms::word;
+use super::readme::word;
 use crate::words::printable;
 
 /// Starts of regions are whole MiB, so that any block size stays aligned.

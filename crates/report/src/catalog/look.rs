@@ -1,16 +1,15 @@
 //! What is documented of a VM size, a disk, and of all that match.
 
 use indexmap::IndexSet;
-use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Vm};
+use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Source, Vm};
 use iotax_quantity::{count, limit_figure};
-
-use super::sources::Sources;
-use crate::document::{Cell, Document, Item, Section, Table};
 use iotax_wording::bandwidth::Unit;
 use iotax_wording::catalog::{
     self, UNKNOWN, bandwidth, burst_lasts, scope, size, unit_of_disks, unit_of_vms,
 };
 use iotax_wording::format::{ABSENT, bit_rate, or_absent};
+
+use crate::document::{Cell, Document, Item, Section, Table};
 
 /// Sizes of VMs in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
@@ -229,4 +228,40 @@ pub(super) fn add_notes(page: &mut Document, notes: impl Iterator<Item = String>
 /// One row of ready-made words.
 pub(super) fn cells<const N: usize>(words: [String; N]) -> Vec<Cell> {
     words.map(Cell::new).into()
+}
+
+// Sources of a page, numbered in the order in which they are first named.
+
+/// The sources that were named so far.
+#[derive(Debug, Default)]
+pub(super) struct Sources {
+    known: Vec<Source>,
+}
+
+impl Sources {
+    pub(super) fn number(&mut self, source: &Source) -> usize {
+        if let Some(place) = self.known.iter().position(|known| known == source) {
+            return place + 1;
+        }
+        self.known.push(source.clone());
+        self.known.len()
+    }
+
+    /// The numbers of a limit's sources: `1`, or `1, 2` if the burst has another.
+    pub(super) fn of(&mut self, limit: &Limit) -> String {
+        let first = self.number(&limit.source);
+        match &limit.burst_source {
+            Some(burst) => format!("{first}, {}", self.number(burst)),
+            None => first.to_string(),
+        }
+    }
+
+    /// One line for each: `[1] 2026-08-17, repository:file`.
+    pub(super) fn section(&self) -> Section {
+        let line = |(place, source): (usize, &Source)| {
+            format!("[{}] {}, {}", place + 1, source.as_of, source.text)
+        };
+        let lines = self.known.iter().enumerate().map(line).collect();
+        Section::new("Sources", [Item::Sources(lines)])
+    }
 }

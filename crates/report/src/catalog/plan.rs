@@ -6,8 +6,8 @@ use iotax_catalog::{
 };
 use iotax_quantity::limit_figure;
 
+use super::look::Sources;
 use super::look::{add_conflicts, add_notes, burst_note, cells, limits_table};
-use super::sources::Sources;
 use crate::document::{Document, Section, Table};
 use iotax_wording::bandwidth::Unit;
 use iotax_wording::catalog::{

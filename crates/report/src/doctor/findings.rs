@@ -1,9 +1,9 @@
-use iotax_diagnose::{Certainty, Finding, LayerCoverage};
+use iotax_diagnose::{Certainty, Confidence, Diagnosis, Finding, LayerCoverage, Suspect};
 use iotax_record::Machine;
-use iotax_wording::cause::{self, cause};
+use iotax_wording::cause::{self, Cause, CauseSource, EXPLAIN_ONE, cause, causes};
 
-use super::cause::dated;
 use crate::document::{Document, Item, Point, Section};
+use crate::json::text::json_text;
 
 /// How much is told of findings that are yet to be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,4 +82,85 @@ fn write_folded(page: &mut Document, findings: &[&Finding]) {
         ("all in full", cause::ALL_IN_FULL.to_owned()),
         ("one cause", "iotax doctor --explain NAME".to_owned()),
     ]);
+}
+
+/// What a measurement points to, target by target, the surest first.
+pub(super) fn write_diagnoses(page: &mut Document, diagnoses: &[Diagnosis]) {
+    if diagnoses.is_empty() {
+        page.add_paragraph(cause::NO_KNOWN_CAUSE);
+    }
+    for diagnosis in diagnoses {
+        for (at, suspect) in diagnosis.suspects.iter().enumerate() {
+            let head = format!(
+                "{}, cause {}: {} ({})",
+                diagnosis.of,
+                at + 1,
+                cause::title(suspect.cause),
+                cause::confidence(suspect.confidence)
+            );
+            let is_alarming = suspect.confidence > Confidence::Possible;
+            page.add(Section { is_alarming, ..Section::new(head, [Item::Facts(facts(suspect))]) });
+        }
+    }
+}
+
+fn facts(suspect: &Suspect) -> Vec<Point> {
+    let mut facts: Vec<Point> = Vec::new();
+    facts.extend(cause::each(&suspect.evidence).into_iter().map(|one| Point::new("for", one)));
+    facts.extend(cause::each(&suspect.against).into_iter().map(|one| Point::new("against", one)));
+    if let Some(share) = suspect.explains {
+        facts.push(Point::new("explains", cause::explains(share)));
+    }
+    if let Some(known) = cause(suspect.cause) {
+        facts.push(Point::new("test", &known.experiment));
+        facts.push(Point::new("remedy", &known.remedy));
+        facts.push(Point::new("source", dated(&known.sources)));
+    }
+    facts.push(Point::new("more", format!("iotax doctor --explain {}", suspect.cause)));
+    facts
+}
+
+/// A known cause, explained.
+pub fn explained(cause: &Cause) -> Document {
+    let Cause { id, number, title, mechanism, detection, experiment, remedy, magnitude, sources } =
+        cause;
+    let parts = [
+        ("mechanism", mechanism),
+        ("detection", detection),
+        ("experiment", experiment),
+        ("remedy", remedy),
+        ("magnitude", magnitude),
+        ("name", id),
+    ];
+    let source =
+        |source: &CauseSource| format!("{}, {}: {}", source.title, source.date, source.place);
+    let sources = sources.iter().map(source).collect();
+    let mut page = Document::default();
+    page.add(Section::new(format!("{number} {title}"), []));
+    page.add_facts(parts.map(|(name, text)| (name, text.clone())));
+    page.add(Section::new("Sources", [Item::Sources(sources)]));
+    page
+}
+
+/// All known causes, a line each.
+pub fn known_causes() -> Document {
+    let mut page = Document::default();
+    page.add(Section::new("Known causes of slow I/O", []));
+    let line = |cause: &Cause| (cause.id.clone(), cause.title.clone());
+    page.add_facts(causes().iter().map(line));
+    page.add_paragraph(EXPLAIN_ONE);
+    page
+}
+
+/// The same for programs: one cause, or all.
+pub fn cause_json(causes: &[&Cause]) -> String {
+    let document = serde_json::json!({ "causes": causes });
+    json_text(&document)
+}
+
+/// `Cloudflare, Speeding up Linux disk encryption (2020-03-25); 2 more`.
+fn dated(sources: &[CauseSource]) -> String {
+    let Some((first, others)) = sources.split_first() else { return String::new() };
+    let more = if others.is_empty() { String::new() } else { format!("; {} more", others.len()) };
+    format!("{} ({}){more}", first.title, first.date)
 }

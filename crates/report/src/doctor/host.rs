@@ -1,9 +1,10 @@
 use iotax_diagnose::{Finding, LayerCoverage};
+use iotax_record::machine::PathSeen;
 use iotax_record::{HostRole, Machine};
-use iotax_wording::machine::surroundings;
+use iotax_wording::machine::{layer, surroundings};
 
-use super::{findings, tree};
-use crate::document::{Document, Item, Section};
+use super::findings;
+use crate::document::{Document, Item, Node, Section};
 
 /// A machine that was looked at, and what is known to hurt on such.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub struct HostFindings {
 /// Its layers, what is around them, the findings, and what was not seen.
 pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
     for path in &host.machine.paths {
-        page.add(Section::of(Item::Tree(tree::under(&host.machine, path))));
+        page.add(Section::of(Item::Tree(under(&host.machine, path))));
     }
     write_around(page, host, detail);
 }
@@ -33,4 +34,29 @@ pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: fin
     findings::write(page, machine, coverage, findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
     page.add_list("Not seen", unseen.collect());
+}
+
+/// The path, and under it each layer below the one it lies on.
+pub(super) fn under(machine: &Machine, path: &PathSeen) -> Node {
+    let top = path.top.and_then(|top| node(machine, top, &mut Vec::new()));
+    Node {
+        name: path.shell_word().unwrap_or(&path.path).to_owned(),
+        about: path.problem.clone().unwrap_or_default(),
+        below: top.into_iter().collect(),
+        ..Node::default()
+    }
+}
+
+/// `told`: layers on which several lie are told once.
+fn node(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Node> {
+    // A file that was edited by hand may lead nowhere.
+    let seen = machine.nodes.get(place)?;
+    let name = layer::name(&seen.layer);
+    if told.contains(&place) {
+        return Some(Node { name, remark: ", as above", ..Node::default() });
+    }
+    told.push(place);
+    let about = layer::facts(&seen.layer).join(", ");
+    let below = seen.below.iter().filter_map(|place| node(machine, *place, told)).collect();
+    Some(Node { name, about, below, ..Node::default() })
 }

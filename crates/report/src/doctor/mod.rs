@@ -2,30 +2,24 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `tree` | layers as a tree |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
-//! | `diagnoses` | what a measurement points to |
 //! | `cluster` | a cluster: what lies under claims, classes, nodes |
 //! | `probed` | what a pod, or its node, sees under a volume |
-//! | `cause` | a known cause, explained |
 //! | `json` | the same for programs |
 
-mod cause;
 mod cluster;
-pub(crate) mod diagnoses;
 mod findings;
 mod host;
 pub(crate) mod json;
 mod probed;
-mod tree;
 
 use iotax_diagnose::Diagnosis;
 use iotax_wording::machine;
 
-pub use self::cause::{cause_json, explained, known_causes};
 pub use self::cluster::{cluster_doctor, cluster_doctor_json};
 pub use self::findings::Detail;
+pub use self::findings::{cause_json, explained, known_causes};
 pub use self::host::HostFindings;
 pub use self::json::doctor_json;
 pub use self::probed::Probed;
@@ -36,7 +30,7 @@ use crate::document::{Document, Section};
 pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: Detail) -> Document {
     let mut page = Document::default();
     if let Some(diagnoses) = diagnoses {
-        diagnoses::write(&mut page, diagnoses);
+        findings::write_diagnoses(&mut page, diagnoses);
     }
     for (at, host) in hosts.iter().enumerate() {
         if hosts.len() > 1 {

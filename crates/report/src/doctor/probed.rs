@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::findings::Detail;
 use super::host::{HostFindings, write as write_host, write_around};
-use super::{json, tree};
+use super::{host, json};
 use crate::document::{Document, Node, Section};
 
 /// What was seen in a pod.
@@ -31,7 +31,7 @@ impl Probed {
             matches!(&self.subject, ClusterSubject::Claim(name) if *name == claim.full_name());
         let machine = &self.host.machine;
         let path = machine.paths.first().filter(|_| is_it)?;
-        let mut seen = tree::under(machine, path);
+        let mut seen = host::under(machine, path);
         if !self.is_privileged && path.problem.is_none() {
             // Else it would seem to be so for its users.
             cluster::READ_ONLY.clone_into(&mut seen.about);

@@ -5,13 +5,12 @@
 //! is measured.
 
 mod drawing;
-mod nodes;
 mod table;
 #[cfg(test)]
 mod tests;
 
 pub(crate) use self::drawing::{ChartFrame, Charts, Drawing, ForestRow, Group, LegendEntry, Tile};
-pub(crate) use self::nodes::{NodeGroup, NodeMap, NodeTile, StandingLook};
+pub(crate) use self::drawing::{NodeGroup, NodeMap, NodeTile, StandingLook};
 pub(crate) use self::table::{Cell, Head, Table};
 use iotax_wording::doubt::Notice;
 

@@ -16,10 +16,7 @@ use crate::document::Topic::{Answer, Circumstances, Doubt};
 use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
-use crate::{
-    caps, cloud_disks, facts, figures, interfaces, machine, matrix, nfs, outliers, rules, tables,
-    targets,
-};
+use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets};
 
 /// What an experiment showed.
 pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
@@ -48,7 +45,7 @@ pub(crate) fn beside(
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, matrix::sections(analysis, effects));
     document.extend_on(Answer, page::nodes(experiment, analysis));
-    document.extend_on(Answer, outliers::section(analysis));
+    document.extend_on(Answer, matrix::outliers(analysis));
     document.extend_on(Answer, page::forest(experiment, analysis, forest));
     document.extend_on(Answer, comparisons(experiment, analysis));
     for (title, table) in caps::all(analysis, &experiment.spec.design) {
@@ -72,11 +69,11 @@ pub(crate) fn beside(
     document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
     document.add_table("Devices", machine::devices(analysis), Some(note::DEVICES.to_owned()));
-    document.extend(interfaces::sections(analysis));
+    document.extend(machine::interfaces(analysis));
     document.extend(system(analysis));
-    document.add_table("NFS mounts, as granted", nfs::granted(analysis), None);
-    document.extend(nfs::connections(analysis));
-    document.add_table("NFS operations", nfs::operations(analysis), None);
+    document.add_table("NFS mounts, as granted", machine::nfs_granted(analysis), None);
+    document.extend(machine::nfs_connections(analysis));
+    document.add_table("NFS operations", machine::nfs_operations(analysis), None);
     document.extend_on(Doubt, warnings("Worth knowing", mild));
     let causes = causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
@@ -127,7 +124,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
     }
 }
 
-fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
+pub(crate) fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
     let is_alarming = notices.first()?.is_severe;
     let items: Vec<_> = notices.into_iter().map(Item::Warning).collect();
     Some(Section { is_alarming, ..Section::new(heading, items) })

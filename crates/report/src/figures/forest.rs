@@ -32,12 +32,13 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
     if let Some(attribution) = &analysis.attribution {
         let mut group = by_layer(analysis, attribution);
         sort_by_cost(&mut group);
+        drop_empty_columns(&mut group);
         groups.push(group);
         // The first of them is that of the group above.
         let additive = metrics.iter().position(|metric| metric.adds_up());
         additive.map(|at| metrics.remove(at));
     }
-    let of = |metric: Metric| analysis.comparisons.iter().filter(move |c| c.metric == metric);
+    let compared: Vec<&Comparison> = analysis.comparisons.iter().collect();
     let has_own = analysis.comparisons.iter().any(|comparison| comparison.against.is_some());
     let baseline = match analysis.fleet {
         Some(_) => "the other nodes",
@@ -45,40 +46,25 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
         None => &analysis.baseline,
     };
     let against = words::printable(baseline);
-    groups.extend(metrics.into_iter().map(|metric| {
-        let compared: Vec<&Comparison> = of(metric).collect();
-        let mut group = by_metric(analysis, metric, &compared, &format!(", against {against}"));
+    let against = format!(", against {against}");
+    groups.extend(by_each_metric(analysis, metrics, &compared, &against).map(|mut group| {
         sort_by_cost(&mut group);
         group
     }));
-    groups.iter_mut().for_each(drop_empty_columns);
     groups
 }
 
 /// Each metric once.
 fn metrics<'a>(comparisons: impl IntoIterator<Item = &'a Comparison>) -> Vec<Metric> {
-    let mut metrics: Vec<Metric> = Vec::new();
-    for comparison in comparisons {
-        if !metrics.contains(&comparison.metric) {
-            metrics.push(comparison.metric);
-        }
-    }
-    metrics
+    let metrics: IndexSet<Metric> = comparisons.into_iter().map(|c| c.metric).collect();
+    metrics.into_iter().collect()
 }
 
 /// The effects of a matrix, if it is one: a group per metric.
 pub(crate) fn of_effects(analysis: &Analysis) -> Vec<Group> {
     let effects = analysis.matrix.iter().flat_map(|matrix| &matrix.effects);
     let effects: Vec<&Comparison> = effects.map(|effect| &effect.comparison).collect();
-    let of = |metric: Metric| {
-        effects.iter().copied().filter(move |c| c.metric == metric).collect::<Vec<_>>()
-    };
-    let groups = metrics(effects.iter().copied())
-        .into_iter()
-        .map(|metric| by_metric(analysis, metric, &of(metric), ""));
-    let mut groups: Vec<Group> = groups.collect();
-    groups.iter_mut().for_each(drop_empty_columns);
-    groups
+    by_each_metric(analysis, metrics(effects.iter().copied()), &effects, "").collect()
 }
 
 /// What each arm (or layer) costs in each phase, in the primary metric: one group for each of them,
@@ -224,7 +210,20 @@ fn layer_row(
     }
 }
 
-/// All arms (or layers, or levels) in one metric, as a tax.
+/// All arms (or layers, or levels) as a tax: a group for each of these metrics.
+fn by_each_metric(
+    analysis: &Analysis,
+    metrics: Vec<Metric>,
+    compared: &[&Comparison],
+    against: &str,
+) -> impl Iterator<Item = Group> {
+    metrics.into_iter().map(move |metric| {
+        let mut group = by_metric(analysis, metric, compared, against);
+        drop_empty_columns(&mut group);
+        group
+    })
+}
+
 fn by_metric(
     analysis: &Analysis,
     metric: Metric,
@@ -232,7 +231,7 @@ fn by_metric(
     against: &str,
 ) -> Group {
     let is_rate = metric.unit() == Unit::IosPerSecond;
-    let compared = || compared.iter().copied();
+    let compared = || compared.iter().copied().filter(|c| c.metric == metric);
     let scale = Scale::of(compared());
     let rows = compared().map(|comparison| {
         let shown = if is_rate { p99_of_same(analysis, comparison) } else { Some(comparison) };

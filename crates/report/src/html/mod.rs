@@ -2,7 +2,6 @@
 //! say it all. A page reads the same offline, on paper, on a phone, in dark.
 
 mod outline;
-mod unbroken;
 
 use std::fmt;
 

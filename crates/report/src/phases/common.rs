@@ -7,7 +7,7 @@ use iotax_wording::doubt::{Notice, doubt, notices, title};
 use iotax_wording::note;
 
 use crate::document::{Item, Point, Section, Topic};
-use crate::experiment::{AnalyzedPhase, questions};
+use crate::experiment::{AnalyzedPhase, questions, warnings};
 use crate::words;
 
 /// Open questions that all phases share; of saved results, doubts too. What is the same in words is
@@ -29,6 +29,12 @@ fn doubts((experiment, analysis): &AnalyzedPhase) -> Vec<String> {
     said.collect()
 }
 
+/// Keeps those of which this holds, by what is said of each.
+fn keep<T>(all: &mut Vec<T>, said: &[String], holds: impl Fn(&String) -> bool) {
+    let mut said = said.iter();
+    all.retain(|_| said.next().is_some_and(&holds));
+}
+
 impl Common {
     pub(super) fn of(parts: &[AnalyzedPhase]) -> Self {
         let (experiment, first) = &parts[0];
@@ -39,12 +45,8 @@ impl Common {
             |what: usize, text: &String| each.iter().all(|all| all[what].contains(text));
         let mut first = first.clone();
         let [said, open] = &each[0];
-        let mut own = said.iter();
-        first
-            .warnings
-            .retain(|_| own.next().is_some_and(|text| is_of_results && is_common(0, text)));
-        let mut own = open.iter();
-        first.open_questions.retain(|_| own.next().is_some_and(|text| is_common(1, text)));
+        keep(&mut first.warnings, said, |text| is_of_results && is_common(0, text));
+        keep(&mut first.open_questions, open, |text| is_common(1, text));
         let open = open.iter().filter(|text| is_common(1, text)).cloned().collect();
         let word = if is_of_results { "job" } else { "phase" };
         Self { first: (experiment.clone(), first), open, word }
@@ -56,11 +58,9 @@ impl Common {
         let own = |part: &AnalyzedPhase| {
             let (experiment, analysis) = part;
             let mut own = analysis.clone();
-            let mut said = doubts(part).into_iter();
-            own.warnings.retain(|_| said.next().is_some_and(|text| !common.contains(&text)));
-            let mut asked = questions(experiment, analysis).into_iter();
-            own.open_questions
-                .retain(|_| asked.next().is_some_and(|text| !self.open.contains(&text)));
+            let open = questions(experiment, analysis);
+            keep(&mut own.warnings, &doubts(part), |text| !common.contains(text));
+            keep(&mut own.open_questions, &open, |text| !self.open.contains(text));
             (experiment.clone(), own)
         };
         parts.iter().map(own).collect()
@@ -77,21 +77,13 @@ impl Common {
         unsaid.warnings.retain(|doubt| doubt.check() != Check::AnotherJob);
         let (severe, mild): (Vec<_>, Vec<_>) =
             notices(&experiment, &unsaid).into_iter().partition(|notice| notice.is_severe);
-        let said = |heading: &str, notices: Vec<_>, is_alarming: bool| {
-            let items: Vec<Item> = notices.into_iter().map(Item::Warning).collect();
-            let topic = if is_alarming { Topic::Answer } else { Topic::Doubt };
-            (!items.is_empty()).then(|| Section {
-                is_alarming,
-                topic,
-                ..Section::new(heading, items)
-            })
-        };
         let open = self.open.clone();
         let heading = format!("Not concluded of any {}", self.word);
         let open =
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
-        let warned = [said("Read this first", severe, true), said("Worth knowing", mild, false)];
-        warned.into_iter().chain([open]).flatten().collect()
+        let severe = warnings("Read this first", severe).map(|section| section.on(Topic::Answer));
+        let mild = warnings("Worth knowing", mild).map(|section| section.on(Topic::Doubt));
+        [severe, mild, open].into_iter().flatten().collect()
     }
 }
 

@@ -2,17 +2,16 @@
 
 mod common;
 mod grid;
-mod json;
 mod saved;
 
-pub use self::json::{phases_json_compare, phases_json_run};
 use iotax_analyze::ArmSummary;
 use iotax_experiment::Subject;
 use iotax_quantity::count;
+use iotax_record::Trial;
 use iotax_wording::verdict::comparison::effect_and_verdict;
-use iotax_wording::verdict::phases;
-use iotax_wording::verdict::results;
+use iotax_wording::verdict::{against, phases};
 use iotax_wording::{chart, format, note, rule};
+use serde::Serialize;
 
 use self::common::Common;
 use crate::changes::{self, Changes};
@@ -20,8 +19,9 @@ use crate::document::{
     Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Section, ShownIn, Table, Topic,
 };
 use crate::experiment::{AnalyzedPhase, beside, experiment};
-use crate::json::kind;
-use crate::{facts, figures, nfs, paths, tables, words};
+use crate::json::text::json_text;
+use crate::json::{COMPARE_FORMAT, Output, Root, kind};
+use crate::{facts, figures, machine, network, tables, words};
 
 /// What was asked is answered first, of whatever phase.
 fn ruled(parts: &[AnalyzedPhase]) -> Vec<String> {
@@ -40,7 +40,7 @@ fn ruled(parts: &[AnalyzedPhase]) -> Vec<String> {
 pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     if let [(one, analysis)] = parts {
         let mut document = experiment(one, analysis);
-        document.extend(paths::section(one));
+        document.extend(network::paths(one));
         return document;
     }
     let (first, _) = parts.first().expect("an experiment has at least one phase");
@@ -52,7 +52,7 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
         counts: if is_of_results { saved::counts(parts) } else { phases_and_time(parts) },
         sentences: ruled(parts)
             .into_iter()
-            .chain(if is_of_results { results::sentences(parts) } else { phases::sentences(parts) })
+            .chain(if is_of_results { against::sentences(parts) } else { phases::sentences(parts) })
             .collect(),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
@@ -85,8 +85,8 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
         document.extend_on(Topic::Answer, levels(parts));
     }
     document.extend(grid);
-    document.add_table("NFS mounts, as granted", nfs::granted(&parts[0].1), None);
-    document.extend(paths::section(first));
+    document.add_table("NFS mounts, as granted", machine::nfs_granted(&parts[0].1), None);
+    document.extend(network::paths(first));
     document.extend_on(Topic::Answer, drawn(forest));
     document.extend(common.sections());
     if !is_of_results {
@@ -156,4 +156,39 @@ fn levels(parts: &[AnalyzedPhase]) -> Vec<Section> {
     let name = if is_of_results { "job" } else { "phase" };
     let changes = parts.iter().filter_map(|(_, part)| Changes::of(part));
     changes::sections(Some(name), &changes.collect::<Vec<_>>())
+}
+
+// Several phases as JSON: each one's object, in their order.
+
+/// All phases: `phases[]` holds what a comparison of one phase would print.
+#[derive(Serialize)]
+#[expect(clippy::struct_field_names, reason = "the keys of the printed object")]
+struct Phases<'a> {
+    json_format: u32,
+    suite: &'a str,
+    phases: Vec<Output<'a>>,
+}
+
+impl<'a> Phases<'a> {
+    fn new(suite: &'a str, parts: &'a [AnalyzedPhase]) -> Self {
+        let phases = parts.iter().map(|(experiment, analysis)| Output::new(experiment, analysis));
+        Self { json_format: COMPARE_FORMAT, suite, phases: phases.collect() }
+    }
+}
+
+/// One JSON object for all phases of a comparison.
+pub fn phases_json_compare(suite: &str, parts: &[AnalyzedPhase]) -> String {
+    json_text(&Phases::new(suite, parts))
+}
+
+/// One JSON object in the shape of fio's JSON+ for all phases of a plain run: their jobs one after
+/// the other, as fio prints those of a file with `stonewall`.
+pub fn phases_json_run(suite: &str, parts: &[AnalyzedPhase], trials: &[Trial]) -> String {
+    let mut roots = (0..).zip(parts).map(|(phase, (experiment, analysis))| {
+        let own: Vec<&Trial> = trials.iter().filter(|trial| trial.phase == phase).collect();
+        Root::new(experiment, analysis, &own, ())
+    });
+    let first = roots.next().expect("an experiment has at least one phase");
+    let joined = roots.fold(first, Root::followed_by);
+    json_text(&joined.with(Phases::new(suite, parts)))
 }

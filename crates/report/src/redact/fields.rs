@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::Regex;
 
-use super::names::Kind;
+use super::words::Kind;
 
 /// What a field may say.
 #[derive(Clone, Copy)]

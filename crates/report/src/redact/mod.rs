@@ -8,12 +8,10 @@
 //! | `words` | which words are on the list |
 //! | `models` | releases and models of which a family is on the list |
 //! | `text` | which words a text consists of |
-//! | `names` | which pseudonym a word gets |
 
 mod fields;
 mod grouped;
 mod models;
-mod names;
 mod text;
 mod words;
 
@@ -26,7 +24,7 @@ use iotax_record::{
 use serde_json::{Map, Value};
 
 use fields::Rule;
-use names::{Kind, Names};
+use words::{Kind, Names};
 
 /// Puts pseudonyms in the place of all that is not on the allow-list.
 #[derive(Debug, Default)]

@@ -7,8 +7,8 @@ use iotax_catalog::shingled;
 use regex::Regex;
 
 use super::grouped::grouped_numbers;
-use super::names::{Kind, Names};
 use super::words::regex;
+use super::words::{Kind, Names};
 
 /// Makers and families of disks. Models of targets that are named by their owners, as LIO's are, are
 /// not.

@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use super::grouped::grouped_numbers;
-use super::names::{Kind, Names};
+use super::words::{Kind, Names};
 use super::words::{is_long_number, is_name, is_sentence, may_leave, takes_text};
 
 /// Options whose values are never told, and what these are.

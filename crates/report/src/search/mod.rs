@@ -1,6 +1,5 @@
 //! The report of a search for caps, in all formats.
 
-mod csv;
 mod figures;
 mod json;
 mod tables;
@@ -11,8 +10,8 @@ use iotax_wording::method::OF_SEARCH;
 use iotax_wording::search::{SearchResult, notes, sentences};
 use iotax_wording::{format, limit, provenance};
 
-pub use self::csv::search_csv;
 pub use self::json::search_json;
+pub use self::tables::search_csv;
 use crate::document::{Document, Item, Lead, Section, ShownIn, Topic};
 use crate::{cloud_disks, facts};
 

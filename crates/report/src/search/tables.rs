@@ -1,14 +1,14 @@
 //! The tables of a search.
 
 use iotax_caps::{Cap, Caps, Sharing, TargetCaps};
-
-use iotax_wording::{cap, limit};
-
-use crate::document::{Table, Topic};
 use iotax_wording::bandwidth::Unit;
 use iotax_wording::format::{self, or_absent};
 use iotax_wording::search::SearchResult;
 use iotax_wording::search::quantity::{self, Quantity, lasted, plain};
+use iotax_wording::{cap, limit};
+
+use crate::csv::{cell, table};
+use crate::document::{Table, Topic};
 
 /// All that have rows.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {
@@ -155,4 +155,27 @@ fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
         .figure("IOPS", |(.., iops)| plain(iops))
         .figure(unit.word(), |(_, bytes, iops)| Quantity::Bandwidth(unit).figure(iops * bytes))
         .table
+}
+
+// For spreadsheets: one line per level that was measured.
+
+/// The columns, in order; rates are per second, times in nanoseconds.
+const COLUMNS: [&str; 7] =
+    ["target", "purpose", "block_bytes", "queue_depth", "iops", "bw_bytes", "mean_latency_ns"];
+
+/// One line per level (RFC 4180, but with `\n`).
+pub fn search_csv(search: SearchResult<'_>) -> String {
+    let rows = search.caps.levels.iter().map(|level| {
+        let target = search.caps.targets.get(level.target).map_or("", |target| &target.name);
+        [
+            cell(target),
+            cell(&cap::level(&level.purpose)),
+            level.block_bytes.to_string(),
+            level.queue_depth.to_string(),
+            format!("{:.3}", level.iops),
+            format!("{:.0}", level.bw_bytes),
+            format!("{:.0}", level.mean_latency_ns),
+        ]
+    });
+    table(COLUMNS, rows)
 }

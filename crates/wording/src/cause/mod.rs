@@ -30,6 +30,7 @@ mod suspect;
 
 use std::cmp::Reverse;
 
+use indexmap::IndexSet;
 use iotax_diagnose::why::Why;
 use iotax_diagnose::{
     Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
@@ -127,13 +128,8 @@ fn of_family(why: &Why, about: &[Component]) -> String {
 
 /// Each text once: figures that differ may read the same.
 pub fn each(all: &[Evidence]) -> Vec<String> {
-    let mut texts: Vec<String> = Vec::new();
-    for text in all.iter().map(evidence) {
-        if !texts.contains(&text) {
-            texts.push(text);
-        }
-    }
-    texts
+    let texts: IndexSet<String> = all.iter().map(evidence).collect();
+    texts.into_iter().collect()
 }
 
 /// What speaks for a cause, or against it; without an end.

@@ -1,14 +1,15 @@
 //! Reasons to doubt the figures.
 
 mod advice;
-mod notice;
 mod seen;
 
-use iotax_analyze::{Check, Doubt, DoubtKind};
+use iotax_analyze::{Analysis, Check, Doubt, DoubtKind};
+use iotax_experiment::units::format_bytes;
+use iotax_experiment::{Draft, Fitted, Spec};
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 
-pub use notice::{Notice, fitted, notices, of_files};
+use crate::{arms, name};
 
 /// A doubt in words.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -86,5 +87,140 @@ pub const fn title(check: Check) -> &'static str {
         Check::NotSteady => "not at steady state",
         Check::Dependence => "dependent blocks",
         Check::Precision => "precision",
+    }
+}
+
+// Doubts as people read them: what was seen on several arms, with the same advice, is one.
+
+/// Messages up to which each is shown.
+const MAX_MESSAGES: usize = 8;
+
+/// One doubt, or several of a kind.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Notice {
+    /// Which check, and on which arm if it is only one.
+    pub title: String,
+    /// What was seen; begins with the arm if there are several.
+    pub messages: Vec<String>,
+    /// What to do; may be empty.
+    pub advice: String,
+    /// Whether it puts the figures themselves in doubt.
+    pub is_severe: bool,
+}
+
+type Both<'a> = (&'a Doubt, Said);
+
+/// All doubts in their order, those alike together.
+pub fn notices(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Notice> {
+    let mut groups: Vec<Vec<Both<'_>>> = Vec::new();
+    for one in &analysis.warnings {
+        let said = doubt(one, experiment);
+        let alike =
+            |(other, known): &Both<'_>| other.check() == one.check() && known.advice == said.advice;
+        match groups.iter_mut().find(|group| alike(&group[0])) {
+            Some(group) => group.push((one, said)),
+            None => groups.push(vec![(one, said)]),
+        }
+    }
+    groups.iter().map(|group| notice(group, analysis)).collect()
+}
+
+fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
+    let (first, said) = &group[0];
+    let check = title(first.check());
+    let (title, messages) = if group.len() == 1 {
+        let arm =
+            first.of.as_ref().map_or_else(String::new, |of| format!(" ({})", name::subject(of)));
+        (format!("{check}{arm}"), vec![said.message()])
+    } else {
+        let mut messages = messages(group, analysis);
+        if messages.len() > MAX_MESSAGES {
+            let rest = messages.split_off(MAX_MESSAGES - 2).len();
+            messages.push(format!("and the same on {}", count(rest as u64, "more arm")));
+        }
+        (check.to_owned(), messages)
+    };
+    Notice { title, messages, advice: said.advice.clone(), is_severe: first.is_severe() }
+}
+
+/// Each with its arm; the same of several arms, but for how often it was seen, once.
+fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
+    let mut alike: Vec<Vec<&Both<'_>>> = Vec::new();
+    for one in group {
+        let is_alike = |other: &Both<'_>| {
+            other.0.of.is_some() && one.0.of.is_some() && other.1.seen == one.1.seen
+        };
+        match alike.iter_mut().find(|others| is_alike(others[0])) {
+            Some(others) => others.push(one),
+            None => alike.push(vec![one]),
+        }
+    }
+    let message = |doubts: &Vec<&Both<'_>>| match doubts.as_slice() {
+        [(Doubt { of: None, .. }, said)] => said.message(),
+        [(Doubt { of: Some(of), .. }, said)] => {
+            format!("{}: {}", name::subject(of), said.message())
+        }
+        several => {
+            let names: Vec<String> = several
+                .iter()
+                .filter_map(|(doubt, _)| doubt.of.as_ref())
+                .map(name::subject)
+                .collect();
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            let trials: u32 = several.iter().map(|(doubt, _)| doubt.trials).sum();
+            let times = if trials == 0 { String::new() } else { format!(" (in {trials} trials)") };
+            format!("{}: {}{times}", arms::label(&names, analysis), several[0].1.seen)
+        }
+    };
+    alike.iter().map(message).collect()
+}
+
+/// How test files were fitted to the room there is, if they were.
+pub fn fitted(spec: &Draft) -> Option<String> {
+    let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = spec.fitted?;
+    let name = spec.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
+    let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
+    let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
+    Some(format!("test files of {to} instead of {from}{how}, because {name} has room for {free}"))
+}
+
+/// As it is typed: whole GiB of what is large, whole MiB else.
+fn rounded(bytes: u64) -> String {
+    let unit: u64 = match bytes {
+        0..0xa0_0000 => 1,
+        0xa0_0000..0x2_8000_0000 => 1 << 20,
+        _ => 1 << 30,
+    };
+    format_bytes(bytes / unit * unit)
+}
+
+/// That test files are smaller than the workload would have them, if they are.
+pub fn of_files(spec: &Spec) -> Option<Notice> {
+    let message = fitted(spec)?;
+    let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
+                  room for more.";
+    let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
+    Some(Notice { title, messages: vec![message], advice, is_severe: false })
+}
+
+#[cfg(test)]
+mod tests {
+    use insta::assert_snapshot;
+    use iotax_experiment::{Arm, Target, Workload};
+
+    use super::*;
+
+    #[test]
+    fn how_files_were_fitted_is_one_sentence() {
+        let workload = Workload::preset("randread-4k").expect("a workload");
+        let arms = ["a", "b"].map(|arm| Arm::new(arm, Target::Path(arm.into())));
+        let mut draft = Draft::compare(vec![workload], arms.into()).expect("two arms");
+        let mut sentence = |from_bytes, to_bytes, scale| {
+            let free_bytes = 2 << 30;
+            draft.fitted = Some(Fitted { arm: 1, free_bytes, from_bytes, to_bytes, scale });
+            fitted(&draft).unwrap_or_default()
+        };
+        assert_snapshot!(sentence((110 << 30) + 5, (1662 << 20) + 5, Some(0.03)), @"test files of 1662M instead of 110G, as with --scale 0.03, because b has room for 2G");
+        assert_snapshot!(sentence(1 << 30, 832 << 20, None), @"test files of 832M instead of 1G, because b has room for 2G");
     }
 }

@@ -14,7 +14,7 @@ use iotax_stats::steady::{MOST_EXCURSION, MOST_RANGE};
 
 use super::often;
 use crate::effect::{EffectWords as _, fell_or_rose};
-use crate::{name, outlook};
+use crate::{name, question};
 
 #[expect(clippy::too_many_lines, reason = "one sentence after the other")]
 pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
@@ -270,12 +270,12 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "the {} of {} varied by {} from block to block over {trials} blocks{}",
             if of.len() == 1 { "difference" } else { "differences" },
             name::subjects(of),
-            outlook::range(spread.map(percent)),
+            question::span_of(spread.map(percent)),
             match outlook {
                 None => "; no number of blocks would decide".to_owned(),
                 // How many would is told with the open question.
                 Some(Outlook::Blocks(_)) => String::new(),
-                Some(Outlook::Withheld(why)) => format!("; {}", outlook::withheld(*why)),
+                Some(Outlook::Withheld(why)) => format!("; {}", question::why_withheld(*why)),
             }
         ),
         DoubtKind::Narrow { of, spread } => format!(

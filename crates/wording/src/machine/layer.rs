@@ -6,7 +6,7 @@ use iotax_record::machine::{
     UsedAs, ZfsSeen,
 };
 
-use super::network;
+use crate::machine;
 
 /// `ext4 on /data`, `nvme0n1p2, partition`.
 pub fn name(layer: &SeenLayer) -> String {
@@ -17,7 +17,7 @@ pub fn name(layer: &SeenLayer) -> String {
             None => format!("{}, {}", device.name, kind(device)),
         },
         SeenLayer::Route(route) => format!("route to {}", route.destination),
-        SeenLayer::Interface(interface) => network::name(interface),
+        SeenLayer::Interface(interface) => machine::name(interface),
     }
 }
 
@@ -26,8 +26,8 @@ pub fn facts(layer: &SeenLayer) -> Vec<String> {
     match layer {
         SeenLayer::Mount(mount) => of_mount(mount),
         SeenLayer::Device(device) => of_device(device),
-        SeenLayer::Route(route) => network::of_route(route),
-        SeenLayer::Interface(interface) => network::of_interface(interface),
+        SeenLayer::Route(route) => machine::of_route(route),
+        SeenLayer::Interface(interface) => machine::of_interface(interface),
     }
 }
 
@@ -125,16 +125,14 @@ fn of_zfs(zfs: &ZfsSeen) -> String {
 fn of_raid(raid: &RaidSeen) -> Vec<String> {
     let missing = raid.missing.filter(|missing| *missing > 0);
     let action = raid.action.clone().filter(|action| action != "idle");
-    [
+    let facts = [
         raid.members.map(|members| format!("{members} members")),
         missing.map(|missing| format!("{missing} missing")),
         action,
         raid.bitmap.clone().filter(|at| at != "none").map(|at| format!("bitmap at {at}")),
         raid.stripe_cache.map(|entries| format!("stripe cache {entries}")),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    facts.into_iter().flatten().collect()
 }
 
 fn of_device(device: &Device) -> Vec<String> {
@@ -190,7 +188,7 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
 
 fn of_queue(queue: &Queue) -> Vec<String> {
     let told = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
-    [
+    let facts = [
         queue.rotational.filter(|rotates| *rotates).map(|_| "says it rotates".to_owned()),
         queue.zoned.clone().filter(|zoned| zoned != "none"),
         queue.scheduler.as_ref().map(|name| format!("scheduler {name}")),
@@ -200,8 +198,6 @@ fn of_queue(queue: &Queue) -> Vec<String> {
         queue.read_ahead_bytes.map(|bytes| format!("read-ahead {}", size(bytes))),
         queue.max_io_bytes.map(|bytes| format!("I/Os up to {}", size(bytes))),
         queue.write_cache.clone(),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
+    ];
+    facts.into_iter().flatten().collect()
 }

@@ -2,10 +2,13 @@
 
 pub mod cluster;
 pub mod layer;
-mod network;
 pub mod surroundings;
 
+use iotax_quantity::single_bytes;
 use iotax_record::HostRole;
+use iotax_record::machine::{Interface, Offloads, PathProbe, Qdisc, Ring, Route};
+
+use crate::format;
 
 /// `Host 2 of 3, measured by an agent`
 pub fn host(number: usize, all: usize, role: HostRole) -> String {
@@ -14,4 +17,90 @@ pub fn host(number: usize, all: usize, role: HostRole) -> String {
         HostRole::Local => "",
     };
     format!("Host {number} of {all}{by}")
+}
+
+// A route or a network interface in words.
+
+/// `wg0, wireguard`
+fn name(interface: &Interface) -> String {
+    let kind = interface.kind.as_deref();
+    let kind = if interface.served_by.is_some() { Some("WireGuard of a program") } else { kind };
+    let driver = || interface.driver.as_deref().map(|driver| format!("{driver} card"));
+    match kind.map(str::to_owned).or_else(driver) {
+        Some(kind) => format!("{}, {kind}", interface.name),
+        None => interface.name.clone(),
+    }
+}
+
+/// What is worth knowing of a route, each fact in a few words.
+fn of_route(route: &Route) -> Vec<String> {
+    let Route { gateway, source, mtu_bytes, ipsec, probe, .. } = route;
+    let mut facts: Vec<String> = Vec::new();
+    facts.extend(gateway.as_ref().map(|gateway| format!("by {gateway}")));
+    facts.extend(source.as_ref().map(|source| format!("from {source}")));
+    facts.extend(mtu_bytes.map(|mtu| format!("MTU {mtu} known of the path")));
+    facts.extend(ipsec.filter(|holds| *holds).map(|_| "IPsec".to_owned()));
+    facts.extend(probe.iter().flat_map(of_probe));
+    facts
+}
+
+fn of_probe(probe: &PathProbe) -> Vec<String> {
+    let PathProbe { arrived_bytes, lost_bytes, rtt_ns, .. } = probe;
+    let facts = [
+        arrived_bytes.map(|bytes| format!("packets of {} arrive", single_bytes(bytes.into()))),
+        lost_bytes.map(|bytes| format!("packets of {} do not", single_bytes(bytes.into()))),
+        rtt_ns.map(|rtt_ns| format!("round trip {}", format::time(rtt_ns as f64))),
+    ];
+    facts.into_iter().flatten().collect()
+}
+
+/// What is worth knowing of an interface.
+fn of_interface(interface: &Interface) -> Vec<String> {
+    let told = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
+    let state = interface.state.as_deref().filter(|state| !matches!(*state, "UP" | "UNKNOWN"));
+    let speed = interface.speed_mbit.map(|mbit| format::bit_rate(mbit as f64 * 1e6));
+    let pair = interface.is_pair_elsewhere.then(|| "its pair is in another namespace".to_owned());
+    let overhead =
+        interface.overhead_bytes.map(|bytes| format!("{} of headers", single_bytes(bytes.into())));
+    let plain = [
+        state.map(str::to_owned),
+        interface.mtu_bytes.map(|mtu| format!("MTU {mtu}")),
+        overhead,
+        speed,
+        told("receive queues", interface.receive_queues.filter(|queues| *queues > 1)),
+        pair,
+    ];
+    let mut facts: Vec<String> = plain.into_iter().flatten().collect();
+    facts.extend(offloads(interface.offloads));
+    facts.extend(interface.ring.as_ref().and_then(ring));
+    facts.extend(interface.qdiscs.iter().map(qdisc));
+    facts
+}
+
+/// `tso gso gro off`
+fn offloads(offloads: Offloads) -> Option<String> {
+    let each = offloads.each();
+    let that = |is: bool| -> Vec<&str> {
+        each.iter().filter(|(_, on)| *on == Some(is)).map(|(name, _)| *name).collect()
+    };
+    let told = [(true, "on"), (false, "off")].map(|(is, word)| {
+        let names = that(is);
+        (!names.is_empty()).then(|| format!("{} {word}", names.join(" ")))
+    });
+    let told: Vec<String> = told.into_iter().flatten().collect();
+    (!told.is_empty()).then(|| told.join(", "))
+}
+
+fn ring(ring: &Ring) -> Option<String> {
+    let of = |now: Option<u64>, most: Option<u64>| Some(format!("{} of {}", now?, most?));
+    Some(format!("ring {} received", of(ring.receive, ring.most_receive)?))
+}
+
+/// `tbf 500 Mbit/s`
+fn qdisc(qdisc: &Qdisc) -> String {
+    let rate = qdisc.rate_bytes_per_s.map(|rate| format::bit_rate(rate * 8.0));
+    let delay = qdisc.delay_us.map(|us| iotax_quantity::set_time(iotax_quantity::whole(us * 1e3)));
+    let loss = qdisc.loss_share.map(|share| format!("{} lost", iotax_quantity::percent(share)));
+    let limits = [rate, delay, loss].into_iter().flatten();
+    [qdisc.kind.clone()].into_iter().chain(limits).collect::<Vec<_>>().join(" ")
 }

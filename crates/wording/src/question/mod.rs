@@ -1,6 +1,6 @@
 //! What was not concluded.
 
-use iotax_analyze::{Effect, Metric, NoAnswer, OpenQuestion};
+use iotax_analyze::{Effect, Metric, NoAnswer, OpenQuestion, Outlook, Withheld};
 use iotax_experiment::Subject;
 use iotax_quantity::{capital, count, percent, span, whole};
 use iotax_record::ExperimentHead;
@@ -8,7 +8,7 @@ use iotax_stats::tail::rule_of_three;
 use iotax_stats::unpaired::MIN_RESULTS;
 
 use crate::effect::EffectWords as _;
-use crate::{name, outlook};
+use crate::name;
 
 /// Blocks before which nothing is concluded.
 const FIRST_LOOK: usize = iotax_analyze::FIRST_LOOK;
@@ -240,7 +240,7 @@ fn no_answer(
             );
         }
         NoAnswer::Noise { blocks, outlook } => {
-            let price = outlook.as_ref().map(|of| format!("; {}", outlook::outlook(of)));
+            let price = outlook.as_ref().map(|of| format!("; {}", in_view(of)));
             let blocks = count(*blocks, "block");
             return format!("undecided after {blocks}{}.", price.unwrap_or_default());
         }
@@ -253,7 +253,7 @@ fn no_answer(
             );
         }
         NoAnswer::WideResults { results: [base, with], range, withheld } => {
-            let why = withheld.map(|why| format!(" ({})", outlook::withheld(why)));
+            let why = withheld.map(|why| format!(" ({})", why_withheld(why)));
             return format!(
                 "undecided{}; from {base} and {with} results all that is known of the effect is \
                  {}. More results of each narrow it.",
@@ -268,4 +268,39 @@ fn no_answer(
 /// What is known of a tax beside any estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
 fn range(metric: Metric, [lo, hi]: [f64; 2]) -> String {
     Effect { on: metric.on(), tax: None, ends: Some([lo, hi]) }.in_words()
+}
+
+// What a verdict would take.
+
+/// `at this noise a verdict takes about 40 to 60 blocks`, or why it was withheld.
+fn in_view(outlook: &Outlook) -> String {
+    match outlook {
+        Outlook::Blocks(blocks) => {
+            let blocks = span_of(blocks.map(|blocks| blocks.to_string()));
+            format!("at this noise a verdict takes about {blocks} blocks")
+        }
+        Outlook::Withheld(why) => why_withheld(*why).to_owned(),
+    }
+}
+
+/// `5 %`, `5 % to 7 %`
+pub(crate) fn span_of([least, most]: [String; 2]) -> String {
+    if least == most { most } else { format!("{least} to {most}") }
+}
+
+pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
+    match why {
+        Withheld::AfterHolm => {
+            "it holds alone, but not after Holm's correction for all comparisons"
+        }
+        Withheld::IfDependent => "it would not hold if successive blocks depended on each other",
+        Withheld::OrderMatters => {
+            "it matters which trial comes first in a block, and these blocks are too few to take \
+             that out"
+        }
+        Withheld::OtherEngines => {
+            "libaio drove one of them, for a sandbox forbade io_uring there: measure both with \
+             engine=libaio"
+        }
+    }
 }

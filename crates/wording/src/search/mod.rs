@@ -1,21 +1,21 @@
 //! What was found, in sentences.
 
+pub mod quantity;
+
 use iotax_caps::{
-    CapKind, Caps, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps, Unreached, Unsteady,
+    CapJudgment, CapKind, Caps, Obstacle, PathCap, SecondPass, Shared, Sharing, TargetCaps,
+    Unreached, Unsteady,
 };
 use iotax_diagnose::of_search;
-use iotax_quantity::{capital, count};
+use iotax_quantity::{capital, count, percent, size, span, whole};
 use iotax_record::{End, SearchHead};
 
 use self::quantity::{Quantity, lasted, plain};
 use crate::bandwidth::{MEASURED, Unit};
-use crate::cause::diagnoses;
-use crate::{cap, cause, format, limit, rule};
-
-pub mod quantity;
-mod rulings;
-
-pub use self::rulings::rulings;
+use crate::cause::{self, diagnoses};
+use crate::name::printable;
+use crate::rule::{self, Ruling};
+use crate::{cap, format, limit};
 
 /// A search: what was asked, what was found, how it ended.
 #[derive(Debug, Clone, Copy)]
@@ -86,7 +86,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
             notes.push(format!(
                 "{of}Warning: I/Os in flight and throughput times latency differ by {} \
                  (Little's law): do not rely on these figures.",
-                format::percent(off)
+                percent(off)
             ));
         }
         if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
@@ -182,19 +182,14 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
         [low, high] => {
             let cycle = rate.period_s.map_or_else(
                 || ", without a regular cycle".to_owned(),
-                |period_s| {
-                    format!(
-                        ", in cycles of {}",
-                        iotax_quantity::span(iotax_quantity::whole(period_s))
-                    )
-                },
+                |period_s| format!(", in cycles of {}", span(whole(period_s))),
             );
             format!(
                 "it alternates between {} ({} of the time) and {} ({}){cycle}; ",
                 quantity.rate(low.per_s),
-                format::percent(low.share),
+                percent(low.share),
                 quantity.rate(high.per_s),
-                format::percent(high.share)
+                percent(high.share)
             )
         }
         _ => String::new(),
@@ -271,12 +266,10 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
         return None;
     };
     let size = match (pass.holds_bytes, pass.evicts_bytes) {
-        (Some(holds), Some(evicts)) => format!(
-            "; it holds {} and not {}",
-            iotax_quantity::size(holds),
-            iotax_quantity::size(evicts)
-        ),
-        (Some(holds), None) => format!("; it holds {} at least", iotax_quantity::size(holds)),
+        (Some(holds), Some(evicts)) => {
+            format!("; it holds {} and not {}", size(holds), size(evicts))
+        }
+        (Some(holds), None) => format!("; it holds {} at least", size(holds)),
         _ => String::new(),
     };
     Some(format!(
@@ -287,6 +280,39 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
         format::time(*mean_latency_ns),
         plain(pass.ratio)
     ))
+}
+
+// What became of the rules that were set for a search.
+
+/// One for each rule and cap.
+pub fn rulings(search: SearchResult<'_>) -> Vec<Ruling> {
+    let ruling = |judgment: &CapJudgment| {
+        let told = told(judgment, search.unit());
+        Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)
+    };
+    search.caps.rules.iter().map(ruling).collect()
+}
+
+/// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`
+fn told(judgment: &CapJudgment, unit: Unit) -> String {
+    let mut text = printable(&judgment.of);
+    let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), unit);
+    if let Some(found) = judgment.found {
+        let [cap, lo, hi] = found.map(|per_s| quantity.figure(per_s));
+        text.push_str(&format!(" reaches {cap} {} [{lo}, {hi}]", quantity.head()));
+        if let Some(limit) = &judgment.limit {
+            let share = 1.0 - found[0] / limit.per_s;
+            let side = if share < 0.0 { "above" } else { "below" };
+            let (share, rate) = (percent(share.abs()), quantity.rate(limit.per_s));
+            text.push_str(&format!(", {share} {side} the {}, {rate}", limit::name(limit)));
+        }
+    }
+    let why = judgment.why.as_ref().map(cap::undecided);
+    match why {
+        Some(why) if judgment.found.is_some() => text + "; " + &why,
+        Some(why) => format!("{text}: {why}"),
+        None => text,
+    }
 }
 
 #[cfg(test)]

@@ -3,14 +3,14 @@
 use std::cmp::Ordering;
 
 use iotax_analyze::{
-    Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, Verdict, log_factor,
+    Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, Interaction, Metric,
+    Verdict, log_factor,
 };
 use iotax_experiment::{Subject, Workload};
 
 use super::stalls;
 use crate::effect::EffectWords as _;
 use crate::format::ABSENT;
-use crate::interaction::hypothesis;
 use crate::name::{self, printable};
 use crate::trial;
 
@@ -152,4 +152,37 @@ pub fn hypotheses(analysis: &Analysis, workload: &Workload) -> impl Iterator<Ite
         let layers = Subject::Interaction(pair.layers.clone());
         format!("{}: {}", name::subject(&layers), hypothesis(pair, workload))
     })
+}
+
+// What two layers cost together.
+
+/// What an interaction probably is; said as a guess, since throughput alone cannot prove it.
+pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
+    let probably = match interaction.verdict {
+        Some(Verdict::Slower) => {
+            return format!(
+                "dearer together: probably both want the same CPU, or the same limit is paid for \
+                 twice (as when data are encrypted twice); a guess, look at {}",
+                name::metric(Metric::cpu(workload))
+            );
+        }
+        Some(Verdict::Faster) => {
+            "cheaper together: probably the bottleneck moved, so that one layer works while the \
+             other is waited for; a guess"
+        }
+        Some(Verdict::Equivalent) => {
+            "none that matters: they work one after the other, and their costs add up"
+        }
+        Some(Verdict::NotIndependent) => "not decided: successive blocks depend on each other",
+        Some(
+            Verdict::Undecided
+            | Verdict::Masked
+            | Verdict::EffectChanged
+            | Verdict::NoInformation
+            | Verdict::InsufficientTailSamples
+            | Verdict::Overloaded,
+        )
+        | None => "not decided: the interval is too wide",
+    };
+    probably.to_owned()
 }

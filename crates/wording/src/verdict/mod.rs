@@ -25,7 +25,6 @@ pub mod nodes;
 pub mod outliers;
 pub mod phases;
 mod preconditioning;
-pub mod results;
 mod stalls;
 
 /// Arms up to which each one gets a sentence; above that they are counted.

@@ -1,6 +1,6 @@
 //! What passed over a network path.
 
-use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
+use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary, latency_at};
 use iotax_quantity::percent;
 
 use crate::{format, units};
@@ -48,6 +48,6 @@ fn copied(share: f64) -> &'static str {
 }
 
 fn p99(arm: &ArmSummary) -> String {
-    let p99 = arm.latency.iter().find(|point| (point.q - 0.99).abs() < 1e-9);
-    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99.latency_ns as f64)))
+    let p99 = latency_at(&arm.latency, 0.99);
+    p99.map_or_else(String::new, |p99| format!(", p99 {}", format::time(p99 as f64)))
 }

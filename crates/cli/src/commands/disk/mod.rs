@@ -17,7 +17,7 @@ use serde_json::{Value, json};
 use crate::args::{DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs};
 use crate::exit::{Context as _, Exit, Result, bug, usage};
 use crate::output::{list, say, wrap};
-use crate::resolve::saved;
+use crate::resolve::results;
 use crate::session;
 
 /// What a server says when its disks are mounted.
@@ -42,8 +42,8 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
         None => parse(&args.disks)?,
     };
     let targets: Vec<Target> = disks.iter().map(|disk| Target::Stack(disk.stack.clone())).collect();
-    saved::refuse_targets(&targets, &args.dir)?;
-    disks.iter().try_for_each(|disk| saved::refuse(&disk.at))?;
+    results::refuse_targets(&targets, &args.dir)?;
+    disks.iter().try_for_each(|disk| results::refuse_path(&disk.at))?;
     let mut command = Command::new(std::env::current_exe()?);
     command.args(["disk", "serve", "--dir"]).arg(std::path::absolute(&args.dir)?);
     for path in &args.write_to {

@@ -15,7 +15,7 @@ use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Result, failed, usage};
 use crate::output::{say, style};
 use crate::resolve::documented;
-use crate::{key_file, recorded};
+use crate::{publish, recorded};
 
 /// `iotax doctor`
 pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
@@ -156,7 +156,7 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
     let clean = redactor.machine(machine);
     clean.write(file)?;
     // Without its key nobody could read it in the end.
-    let key = key_file::write(&(&key_file::beside(file)).into(), &redactor);
+    let key = publish::write(&(&publish::beside(file)).into(), &redactor);
     key.inspect_err(|_| drop(fs::remove_file(file)))
 }
 

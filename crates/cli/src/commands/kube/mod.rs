@@ -3,15 +3,23 @@
 mod doctor;
 mod fleet;
 mod image;
-mod manifest;
 mod net;
-mod undo;
 
-pub(super) use self::undo::undo;
-use crate::args::{KubeCommand, KubeCompareArgs, KubeLimitsArgs, KubeRunArgs};
-use crate::commands::measure::measured;
-use crate::exit::{Exit, Result, usage};
-use crate::in_cluster::{InCluster, refuse_elsewhere};
+use std::fmt::Write as _;
+use std::thread;
+
+use clap::Parser as _;
+use iotax_cluster::{JobOptions, Undone, job};
+use serde_json::json;
+
+use super::measure::measured;
+use crate::args::{
+    Cli, ClusterArgs, Command, KubeCommand, KubeCompareArgs, KubeLimitsArgs, KubeManifestArgs,
+    KubeRunArgs, Listing,
+};
+use crate::exit::{Exit, Result, failed, usage};
+use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
+use crate::output::{list, say};
 use crate::resolve;
 use crate::run::{Asked, Backend};
 
@@ -25,7 +33,7 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
         KubeCommand::Limits(args) => limits(&args),
         KubeCommand::Net(args) => net::net(*args),
         KubeCommand::Image(args) => image::image(&args),
-        KubeCommand::Manifest(args) => manifest::manifest(args),
+        KubeCommand::Manifest(args) => manifest(args),
     }
 }
 
@@ -57,4 +65,100 @@ fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
     let KubeLimitsArgs { documented, output, gate, .. } = args;
     let asked = Asked { command: "kube-limits", documented, output, gate, iostat: false };
     measured(&resolved, &Backend::Volumes(&volumes), &asked)
+}
+
+/// `iotax kube manifest`
+fn manifest(args: KubeManifestArgs) -> Result<Exit> {
+    let KubeManifestArgs { namespace, cluster_reader, image, pull_secret, results, words } = args;
+    let mut text = if cluster_reader {
+        iotax_cluster::reader_manifest(&namespace)
+    } else {
+        iotax_cluster::manifest(&namespace)
+    };
+    if !words.is_empty() {
+        refuse_what_no_job_does(&words)?;
+        text += &job(&JobOptions { namespace, image, pull_secrets: pull_secret, results, words });
+    }
+    say(&text)?;
+    Ok(Exit::Done)
+}
+
+/// What is wrong with a command is told now, and not by a pod.
+fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
+    if words.iter().any(|word| word == "--create-namespace") {
+        return Err(usage(
+            "the account of a job has rights in its own namespace only: leave --create-namespace out",
+        ));
+    }
+    let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
+    match Cli::try_parse_from(command).unwrap_or_else(|error| error.exit()).command {
+        Command::Kube(
+            KubeCommand::Compare(_)
+            | KubeCommand::Fleet(_)
+            | KubeCommand::Run(_)
+            | KubeCommand::Net(_)
+            | KubeCommand::Limits(_),
+        ) => Ok(()),
+        _ => Err(usage("a job measures: write compare, fleet, run, net or limits after the --")),
+    }
+}
+
+/// `iotax undo --cluster`
+pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
+    let cluster = connect(args)?;
+    let undone = iotax_cluster::undo(&cluster, &mut |time| {
+        eprintln!(
+            "note: looking on for {}, to see which runs are alive",
+            iotax_quantity::span(time.as_secs())
+        );
+        thread::sleep(time);
+    })?;
+    let value = || {
+        json!({
+            "namespace": cluster.namespace(),
+            "removed": undone.removed,
+            "running": undone.live,
+            "problems": undone.problems,
+        })
+    };
+    let done = list(format, || text(&undone, cluster.namespace()), value)?;
+    if undone.problems.is_empty() { Ok(done) } else { Err(failed(undone.problems.join("\n"))) }
+}
+
+fn text(undone: &Undone, namespace: &str) -> String {
+    let mut out = String::new();
+    for removed in &undone.removed {
+        let _ = writeln!(out, "removed {removed}");
+    }
+    if undone.removed.is_empty() && undone.problems.is_empty() {
+        let _ = writeln!(out, "Nothing to undo: no dead run left anything in {namespace}.");
+    }
+    if !undone.live.is_empty() {
+        let runs = undone.live.join(", ");
+        let _ = writeln!(out, "Left alone, because they are under way: runs {runs}.");
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_undone_in_a_cluster_is_told() {
+        assert_eq!(
+            text(&Undone::default(), "bench"),
+            "Nothing to undo: no dead run left anything in bench.\n"
+        );
+        let undone = Undone {
+            removed: vec!["Pod iotax-1-0".to_owned(), "Lease iotax-1".to_owned()],
+            live: vec!["2".to_owned()],
+            problems: Vec::new(),
+        };
+        insta::assert_snapshot!(text(&undone, "bench"), @"
+        removed Pod iotax-1-0
+        removed Lease iotax-1
+        Left alone, because they are under way: runs 2.
+        ");
+    }
 }

@@ -103,14 +103,18 @@ impl<'a> Snapshot<'a> {
 
     /// The speed of the card at the bottom of a way, in bits per second.
     pub(super) fn speed_below(&self, route: &Route) -> Option<f64> {
-        let top = |node: &Node| node.layer.route().is_some_and(|it| std::ptr::eq(it, route));
-        let top = self.machine.nodes.iter().position(top);
-        let path = PathSeen { top, ..PathSeen::default() };
-        let under = self.machine.under(&path).into_iter();
+        let is_it = |layer: &SeenLayer| layer.route().is_some_and(|it| std::ptr::eq(it, route));
+        let under = self.layers_from(is_it).into_iter();
         let cards =
             under.filter_map(|node| node.layer.interface()).filter(|it| it.driver.is_some());
         let speeds = cards.filter_map(|card| card.speed_mbit);
         speeds.min().map(|mbit| mbit as f64 * 1e6)
+    }
+
+    /// The first such layer, and all below it.
+    fn layers_from(&self, is_it: impl Fn(&SeenLayer) -> bool) -> Vec<&'a Node> {
+        let top = self.machine.nodes.iter().position(|node| is_it(&node.layer));
+        self.machine.under(&PathSeen { top, ..PathSeen::default() })
     }
 
     fn node(&self, is_it: impl Fn(&SeenLayer) -> bool) -> Option<&'a Node> {
@@ -145,20 +149,16 @@ impl<'a> Snapshot<'a> {
     /// What lies under a device, down to the disks.
     pub(super) fn below(&self, device: &Device) -> Vec<&'a Device> {
         let is_it =
-            |node: &Node| node.layer.device().is_some_and(|other| other.name == device.name);
-        let top = self.machine.nodes.iter().position(is_it);
-        let path = PathSeen { top, ..Default::default() };
-        let devices = self.machine.under(&path).into_iter().filter_map(|node| node.layer.device());
+            |layer: &SeenLayer| layer.device().is_some_and(|other| other.name == device.name);
+        let devices = self.layers_from(is_it).into_iter().filter_map(|node| node.layer.device());
         devices.skip(1).collect()
     }
 
     /// The disks under a mount.
     pub(super) fn disks_of(&self, mount: &MountSeen) -> Vec<&'a Device> {
         let is_it =
-            |node: &Node| node.layer.mount().is_some_and(|other| std::ptr::eq(other, mount));
-        let top = self.machine.nodes.iter().position(is_it);
-        let path = PathSeen { top, ..Default::default() };
-        let under = self.machine.under(&path).into_iter();
+            |layer: &SeenLayer| layer.mount().is_some_and(|other| std::ptr::eq(other, mount));
+        let under = self.layers_from(is_it).into_iter();
         let devices = under.filter_map(|node| node.layer.device());
         devices.filter(|device| device.kind == DeviceKind::Disk).collect()
     }

@@ -27,8 +27,7 @@ pub(super) fn fill(
     interface.ring = programs.output("ethtool", &["-g", &name]).and_then(|told| ring(&told));
     let Some(directory) = directory(&name, hardware) else {
         let what = format!("driver and speed of {name}");
-        let how = "with a /sys of this network namespace: iotax doctor".to_owned();
-        unseen.push(Unseen { what, how });
+        unseen.push(Unseen::new(what, "with a /sys of this network namespace: iotax doctor"));
         return;
     };
     let device = fs::canonicalize(directory.join("device/driver"));

@@ -6,8 +6,6 @@
 //! | module | reads |
 //! |---|---|
 //! | `link` | `ip link`: interfaces, what they stand on, what they count |
-//! | `way` | `ip route get`, and the address of a peer |
-//! | `tunnel` | the far ends of tunnels |
 //! | `qdisc` | `tc`: queueing disciplines, and what of them limits |
 //! | `card` | `ethtool`, and sysfs where it shows the same interface |
 //! | `kernel` | what holds for all interfaces |
@@ -16,17 +14,20 @@ mod card;
 mod kernel;
 mod link;
 mod qdisc;
-mod tunnel;
-mod way;
 
+use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::path::Path;
 use std::time::Duration;
 
 use iotax_record::machine::{
-    Interface, NetworkSeen, Node, PathKind, PathSeen, SeenLayer, Softnet, Unseen,
+    Interface, NetworkSeen, Node, PathKind, PathSeen, Route, SeenLayer, Softnet, Unseen,
 };
+use serde::Deserialize;
 
-use self::link::Links;
+use self::link::{Link, Links};
+use super::nfs::has_policy;
 use super::programs::Programs;
+use crate::deadline::within;
 
 /// How long the programs may take together.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
@@ -74,8 +75,7 @@ impl<'a> Network<'a> {
     /// Reads for the first time.
     pub(super) fn begin(programs: Programs<'a>, unseen: &mut Vec<Unseen>) -> Self {
         let links = link::links(&programs).unwrap_or_else(|| {
-            let what = "network interfaces".to_owned();
-            unseen.push(Unseen { what, how: "with iproute2: ip -d -s link".to_owned() });
+            unseen.push(Unseen::new("network interfaces", "with iproute2: ip -d -s link"));
             Links::default()
         });
         Self { programs, softnet: kernel::softnet(), links }
@@ -90,8 +90,7 @@ impl<'a> Network<'a> {
     ) -> (Vec<PathSeen>, Vec<Node>) {
         let qdiscs = qdisc::qdiscs(&self.programs);
         if qdiscs.is_none() && !self.links.is_empty() {
-            let what = "queueing disciplines".to_owned();
-            unseen.push(Unseen { what, how: "with iproute2: tc -s qdisc".to_owned() });
+            unseen.push(Unseen::new("queueing disciplines", "with iproute2: tc -s qdisc"));
         }
         let (programs, links) = (&self.programs, &self.links);
         let mut draft = Draft { programs, links, qdiscs, nodes: Vec::new(), unseen };
@@ -141,10 +140,10 @@ impl Draft<'_> {
                     kind: Some(PathKind::Peer),
                     ..PathSeen::default()
                 };
-                let found = way::address(host, *is_for_ssh, self.programs)
-                    .and_then(|address| way::route(address, self.programs, self.unseen));
+                let found = address(host, *is_for_ssh, self.programs)
+                    .and_then(|address| route(address, self.programs, self.unseen));
                 match found {
-                    Ok(way::Way { route, interface }) => {
+                    Ok(Way { route, interface }) => {
                         let below = self.interface(&interface).into_iter().collect();
                         let layer = SeenLayer::Route(route);
                         self.nodes.push(Node { layer, below });
@@ -169,7 +168,7 @@ impl Draft<'_> {
             interface.qdiscs = qdiscs.of(name, self.programs);
         }
         let mut lower = self.links.below(name);
-        if let Some(tunnel) = tunnel::tunnel_of(link, &mut interface, self.programs, self.unseen) {
+        if let Some(tunnel) = tunnel_of(link, &mut interface, self.programs, self.unseen) {
             interface.overhead_bytes = Some(tunnel.overhead_bytes);
             lower.extend(tunnel.through);
         }
@@ -183,5 +182,199 @@ impl Draft<'_> {
         let below: Vec<usize> = lower.filter_map(|lower| self.interface(lower)).collect();
         self.nodes[place].below = below;
         Some(place)
+    }
+}
+
+// The way to a peer, as the kernel would take it: `ip -json route get` knows all tables and rules.
+
+/// How long a name may take to be resolved.
+const RESOLVED: Duration = Duration::from_secs(1);
+
+/// A route, and the interface that it leads through.
+struct Way {
+    route: Route,
+    interface: String,
+}
+
+#[derive(Debug, Deserialize)]
+struct IpRoute {
+    dev: String,
+    gateway: Option<String>,
+    prefsrc: Option<String>,
+    #[serde(default)]
+    metrics: Vec<Metrics>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Metrics {
+    mtu: Option<u32>,
+}
+
+/// The first address of a host, or why there is none.
+fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAddr, String> {
+    // What a user calls a host in ssh's configuration is known to ssh alone.
+    let known = is_for_ssh.then(|| programs.output("ssh", &["-G", "--", host])).flatten();
+    let known =
+        known.as_deref().and_then(|told| told.lines().find_map(|l| l.strip_prefix("hostname ")));
+    let name = known.unwrap_or(host).rsplit('@').next().unwrap_or_default();
+    let name = name.trim_start_matches('[').trim_end_matches(']').to_owned();
+    let asked = name.clone();
+    let found = within(RESOLVED, move || {
+        (asked.as_str(), 0).to_socket_addrs().map(|mut all| all.next().map(|one| one.ip()))
+    });
+    match found {
+        Some(Ok(Some(address))) => Ok(address),
+        Some(Ok(None)) => Err(format!("{name} has no address")),
+        Some(Err(error)) => Err(format!("{name} has no address: {error}")),
+        None => Err(format!("{name}: no address within a second: give the address itself")),
+    }
+}
+
+/// The way there, or why there is none.
+fn route(to: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Result<Way, String> {
+    let destination = to.to_string();
+    let Some(told) = programs.output("ip", &["-j", "route", "get", &destination]) else {
+        return Err(format!("no route to {destination}: ip route get {destination}"));
+    };
+    let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
+        return Err(format!("ip route get {destination} tells nothing that is understood"));
+    };
+    let route = Route {
+        ipsec: has_policy(to, &destination, programs, unseen),
+        destination,
+        gateway,
+        source: prefsrc,
+        mtu_bytes: metrics.iter().find_map(|metrics| metrics.mtu),
+        probe: None,
+    };
+    Ok(Way { route, interface: dev })
+}
+
+/// The interface through which an address is reached.
+fn interface_towards(to: IpAddr, programs: &Programs<'_>) -> Option<String> {
+    let told = programs.output("ip", &["-j", "route", "get", &to.to_string()])?;
+    Some(parse(&told)?.dev)
+}
+
+fn parse(told: &str) -> Option<IpRoute> {
+    let mut routes: Vec<IpRoute> = serde_json::from_str(told).ok()?;
+    (!routes.is_empty()).then(|| routes.swap_remove(0))
+}
+
+// Tunnels: where their packets go, and what they take of them.
+
+/// Where programs that are WireGuard listen for `wg`.
+const SOCKETS: &str = "/var/run/wireguard";
+
+/// The way of a tunnel's packets.
+struct Tunnel {
+    /// Bytes of a packet below that are the tunnel's own.
+    overhead_bytes: u32,
+    /// The interface that they leave through.
+    through: Option<String>,
+}
+
+/// What the tunnel is that an interface may be.
+fn tunnel_of(
+    link: &Link,
+    interface: &mut Interface,
+    programs: &Programs<'_>,
+    unseen: &mut Vec<Unseen>,
+) -> Option<Tunnel> {
+    let socket = Path::new(SOCKETS).join(format!("{}.sock", link.name()));
+    // A program's WireGuard is a tun device to the kernel.
+    let is_served = link.kind() == Some("tun") && socket.exists();
+    if is_served {
+        interface.served_by = Some(socket.display().to_string());
+    }
+    let remote = if is_served || link.kind() == Some("wireguard") {
+        endpoint(link.name(), programs, unseen)
+    } else {
+        link.remote().and_then(|remote| remote.parse().ok())
+    };
+    let kind = if is_served { "wireguard" } else { link.kind()? };
+    let overhead_bytes = overhead(kind, remote)?;
+    let through = remote.and_then(|remote| interface_towards(remote, programs));
+    Some(Tunnel { overhead_bytes, through })
+}
+
+/// The first peer's address.
+fn endpoint(name: &str, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Option<IpAddr> {
+    let Some(told) = programs.output("wg", &["show", name, "endpoints"]) else {
+        let what = format!("the far end of {name}, and through which interface it is reached");
+        unseen.push(Unseen { what, how: format!("as root, with wireguard-tools: wg show {name}") });
+        return None;
+    };
+    first_endpoint(&told)
+}
+
+/// `KEY<tab>10.0.0.2:51820`, or `(none)`.
+fn first_endpoint(told: &str) -> Option<IpAddr> {
+    let mut addresses = told.lines().filter_map(|line| line.split('\t').nth(1));
+    addresses.find_map(|address| address.parse::<SocketAddr>().ok()).map(|found| found.ip())
+}
+
+/// Headers of the tunnel and of the packet that it is in: an IP header of 20 or 40 bytes, UDP's 8,
+/// then WireGuard's 16 with a tag of 16, VXLAN's and Geneve's 8 with the inner Ethernet header of 14.
+fn overhead(kind: &str, remote: Option<IpAddr>) -> Option<u32> {
+    let ip = if remote.is_some_and(|remote| remote.is_ipv6()) { 40 } else { 20 };
+    let own = match kind {
+        "wireguard" => 8 + 16 + 16,
+        "vxlan" | "geneve" => 8 + 8 + 14,
+        "gre" => 4,
+        "gretap" => 4 + 14,
+        "ipip" | "sit" => 0,
+        _ => return None,
+    };
+    Some(ip + own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probe::scripts::{PATIENT, with};
+
+    #[test]
+    fn a_route_tells_its_interface_gateway_and_mtu() {
+        let told = r#"[{"dst":"10.9.1.1","gateway":"10.0.0.9","dev":"eth0","prefsrc":"10.0.0.1",
+            "flags":[],"uid":0,"cache":[],"metrics":[{"mtu":1300}]}]"#;
+        let script = format!("case $1 in -j) echo '{told}';; *) exit 2;; esac");
+        let directory = with("ip", &script);
+        let directories = [directory.path().to_owned()];
+        let programs = Programs::new(&directories, PATIENT);
+        let mut unseen = Vec::new();
+        let Ok(Way { route, interface }) =
+            route("10.9.1.1".parse().unwrap(), &programs, &mut unseen)
+        else {
+            panic!("no route")
+        };
+        assert_eq!((interface.as_str(), route.mtu_bytes), ("eth0", Some(1300)));
+        assert_eq!(route.gateway.as_deref(), Some("10.0.0.9"));
+        assert_eq!((route.ipsec, unseen.len()), (None, 1));
+    }
+
+    #[test]
+    fn addresses_are_their_own_and_what_has_none_says_so() {
+        let programs = Programs::new(&[], PATIENT);
+        let of = |host| address(host, false, &programs);
+        assert_eq!(of("192.0.2.7"), Ok("192.0.2.7".parse().unwrap()));
+        assert_eq!(of("[fd00::2]"), Ok("fd00::2".parse().unwrap()));
+        assert!(of("no such host").is_err());
+        assert!(parse("[]").is_none() && parse("{").is_none());
+    }
+
+    #[test]
+    fn headers_add_up_to_what_is_documented() {
+        let of = |kind, remote: &str| overhead(kind, remote.parse().ok());
+        assert_eq!((of("wireguard", "10.0.0.2"), of("wireguard", "fd00::2")), (Some(60), Some(80)));
+        assert_eq!((of("vxlan", "10.0.0.2"), of("geneve", "")), (Some(50), Some(50)));
+        assert_eq!((of("gre", ""), of("ipip", ""), of("veth", "")), (Some(24), Some(20), None));
+    }
+
+    #[test]
+    fn the_first_peer_that_has_an_address_is_the_far_end() {
+        let told = "AAAA=\t(none)\nBBBB=\t[fd00::2]:51820\nCCCC=\t10.0.0.2:51820\n";
+        assert_eq!(first_endpoint(told), Some("fd00::2".parse().unwrap()));
+        assert_eq!(first_endpoint("AAAA=\t(none)\nx\n"), None);
     }
 }

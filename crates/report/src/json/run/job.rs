@@ -6,8 +6,8 @@ use iotax_experiment::{self as spec, BlockSizes, Pace, Trims, Workload};
 use iotax_record::{JobRecord, LatencyHistogram, LoadRecord};
 use serde::Serialize;
 
-use super::direction::{Direction, Sums};
-use super::latency::{Distribution, Latency, all_at, distributions};
+use super::{Direction, Sums};
+use super::{Distribution, Latency, all_at, distributions};
 
 /// `EIO`: which error it was is in `first_error`, in words.
 const EIO: i32 = 5;
