@@ -190,12 +190,12 @@ fn a_flow_with_nearly_all_has_no_cap_of_its_own() {
 
 #[test]
 fn frames_are_told_of_bytes_whose_headers_are_known() {
-    let of = |row: Row, mss_bytes, header_bytes| {
+    let of = |row: PathMeasure, mss_bytes, header_bytes| {
         let tcp = iotax_record::TcpRecord { mss_bytes, header_bytes, ..Default::default() };
         wire(row, &[Observation { tcp: Some(tcp), ..Observation::default() }], 1.0).is_some()
     };
-    assert!(of(ROWS[0], 1448, 52) && of(ROWS[1], 1448, 52) && !of(ROWS[3], 1448, 52));
-    assert!(!of(ROWS[0], 0, 52) && !of(ROWS[0], 1448, 0));
+    assert!(of(MEASURES[0], 1448, 52) && of(MEASURES[1], 1448, 52) && !of(MEASURES[3], 1448, 52));
+    assert!(!of(MEASURES[0], 0, 52) && !of(MEASURES[0], 1448, 0));
 }
 
 #[test]
