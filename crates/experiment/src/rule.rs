@@ -4,6 +4,7 @@
 use std::fmt;
 
 use iotax_layers::{Error, units};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// What must not be so.
@@ -43,6 +44,16 @@ pub enum RuleOutcome {
     Pass,
     /// The data allow both.
     Undecided,
+}
+
+/// What an undecided rule counts as, where it is not to have an exit code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UndecidedAs {
+    /// Kept.
+    Pass,
+    /// Broken.
+    Fail,
 }
 
 /// A figure of one trial, or a cap.

@@ -1,20 +1,23 @@
 //! Rules as annotations of a workflow of GitHub.
 
-use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::rule::{RuleOutcome, UndecidedAs};
 
 use iotax_wording::rule::Ruling;
 
 /// A workflow command for each rule and what it was held against
 /// (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>). One that is
-/// undecided is a warning, or an error if `undecided_fails`.
-pub fn github<'a>(rulings: impl IntoIterator<Item = &'a Ruling>, undecided_fails: bool) -> String {
-    rulings.into_iter().map(|ruling| annotation(ruling, undecided_fails)).collect()
+/// undecided is a warning, or an error if it counts as broken.
+pub fn github<'a>(
+    rulings: impl IntoIterator<Item = &'a Ruling>,
+    undecided: Option<UndecidedAs>,
+) -> String {
+    rulings.into_iter().map(|ruling| annotation(ruling, undecided)).collect()
 }
 
-fn annotation(ruling: &Ruling, undecided_fails: bool) -> String {
+fn annotation(ruling: &Ruling, undecided: Option<UndecidedAs>) -> String {
     let level = match ruling.outcome {
         RuleOutcome::Pass => "notice",
-        RuleOutcome::Undecided if !undecided_fails => "warning",
+        RuleOutcome::Undecided if undecided != Some(UndecidedAs::Fail) => "warning",
         RuleOutcome::Fail | RuleOutcome::Undecided => "error",
     };
     format!("::{level} title=iotax::{}\n", escaped(&ruling.sentence))

@@ -85,6 +85,7 @@ fn searched_on(known: Vec<KnownLimit>, mut path: Path) -> Caps {
         burst: None,
         cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
         fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
+        undecided: None,
         seed: 1,
     }
     .resolve()
