@@ -141,12 +141,12 @@ fn detectable(judgment: &Judgment) -> String {
 }
 
 /// That so much, or what is worse, would have broken a rule.
-pub(crate) fn would_detect(size: &str, side: Side) -> String {
+pub(crate) fn would_detect(violation: &str, side: Side) -> String {
     let beyond = match side {
         Side::Above => "more",
         Side::Below => "less",
     };
-    format!("{} or {beyond} would have been detected.", capital(size))
+    format!("{} or {beyond} would have been detected.", capital(violation))
 }
 
 /// Those that are broken first, then those that are undecided; those that are kept in one sentence.
