@@ -142,12 +142,12 @@ impl Answer {
         let broken: Vec<_> = of(RuleOutcome::Fail).collect();
         let undecided: Vec<_> = of(RuleOutcome::Undecided).collect();
         if format != Format::Text {
-            broken.iter().for_each(|ruling| eprintln!("{}", ruling.sentence));
+            tell(&broken);
         }
         if undecided.is_empty() || !broken.is_empty() {
             return if broken.is_empty() { Exit::Done } else { Exit::GateFailed };
         }
-        undecided.iter().for_each(|ruling| eprintln!("{}", ruling.sentence));
+        tell(&undecided);
         let are = if undecided.len() == 1 { "rule is" } else { "rules are" };
         let are = format!("{} {are} undecided, neither broken nor kept", undecided.len());
         match self.undecided_as() {
@@ -193,6 +193,12 @@ impl Answer {
             parts if is_run => report::phases_json_run(name, parts, &trials()?),
             parts => report::phases_json_compare(name, parts),
         })
+    }
+}
+
+fn tell(rulings: &[&Ruling]) {
+    for ruling in rulings {
+        eprintln!("{}", ruling.sentence);
     }
 }
 
