@@ -1,5 +1,6 @@
 //! From per-block values to comparisons with verdicts: the one place where they are formed.
 
+use iotax_stats::gate::Reach;
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
 use iotax_stats::sample::count;
@@ -15,6 +16,15 @@ use crate::metrics::Better;
 use crate::place;
 use crate::stalled::Judged;
 
+/// What a rule is held against.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RuleBounds {
+    /// The cost between two bounds that hold one by one.
+    pub cost: Interval,
+    /// On the scale of log ratios.
+    pub reach: Reach,
+}
+
 /// A comparison with what it rests on.
 #[derive(Debug, Clone)]
 pub(crate) struct Conclusion {
@@ -26,8 +36,8 @@ pub(crate) struct Conclusion {
     pub blocks: Vec<u32>,
     /// Standard deviation of the log ratios from block to block.
     pub spread: Option<f64>,
-    /// The cost between two bounds that hold one by one, for rules.
-    pub bounds: Option<Interval>,
+    /// For rules.
+    pub bounds: Option<RuleBounds>,
     /// Why the interval's own verdict was taken back.
     pub withheld: Option<Withheld>,
 }

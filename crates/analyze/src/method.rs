@@ -3,12 +3,14 @@
 use iotax_experiment::rule::Condition;
 use iotax_experiment::{Design as Arms, Spec, StopMode};
 use iotax_stats::design::Design;
+use iotax_stats::gate::Reach;
 use iotax_stats::rci::{CriticalValues, Interval};
 use iotax_stats::regime;
 use iotax_stats::sequential::{Decision, Sequential, Series};
 use iotax_stats::stopping::Mode;
 
 use crate::analysis::Estimate;
+use crate::conclude::RuleBounds;
 use crate::metrics::{Better, Metric, Trait};
 
 /// The first look at the blocks of a comparison. Until then some order of its trials was there once or
@@ -104,9 +106,13 @@ impl Method {
         metric: Metric,
         series: Series<'_>,
         blocks: usize,
-    ) -> Option<Interval> {
-        let log_ratio = self.one_sided.as_ref()?.interval(&series.summary(blocks)?);
-        Some(self.sequential(metric).goal().cost(log_ratio))
+    ) -> Option<RuleBounds> {
+        let summary = series.summary(blocks)?;
+        let log_ratio = self.one_sided.as_ref()?.interval(&summary);
+        let standard_error = summary.standard_error();
+        let (half_width, freedom) = (log_ratio.half_width(), summary.blocks - 1);
+        let reach = Reach { half_width, standard_error, freedom };
+        Some(RuleBounds { cost: self.cost(metric, log_ratio), reach })
     }
 
     /// Interval of the mean of logarithms of ratios, one per block, at the latest look.

@@ -13,7 +13,7 @@ use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Against, Comparison, Estimate, Withheld};
 use crate::compare;
-use crate::conclude::{Conclusion, word};
+use crate::conclude::{Conclusion, RuleBounds, word};
 use crate::facts::{TrialFacts, mixes_engines};
 use crate::method::Method;
 use crate::metrics::Metric;
@@ -245,7 +245,10 @@ impl<'a> Contrast<'a> {
             p_if_dependent: test.map_or(1.0, |test| test.p_value()),
             blocks,
             spread: None,
-            bounds: test.map(|test| goal.cost(test.interval(2.0 * method.rule_alpha))),
+            bounds: test.map(|test| RuleBounds {
+                cost: goal.cost(test.interval(2.0 * method.rule_alpha)),
+                reach: test.reach(2.0 * method.rule_alpha),
+            }),
             withheld,
         }
     }

@@ -110,6 +110,7 @@ mod tests {
             burst: None,
             cloud: cloud.clone(),
             fail_if: Vec::new(),
+            undecided: None,
             seed: 1,
         }
         .resolve()

@@ -372,6 +372,10 @@ pub struct CapJudgment {
     /// The documented limit that it is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<DocumentedLimit>,
+    /// Of a rule that is undecided because its limit is within the interval: the cap nearest to the limit
+    /// that would have broken it with an interval as wide.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
     /// Why nothing is decided.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub why: Option<Undecided>,

@@ -14,6 +14,15 @@ struct Bound {
 }
 
 impl Bound {
+    /// The cap that breaks the rule wherever in an interval as wide as that of `cap` it is: the whole
+    /// interval is on the side that breaks it, even if the estimate is at its other end.
+    fn detectable(self, cap: &Cap) -> f64 {
+        match self.side {
+            Side::Below => self.per_s * cap.lo / cap.hi,
+            Side::Above => self.per_s * cap.hi / cap.lo,
+        }
+    }
+
     /// What becomes of a rule about more than this, and about less.
     const fn outcomes(self) -> (RuleOutcome, RuleOutcome) {
         match self.side {
@@ -92,6 +101,7 @@ fn undocumented(rule: &Rule, target: &TargetCaps) -> CapJudgment {
         outcome: RuleOutcome::Undecided,
         found: None,
         limit: None,
+        detectable: None,
         why: Some(Undecided::NothingDocumented),
     }
 }
@@ -107,6 +117,9 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
         None => without_cap(target, quantity, bound),
         Some(cap) => outcome(cap, is_plateau, bound),
     };
+    let is_within = why == Some(Undecided::WithinInterval);
+    let may_break = bound.side == Side::Above || cap.is_some_and(|cap| is_most(cap, is_plateau));
+    let detectable = cap.filter(|_| is_within && may_break).map(|cap| bound.detectable(cap));
     CapJudgment {
         rule: rule.clone(),
         of: target.name.clone(),
@@ -114,6 +127,7 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
         outcome,
         found: cap.map(|cap| [cap.cap, cap.lo, cap.hi]),
         limit: None,
+        detectable,
         why,
     }
 }
@@ -121,17 +135,21 @@ fn of_cap(rule: &Rule, target: &TargetCaps, quantity: &str, bound: Bound) -> Cap
 /// What was reached is had at least. That no more can be had is only known of a cap that was seen,
 /// and that is not this machine's.
 fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<Undecided>) {
-    let is_most = is_plateau && cap.kind != CapKind::ThisMachine;
     let (more, less) = bound.outcomes();
     if cap.lo > bound.per_s {
         (more, None)
     } else if cap.hi >= bound.per_s {
         (RuleOutcome::Undecided, Some(Undecided::WithinInterval))
-    } else if is_most {
+    } else if is_most(cap, is_plateau) {
         (less, None)
     } else {
         (RuleOutcome::Undecided, Some(Undecided::MayGiveMore(cap.reason.clone())))
     }
+}
+
+/// Whether no more than the cap can be had.
+fn is_most(cap: &Cap, is_plateau: bool) -> bool {
+    is_plateau && cap.kind != CapKind::ThisMachine
 }
 
 /// What a rate says that has no cap: the least that was reached, or what it keeps between.
@@ -222,6 +240,26 @@ mod tests {
         assert_eq!(judged("a: iops > 1020", Throttle), RuleOutcome::Pass);
         assert_eq!(judged("bandwidth < 100M", Throttle), RuleOutcome::Fail);
         assert_eq!(judged("bandwidth < 94M", Throttle), RuleOutcome::Pass);
+    }
+
+    #[test]
+    fn a_cap_as_low_as_is_detectable_breaks_the_rule_wherever_its_estimate_is() {
+        let judged = |rule: &str, of: Cap| {
+            let mut found = found(CapKind::Throttle);
+            found.targets[0].iops = Some(of);
+            judge(&[Rule::parse(rule).unwrap()], &found).remove(0)
+        };
+        for rule in ["iops < 1005", "iops > 995"] {
+            let truth = judged(rule, cap(1000.0, CapKind::Throttle)).detectable.unwrap();
+            for estimate in [0.9901 * truth, truth, 1.0099 * truth] {
+                let judged = judged(rule, cap(estimate, CapKind::Throttle));
+                assert_eq!(
+                    (judged.outcome, judged.detectable),
+                    (RuleOutcome::Fail, None),
+                    "{rule}"
+                );
+            }
+        }
     }
 
     #[test]

@@ -342,6 +342,7 @@ mod tests {
                 burst,
                 cloud: CloudChoice::default(),
                 fail_if: Vec::new(),
+                undecided: None,
                 seed: 1,
             };
             expected_ns(&search.resolve().unwrap()) as f64 / 1e9

@@ -15,6 +15,8 @@ pub(crate) enum Exit {
     Interrupted,
     /// What was checked is not as it should be.
     GateFailed,
+    /// What was checked may be either.
+    GateUndecided,
     /// Arms kept failing; results so far are kept.
     Failed,
     /// As the process that did the work, which has said why.
@@ -22,6 +24,12 @@ pub(crate) enum Exit {
 }
 
 impl Exit {
+    /// Of two gates: one that failed, or else one that is undecided.
+    pub(crate) fn or_worse(self, other: Self) -> Self {
+        let first = |exit| [self, other].contains(&exit).then_some(exit);
+        first(Self::GateFailed).or(first(Self::GateUndecided)).unwrap_or(Self::Done)
+    }
+
     pub(crate) const fn of(is_interrupted: bool, has_failed: bool) -> Self {
         match (is_interrupted, has_failed) {
             (true, _) => Self::Interrupted,
@@ -36,6 +44,7 @@ const USAGE: u8 = 2;
 const ENVIRONMENT: u8 = 3;
 const INTERRUPTED: u8 = 4;
 const BUG: u8 = 5;
+pub(crate) const GATE_UNDECIDED: u8 = 6;
 
 /// Ends the process from a thread that the others do not wait for, as one that was stopped.
 #[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
@@ -56,6 +65,7 @@ pub(crate) fn code(result: Result<Exit>) -> ExitCode {
     ExitCode::from(match result {
         Ok(Exit::Done) => 0,
         Ok(Exit::GateFailed) => GATE_FAILED,
+        Ok(Exit::GateUndecided) => GATE_UNDECIDED,
         Ok(Exit::Interrupted) => INTERRUPTED,
         Ok(Exit::AsServer(code)) => code,
         Ok(Exit::Failed) => ENVIRONMENT,

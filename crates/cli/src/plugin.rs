@@ -38,7 +38,8 @@ pub(crate) fn read() -> Option<Command> {
 #[command(max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
 Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
-allow it, 4 interrupted (results so far are kept), 5 a bug in iotax.
+allow it, 4 interrupted (results so far are kept), 5 a bug in iotax, 6 a gate is
+undecided (see --undecided).
 
 Start with:  kubectl iotax compare -w randread-4k a=class:NAME b=class:NAME")]
 struct Plugin {

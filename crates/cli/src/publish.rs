@@ -7,23 +7,22 @@ use std::path::{Path, PathBuf};
 
 use iotax_caps::Caps;
 use iotax_experiment::Design;
-use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::rule::{RuleOutcome, UndecidedAs};
 use iotax_record::{End, ExperimentHead, Location, Reader, SearchHead, Trial};
 use iotax_report as report;
 use iotax_report::{AnalyzedPhase, Document, Redactor, Ruling, SearchResult};
 use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
-use crate::args::{Color, Format, GateArgs, Undecided};
-use crate::exit::{Context as _, Exit, Result, bug, usage};
+use crate::args::{Color, Format};
+use crate::exit::{Context as _, Exit, GATE_UNDECIDED, Result, bug, usage};
 use crate::output::{REPORT, say, style};
 
-/// How results are shown, and what of them is an error.
+/// How results are shown.
 #[derive(Clone, Copy)]
-pub(crate) struct Shown<'a> {
+pub(crate) struct Shown {
     pub format: Format,
     pub color: Color,
-    pub gate: &'a GateArgs,
 }
 
 /// What was measured, or read.
@@ -53,20 +52,19 @@ pub(crate) struct Finished {
 
 /// Prints the answer on stdout and writes `report.html` into the record's directory. What can be
 /// printed is, even if the report cannot be written or the measurement stopped early.
-pub(crate) fn publish(finished: Finished, shown: Shown<'_>) -> Result<Exit> {
+pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
     let Finished { answer, dir, ended, hosts } = finished;
     let printed = answer.show(dir.as_ref().map(Location::from).as_ref(), shown);
     let exit = ended?;
     printed?;
-    let exit = judged(exit, &answer.rulings(), shown);
+    let exit = if exit == Exit::Done { answer.judged(shown.format) } else { exit };
     hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?;
     Ok(exit)
 }
 
 impl Answer {
-    fn show(&self, dir: Option<&Location>, shown: Shown<'_>) -> Result<()> {
-        let Shown { format, color, gate } = shown;
-        let undecided_fails = gate.undecided == Undecided::Fail;
+    fn show(&self, dir: Option<&Location>, shown: Shown) -> Result<()> {
+        let Shown { format, color } = shown;
         let document = self.document();
         let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
         // People get the document, programs the facts.
@@ -78,10 +76,10 @@ impl Answer {
                 Self::Trials { parts, .. } => report::csv(parts.iter().map(|(_, part)| part)),
                 Self::Caps { .. } => report::search_csv(self.search()),
             },
-            Format::Junit => report::junit(self.name(), &self.suites(), undecided_fails),
+            Format::Junit => report::junit(self.name(), &self.suites(), self.undecided_as()),
             Format::Github => {
                 add_to_summary(&report::markdown(&document))?;
-                report::github(&self.rulings(), undecided_fails)
+                report::github(&self.rulings(), self.undecided_as())
             }
         })?;
         if let (Format::Text, Some(dir), true) = (format, dir, written.is_ok()) {
@@ -130,6 +128,52 @@ impl Answer {
         self.suites().into_iter().flat_map(|(_, rulings)| rulings).collect()
     }
 
+    /// What an undecided rule counts as.
+    fn undecided_as(&self) -> Option<UndecidedAs> {
+        match self {
+            Self::Trials { parts, .. } => parts.first()?.0.spec.undecided,
+            Self::Caps { head, .. } => head.search.undecided,
+        }
+    }
+
+    /// What becomes of a command that did what it was asked for, by the rules. stderr says why it is not
+    /// [`Exit::Done`], where stdout has no text, and that a rule is undecided in any case.
+    pub(crate) fn judged(&self, format: Format) -> Exit {
+        let rulings = self.rulings();
+        let of = |outcome| rulings.iter().filter(move |ruling| ruling.outcome == outcome);
+        let broken: Vec<_> = of(RuleOutcome::Fail).collect();
+        let undecided: Vec<_> = of(RuleOutcome::Undecided).collect();
+        if format != Format::Text {
+            tell(&broken);
+        }
+        if undecided.is_empty() || !broken.is_empty() {
+            return if broken.is_empty() { Exit::Done } else { Exit::GateFailed };
+        }
+        tell(&undecided);
+        let are = if undecided.len() == 1 { "rule is" } else { "rules are" };
+        let are = format!("{} {are} undecided, neither broken nor kept", undecided.len());
+        match self.undecided_as() {
+            None => {
+                eprintln!(
+                    "error: {are}: exit code {GATE_UNDECIDED}. --undecided pass makes it 0, \
+                     --undecided fail makes it 1."
+                );
+                Exit::GateUndecided
+            }
+            Some(UndecidedAs::Pass) => {
+                eprintln!(
+                    "warning: {are}, and counted as kept: exit code 0 does not mean that nothing \
+                     got slower."
+                );
+                Exit::Done
+            }
+            Some(UndecidedAs::Fail) => {
+                eprintln!("error: {are}, and counted as broken: exit code 1.");
+                Exit::GateFailed
+            }
+        }
+    }
+
     /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
     fn json(&self, dir: Option<&Location>) -> Result<String> {
         let Self::Trials { name, parts } = self else {
@@ -154,44 +198,10 @@ impl Answer {
     }
 }
 
-/// [`Exit::GateFailed`] if a rule is broken, which those who get no text are told on stderr.
-fn judged(exit: Exit, rulings: &[Ruling], Shown { format, gate, .. }: Shown<'_>) -> Exit {
-    if exit != Exit::Done {
-        return exit;
-    }
-    let is_broken = |ruling: &&Ruling| match ruling.outcome {
-        RuleOutcome::Fail => true,
-        RuleOutcome::Pass => false,
-        RuleOutcome::Undecided => gate.undecided == Undecided::Fail,
-    };
-    let broken: Vec<_> = rulings.iter().filter(is_broken).collect();
-    if format != Format::Text {
-        for ruling in &broken {
-            eprintln!("{}", ruling.sentence);
-        }
-    }
-    if !broken.is_empty() {
-        return Exit::GateFailed;
-    }
-    warn_of_undecided(rulings);
-    exit
-}
-
-/// That an exit code of 0 does not mean that all rules are kept.
-fn warn_of_undecided(rulings: &[Ruling]) {
-    let undecided = || rulings.iter().filter(|r| r.outcome == RuleOutcome::Undecided);
-    let count = undecided().count();
-    if count == 0 {
-        return;
-    }
-    for ruling in undecided() {
+fn tell(rulings: &[&Ruling]) {
+    for ruling in rulings {
         eprintln!("{}", ruling.sentence);
     }
-    let are = if count == 1 { "rule is" } else { "rules are" };
-    eprintln!(
-        "warning: {count} {are} undecided, neither broken nor kept: exit code 0 does not mean \
-         that nothing got slower. --undecided fail makes it 1."
-    );
 }
 
 /// Adds to the page that GitHub shows of a step, where it runs one.

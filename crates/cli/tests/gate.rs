@@ -40,20 +40,76 @@ fn a_broken_rule_is_told_first_and_is_exit_code_1() {
 const UNDECIDED: [&str; 4] = ["-n", "3", "--fail-if", "p99 > 1h"];
 
 #[test]
-fn an_undecided_rule_counts_as_asked_and_is_never_silent() {
+fn an_undecided_rule_has_an_exit_code_of_its_own_unless_it_counts_as_kept_or_broken() {
     let desk = Desk::new();
     let rated = ["size=4M", "--set", "rate=100"];
     let ask = |more: &[&str]| desk.run(&[&RUN, &rated[..], &UNDECIDED, more].concat());
     let said = ask(&["--out", "out"]);
-    assert_eq!(said.code, 0, "{said}");
+    assert_eq!(said.code, 6, "{said}");
     let told = "Rule undecided: `latency.p99 > 1h`";
-    assert!(said.out.contains(told), "{said}");
+    assert!(said.out.contains(told) && said.out.contains("would have been detected."), "{said}");
+    assert!(said.err.contains(told) && said.err.contains("error: 1 rule is undecided"), "{said}");
+
+    let said = ask(&["--undecided", "pass", "--out", "kept"]);
+    assert_eq!(said.code, 0, "{said}");
     assert!(said.err.contains(told) && said.err.contains("warning: 1 rule is undecided"), "{said}");
     let said = ask(&["--undecided", "fail", "--format", "markdown"]);
     assert_eq!(said.code, 1, "{said}");
     assert!(said.err.starts_with(told), "{said}");
-    let again = desk.run(&["report", "out", "--format", "json"]);
+
+    // A record keeps what it was asked for, and can be asked for something else.
+    let report = |more: &[&str]| desk.run(&[&["report"], more].concat());
+    let again = report(&["kept"]);
     assert!(again.code == 0 && again.err.contains("exit code 0 does not mean"), "{again}");
+    assert_eq!(report(&["kept", "--undecided", "fail"]).code, 1);
+    assert_eq!(report(&["out", "--undecided", "pass"]).code, 0);
+    assert_eq!(report(&["kept", "out"]).code, 6, "several at once");
+
+    let json = report(&["out", "--format", "json"]);
+    let shown: serde_json::Value = serde_json::from_str(&json.out).unwrap();
+    assert_eq!((json.code, &shown["iotax"]["undecided"]), (6, &1.into()), "{json}");
+    let rule = &shown["iotax"]["rules"][0];
+    assert_eq!(rule["outcome"], "undecided", "{rule:#}");
+    assert!(rule["detectable"].as_f64().is_some_and(|ns| ns > 3.6e12), "{rule:#}");
+
+    let github = |more: &[&str]| report(&[&["out", "--format", "github"], more].concat());
+    let said = github(&[]);
+    assert!(
+        said.code == 6 && said.out.starts_with("::warning title=iotax::Rule undecided: "),
+        "{said}"
+    );
+    assert!(github(&["--undecided", "pass"]).out.starts_with("::warning "));
+    assert!(github(&["--undecided", "fail"]).out.starts_with("::error "));
+    for (undecided, code, tag) in
+        [(None, 6, "<error "), (Some("pass"), 0, "<skipped "), (Some("fail"), 1, "<failure ")]
+    {
+        let more = undecided.map_or_else(Vec::new, |undecided| vec!["--undecided", undecided]);
+        let said = report(&[&["out", "--format", "junit"], &more[..]].concat());
+        assert!(said.code == code && said.out.contains(tag), "{said}");
+    }
+}
+
+#[test]
+fn an_experiment_file_says_what_undecided_rules_count_as() {
+    let desk = Desk::new();
+    let ask = |undecided: &str, more: &[&str]| {
+        let text = format!(
+            "workload = \"randread-4k\"\ntime = \"100ms\"\nramp = \"0\"\nmax-blocks = 4\nfail-if = [\"a: p99 > 1h\"]\n\
+             {undecided}\n[set]\nrate = 100\nsize = \"4M\"\n[arms]\na = \"mem(size=16M)\"\nb = \"mem(size=16M)\"\n"
+        );
+        std::fs::write(desk.path().join("gate.toml"), text).unwrap();
+        desk.run(&[&["compare", "gate.toml", "-q", "--no-depth-check"], more].concat())
+    };
+    assert_eq!(ask("", &[]).code, 6);
+    let kept = ask("undecided = \"pass\"", &[]);
+    assert!(kept.code == 0 && kept.err.contains("warning: 1 rule is undecided"), "{kept}");
+    let broken = ask("undecided = \"fail\"", &[]);
+    assert!(broken.code == 1 && broken.err.contains("counted as broken: exit code 1"), "{broken}");
+    assert_eq!(
+        ask("undecided = \"fail\"", &["--undecided", "pass"]).code,
+        0,
+        "the option comes first"
+    );
 }
 
 #[test]
@@ -123,12 +179,7 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--undecided", "fail"]), @"
-    error: the following required arguments were not provided:
-      --fail-if <RULE>
-
-    Usage: iotax run --fail-if <RULE> --time <TIME> --ramp <TIME> --quiet --set <KEY=VALUE> --undecided <UNDECIDED> <WORKLOAD> <TARGET>...
-
-    For more information, try '--help'.
+    error: --undecided is about rules, and there are none: add --fail-if
     [exit 2]
     ");
     let search = desk.run(&["limits", "mem(size=16M)", "--format", "github"]);

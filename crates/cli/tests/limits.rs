@@ -86,8 +86,11 @@ fn a_cap_that_breaks_a_rule_is_told_first_and_is_exit_code_1() {
     // Nothing is documented of a stack in memory, and of other disks something is.
     let below = ["--fail-if", "below documented by 5%"];
     let said = report(&below);
-    assert!(said.code == 0 && said.out.contains("Rule undecided: "), "{said}");
-    assert_eq!(report(&[&below[..], &["--undecided", "fail"]].concat()).code, 1);
+    assert!(said.code == 6 && said.out.contains("Rule undecided: "), "{said}");
+    for (undecided, code) in [("pass", 0), ("fail", 1)] {
+        let said = report(&[&below[..], &["--undecided", undecided, "--format", "json"]].concat());
+        assert_eq!((said.code, &json(&said.out)["undecided"]), (code, &1.into()), "{said}");
+    }
     for (disk, code) in [("P30", 1), ("P10", 0)] {
         let path = desk.path().join("out/limits.json");
         let mut head = json(&fs::read_to_string(&path).unwrap());

@@ -4,6 +4,7 @@
 use std::fmt;
 
 use iotax_layers::{Error, units};
+use schemars::JsonSchema;
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Serialize, Serializer};
 
@@ -47,6 +48,16 @@ pub enum RuleOutcome {
     Pass,
     /// The data allow both.
     Undecided,
+}
+
+/// What an undecided rule counts as, where it is not to have an exit code of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum UndecidedAs {
+    /// Kept.
+    Pass,
+    /// Broken.
+    Fail,
 }
 
 /// A figure of one trial, or a cap.

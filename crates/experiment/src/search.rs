@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::cloud::CloudChoice;
 use crate::documented::KnownLimit;
 use crate::engine::Engine;
-use crate::rule::Rule;
+use crate::rule::{Rule, UndecidedAs};
 use crate::spec::{Arm, Design, Draft, Final, Spec};
 use crate::workload::{BlockSizes, Files, Job, Pattern, Workload};
 
@@ -33,6 +33,9 @@ pub struct SearchDraft {
     /// What must not come out, beyond which the exit code tells.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
+    /// As of a [`Draft`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<UndecidedAs>,
     /// Seed of every random choice: offsets, order.
     pub seed: u64,
 }

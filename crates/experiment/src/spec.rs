@@ -13,7 +13,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 use crate::cloud::CloudChoice;
 use crate::host_commands::HostCommands;
 use crate::matrix::Setting;
-use crate::rule::Rule;
+use crate::rule::{Rule, UndecidedAs};
 use crate::side_runs::{SidePhase, SideRuns};
 use crate::workload::{Workload, is_default, is_one, one};
 
@@ -89,6 +89,9 @@ pub struct Draft {
     /// What must not come out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
+    /// What a rule that stays undecided counts as; `None`: it has an exit code of its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub undecided: Option<UndecidedAs>,
     /// How many trials of a block are performed at the same time, on hosts of their own.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: u32,

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use iotax_experiment::rule::RuleOutcome;
+use iotax_experiment::rule::{RuleOutcome, UndecidedAs};
 use iotax_wording::rule::Ruling;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, Event};
@@ -11,13 +11,18 @@ use crate::words::printable;
 
 /// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
 /// they are: a suite for each phase, a case for each rule and what it was held against. A rule that
-/// is undecided is a case that was skipped, or one that failed if `undecided_fails`.
+/// is undecided is an error of its case, since viewers leave skipped cases out of what they show first;
+/// it is a case that was skipped if it counts as kept, and one that failed if it counts as broken.
 ///
 /// # Panics
 /// Never: what is written to memory is written.
-pub fn junit(name: &str, suites: &[(String, Vec<Ruling>)], undecided_fails: bool) -> String {
+pub fn junit(
+    name: &str,
+    suites: &[(String, Vec<Ruling>)],
+    undecided: Option<UndecidedAs>,
+) -> String {
     let mut writer = Writer::new_with_indent(Vec::new(), b' ', 4);
-    let written = report(&mut writer, name, suites, undecided_fails);
+    let written = report(&mut writer, name, suites, undecided);
     written.expect("memory takes it");
     let mut text = String::from_utf8(writer.into_inner()).expect("text was written");
     text.push('\n');
@@ -28,35 +33,37 @@ fn report(
     writer: &mut Writer<Vec<u8>>,
     name: &str,
     suites: &[(String, Vec<Ruling>)],
-    undecided_fails: bool,
+    undecided: Option<UndecidedAs>,
 ) -> io::Result<()> {
     writer.write_event(Event::Decl(BytesDecl::new("1.0", Some("UTF-8"), None)))?;
-    let tag = |ruling: &Ruling| tag(ruling, undecided_fails);
+    let tag = |ruling: &Ruling| tag(ruling, undecided);
     let counted = |rulings: &mut dyn Iterator<Item = &Ruling>| {
-        let mut counts = [0_usize; 3];
+        let mut counts = [0_usize; 4];
         for ruling in rulings {
             counts[0] += 1;
             counts[1] += usize::from(tag(ruling) == Some(SKIPPED));
             counts[2] += usize::from(tag(ruling) == Some(FAILURE));
+            counts[3] += usize::from(tag(ruling) == Some(ERROR));
         }
         counts.map(|count| count.to_string())
     };
-    let [tests, skipped, failures] = counted(&mut suites.iter().flat_map(|(_, rulings)| rulings));
+    let [tests, skipped, failures, errors] =
+        counted(&mut suites.iter().flat_map(|(_, rulings)| rulings));
     let all = writer.create_element("testsuites").with_attributes([
         ("name", attribute(name).as_str()),
         ("tests", &tests),
         ("skipped", &skipped),
         ("failures", &failures),
-        ("errors", "0"),
+        ("errors", &errors),
     ]);
     all.write_inner_content(|writer| {
         for (of, rulings) in suites {
-            let [tests, skipped, failures] = counted(&mut rulings.iter());
+            let [tests, skipped, failures, errors] = counted(&mut rulings.iter());
             let suite = writer.create_element("testsuite").with_attributes([
                 ("name", attribute(of).as_str()),
                 ("tests", &tests),
                 ("skipped", &skipped),
-                ("errors", "0"),
+                ("errors", &errors),
                 ("failures", &failures),
             ]);
             suite.write_inner_content(|writer| {
@@ -83,6 +90,7 @@ fn report(
 
 const SKIPPED: &str = "skipped";
 const FAILURE: &str = "failure";
+const ERROR: &str = "error";
 
 /// Text without what drives a terminal, and without the two characters that XML cannot hold.
 fn attribute(text: &str) -> String {
@@ -90,11 +98,15 @@ fn attribute(text: &str) -> String {
 }
 
 /// What says in a test case that it did not succeed.
-fn tag(ruling: &Ruling, undecided_fails: bool) -> Option<&'static str> {
+fn tag(ruling: &Ruling, undecided: Option<UndecidedAs>) -> Option<&'static str> {
     match ruling.outcome {
         RuleOutcome::Pass => None,
-        RuleOutcome::Undecided if !undecided_fails => Some(SKIPPED),
-        RuleOutcome::Fail | RuleOutcome::Undecided => Some(FAILURE),
+        RuleOutcome::Fail => Some(FAILURE),
+        RuleOutcome::Undecided => Some(match undecided {
+            None => ERROR,
+            Some(UndecidedAs::Pass) => SKIPPED,
+            Some(UndecidedAs::Fail) => FAILURE,
+        }),
     }
 }
 
@@ -102,15 +114,18 @@ fn tag(ruling: &Ruling, undecided_fails: bool) -> Option<&'static str> {
 
 /// A workflow command for each rule and what it was held against
 /// (<https://docs.github.com/actions/reference/workflow-commands-for-github-actions>). One that is
-/// undecided is a warning, or an error if `undecided_fails`.
-pub fn github<'a>(rulings: impl IntoIterator<Item = &'a Ruling>, undecided_fails: bool) -> String {
-    rulings.into_iter().map(|ruling| annotation(ruling, undecided_fails)).collect()
+/// undecided is a warning, or an error if it counts as broken.
+pub fn github<'a>(
+    rulings: impl IntoIterator<Item = &'a Ruling>,
+    undecided: Option<UndecidedAs>,
+) -> String {
+    rulings.into_iter().map(|ruling| annotation(ruling, undecided)).collect()
 }
 
-fn annotation(ruling: &Ruling, undecided_fails: bool) -> String {
+fn annotation(ruling: &Ruling, undecided: Option<UndecidedAs>) -> String {
     let level = match ruling.outcome {
         RuleOutcome::Pass => "notice",
-        RuleOutcome::Undecided if !undecided_fails => "warning",
+        RuleOutcome::Undecided if undecided != Some(UndecidedAs::Fail) => "warning",
         RuleOutcome::Fail | RuleOutcome::Undecided => "error",
     };
     format!("::{level} title=iotax::{}\n", escaped(&ruling.sentence))
@@ -135,7 +150,7 @@ mod tests {
             outcome: RuleOutcome::Fail,
             sentence: format!("b{bad}]]><\"&"),
         };
-        let xml = junit(&format!("c{bad}"), &[(format!("d{bad}"), vec![ruling])], true);
+        let xml = junit(&format!("c{bad}"), &[(format!("d{bad}"), vec![ruling])], None);
         let is_bad = |c| is_unprintable(c) || c == '\u{ffff}';
         let left: Vec<char> = xml.chars().filter(|c| *c != '\n' && is_bad(*c)).collect();
         assert!(left.is_empty(), "{left:?} in {xml}");

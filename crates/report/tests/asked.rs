@@ -3,6 +3,7 @@
 mod common;
 
 use common::{markdown, text, troubled, up_to};
+use iotax_experiment::rule::UndecidedAs;
 use iotax_report::Style;
 
 #[test]
@@ -17,9 +18,10 @@ fn rules_come_first_in_every_format() {
       Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after
       12 blocks.
       Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after
-      12 blocks; about 90 would decide it.
+      12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have
+      been detected.
       Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no
-      trial has a sync p99.
+      trial has a sync p99. No violation, however large, would have been detected.
       Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
       Fit for randread-4k as changed here: base has a sync p99 of 1.2 ms [1.1, 1.3]
@@ -50,29 +52,53 @@ fn rules_come_first_in_every_format() {
     let parts = [(experiment, analysis)];
     let rulings = iotax_report::rulings(&parts[0].1);
     let suites = [(parts[0].1.workload.clone(), rulings.clone())];
-    insta::assert_snapshot!(iotax_report::junit("job", &suites, false), @r#"
+    insta::assert_snapshot!(iotax_report::junit("job", &suites, None), @r#"
     <?xml version="1.0" encoding="UTF-8"?>
-    <testsuites name="job" tests="4" skipped="2" failures="1" errors="0">
-        <testsuite name="randread-4k" tests="4" skipped="2" errors="0" failures="1">
+    <testsuites name="job" tests="4" skipped="0" failures="1" errors="2">
+        <testsuite name="randread-4k" tests="4" skipped="0" errors="2" failures="1">
             <testcase name="luks: not slower by 5%">
                 <failure message="Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after 12 blocks."/>
             </testcase>
             <testcase name="a|b: not slower by 5%">
-                <skipped message="Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after 12 blocks; about 90 would decide it."/>
+                <error message="Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after 12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have been detected."/>
             </testcase>
             <testcase name="luks: not latency.p99 &gt; 10ms"/>
             <testcase name="luks: not sync.p99 &gt; 10ms">
-                <skipped message="Rule undecided: `sync.p99 &gt; 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99."/>
+                <error message="Rule undecided: `sync.p99 &gt; 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected."/>
             </testcase>
         </testsuite>
     </testsuites>
     "#);
-    insta::assert_snapshot!(iotax_report::github(&rulings, true), @"
+    insta::assert_snapshot!(iotax_report::github(&rulings, None), @"
     ::error title=iotax::Rule broken: `slower by 5%25`: luks is 34 %25 slower [31, 37] in throughput after 12 blocks.
-    ::error title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 would decide it.
+    ::warning title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 would decide it. A slowdown of 8.3 %25 or more would have been detected.
     ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
-    ::error title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99.
+    ::warning title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected.
     ");
+}
+
+#[test]
+fn undecided_rules_are_warnings_errors_or_skipped_by_what_they_count_as() {
+    let rulings = iotax_report::rulings(&troubled::ruled());
+    let suites = [("all".to_owned(), rulings.clone())];
+    let shown = |undecided| {
+        let (junit, github) = (
+            iotax_report::junit("job", &suites, undecided),
+            iotax_report::github(&rulings, undecided),
+        );
+        let cases = ["<error ", "<skipped ", "<failure "].map(|tag| junit.matches(tag).count());
+        let warnings = github.matches("::warning title=iotax::Rule undecided").count();
+        let head = junit.lines().nth(1).unwrap().to_owned();
+        (cases, warnings, head)
+    };
+    let head = |skipped, failures, errors| {
+        format!(
+            "<testsuites name=\"job\" tests=\"4\" skipped=\"{skipped}\" failures=\"{failures}\" errors=\"{errors}\">"
+        )
+    };
+    assert_eq!(shown(None), ([2, 0, 1], 2, head(0, 1, 2)));
+    assert_eq!(shown(Some(UndecidedAs::Pass)), ([0, 2, 1], 2, head(2, 1, 0)));
+    assert_eq!(shown(Some(UndecidedAs::Fail)), ([0, 0, 3], 0, head(0, 3, 0)));
 }
 
 #[test]

@@ -183,9 +183,9 @@ fn no_quantity_is_shown_in_two_formats() {
     let typed =
         rules.iter().map(|ruling| ruling.sentence.split('`').step_by(2).collect::<String>());
     found.extend(typed.flat_map(|sentence| wrong(&sentence)));
-    let annotations = github(&rules, true);
+    let annotations = github(&rules, None);
     assert!(rules.iter().all(|ruling| ruling.sentence.contains('`')), "{annotations}");
-    let xml = junit("job", &[("all".to_owned(), rules)], true);
+    let xml = junit("job", &[("all".to_owned(), rules)], None);
     for shown in [annotations.replace("%25", "%"), xml.replace('"', " ")] {
         let typed = |line: &str| line.split('`').step_by(2).collect::<String>();
         let messages = shown.lines().filter(|line| line.contains('`')).map(typed);

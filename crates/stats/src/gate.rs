@@ -4,6 +4,8 @@
 //! for the arm breaks it, and kept if even the other end keeps it. Either word is wrong with a
 //! probability of at most alpha, at whichever look one stops.
 
+use statrs::distribution::{ContinuousCDF, Normal};
+
 use crate::design::Design;
 use crate::rci::{Interval, Summary, rci};
 use crate::stalls::{Sides, boundary};
@@ -74,6 +76,56 @@ pub fn blocks_needed(summary: &Summary, distance: f64, alpha: f64) -> Option<usi
     Some(yes)
 }
 
+/// Probability with which a rule is called broken by a violation as large as [`Reach::beyond`].
+pub const POWER: f64 = 0.95;
+
+/// What decides how large a violation must be to be detected.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Reach {
+    /// Distance of the one-sided bound from the mean.
+    pub half_width: f64,
+    /// Of the mean, at the spread seen.
+    pub standard_error: f64,
+    /// Degrees of freedom of that spread.
+    pub freedom: usize,
+}
+
+impl Reach {
+    /// How far beyond its limit the truth must be for the rule to be broken, with [`POWER`], by as
+    /// many data as there are, at the spread seen.
+    ///
+    /// A rule is broken if `m - h > limit`, where `m` is the mean of the data and `h` the distance of
+    /// its bound. Let the truth be `limit + x` and the spread be the one seen, with a standard
+    /// error `e`. Other data would have the mean `limit + x + e Z`, Z standard normal, and a spread
+    /// that varies around the one seen, so the distance of their bound would be `h V`, where
+    /// `V = chi / sqrt(f)` with `f` degrees of freedom. The rule is then broken if
+    /// `x / e + Z > V h / e`, with the probability `E[Phi(x / e - V h / e)]`. That grows with `x`,
+    /// and bisection finds where it is [`POWER`]. For large `f`, V is 1 and `x` is `h + 1.645 e`.
+    /// Earlier looks only add to the probability.
+    pub fn beyond(&self) -> f64 {
+        const STEPS: u32 = 64;
+        let freedom = self.freedom as f64;
+        let reach = 6.0 / (2.0 * freedom).sqrt();
+        let (least, most) = ((1.0 - reach).max(0.0), 1.0 + reach);
+        let at = |step: u32| least + (most - least) * (f64::from(step) + 0.5) / f64::from(STEPS);
+        // The density of chi, without its constant.
+        let weight = |v: f64| ((freedom - 1.0) * v.ln() - freedom * (v * v - 1.0) / 2.0).exp();
+        let grid: Vec<[f64; 2]> = (0..STEPS).map(|step| [at(step), weight(at(step))]).collect();
+        let total: f64 = grid.iter().map(|[_, weight]| weight).sum();
+        let (normal, bound) = (Normal::standard(), self.half_width / self.standard_error);
+        let power = |x: f64| {
+            let broken = grid.iter().map(|[v, weight]| weight * normal.cdf(x - v * bound));
+            broken.sum::<f64>() / total
+        };
+        let (mut no, mut yes) = (0.0, most * bound + 6.0);
+        for _ in 0..40 {
+            let middle = f64::midpoint(no, yes);
+            *(if power(middle) < POWER { &mut no } else { &mut yes }) = middle;
+        }
+        yes * self.standard_error
+    }
+}
+
 /// Operations below which a quantile has no upper bound at all, if a stall delays `cluster` of them
 /// at once.
 pub fn least_operations(quantile: f64, alpha: f64, cluster: f64) -> f64 {
@@ -82,6 +134,10 @@ pub fn least_operations(quantile: f64, alpha: f64, cluster: f64) -> f64 {
 
 #[cfg(test)]
 mod tests {
+    use rand::SeedableRng as _;
+    use rand_distr::{Distribution as _, StandardNormal};
+    use rand_xoshiro::Xoshiro256PlusPlus;
+
     use super::*;
 
     #[test]
@@ -111,5 +167,36 @@ mod tests {
             assert!(is < distance && less >= distance, "{needed}");
         }
         assert_eq!(blocks_needed(&summary, 0.0, 0.05), None, "on the limit");
+    }
+
+    fn reach(blocks: usize) -> Reach {
+        let design = Design::with_max_blocks(40);
+        let (freedom, standard_error) = (blocks - 1, 0.1 / (blocks as f64).sqrt());
+        let critical = critical_t(design.nominal_level(0.1), freedom);
+        Reach { half_width: critical * standard_error, standard_error, freedom }
+    }
+
+    #[test]
+    fn a_violation_within_reach_breaks_the_rule_in_19_of_20_simulated_runs() {
+        let mut random = Xoshiro256PlusPlus::seed_from_u64(11);
+        for blocks in [3, 4, 6, 10, 20, 40] {
+            let truth = reach(blocks).beyond();
+            let mut breaks = || {
+                let normal = StandardNormal.sample_iter(&mut random).take(blocks);
+                let d: Vec<f64> = normal.map(|z: f64| truth + 0.1 * z).collect();
+                bounds(&d, Design::with_max_blocks(40), 0.05).unwrap().lo > 0.0
+            };
+            let broken = (0..4_000).filter(|_| breaks()).count() as f64 / 4_000.0;
+            assert!((broken - POWER).abs() < 0.012, "{broken} after {blocks} blocks");
+        }
+    }
+
+    #[test]
+    fn with_many_blocks_the_reach_is_the_bound_and_a_normal_quantile() {
+        let many = Reach { freedom: 100_000, ..reach(40) };
+        let expected = many.half_width + 1.645 * many.standard_error;
+        assert!((many.beyond() / expected - 1.0).abs() < 1e-3, "{} {expected}", many.beyond());
+        let reached = [3, 6, 20, 40].map(|blocks| reach(blocks).beyond());
+        assert!(reached.is_sorted_by(|few, more| few > more), "{reached:?}");
     }
 }

@@ -10,6 +10,7 @@
 //! Welch's own degrees of freedom do not with so few: 2 results against 8 covered 89 % of the time
 //! at a nominal 95 %.
 
+use crate::gate::Reach;
 use crate::rci::Interval;
 use crate::sample::{all_finite, mean, variance};
 use crate::student::{critical_t, two_sided_p};
@@ -58,6 +59,12 @@ impl Unpaired {
     pub fn interval(&self, alpha: f64) -> Interval {
         let half = critical_t(alpha, self.freedom) * self.standard_error;
         Interval::around(self.difference, half)
+    }
+
+    /// What a rule held against the ends of the interval at level 1 - `alpha` can detect.
+    pub fn reach(&self, alpha: f64) -> Reach {
+        let Self { standard_error, freedom, .. } = *self;
+        Reach { half_width: self.interval(alpha).half_width(), standard_error, freedom }
     }
 
     /// Two-sided p-value of no difference.

@@ -129,7 +129,12 @@ fn open_rule(analysis: &Analysis) -> Option<String> {
         // What is found in the record alone did not stop the run.
         let is_of_record = matches!(
             judgment.open,
-            Some(RuleOpen::NoEnd | RuleOpen::Cut { .. } | RuleOpen::JobsUnmatched(_))
+            Some(
+                RuleOpen::NoEnd
+                    | RuleOpen::Cut { .. }
+                    | RuleOpen::Interrupted
+                    | RuleOpen::JobsUnmatched(_)
+            )
         );
         judgment.is_undecided() && !is_of_record
     })?;

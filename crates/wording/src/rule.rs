@@ -2,8 +2,8 @@
 
 use iotax_analyze::{Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict};
 use iotax_experiment::Rule;
-use iotax_experiment::rule::{Condition, Figure, RuleOutcome};
-use iotax_quantity::{count, rate_interval};
+use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
+use iotax_quantity::{capital, count, iops, percent, rate_interval, time};
 
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
@@ -35,6 +35,7 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Cut { held, run } => {
             format!("the record holds {held} of the {run} trials that were run")
         }
+        RuleOpen::Interrupted => "the run was interrupted".to_owned(),
     })
 }
 
@@ -92,6 +93,12 @@ impl Ruling {
 }
 
 impl Ruling {
+    /// With another sentence behind its own.
+    #[must_use]
+    pub(crate) fn and(self, more: &str) -> Self {
+        Self { sentence: format!("{} {more}", self.sentence), ..self }
+    }
+
     /// Of one of several phases.
     #[must_use]
     pub fn in_phase(self, name: &str) -> Self {
@@ -105,7 +112,41 @@ pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
 }
 
 fn ruling(judgment: &Judgment) -> Ruling {
-    Ruling::new(&of(judgment), &judgment.rule, judgment.outcome, &told(judgment))
+    let Judgment { rule, outcome, .. } = judgment;
+    let ruling = Ruling::new(&of(judgment), rule, *outcome, &told(judgment));
+    match outcome {
+        RuleOutcome::Undecided => ruling.and(&detectable(judgment)),
+        RuleOutcome::Fail | RuleOutcome::Pass => ruling,
+    }
+}
+
+/// Which violation the run would have shown: `A slowdown of 8 % or more would have been detected.`
+fn detectable(judgment: &Judgment) -> String {
+    let is_blind = judgment.trials == 0 || judgment.open.is_some();
+    match (&judgment.rule.condition, judgment.detectable) {
+        (Condition::SlowerBy(_), Some(share)) => {
+            would_detect(&format!("a slowdown of {}", percent(share)), Side::Above)
+        }
+        (Condition::Figure { figure, side, .. }, Some(value)) => {
+            let value = match figure {
+                Figure::Iops => iops(value),
+                Figure::Bandwidth => bandwidth::measured_rate(value),
+                Figure::Time(..) => format!("a {} of {}", figure.name(), time(value)),
+            };
+            would_detect(&value, *side)
+        }
+        _ if is_blind => "No violation, however large, would have been detected.".to_owned(),
+        _ => "It is not known which violation would have been detected.".to_owned(),
+    }
+}
+
+/// That so much, or what is worse, would have broken a rule.
+pub(crate) fn would_detect(violation: &str, side: Side) -> String {
+    let beyond = match side {
+        Side::Above => "more",
+        Side::Below => "less",
+    };
+    format!("{} or {beyond} would have been detected.", capital(violation))
 }
 
 /// Those that are broken first, then those that are undecided; those that are kept in one sentence.
@@ -216,6 +257,7 @@ mod tests {
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 10,
             needed: None,
+            detectable: None,
             missing: None,
             open: None,
         }
@@ -223,6 +265,20 @@ mod tests {
 
     fn told_of(judgment: &Judgment) -> String {
         ruling(judgment).sentence
+    }
+
+    #[test]
+    fn an_undecided_rule_says_which_violation_would_have_been_detected() {
+        let open = |rule, detectable| {
+            told_of(&Judgment { detectable, ..judged(rule, RuleOutcome::Undecided, None) })
+        };
+        insta::assert_snapshot!(open("slower by 5%", Some(0.083)), @"Rule undecided: `slower by 5%`: 10 blocks tell too little of new. A slowdown of 8.3 % or more would have been detected.");
+        insta::assert_snapshot!(open("bandwidth < 100M", Some(90e6)), @"Rule undecided: `bandwidth < 100MiB/s`: 10 trials tell too little of new. 85.8 MiB/s or less would have been detected.");
+        insta::assert_snapshot!(open("sync.p99 > 10ms", Some(10.94e6)), @"Rule undecided: `sync.p99 > 10ms`: 10 trials tell too little of new. A sync p99 of 10.9 ms or more would have been detected.");
+        let masked = Some(RuleOpen::Gate(Verdict::Masked));
+        let masked =
+            Judgment { open: masked, ..judged("slower by 5%", RuleOutcome::Undecided, None) };
+        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: nothing is known of new after 10 blocks; a cap hides what is compared. No violation, however large, would have been detected.");
     }
 
     #[test]
@@ -234,12 +290,13 @@ mod tests {
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
         insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
-        insta::assert_snapshot!(told_of(&Judgment { needed: Some(90), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it.");
+        let needed = Some(90);
+        insta::assert_snapshot!(told_of(&Judgment { needed, detectable: Some(4_690.0), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it. 4,690 IOPS or less would have been detected.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
         insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: 2 trials tell too little of new.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: 2 trials tell too little of new. It is not known which violation would have been detected.");
     }
 }

@@ -27,6 +27,11 @@ pub struct Judgment {
     /// How many would probably decide it, those included.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
+    /// Of a rule that is not broken: the smallest violation that would have broken it at the spread
+    /// seen, in the unit of `found` ([`iotax_stats::gate::Reach::beyond`]). `None` where no violation
+    /// could have, or nobody knows which.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub detectable: Option<f64>,
     /// Trials that gave nothing, if there are any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub missing: Option<Missing>,
@@ -54,6 +59,8 @@ pub enum RuleOpen {
     NoEnd,
     /// The record holds other trials than were run.
     Cut { held: u32, run: u32 },
+    /// The user stopped the run before it was over.
+    Interrupted,
 }
 
 impl Judgment {
@@ -67,6 +74,7 @@ impl Judgment {
             found: None,
             trials: 0,
             needed: None,
+            detectable: None,
             missing: None,
             open: None,
         }

@@ -22,7 +22,7 @@ pub(super) fn candidates(comparison: &Comparison) -> bool {
 /// tax that breaks a rule.
 pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
     let comparison = &conclusion.comparison;
-    let hi = conclusion.bounds.map(|bounds| bounds.hi).or(comparison.hi);
+    let hi = conclusion.bounds.map(|bounds| bounds.cost.hi).or(comparison.hi);
     let is_open = comparison.verdict == Verdict::Undecided && hi.is_some_and(|hi| hi < room);
     candidates(comparison) && (comparison.verdict == Verdict::Equivalent || is_open)
 }

@@ -9,7 +9,7 @@ use iotax_stats::verdict::Verdict;
 use super::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, RuleOpen};
 use crate::conclude::Conclusion;
-use crate::metrics::{Better, Role};
+use crate::metrics::{Better, Metric, Role};
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
 pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
@@ -48,11 +48,7 @@ fn of_subject(
     conclusion: &Conclusion,
 ) -> Judgment {
     let c = &conclusion.comparison;
-    let two_sided = || {
-        let (lo, hi) = (c.lo?, c.hi?);
-        Some(Interval { mean: c.tax.unwrap_or(lo.midpoint(hi)), lo, hi })
-    };
-    let bounds = conclusion.bounds.or_else(two_sided);
+    let bounds = conclusion.bounds.map(|bounds| bounds.cost);
     let (outcome, open) = match (c.verdict, bounds) {
         (Verdict::Slower, None) if c.stalls.is_some() => (Outcome::Fail, None),
         (Verdict::Faster, None) if c.stalls.is_some() => (Outcome::Pass, None),
@@ -85,6 +81,8 @@ fn of_subject(
         found: bounds.map(Estimate::from),
         trials: c.blocks,
         needed: needed(context, share, conclusion).filter(|_| is_open),
+        detectable: detectable(context, share, conclusion)
+            .filter(|_| outcome != Outcome::Fail && !matches!(open, Some(RuleOpen::Gate(_)))),
         missing: c.missing,
         open,
         ..Judgment::undecided(rule, Some(c.subject.clone()))
@@ -99,10 +97,26 @@ impl Judgment {
 
 fn needed(context: &RuleContext<'_>, share: f64, conclusion: &Conclusion) -> Option<u32> {
     let (mean, sd) = (conclusion.decision.log_ratio?.mean, conclusion.spread?);
-    let limit = match conclusion.comparison.metric.better() {
-        Better::Higher => (-share).ln_1p(),
-        Better::Lower => share.ln_1p(),
-    };
+    let limit = log_limit(conclusion.comparison.metric, share);
     let summary = Summary { blocks: conclusion.decision.blocks, mean, sd };
     blocks_needed(&summary, mean - limit, context.method.rule_alpha).map(count)
+}
+
+/// The smallest cost that would have broken the rule.
+fn detectable(context: &RuleContext<'_>, share: f64, conclusion: &Conclusion) -> Option<f64> {
+    let (metric, beyond) = (conclusion.comparison.metric, conclusion.bounds?.reach.beyond());
+    let log_ratio = log_limit(metric, share)
+        + match metric.better() {
+            Better::Higher => -beyond,
+            Better::Lower => beyond,
+        };
+    Some(context.method.cost(metric, Interval::around(log_ratio, 0.0)).mean)
+}
+
+/// The log ratio beyond which a rule about this share is broken.
+fn log_limit(metric: Metric, share: f64) -> f64 {
+    match metric.better() {
+        Better::Higher => (-share).ln_1p(),
+        Better::Lower => share.ln_1p(),
+    }
 }

@@ -3,7 +3,7 @@
 use iotax_experiment::rule::{Figure, RuleOutcome, Side};
 use iotax_experiment::{Rule, Subject};
 use iotax_stats::dependence::{dependence, widening};
-use iotax_stats::gate::{Outcome, blocks_needed, bounds, by_sign};
+use iotax_stats::gate::{Outcome, Reach, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::{count, mean};
 use iotax_stats::tail::samples_needed;
@@ -63,12 +63,16 @@ impl Limit<'_> {
 
     /// An interval of excesses as one of the figure.
     fn estimate(&self, excess: Interval) -> Estimate {
-        let value = |excess: f64| match self.side {
+        let [value, a, b] = [excess.mean, excess.lo, excess.hi].map(|excess| self.at(excess));
+        Estimate { value, lo: a.min(b), hi: a.max(b) }
+    }
+
+    /// The figure that has this excess.
+    fn at(&self, excess: f64) -> f64 {
+        match self.side {
             Side::Above => self.value * excess.exp(),
             Side::Below => self.value / excess.exp(),
-        };
-        let (a, b) = (value(excess.lo), value(excess.hi));
-        Estimate { value: value(excess.mean), lo: a.min(b), hi: a.max(b) }
+        }
     }
 
     fn of_arm(
@@ -114,15 +118,22 @@ impl Limit<'_> {
         let window_ns = mean(&windows);
         let open = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
         let outcome = if open.is_some() { Outcome::Undecided } else { outcome };
-        let needed = Summary::of(excesses)
-            .map(|summary| Summary { sd: summary.sd * factor, ..summary })
+        let summary =
+            Summary::of(excesses).map(|summary| Summary { sd: summary.sd * factor, ..summary });
+        let needed = summary
             .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
             .filter(|_| outcome == Outcome::Undecided && open.is_none());
+        let beyond = summary.filter(|_| outcome != Outcome::Fail).map(|summary| {
+            let (half_width, freedom) = (interval.half_width(), summary.blocks - 1);
+            let standard_error = summary.standard_error();
+            Reach { half_width, standard_error, freedom }.beyond()
+        });
         let judgment = Judgment {
             outcome: word(outcome),
             found: Some(self.estimate(interval)),
             trials: count(look),
             needed: needed.map(count),
+            detectable: beyond.map(|beyond| self.at(beyond)),
             open,
             ..blank
         };

@@ -76,8 +76,9 @@ pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
     judged
 }
 
-/// Keeps no rule where jobs were left out, or on the grounds of a record that lacks some of its
-/// trials, or its end: what is gone may be what would have broken it. `trials`: those that the record holds.
+/// Keeps no rule where jobs were left out, or on the grounds of a run that was interrupted, or of a
+/// record that lacks some of its trials, or its end: what is missing may be what would have broken it.
+/// `trials`: those that the record holds.
 pub(crate) fn keep_none_of_a_part(
     judged: &mut [Judgment],
     spec: &Spec,
@@ -85,10 +86,11 @@ pub(crate) fn keep_none_of_a_part(
     trials: usize,
 ) {
     let trials = count(trials);
-    let open = match end.map(|end| end.trials) {
+    let open = match end.map(|end| (end.trials, end.interrupted)) {
         _ if spec.unmatched_jobs > 0 => RuleOpen::JobsUnmatched(spec.unmatched_jobs),
         None => RuleOpen::NoEnd,
-        Some(Some(run)) if run != trials => RuleOpen::Cut { held: trials, run },
+        Some((Some(run), _)) if run != trials => RuleOpen::Cut { held: trials, run },
+        Some((_, true)) => RuleOpen::Interrupted,
         Some(_) => return,
     };
     for judgment in judged.iter_mut().filter(|judged| judged.outcome == RuleOutcome::Pass) {

@@ -1,13 +1,13 @@
 //! Rules that were set beforehand: broken, kept, undecided.
 
-use iotax_analyze::{Judgment, Verdict};
+use iotax_analyze::{Judgment, RuleOpen, Verdict};
 use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{Requirement, Rule, Subject};
-use iotax_record::{DirectionRecord, Outcome, Trial};
+use iotax_record::{DirectionRecord, End, Outcome, Trial};
 
 use iotax_wording::rule;
 
-use crate::support::{Bed, SECOND_NS, SECONDS, job};
+use crate::support::{Bed, SECOND_NS, SECONDS, end, job};
 
 fn ruled(mut bed: Bed, rules: &[&str]) -> Bed {
     let rules = rules.iter().map(|rule| Rule::parse(rule).expect("a rule")).collect();
@@ -127,6 +127,63 @@ fn equal_arms_hardly_ever_break_a_rule() {
     });
     let broken = broken.count();
     assert!(broken <= 5, "{broken} of 100");
+}
+
+/// A violation as large as an undecided run says it would have detected breaks the rule in another
+/// run of as many blocks, at the same noise.
+#[test]
+fn what_is_detectable_is_detected() {
+    for (rule, worst) in
+        [("slower by 5%", 0.95), ("new: iops < 100", 1.0), ("new: mean > 10ms", 1.0)]
+    {
+        let (mut open, mut broken) = (0, 0);
+        for seed in 0..30 {
+            let new = |seed, iops| {
+                let mut bed = ruled(Bed::compare(&["old", "new"]), &[rule]).seed(seed);
+                let trials = bed.blocks(10, &[100.0, iops], 0.05);
+                judged(&bed, &trials).remove(0)
+            };
+            let judgment = new(seed, 100.0 * worst);
+            let Some(size) = judgment.detectable.filter(|_| judgment.is_undecided()) else {
+                continue;
+            };
+            // One I/O in flight.
+            let iops = match rule {
+                "slower by 5%" => 100.0 * (1.0 - size),
+                "new: iops < 100" => size,
+                _ => 1e9 / size,
+            };
+            assert!(iops < 100.0 * worst && iops > 60.0, "{rule}: {size}");
+            open += 1;
+            broken += u32::from(new(1_000 + seed, iops).outcome == RuleOutcome::Fail);
+        }
+        assert!(open > 20 && broken * 100 >= open * 85, "{rule}: {broken} of {open}");
+    }
+}
+
+#[test]
+fn an_interrupted_run_keeps_no_rule_and_says_what_it_would_have_detected() {
+    let mut bed = ruled(Bed::compare(&["old", "new"]), &["slower by 5%", "iops < 350"]);
+    let trials = bed.blocks(10, &[400.0, 400.0], 0.005);
+    let interrupted = End { interrupted: true, ..end() };
+    let rules = bed.finish(&trials, Some(&interrupted)).analysis.rules;
+    assert_eq!(rules.len(), 3);
+    for rule in &rules {
+        assert_eq!(
+            (rule.outcome, rule.open),
+            (RuleOutcome::Undecided, Some(RuleOpen::Interrupted))
+        );
+        assert!(rule.detectable.is_some(), "{rule:?}");
+    }
+    assert!(judged(&bed, &trials).iter().all(|rule| rule.outcome == RuleOutcome::Pass));
+}
+
+#[test]
+fn a_rule_without_data_is_undecided_and_detects_nothing() {
+    let bed = ruled(Bed::compare(&["old", "new"]), &["slower by 5%", "new: iops < 350"]);
+    for rule in judged(&bed, &[]) {
+        assert_eq!((rule.outcome, rule.detectable), (RuleOutcome::Undecided, None), "{rule:?}");
+    }
 }
 
 #[test]

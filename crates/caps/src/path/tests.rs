@@ -113,6 +113,7 @@ fn searched_on(known: Vec<KnownLimit>, path: &mut Path) -> Caps {
             .then(|| BurstWatch { longest_ns: 60_000_000_000, pauses_ns: Vec::new() }),
         cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
         fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
+        undecided: None,
         seed: 1,
     }
     .resolve()

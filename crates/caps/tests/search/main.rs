@@ -166,6 +166,7 @@ fn search_with(disks: &mut Disks, change: impl FnOnce(&mut SearchDraft)) -> Caps
         burst: None,
         cloud: CloudChoice::default(),
         fail_if: Vec::new(),
+        undecided: None,
         seed: 7,
     };
     change(&mut search);

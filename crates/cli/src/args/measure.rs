@@ -98,7 +98,8 @@ pub(crate) struct LoadArgs {
 /// Rules that results may break.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GateArgs {
-    /// Exit with 1 if this comes out; repeat for several
+    /// Exit with 1 if this rule is broken, with 6 if it stays undecided; repeat for
+    /// several
     ///
     /// 'slower by 5%' is about every arm that is compared with the baseline, 'sync.p99 > 10ms' about
     /// every arm. Figures are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
@@ -107,14 +108,17 @@ pub(crate) struct GateArgs {
     /// of reach.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
-    /// What an undecided rule counts as
-    #[arg(long, value_enum, default_value_t = Undecided::Pass, requires = "fail_if", help_heading = "Gate")]
-    pub undecided: Undecided,
+    /// What an undecided rule counts as [default: neither, exit with 6]
+    ///
+    /// A rule is undecided if the data allow both outcomes, or if it could not be judged: no data, a run
+    /// that was interrupted, arms at a common cap. The report says which violation would have been detected.
+    #[arg(long, value_enum, value_name = "OUTCOME", help_heading = "Gate")]
+    pub undecided: Option<Undecided>,
 }
 
 /// What `--fail-if` takes where caps are searched for.
 pub(super) const CAP_RULES: &str = "\
-Exit with 1 if this comes out; repeat for several
+Exit with 1 if this rule is broken, with 6 if it stays undecided; repeat for several
 
 'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by 5%' about \
 both beside the least that is documented of the target's VM and disks (--vm, --disk). Before them may \
@@ -123,9 +127,9 @@ stand a target with a colon: 'log: iops < 5000'.";
 /// What a rule that is neither broken nor kept counts as.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
-    /// As kept
+    /// As kept: exit with 0, and a warning
     Pass,
-    /// As broken
+    /// As broken: exit with 1
     Fail,
 }
 

@@ -42,7 +42,8 @@ pub(crate) use self::measure::{
 #[command(name = "iotax", version, max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
 Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
-allow it, 4 interrupted (results so far are kept), 5 a bug in iotax.
+allow it, 4 interrupted (results so far are kept), 5 a bug in iotax, 6 a gate is
+undecided (see --undecided).
 
 Start with:  iotax peel")]
 pub(crate) struct Cli {

@@ -37,8 +37,8 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Exit> {
 
 /// `iotax limits`
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
-    let LimitsArgs { documented, output, gate, .. } = args;
-    let asked = Asked { command: "limits", documented, output, gate, iostat: false };
+    let LimitsArgs { documented, output, .. } = args;
+    let asked = Asked { command: "limits", documented, output, iostat: false };
     measured(&resolve::limits(args)?, &Backend::from(args), &asked)
 }
 
@@ -67,20 +67,20 @@ pub(super) fn measured(
 
 impl MeasureArgs {
     pub(super) const fn asked(&self, command: &'static str) -> Asked<'_> {
-        let Self { documented, output, gate, load, .. } = self;
-        Asked { command, documented, output, gate, iostat: load.iostat }
+        let Self { documented, output, load, .. } = self;
+        Asked { command, documented, output, iostat: load.iostat }
     }
 }
 
 impl RunArgs {
     pub(super) const fn asked(&self, command: &'static str) -> Asked<'_> {
-        let Self { documented, output, gate, load, .. } = self;
-        Asked { command, documented, output, gate, iostat: load.iostat }
+        let Self { documented, output, load, .. } = self;
+        Asked { command, documented, output, iostat: load.iostat }
     }
 }
 
-impl<'a> Asked<'a> {
-    const fn shown(&self) -> Shown<'a> {
-        Shown { format: self.output.format, color: self.output.color, gate: self.gate }
+impl Asked<'_> {
+    const fn shown(&self) -> Shown {
+        Shown { format: self.output.format, color: self.output.color }
     }
 }

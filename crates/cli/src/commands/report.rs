@@ -81,10 +81,14 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     }
     let destination = Destination::new("report", args.out.as_deref());
     destination.refuse_unusable()?;
-    let document =
-        |dir: &PathBuf| Ok((dir.display().to_string(), answer(&existing(dir)?, args)?.document()));
-    let documents = args.paths.iter().map(document);
-    let document = iotax_report::several(documents.collect::<Result<_>>()?);
+    let mut exit = Exit::Done;
+    let mut documents = Vec::new();
+    for dir in &args.paths {
+        let answer = answer(&existing(dir)?, args)?;
+        exit = exit.or_worse(answer.judged(args.format));
+        documents.push((dir.display().to_string(), answer.document()));
+    }
+    let document = iotax_report::several(documents);
     let held = destination.claim()?;
     let location = Location::from(&held);
     publish::write_page(&location, &document)?;
@@ -98,7 +102,7 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     if args.open {
         open(dir)?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
 }
 
 /// The content of a record, with the rules that were asked for now.
@@ -114,8 +118,8 @@ fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     Ok(Answer::Trials { name: reader.head.spec.name().to_owned(), parts })
 }
 
-const fn shown(args: &ReportArgs) -> Shown<'_> {
-    Shown { format: args.format, color: args.color, gate: &args.gate }
+const fn shown(args: &ReportArgs) -> Shown {
+    Shown { format: args.format, color: args.color }
 }
 
 /// Shows the page in `dir` in a browser.

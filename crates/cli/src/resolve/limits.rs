@@ -55,7 +55,8 @@ fn search(
     targets: Vec<SearchTarget>,
 ) -> Result<SearchDraft> {
     let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
-    Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if: Vec::new(), seed })
+    let (fail_if, undecided) = (Vec::new(), None);
+    Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if, undecided, seed })
 }
 
 /// How long to wait for the end of a burst, if that was asked for.

@@ -6,12 +6,12 @@ use clap::ValueEnum as _;
 use iotax_analyze::fewest;
 use iotax_caps::Caps;
 use iotax_experiment::plan::Plan;
-use iotax_experiment::rule::Condition;
+use iotax_experiment::rule::{Condition, UndecidedAs};
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Bound, Design, Draft, Rule, SearchDraft};
 use iotax_record::{ExperimentHead, Reader, SearchHead, Trial};
 
-use crate::args::{Format, GateArgs};
+use crate::args::{Format, GateArgs, Undecided};
 use crate::exit::{Context as _, Result, usage};
 
 /// Blocks to advise: the fewest of all decide only on a disk without any noise.
@@ -110,7 +110,8 @@ pub(super) fn set(spec: &mut Draft, args: &GateArgs, format: Format) -> Result<(
         spec.fail_if = parsed(args)?;
         spec.validate_rules().context(OPTION)?;
     }
-    refuse_without_rules(format, &spec.fail_if)
+    spec.undecided = undecided_as(args).or(spec.undecided);
+    refuse_without_rules(args, format, &spec.fail_if)
 }
 
 /// A record, with the rules that are asked for now.
@@ -151,7 +152,15 @@ pub(super) fn set_in_search(
         search.fail_if = parsed(args)?;
         search.validate_rules().context(OPTION)?;
     }
-    refuse_without_rules(format, &search.fail_if)
+    search.undecided = undecided_as(args).or(search.undecided);
+    refuse_without_rules(args, format, &search.fail_if)
+}
+
+fn undecided_as(args: &GateArgs) -> Option<UndecidedAs> {
+    args.undecided.map(|undecided| match undecided {
+        Undecided::Pass => UndecidedAs::Pass,
+        Undecided::Fail => UndecidedAs::Fail,
+    })
 }
 
 fn parsed(args: &GateArgs) -> Result<Vec<Rule>> {
@@ -159,8 +168,11 @@ fn parsed(args: &GateArgs) -> Result<Vec<Rule>> {
     rules.collect::<Result<_, _>>().context(OPTION)
 }
 
-/// A format that shows the outcome of rules requires some.
-fn refuse_without_rules(format: Format, rules: &[Rule]) -> Result<()> {
+/// `--undecided` and a format that shows the outcome of rules require some.
+fn refuse_without_rules(args: &GateArgs, format: Format, rules: &[Rule]) -> Result<()> {
+    if rules.is_empty() && args.undecided.is_some() {
+        return Err(usage("--undecided is about rules, and there are none: add --fail-if"));
+    }
     if !rules.is_empty() || !matches!(format, Format::Junit | Format::Github) {
         return Ok(());
     }

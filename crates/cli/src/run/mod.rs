@@ -21,7 +21,7 @@ use jiff::Timestamp;
 
 pub(crate) use self::backend::Backend;
 use self::side_runs::SideRunContext;
-use crate::args::{DocumentedArgs, Format, GateArgs, OutputArgs};
+use crate::args::{DocumentedArgs, Format, OutputArgs};
 use crate::exit::{Context as _, Exit, Failure, Result, usage};
 use crate::progress::{ProgressLine, Shown};
 use crate::publish::{Answer, Finished};
@@ -35,7 +35,6 @@ pub(crate) struct Asked<'a> {
     /// How the cloud may be asked which VM this is.
     pub documented: &'a DocumentedArgs,
     pub output: &'a OutputArgs,
-    pub gate: &'a GateArgs,
     /// Whether the tables of each trial are printed.
     pub iostat: bool,
 }

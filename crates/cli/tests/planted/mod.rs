@@ -44,7 +44,7 @@ impl Kind {
 pub(crate) enum Verdict {
     /// The rule is broken.
     Failed,
-    /// Undecided, and said so on stderr and first in the report.
+    /// Undecided, by its exit code, on stderr and first in the report.
     Undecided,
     /// Nothing could be judged, and the exit code says that.
     Refused,
@@ -82,7 +82,7 @@ fn verdict(said: &Said) -> Verdict {
         && said.out.lines().take(8).any(|line| line.contains("Rule undecided"));
     match said.code {
         1 => Verdict::Failed,
-        0 if is_loud => Verdict::Undecided,
+        6 if is_loud => Verdict::Undecided,
         0 => Verdict::Passed,
         _ => Verdict::Refused,
     }

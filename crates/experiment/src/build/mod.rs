@@ -134,6 +134,7 @@ impl Draft {
             cloud: crate::cloud::CloudChoice::default(),
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
+            undecided: None,
             at_once: 1,
             unmatched_jobs: 0,
             fitted: None,

@@ -42,6 +42,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft>
             .map(|text| Rule::parse(text))
             .collect::<Result<_, _>>()
             .at(&["fail-if"])?,
+        undecided: file.undecided,
         ..draft
     };
     let key = if file.before.is_empty() { "after" } else { "before" };

@@ -4,6 +4,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::abbreviated;
 use crate::engine::Engine;
+use crate::rule::UndecidedAs;
 use crate::spec::{Design, Driver, Stop, StopMode};
 use crate::workload::{BlockSizes, Pace, Pattern, Workload};
 
@@ -119,13 +120,30 @@ fn a_stack_can_be_peeled() {
 }
 
 #[test]
+fn undecided_rules_count_as_kept_or_broken_where_the_file_says_so() {
+    let of = |line: &str| {
+        format!(
+            "workload = \"randread-4k\"\nfail-if = [\"iops < 5\"]\n{line}\n[arms]\na = \"mem\"\n"
+        )
+    };
+    assert_eq!(parse(&of("")).undecided, None);
+    assert_eq!(parse(&of("undecided = \"pass\"")).undecided, Some(UndecidedAs::Pass));
+    assert_eq!(parse(&of("undecided = \"fail\"")).undecided, Some(UndecidedAs::Fail));
+    assert_snapshot!(error(&of("undecided = \"kept\"")), @r#"
+    x.toml:3:13: unknown variant `kept`, expected `pass` or `fail`
+      3 | undecided = "kept"
+        |             ^^^^^^
+    "#);
+}
+
+#[test]
 fn misspelt_keys_are_pointed_at() {
     let arms = "\n[arms]\na = \"mem\"\n";
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nmargn = \"5%\"{arms}")), @r#"
     x.toml:2:1: margn: unknown key `margn`; did you mean `margin`?
       2 | margn = "5%"
         | ^^^^^
-    known keys: after, all-subsets, alpha, arms, baseline, before, below-cap, depth-check, documented, drain, engines, exclude, fail-if, margin, matrix, max-blocks, max-time, min-blocks, mode, peel, precondition, ramp, scale, seed, set, simultaneous, time, workload
+    known keys: after, all-subsets, alpha, arms, baseline, before, below-cap, depth-check, documented, drain, engines, exclude, fail-if, margin, matrix, max-blocks, max-time, min-blocks, mode, peel, precondition, ramp, scale, seed, set, simultaneous, time, undecided, workload
     "#);
     assert_snapshot!(error(&format!("workload = \"randred-4k\"{arms}")), @r#"
     x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?

@@ -7,6 +7,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 
 use super::workload::WorkloadEntry;
+use crate::rule::UndecidedAs;
 use crate::spec::{Driver, StopMode};
 
 /// An experiment file as written; see [`Spec`](crate::Spec) for what it means.
@@ -104,9 +105,12 @@ pub(super) struct SpecFile {
     /// Where arms sit on the same cap, run loads that show what it hides.
     #[serde(default)]
     pub below_cap: bool,
-    /// What must not come out, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if it does.
+    /// What must not come out, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if it does, 6
+    /// if that stays undecided.
     #[serde(default)]
     pub fail_if: Vec<String>,
+    /// Count undecided rules as kept (`"pass"`, exit code 0) or as broken (`"fail"`, exit code 1).
+    pub undecided: Option<UndecidedAs>,
 }
 
 /// One entry of `[arms]`.

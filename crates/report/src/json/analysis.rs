@@ -136,6 +136,9 @@ pub(crate) struct Shown<'a> {
     fleet: Option<FleetCost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<With<'a, Judgment, Ruled>>,
+    /// How many of them are; `None` without rules.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    undecided: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     requirements: Vec<With<'a, Judgment, Ruled>>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -185,6 +188,8 @@ impl<'a> Shown<'a> {
             .open_questions
             .iter()
             .map(|finding| Question { message: question(finding, experiment), finding });
+        let rules = &analysis.rules;
+        let undecided = || rules.iter().filter(|rule| rule.is_undecided()).count();
         Self {
             format: analysis.format,
             workload: &analysis.workload,
@@ -197,7 +202,8 @@ impl<'a> Shown<'a> {
             matrix: analysis.matrix.as_ref(),
             outliers: analysis.outliers.as_ref(),
             fleet: analysis.fleet,
-            rules: analysis.rules.iter().map(ruled).collect(),
+            rules: rules.iter().map(ruled).collect(),
+            undecided: (!rules.is_empty()).then(undecided),
             requirements: analysis.requirements.iter().map(ruled).collect(),
             preconditioned: preconditioned.collect(),
             drained: &analysis.drained,

@@ -71,7 +71,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("disks", "kind tier caching", Rule::Text(Kind::Model)),
     ("disks", "name", Rule::Always(Kind::Device)),
     // What was asked.
-    ("spec", "design source", Rule::Format),
+    ("spec", "design source undecided", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
     ("side_phases", "role", Rule::Format),
     ("role", "depth", Rule::Format),

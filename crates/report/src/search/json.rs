@@ -2,6 +2,7 @@
 
 use iotax_caps::{CapJudgment, Caps, LIMITS_ANALYSIS_FORMAT, Level, Obstacle, TargetCaps};
 use iotax_diagnose::of_search;
+use iotax_experiment::rule::RuleOutcome;
 use iotax_wording::cap;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -44,6 +45,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
         "sharing": sharing,
         "documented": documented.iter().map(ShownDocumented::new).collect::<Vec<_>>(),
         "rules": rules.iter().map(rule).collect::<Vec<_>>(),
+        "undecided": rules.iter().filter(|rule| rule.outcome == RuleOutcome::Undecided).count(),
         "causes": causes.collect::<Vec<_>>(),
         "levels": levels.iter().map(level).collect::<Vec<_>>(),
         "ended": ended.as_ref().map(cap::ended),

@@ -24,6 +24,7 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         burst: None,
         cloud: spec.cloud.clone(),
         fail_if: Vec::new(),
+        undecided: None,
         seed: 1,
     }
     .resolve()

@@ -247,6 +247,7 @@ pub(crate) fn ruled() -> Analysis {
             found: found.map(|[value, lo, hi]| Estimate { value, lo, hi }),
             trials: 12,
             needed: None,
+            detectable: None,
             missing: None,
             open: None,
         }
@@ -256,6 +257,7 @@ pub(crate) fn ruled() -> Analysis {
         judged("slower by 5%", "luks", RuleOutcome::Fail, Some([0.34, 0.31, 0.37])),
         Judgment {
             needed: Some(90),
+            detectable: Some(0.083),
             ..judged("slower by 5%", "a|b", RuleOutcome::Undecided, Some([0.04, 0.02, 0.06]))
         },
         judged("p99 > 10ms", "luks", RuleOutcome::Pass, Some([4.1e6, 3.9e6, 4.4e6])),

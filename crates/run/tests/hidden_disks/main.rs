@@ -71,6 +71,7 @@ fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWa
         burst,
         cloud: CloudChoice::default(),
         fail_if: Vec::new(),
+        undecided: None,
         seed: 7,
     }
     .resolve()

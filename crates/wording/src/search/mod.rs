@@ -7,6 +7,7 @@ use iotax_caps::{
     Unreached, Unsteady,
 };
 use iotax_diagnose::of_search;
+use iotax_experiment::rule::{Condition, Side};
 use iotax_quantity::{capital, count, percent, size, span, whole};
 use iotax_record::{End, SearchHead};
 
@@ -14,7 +15,7 @@ use self::quantity::{Quantity, lasted, plain};
 use crate::bandwidth::{MEASURED, Unit};
 use crate::cause::{self, diagnoses};
 use crate::name::printable;
-use crate::rule::{self, Ruling};
+use crate::rule::{self, Ruling, would_detect};
 use crate::{cap, format, limit};
 
 /// A search: what was asked, what was found, how it ended.
@@ -288,9 +289,23 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
 pub fn rulings(search: SearchResult<'_>) -> Vec<Ruling> {
     let ruling = |judgment: &CapJudgment| {
         let told = told(judgment, search.unit());
-        Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told)
+        let ruling = Ruling::new(&judgment.of, &judgment.rule, judgment.outcome, &told);
+        match judgment.detectable {
+            Some(per_s) => ruling.and(&detectable(judgment, per_s, search.unit())),
+            None => ruling,
+        }
     };
     search.caps.rules.iter().map(ruling).collect()
+}
+
+/// `A cap of 4,900 IOPS or less would have been detected.`
+fn detectable(judgment: &CapJudgment, per_s: f64, unit: Unit) -> String {
+    let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), unit);
+    let side = match judgment.rule.condition {
+        Condition::Figure { side, .. } => side,
+        Condition::SlowerBy(_) | Condition::BelowDocumented(_) => Side::Below,
+    };
+    would_detect(&format!("a cap of {}", quantity.rate(per_s)), side)
 }
 
 /// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`

@@ -56,6 +56,7 @@ mod tests {
             found: found.map(|(value, lo, hi)| Estimate { value, lo, hi }),
             trials: 5,
             needed,
+            detectable: None,
             missing: None,
             open: None,
         };

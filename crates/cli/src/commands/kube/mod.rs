@@ -62,8 +62,8 @@ fn run(args: KubeRunArgs) -> Result<Exit> {
 fn limits(args: &KubeLimitsArgs) -> Result<Exit> {
     let mut volumes = InCluster::new(&args.cluster, &args.pods)?;
     let resolved = resolve::kube_limits(args, &mut volumes)?;
-    let KubeLimitsArgs { documented, output, gate, .. } = args;
-    let asked = Asked { command: "kube-limits", documented, output, gate, iostat: false };
+    let KubeLimitsArgs { documented, output, .. } = args;
+    let asked = Asked { command: "kube-limits", documented, output, iostat: false };
     measured(&resolved, &Backend::Volumes(&volumes), &asked)
 }
 

@@ -114,6 +114,7 @@ fn spec() -> Spec {
             encryption_at_host: Some(true),
         },
         fail_if: vec![rule()],
+        undecided: Some(iotax_experiment::rule::UndecidedAs::Pass),
         side_runs: SideRuns {
             depth_check: true,
             below_cap: true,
