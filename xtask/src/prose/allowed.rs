@@ -118,7 +118,7 @@ pub(super) const QUANTITIES: [Allowed; 13] = [
     all("report/csv/mod.rs", "for programs"),
     all("report/figures/steps.rs", "for programs"),
     all("report/iostat.rs", "the layout of iostat"),
-    all("report/json/run/latency.rs", "the keys of fio"),
+    all("report/json/run/mod.rs", "the keys of fio"),
     all("report/search/tables.rs", "for programs"),
     Allowed {
         file: "wording/catalog.rs",
