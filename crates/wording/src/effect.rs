@@ -36,6 +36,9 @@ pub trait EffectWords {
     /// per I/O`.
     fn size(self, what: &str) -> String;
 
+    /// Of a time, as what something takes: `30 % longer [29, 31]`, `20 % less time [18, 22]`.
+    fn in_time(self) -> String;
+
     /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
     fn in_short(self) -> String;
 }
@@ -48,6 +51,11 @@ impl EffectWords for Effect {
     fn size(self, what: &str) -> String {
         let link = if self.on == On::Cost { "" } else { " in" };
         format!("{}{link} {what}", self.in_words())
+    }
+
+    fn in_time(self) -> String {
+        let [faster, slower] = ways(On::Time);
+        self.in_words().replace(slower, "longer").replace(faster, "less time")
     }
 
     fn in_short(self) -> String {
@@ -250,6 +258,15 @@ mod tests {
         );
         let dearer = effect(On::Cost, [1.5, 1.3, 1.7]);
         assert_eq!(dearer.size("CPU per I/O"), "2.5x more [2.3, 2.7] CPU per I/O");
+    }
+
+    #[test]
+    fn of_a_time_it_is_said_how_long_something_takes() {
+        let time = |numbers| effect(On::Time, numbers).in_time();
+        assert_eq!(time([0.3, 0.29, 0.31]), "30 % longer [29, 31]");
+        assert_eq!(time([-0.2, -0.22, -0.18]), "20 % less time [18, 22]");
+        assert_eq!(time([1.5, 1.3, 1.7]), "2.5x longer [2.3, 2.7]");
+        assert_eq!(time([0.01, -0.01, 0.03]), "1 % longer [\u{2212}1, 3]");
     }
 
     #[test]
