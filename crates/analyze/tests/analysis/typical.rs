@@ -50,7 +50,7 @@ fn a_rule_about_the_median_is_decided_by_it() {
     let mut bed = Bed::compare(&["old", "new"]).stop(|stop| stop.max_blocks = 400);
     let rules = ["p50 slower by 5%", "p50 slower by 50%", "slower by 5%"];
     bed.edit(|spec| spec.fail_if = rules.map(|rule| Rule::parse(rule).unwrap()).into());
-    let trials = noisy(&mut bed, [100.0, 130.0], 0.6);
+    let trials = noisy(&mut bed, [100.0, 130.0], 0.2);
     let judged = bed.analyze(&trials).analysis.rules;
     let outcomes: Vec<RuleOutcome> = judged.iter().map(|judged| judged.outcome).collect();
     assert_eq!(outcomes, [RuleOutcome::Fail, RuleOutcome::Pass, RuleOutcome::Undecided]);
@@ -61,8 +61,6 @@ fn a_rule_about_the_median_is_decided_by_it() {
     assert!(bed.decide(&trials).stop.is_empty());
     bed.edit(|spec| spec.fail_if.truncate(2));
     assert!(!bed.decide(&trials).stop.is_empty());
-    bed.edit(|spec| spec.fail_if = vec![Rule::parse("p50 slower by 30%").unwrap()]);
-    assert!(bed.decide(&trials).stop.is_empty(), "the truth lies on the limit");
 }
 
 /// Throughput has its verdict long before.
