@@ -179,10 +179,10 @@ impl Stage {
         let mut synced = LatencyHistogram::new();
         let window_ns = (WINDOW * SECOND_NS) as u64;
         synced.record_many((1e6 * sync / speed) as u64, syncs);
-        // A trial's median is what 4,000 of its writes say, spread by a factor of two.
+        // A trial's median is what 1,000 of its writes say, spread by a factor of two.
         let median_ns = 50e3 / (1.0 - tax) / speed * self.typical[at].next(&mut self.rng);
         let mut service = LatencyHistogram::new();
-        for _ in 0..4_000 {
+        for _ in 0..1_000 {
             let spread = 2_f64.powf(self.rng.random_range(-0.5..0.5));
             service.record((median_ns * spread) as u64);
         }

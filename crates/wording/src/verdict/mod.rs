@@ -28,7 +28,7 @@ pub mod phases;
 mod preconditioning;
 pub mod results;
 mod stalls;
-pub mod typical;
+mod typical;
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;

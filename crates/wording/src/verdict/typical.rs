@@ -5,12 +5,12 @@ use iotax_experiment::Workload;
 use iotax_experiment::rule::TimeKind;
 
 use super::against::against;
-use super::comparison::known;
+use super::comparison::{known, subject};
 use crate::effect::EffectWords as _;
 use crate::name;
 
 /// One typical operation of the primary job: `read`, `write`, `sync`, `request` or `operation`.
-pub fn noun(workload: &Workload) -> &'static str {
+fn noun(workload: &Workload) -> &'static str {
     match workload.primary_job().map(|job| (job.leading_kind(), job.engine.is_network())) {
         Some((TimeKind::Sync, _)) => "sync",
         Some((TimeKind::Read, _)) => "read",
@@ -37,7 +37,7 @@ pub(super) fn sentence(
     analysis: &Analysis,
     workload: &Workload,
 ) -> String {
-    let name = super::comparison::subject(primary);
+    let name = subject(primary);
     let on = [format!(" on {name} than on {baseline}"), format!(" on {name} as on {baseline}")];
     let text = against(primary, baseline, analysis);
     with(primary, typical, workload, on).in_place_of(text)
@@ -105,6 +105,6 @@ fn is_noisy(primary: &Comparison) -> bool {
 }
 
 /// `throughput is too noisy to say`
-pub(super) fn noisy(primary: &Comparison) -> String {
+fn noisy(primary: &Comparison) -> String {
     format!("{} is too noisy to say", name::metric(primary.metric))
 }
