@@ -45,7 +45,7 @@ pub trait EffectWords {
 
 impl EffectWords for Effect {
     fn in_words(self) -> String {
-        factors(self).unwrap_or_else(|| percents(self))
+        in_words(self, ways(self.on))
     }
 
     fn size(self, what: &str) -> String {
@@ -54,8 +54,7 @@ impl EffectWords for Effect {
     }
 
     fn in_time(self) -> String {
-        let [faster, slower] = ways(On::Time);
-        self.in_words().replace(slower, "longer").replace(faster, "less time")
+        in_words(self, ["less time", "longer"])
     }
 
     fn in_short(self) -> String {
@@ -63,11 +62,16 @@ impl EffectWords for Effect {
     }
 }
 
+/// `ways`: what a gain is and what a loss.
+fn in_words(effect: Effect, ways: [&str; 2]) -> String {
+    factors(effect, ways).unwrap_or_else(|| percents(effect, ways))
+}
+
 /// In percent of the way it goes; ends on the other side are below zero. With an estimate its
 /// digits are those that the interval bears.
-fn percents(effect: Effect) -> String {
+fn percents(effect: Effect, ways: [&str; 2]) -> String {
     let is_gain = effect.middle().is_some_and(|middle| middle < 0.0);
-    let way = way(effect, is_gain);
+    let way = way(ways, is_gain);
     let size = |tax: f64| if is_gain { -tax } else { tax };
     let ends = effect.ends.map(|[lo, hi]| if is_gain { [-hi, -lo] } else { [lo, hi] });
     match (effect.tax, ends) {
@@ -80,24 +84,20 @@ fn percents(effect: Effect) -> String {
             let [lo, hi] = ends.map(|end| 100.0 * end);
             let decimals = interval_decimals(lo, hi);
             let [near, far] = [lo.abs(), hi].map(|end| fixed(end, decimals));
-            let between = if lo < 0.0 {
-                format!(" % {}", self::way(effect, !is_gain))
-            } else {
-                String::new()
-            };
+            let between =
+                if lo < 0.0 { format!(" % {}", self::way(ways, !is_gain)) } else { String::new() };
             format!("{near}{between} to {far} % {way}")
         }
         (None, None) => String::new(),
     }
 }
 
-const fn way(effect: Effect, is_gain: bool) -> &'static str {
-    let [gain, loss] = ways(effect.on);
+const fn way([gain, loss]: [&str; 2], is_gain: bool) -> &str {
     if is_gain { gain } else { loss }
 }
 
 /// As factors, if it is said so.
-fn factors(effect: Effect) -> Option<String> {
+fn factors(effect: Effect, ways: [&str; 2]) -> Option<String> {
     if !effect.is_factor() {
         return None;
     }
@@ -105,11 +105,11 @@ fn factors(effect: Effect) -> Option<String> {
     let all = || logs.into_iter().flatten().chain([middle]);
     let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
     let digits = if width < 0.05 { 3 } else { 2 };
-    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(effect, log < 0.0));
+    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(ways, log < 0.0));
     let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
     let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
     Some(match (effect.tax, logs) {
-        (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(effect, middle < 0.0)),
+        (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(ways, middle < 0.0)),
         (_, Some(logs)) => {
             // Away from none.
             let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
