@@ -1,7 +1,7 @@
 //! Trials in, progress and analysis out.
 
-use iotax_experiment::Design;
 use iotax_experiment::rule::Condition;
+use iotax_experiment::{Design, Rule};
 use iotax_record::{End, EndReason, ExperimentHead, Trial};
 use iotax_stats::sample::{count, mean};
 
@@ -155,7 +155,7 @@ impl Analyzer {
         let by_subject = |conclude: &dyn Fn(Metric) -> Vec<Conclusion>| {
             let mut subjects = by_subject(self.method.alpha, &metrics, conclude);
             for subject in &mut subjects {
-                subject.retain(|c| c.comparison.metric.role() != Role::Beside);
+                subject.retain(|c| !self.is_beside(c.comparison.metric));
             }
             subjects
         };
@@ -230,6 +230,7 @@ impl Analyzer {
         let shifts = check.shifts();
         check.withhold(&mut conclusions, &shifts);
         check.mask(&mut conclusions, &depths);
+        masked::hide_typical(conclusions.iter_mut().map(|c| &mut c.comparison));
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
@@ -304,7 +305,7 @@ impl Analyzer {
     /// The largest tax that counts as none, or keeps a rule.
     fn room(&self) -> f64 {
         let shares = self.experiment.spec.fail_if.iter().filter_map(|rule| match rule.condition {
-            Condition::SlowerBy(share) => Some(share),
+            Condition::SlowerBy(slowdown) if !slowdown.typical => Some(slowdown.share),
             _ => None,
         });
         shares.fold(self.method.margin, f64::max)
@@ -349,8 +350,15 @@ impl Analyzer {
     fn deciding(&self) -> Vec<Metric> {
         let metrics = self.metrics();
         let is_waited_for = metrics.iter().any(|metric| metric.role() == Role::NeedsWord);
-        let decides = |metric: &Metric| is_waited_for || metric.role() != Role::Beside;
+        let decides = |metric: &Metric| is_waited_for || !self.is_beside(*metric);
         metrics.into_iter().filter(decides).collect()
+    }
+
+    /// Whether it has nothing to do with the end of a run: it has if a rule is about it.
+    fn is_beside(&self, metric: Metric) -> bool {
+        let is_typical = |rule: &Rule| matches!(rule.condition, Condition::SlowerBy(slowdown) if slowdown.typical);
+        let is_ruled = metric == Metric::P50 && self.experiment.spec.fail_if.iter().any(is_typical);
+        metric.role() == Role::Beside && !is_ruled
     }
 
     /// All conclusions, those of one arm or layer side by side with its primary metric first.

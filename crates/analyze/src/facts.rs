@@ -13,6 +13,7 @@ use crate::counters::{self, CounterSeries, CounterSummary};
 use crate::described::{self, Described};
 use crate::spread::LatencySpread;
 use crate::taken::{Taken, taken};
+use crate::typical::Typical;
 
 /// What became of a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -129,6 +130,8 @@ pub(crate) struct JobFacts {
     pub p99_latency_ns: u64,
     /// Latencies behind the two above.
     pub latency_ios: u64,
+    /// The median of the leading kind of operation; of the primary job alone.
+    pub typical: Option<Typical>,
     /// From submission: mean times I/Os, so that I/Os counted without a latency, or the other way
     /// round, break Little's law.
     pub service_sum_ns: f64,
@@ -302,6 +305,7 @@ impl JobFacts {
             sync_max_ns: syncs.max_ns,
             waits_for_syncs: job.waits_for_syncs(),
             latency_ios: latency.count(),
+            typical: None,
             service_sum_ns: if record.directions().any(|part| part.response.is_some()) {
                 record.directions().map(sum_ns).sum()
             } else if latency.count() == 0 {
@@ -384,7 +388,17 @@ pub(crate) fn positive(value: f64) -> Option<f64> {
 fn jobs(load: &LoadRecord, workload: &Workload, from_submission: bool) -> Vec<JobFacts> {
     let of_job = |(index, job): (usize, &Job)| {
         let record = load.jobs.iter().find(|record| record.name == job.name)?;
-        Some(JobFacts::of(record, index, workload, from_submission))
+        let facts = JobFacts::of(record, index, workload, from_submission);
+        // It costs a walk through all buckets.
+        let typical = facts.is_primary.then(|| {
+            Typical::of(
+                record,
+                &job.leading_kind(),
+                from_submission,
+                load.driver.starts_with("fio"),
+            )
+        });
+        Some(JobFacts { typical: typical.flatten(), ..facts })
     };
     workload.jobs.iter().enumerate().filter_map(of_job).collect()
 }

@@ -44,6 +44,7 @@ mod stalled;
 mod summary;
 mod taken;
 mod targets;
+mod typical;
 
 pub use analysis::*;
 pub use analyzer::Analyzer;

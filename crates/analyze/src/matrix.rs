@@ -17,6 +17,7 @@ use crate::facts::{JobFacts, TrialFacts};
 use crate::family;
 use crate::method::Method;
 use crate::metrics::Metric;
+use crate::resolution;
 use crate::results::{self, Contrast, Sample};
 
 /// The factors of an experiment, and how their effects are concluded on.
@@ -256,6 +257,8 @@ impl Factors {
             row.push_contrast(blocks.all[block].block, log_ratio, difference);
         }
         row.gate = known.iter().find_map(|pair| gate(blocks, *pair, metric));
+        let trials = blocks.all.iter().flat_map(|block| block.trials.iter().flatten().copied());
+        row.resolution = resolution::of_contrast(metric, trials);
         row
     }
 

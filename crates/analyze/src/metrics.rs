@@ -29,6 +29,14 @@ pub enum Metric {
     RoundTrip,
     /// Connections per second, each with a request and its answer.
     ConnectionRate,
+    /// Median time of the operations that the primary job is about ([`Job::leading_kind`]): what the
+    /// typical one takes. Unlike the tail it is compared in a closed loop, too. There a stall delays as
+    /// many operations as are in flight, however many a faster arm would have issued meanwhile: that moves
+    /// the few in the tail, and not the half of all that is below the median. For the same reason stalls
+    /// and busy neighbours disturb it less than they disturb a rate.
+    ///
+    /// [`Job::leading_kind`]: iotax_experiment::Job::leading_kind
+    P50,
     /// Mean time to load an index.
     LoadTime,
     /// Mean time of an I/O from its submission: what the storage takes, without the wait for a turn.
@@ -49,7 +57,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Self; 15] = [
+    pub const ALL: [Self; 16] = [
         Self::P99,
         Self::Latency,
         Self::Throughput,
@@ -57,6 +65,7 @@ impl Metric {
         Self::Delivered,
         Self::RoundTrip,
         Self::ConnectionRate,
+        Self::P50,
         Self::LoadTime,
         Self::ServiceTime,
         Self::SyncP99,
@@ -135,6 +144,13 @@ impl Metric {
                 of: |trial| trial.primary().map(JobFacts::iops),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::P50 => MetricInfo {
+                id: "p50",
+                compares: |workload| !workload.moves_bytes(),
+                of: |trial| Some(trial.primary()?.typical?.ns),
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::NeedsRate],
                 ..PLAIN
             },
             Self::LoadTime => MetricInfo {
@@ -431,9 +447,9 @@ mod tests {
     #[test]
     fn the_syncs_of_a_job_that_waits_for_them_come_first() {
         let [every, many] = [1, 1000].map(|n| move |job: &mut Job| job.fsync_every = Some(n));
-        let rest = [Metric::Throughput, Metric::CpuPerIo];
+        let rest = [Metric::Throughput, Metric::P50, Metric::CpuPerIo];
         assert_eq!(compared_in(every), [&[Metric::SyncLatency], &rest[..]].concat());
-        let at_times = [Metric::Throughput, Metric::SyncLatency, Metric::CpuPerIo];
+        let at_times = [Metric::Throughput, Metric::P50, Metric::SyncLatency, Metric::CpuPerIo];
         assert_eq!(compared_in(many), at_times);
         assert_eq!(compared_in(|job| job.end_fsync = true), rest);
         let mostly_reads = |job: &mut Job| (job.read_percent, job.fsync_every) = (70, Some(1));

@@ -15,6 +15,7 @@ use crate::conclude::{Conclusion, conclude as conclude_on};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::{Metric, Trait};
+use crate::resolution;
 use crate::screened::is_population;
 use crate::stalled::StalledBlocks;
 
@@ -64,6 +65,7 @@ fn row(blocks: &Blocks<'_>, names: &[String], node: usize, metric: Metric) -> Bl
     }
     row.in_order(orders.into_iter());
     row.gate = compare::gate(metric, &known);
+    row.resolution = resolution::of_contrast(metric, known.iter().flatten().copied());
     if metric.has(Trait::Stalls) {
         row.stalled = StalledBlocks::of(&pairs(blocks, node, metric));
     }

@@ -4,6 +4,8 @@
 //! how well they can be known at best: a rate is a count, which the ends of the window round; a
 //! percentile is a bucket of a histogram; and the mean of a few seconds is no surer than these seconds.
 
+use std::collections::BTreeSet;
+
 use iotax_stats::dependence::pooled_long_run_variance;
 
 use crate::facts::{JobFacts, TrialFacts};
@@ -26,7 +28,8 @@ pub(crate) fn of(metric: Metric, pairs: &[[&TrialFacts; 2]]) -> f64 {
     }
     let sides = [0, 1].map(|side| {
         let trials: Vec<&TrialFacts> = pairs.iter().map(|pair| pair[side]).collect();
-        let rounded = trials.iter().filter_map(|trial| Some(rounded(metric, trial.primary()?)));
+        let rounded =
+            trials.iter().filter_map(|trial| Some(rounded(metric, trial.primary()?, pairs.len())));
         let is_told_by_seconds = pairs.len() < ENOUGH && metric.has(Trait::AddsUp);
         let seconds = || trials.iter().map(|trial| trial.per_second_ios.as_slice());
         let of_seconds = if is_told_by_seconds { variance_of_means(seconds()) } else { 0.0 };
@@ -35,8 +38,22 @@ pub(crate) fn of(metric: Metric, pairs: &[[&TrialFacts; 2]]) -> f64 {
     (sides[0] + sides[1]).sqrt()
 }
 
-/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket.
-fn rounded(metric: Metric, job: &JobFacts) -> f64 {
+/// The same of a contrast of several arms in p50. As in a difference of two, the squares of its weights add
+/// up to 2 at most.
+pub(crate) fn of_contrast<'a>(metric: Metric, trials: impl Iterator<Item = &'a TrialFacts>) -> f64 {
+    let trials: Vec<&TrialFacts> = trials.filter(|_| metric == Metric::P50).collect();
+    let blocks = trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len();
+    let variances =
+        trials.iter().filter_map(|trial| Some(rounded(metric, trial.primary()?, blocks)));
+    (2.0 * variances.sum::<f64>() / trials.len().max(1) as f64).sqrt()
+}
+
+/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket. Of a median
+/// what its operations tell, in one of so many blocks.
+fn rounded(metric: Metric, job: &JobFacts, blocks: usize) -> f64 {
+    if metric == Metric::P50 {
+        return job.typical.map_or(0.0, |typical| typical.variance(blocks));
+    }
     if metric.quantile().is_some() {
         return BUCKET * BUCKET / 12.0;
     }
@@ -74,6 +91,7 @@ fn variance_of_means<'a>(trials: impl Iterator<Item = &'a [u32]>) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::typical::Typical;
 
     fn sd(trials: [&[u32]; 2]) -> f64 {
         variance_of_means(trials.into_iter().cycle().take(4)).sqrt()
@@ -95,9 +113,19 @@ mod tests {
     #[test]
     fn a_count_is_known_to_its_ends_and_a_percentile_to_its_bucket() {
         let job = JobFacts { ios: 5000, ..JobFacts::default() };
-        let rate = rounded(Metric::Throughput, &job).sqrt();
+        let rate = rounded(Metric::Throughput, &job, 4).sqrt();
         assert!((rate - 1.0 / 5000.0 / 6.0_f64.sqrt()).abs() < 1e-12, "{rate}");
-        assert!((rounded(Metric::P99, &job).sqrt() - 1e-3 / 12.0_f64.sqrt()).abs() < 1e-12);
-        assert_eq!(rounded(Metric::Throughput, &JobFacts::default()), 0.0);
+        assert!((rounded(Metric::P99, &job, 4).sqrt() - 1e-3 / 12.0_f64.sqrt()).abs() < 1e-12);
+        assert_eq!(rounded(Metric::Throughput, &JobFacts::default(), 4), 0.0);
+    }
+
+    #[test]
+    fn more_blocks_do_not_tell_where_in_its_bucket_a_median_is() {
+        let typical = Typical { ns: 1e5, sampling: 1e-6, blur: 1e-3 };
+        let job = JobFacts { typical: Some(typical), ..JobFacts::default() };
+        let error_of_mean =
+            |blocks: usize| (rounded(Metric::P50, &job, blocks) / blocks as f64).sqrt();
+        assert!((error_of_mean(4) / error_of_mean(400) - 1.0).abs() < 1e-5);
+        assert!((error_of_mean(400) - 1e-3 / 12.0_f64.sqrt()).abs() < 1e-6);
     }
 }

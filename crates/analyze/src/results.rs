@@ -33,9 +33,9 @@ pub(crate) fn metrics(trials: &[TrialFacts], workload: &Workload) -> Vec<Metric>
     let syncs = [Metric::SyncP99, Metric::SyncLatency].into_iter();
     let syncs = syncs.filter(|metric| is_rate || metric.quantile().is_none()).filter(is_known);
     let others: &[Metric] = if is_rate {
-        &[Metric::Latency, Metric::P99, Metric::CpuPerIo]
+        &[Metric::Latency, Metric::P99, Metric::P50, Metric::CpuPerIo]
     } else {
-        &[Metric::CpuPerIo]
+        &[Metric::P50, Metric::CpuPerIo]
     };
     let others = others.iter().copied().filter(is_known);
     let rest = std::iter::once(Metric::Throughput).chain(others);
@@ -60,11 +60,16 @@ pub(crate) struct Sample {
     values: Vec<f64>,
     /// Logarithms; a record has several trials, which are one result, and no more than that.
     trials: Vec<f64>,
+    /// Variance that their mean has at least: results of one tool round alike.
+    least: f64,
 }
 
 impl Sample {
     pub(crate) fn of(trials: &[TrialFacts], arm: usize, metric: Metric) -> Self {
         let usable = trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm));
+        let typical = |trial: &TrialFacts| trial.primary()?.typical.map(|t| t.blur_variance());
+        let is_typical = |_: &f64| metric == Metric::P50;
+        let least = usable.clone().filter_map(typical).filter(is_typical).fold(0.0, f64::max);
         let known = usable.filter_map(|trial| Some((trial.block, metric.of(trial)?)));
         let mut results: BTreeMap<u32, Vec<f64>> = BTreeMap::new();
         for (block, value) in known {
@@ -75,6 +80,7 @@ impl Sample {
             blocks: results.keys().copied().collect(),
             values: results.values().map(typical).collect(),
             trials: results.into_values().flatten().collect(),
+            least,
         }
     }
 
@@ -161,7 +167,11 @@ impl<'a> Contrast<'a> {
     fn test(&self) -> Option<Unpaired> {
         let logs: Vec<[Vec<f64>; 2]> =
             self.pairs.iter().map(|pair| pair.map(Sample::logs)).collect();
-        Unpaired::over(&logs.iter().map(|[base, with]| [&**base, &**with]).collect::<Vec<_>>())
+        let test =
+            Unpaired::over(&logs.iter().map(|[base, with]| [&**base, &**with]).collect::<Vec<_>>());
+        let least = self.pairs.iter().map(|[base, with]| base.least + with.least);
+        let least = least.fold(0.0, f64::max).sqrt();
+        test.map(|test| test.at_least(least))
     }
 
     /// What the trials of single results give, where that is all there is.
@@ -275,6 +285,7 @@ mod tests {
             blocks: vec![0, 1, 2],
             values: values.to_vec(),
             trials: values.iter().map(|value| value.ln()).collect(),
+            least: 0.0,
         }
     }
 

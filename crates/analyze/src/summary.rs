@@ -154,6 +154,7 @@ pub(crate) fn points(
                 used: is_used(trial),
                 iops: job.map(JobFacts::iops),
                 bytes_per_s: job.map(JobFacts::bytes_per_s),
+                p50_ns: Metric::P50.of(trial).map(iotax_quantity::whole),
                 p99_ns: job.filter(|job| job.latency_ios > 0).map(|job| job.p99_latency_ns),
                 sync_mean_ns: synced.map(|job| job.sync_sum_ns / job.syncs as f64),
                 sync_p99_ns: synced.map(|job| job.sync_p99_ns).filter(|ns| *ns > 0),

@@ -65,7 +65,7 @@ fn figure_of(
     }
 }
 
-fn latencies<'a>(
+pub(crate) fn latencies<'a>(
     job: &'a JobRecord,
     kind: &TimeKind,
     from_submission: bool,

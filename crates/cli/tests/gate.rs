@@ -138,6 +138,36 @@ fn a_rule_that_nothing_can_decide_is_refused_before_anything_is_measured() {
     assert_eq!(std::fs::read_dir(desk.path()).unwrap().count(), 0, "nothing was measured");
 }
 
+/// Each read takes four times as long, which a busy machine does not hide.
+#[test]
+fn a_planted_delay_breaks_a_rule_about_the_median() {
+    let desk = Desk::new();
+    let arm = |name, latency| format!("{name}=mem(size=16M) + delay(latency={latency})");
+    let arms = [arm("old", "1ms"), arm("new", "4ms")];
+    let said = desk.run(&[
+        "compare", "-w", "randread-4k", "--set", "size=4M", "--quick", "--ramp", "0", "--time",
+        "200ms", &arms[0], &arms[1], "--fail-if", "p50 slower by 10%", "-q", "--out", "out",
+    ]);
+    assert_eq!(said.code, 1, "{said}");
+    let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
+    assert!(told[0].starts_with("  Rule broken: `p50 slower by 10%`: new is "), "{said}");
+    let read = |format| desk.run(&["report", "out", "--format", format]).out;
+    let json: serde_json::Value = serde_json::from_str(&read("json")).unwrap();
+    let compared = json["comparisons"].as_array().unwrap();
+    let p50 = compared.iter().find(|c| c["metric"] == "p50").unwrap();
+    assert!((1.0..4.0).contains(&p50["tax"].as_f64().unwrap()), "{p50:#}");
+    let csv = read("csv");
+    let at = csv.lines().next().unwrap().split(',').position(|name| name == "p50_ns").unwrap();
+    let mut medians = csv.lines().skip(1).map(|line| line.split(',').nth(at).unwrap());
+    assert!(
+        medians.all(|ns| (1_000_000..100_000_000).contains(&ns.parse::<u64>().unwrap())),
+        "{csv}"
+    );
+    let refused = ["plan", "compare", "-w", "tcp-stream", "a=loopback", "b=loopback", "--fail-if"];
+    let said = desk.run(&[&refused[..], &["p50 slower by 5%"]].concat());
+    assert!(said.code == 2 && said.err.contains("not single operations"), "{said}");
+}
+
 #[test]
 fn tests_and_workflows_get_a_line_for_each_rule() {
     let desk = Desk::new();

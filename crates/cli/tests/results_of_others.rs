@@ -27,7 +27,7 @@ fn json(text: &str) -> Value {
 #[test]
 fn one_result_each_is_a_difference_without_an_interval() {
     assert_snapshot!(desk().compared(&["before.xml", "after.xml"], &[
-        "after throughput undecided 0.250 [-, -] 1",
+        "after throughput undecided 0.250 [-, -] 1", "after p50 undecided 0.333 [-, -] 1",
     ]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
@@ -36,8 +36,9 @@ fn one_result_each_is_a_difference_without_an_interval() {
       Nothing was run here: the figures are those of the files.
 
     Tax
-      arm    metric           effect  n  verdict
-      after  throughput  25 % slower  1  undecided
+      arm    metric            effect  n  verdict
+      after  throughput   25 % slower  1  undecided
+      after  p50 latency  33 % slower  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
     Arms
@@ -60,6 +61,8 @@ fn one_result_each_is_a_difference_without_an_interval() {
     Not concluded
       - Throughput of after: 1 result of before and 1 of after give no interval; it
         takes 2 of each at least, and 5 for a narrow one.
+      - P50 latency of after: 1 result of before and 1 of after give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
       - Tails are described, not compared: a slower arm got less load. For a verdict
         on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
       - Not checked, because such results do not tell: whether a cache answered,
@@ -76,7 +79,7 @@ fn results_of_other_jobs_say_so() {
     assert_snapshot!(desk().compared(&["before=before1.json", "after=blocks8k.json"], &[
         "after throughput undecided 0.005 [-, -] 1",
         "after latency undecided 2.273 [-, -] 1",
-        "after p99 insufficient tail samples - [-, -] 1",
+        "after p99 insufficient tail samples - [-, -] 1", "after p50 undecided 1.000 [-, -] 1",
         "after cpu_per_io undecided 9.938 [-, -] 1",
     ]), @"
     randread: 2 results of fio 3.33
@@ -97,6 +100,7 @@ fn results_of_other_jobs_say_so() {
       after  throughput    0.5 % slower  1  undecided
       after  mean latency   3.3x slower  1  undecided
       after  p99 latency              –  1  insufficient tail samples
+      after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
       Without an interval; n: results of the arm that has fewer.
 
@@ -124,6 +128,8 @@ fn results_of_other_jobs_say_so() {
         it takes 2 of each at least, and 5 for a narrow one.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
+      - P50 latency of after: 1 result of before and 1 of after give no interval; it
+        takes 2 of each at least, and 5 for a narrow one.
       - CPU per I/O of after: 1 result of before and 1 of after give no interval; it
         takes 2 of each at least, and 5 for a narrow one.
       - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
@@ -145,7 +151,7 @@ fn several_results_have_an_interval() {
     assert_snapshot!(desk().compared(&[before, after], &[
         "after throughput slower 0.251 [0.249, 0.253] 3",
         "after latency undecided 0.895 [-0.565, 7.250] 3",
-        "after p99 insufficient tail samples - [-, -] 3",
+        "after p99 insufficient tail samples - [-, -] 3", "after p50 undecided 0.207 [-0.305, 1.096] 3",
         "after cpu_per_io undecided 1.186 [-0.958, 113.451] 3",
     ]), @"
     randread: 6 results of fio 3.33
@@ -168,6 +174,7 @@ fn several_results_have_an_interval() {
       after  mean latency           90 % slower [−56, 725]  3  undecided
       after  p99 latency                                 –  3  insufficient tail
                                                                samples
+      after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
       other; n: results of the arm that has fewer; margin 5 %.
@@ -194,6 +201,8 @@ fn several_results_have_an_interval() {
         the effect is 56 % faster to 725 % slower. More results of each narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
+      - P50 latency of after: undecided; from 3 and 3 results all that is known of
+        the effect is 30 % faster to 110 % slower. More results of each narrow it.
       - CPU per I/O of after: undecided; from 3 and 3 results all that is known of
         the effect is 24x less to 114x more. More results of each narrow it.
       - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the

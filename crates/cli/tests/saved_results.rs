@@ -263,7 +263,8 @@ fn each_group_has_a_baseline_of_its_own() {
       Without an interval; n: results of the arm that has fewer.
     ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
-    assert_eq!(result["comparisons"][1]["against"], "gke", "{result:#}");
+    let mut all = result["comparisons"].as_array().unwrap().iter();
+    assert!(all.any(|found| found["against"] == "gke"), "{result:#}");
     fs::remove_dir_all(desk.path().join("out")).unwrap();
     assert_snapshot!(paired(&["--pair", "aks,azure"]), @"
     error: option --pair: unknown arm `azure`; did you mean `c-azure`?

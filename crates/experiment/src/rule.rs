@@ -24,8 +24,8 @@ pub struct Rule {
 /// What breaks a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// To be slower than the baseline by more than this fraction, in the primary metric.
-    SlowerBy(f64),
+    /// To be slower than the baseline.
+    SlowerBy(Slowdown),
     /// A cap below what is documented of its target by more than this fraction.
     BelowDocumented(f64),
     /// A figure on the wrong side of a limit, whatever the baseline has.
@@ -38,6 +38,15 @@ pub enum Condition {
         /// In nanoseconds, I/Os per second or bytes per second.
         limit: f64,
     },
+}
+
+/// By how much an arm must not be slower than the baseline.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Slowdown {
+    /// More than this fraction breaks the rule.
+    pub share: f64,
+    /// It is the median operation that is compared, not the primary metric.
+    pub typical: bool,
 }
 
 /// What results say of a rule.
@@ -112,6 +121,10 @@ const KINDS: [(&str, TimeKind); 8] = [
     ("publish", TimeKind::Operation("publish")),
     ("query", TimeKind::Operation("query")),
 ];
+/// What a rule about a difference from the baseline says of it.
+const SLOWER: &str = "slower by ";
+/// What stands before that where it is about the median operation.
+const TYPICAL: &str = "p50";
 const SHAPE: &str = "write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or \
                      'new: iops < 5000'";
 
@@ -137,8 +150,15 @@ impl Rule {
 }
 
 fn condition(text: &str) -> Result<Condition, Error> {
-    if let Some(by) = text.strip_prefix("slower by ") {
-        return Ok(Condition::SlowerBy(part(by, "slower")?));
+    if let Some((what, by)) = text.split_once(SLOWER)
+        && (what.is_empty() || what.ends_with(char::is_whitespace))
+    {
+        let typical = match what.trim() {
+            "" => false,
+            TYPICAL => true,
+            other => return Err(not_compared(other)),
+        };
+        return Ok(Condition::SlowerBy(Slowdown { share: part(by, "slower")?, typical }));
     }
     if let Some(by) = text.strip_prefix("below documented by ") {
         return Ok(Condition::BelowDocumented(part(by, "below documented")?));
@@ -169,6 +189,14 @@ fn condition(text: &str) -> Result<Condition, Error> {
         return Err(Error::syntax(problem, "leave the job out"));
     }
     Ok(Condition::Figure { job, figure, side, limit })
+}
+
+fn not_compared(what: &str) -> Error {
+    let problem = format!("`{what}` is not compared by `slower by`");
+    Error::syntax(
+        problem,
+        "write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'",
+    )
 }
 
 /// A share that leaves something.
@@ -260,7 +288,10 @@ impl fmt::Display for Rule {
             write!(f, "{of}: ")?;
         }
         match &self.condition {
-            Condition::SlowerBy(share) => write!(f, "slower by {}", percent(*share)),
+            Condition::SlowerBy(Slowdown { share, typical }) => {
+                let what = if *typical { format!("{TYPICAL} ") } else { String::new() };
+                write!(f, "{what}{SLOWER}{}", percent(*share))
+            }
             Condition::BelowDocumented(share) => {
                 write!(f, "below documented by {}", percent(*share))
             }
@@ -401,7 +432,10 @@ mod tests {
 
     #[test]
     fn rules_are_read_as_people_write_them() {
-        assert_eq!(of("slower by 5%").condition, Condition::SlowerBy(0.05));
+        let slower = |typical| Condition::SlowerBy(Slowdown { share: 0.05, typical });
+        assert_eq!(of("slower by 5%").condition, slower(false));
+        assert_eq!(of("new: p50 slower by 5%").condition, slower(true));
+        assert_eq!(of("new: p50  slower by 5%").of.as_deref(), Some("new"));
         let below = of("log: below documented by 10%");
         assert_eq!(below.condition, Condition::BelowDocumented(0.1));
         assert_eq!(below.of.as_deref(), Some("log"));
@@ -467,6 +501,10 @@ mod tests {
         nothing is slower by 100%
         write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
+        assert_snapshot!(error("p99 slower by 5%"), @"
+        `p99` is not compared by `slower by`
+        write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'
+        ");
         assert_snapshot!(error("wal load > 1ms"), @"
         `load` is done beside the jobs, not by `wal`
         leave the job out
@@ -484,6 +522,7 @@ mod tests {
         assert_eq!(json, "\"new: sync.p99 > 10ms\"");
         for text in [
             "slower by 2.5%",
+            "new: p50 slower by 5%",
             "below documented by 5%",
             "a: iops < 5000",
             "wal bandwidth < 100M",
@@ -496,7 +535,7 @@ mod tests {
 
     proptest::proptest! {
         #[test]
-        fn no_text_panics(text in "(slower by|below documented by|sync|p99|iops|[ .:<>%0-9a-z])*") {
+        fn no_text_panics(text in "(slower by|below documented by|sync|p50|p99|iops|[ .:<>%0-9a-z])*") {
             if let Ok(rule) = Rule::parse(&text) {
                 proptest::prop_assert_eq!(Rule::parse(&rule.to_string()).unwrap(), rule);
             }

@@ -3,10 +3,12 @@
 //! All numbers here are resolved: bytes, nanoseconds, I/Os per second. How a user writes them
 //! (`4k`, `200us`) is the business of [`crate::units`].
 
+use std::cmp::Ordering;
+
 use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
-use crate::rule::Rule;
+use crate::rule::{Rule, TimeKind};
 use crate::spec::Yields;
 use crate::tree::Tree;
 
@@ -312,6 +314,20 @@ impl Job {
     pub fn waits_for_syncs(&self) -> bool {
         const FEW: u32 = 16;
         self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
+    }
+
+    /// The kind of operation that it is about: its syncs where it waits for them, else what most of its
+    /// I/Os are, and all of them where none are most. By its options, so that it is the same in all arms.
+    pub fn leading_kind(&self) -> TimeKind {
+        let has_directions = self.tree.is_none() && !self.engine.is_network();
+        match (self.read_percent.cmp(&50), self.trims) {
+            _ if self.waits_for_syncs() => TimeKind::Sync,
+            _ if !has_directions => TimeKind::Latency,
+            (Ordering::Greater, _) => TimeKind::Read,
+            (Ordering::Less, Some(Trims::Only)) => TimeKind::Trim,
+            (Ordering::Less, None) => TimeKind::Write,
+            _ => TimeKind::Latency,
+        }
     }
 
     /// Whether its latencies are those of single I/Os of one size: not of operations on files, nor

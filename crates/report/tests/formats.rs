@@ -379,7 +379,7 @@ fn hostile_csv_has_one_record_per_trial() {
     assert_eq!(reader.headers().unwrap(), CSV_COLUMNS.as_slice());
     let records: Vec<_> = reader.records().collect::<Result<_, _>>().unwrap();
     assert_eq!(records.len(), analysis.trials.len());
-    assert_eq!(&records[0][14], "</script><img src=x onerror=alert(1)> '\"`&|\u{fffd}[2J\u{fffd}");
+    assert_eq!(&records[0][15], "</script><img src=x onerror=alert(1)> '\"`&|\u{fffd}[2J\u{fffd}");
 }
 
 #[test]

@@ -55,6 +55,12 @@ impl Unpaired {
         is_usable.then_some(Self { difference, standard_error, freedom: fewest - 1 })
     }
 
+    /// The same, but no surer than this standard error, however well results agree.
+    #[must_use]
+    pub fn at_least(self, standard_error: f64) -> Self {
+        Self { standard_error: self.standard_error.max(standard_error), ..self }
+    }
+
     /// The interval at level 1 - `alpha`.
     pub fn interval(&self, alpha: f64) -> Interval {
         let half = critical_t(alpha, self.freedom) * self.standard_error;
@@ -119,7 +125,9 @@ mod tests {
         assert_eq!(Unpaired::of(&[1e308, -1e308], &[2.0, 3.0]), None, "of infinite spread");
         assert_eq!(Unpaired::of(&[1.0], &[2.0, 3.0]), None);
         assert_eq!(Unpaired::of(&[1.0, f64::NAN], &[2.0, 3.0]), None);
-        assert!(Unpaired::of(&[1.0, 1.0], &[1.0, 1.0]).unwrap().interval(0.05).half_width() > 0.0);
+        let equal = Unpaired::of(&[1.0, 1.0], &[1.0, 1.0]).unwrap();
+        assert!(equal.interval(0.05).half_width() > 0.0);
+        assert!(equal.at_least(0.01).interval(0.05).half_width() > 0.1);
     }
 
     #[test]

@@ -36,13 +36,16 @@ pub trait EffectWords {
     /// per I/O`.
     fn size(self, what: &str) -> String;
 
+    /// Of a time, as what something takes: `30 % longer [29, 31]`, `20 % less time [18, 22]`.
+    fn in_time(self) -> String;
+
     /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
     fn in_short(self) -> String;
 }
 
 impl EffectWords for Effect {
     fn in_words(self) -> String {
-        factors(self).unwrap_or_else(|| percents(self))
+        in_words(self, ways(self.on))
     }
 
     fn size(self, what: &str) -> String {
@@ -50,16 +53,25 @@ impl EffectWords for Effect {
         format!("{}{link} {what}", self.in_words())
     }
 
+    fn in_time(self) -> String {
+        in_words(self, ["less time", "longer"])
+    }
+
     fn in_short(self) -> String {
         Self { ends: None, ..self }.in_words()
     }
 }
 
+/// `ways`: what a gain is and what a loss.
+fn in_words(effect: Effect, ways: [&str; 2]) -> String {
+    factors(effect, ways).unwrap_or_else(|| percents(effect, ways))
+}
+
 /// In percent of the way it goes; ends on the other side are below zero. With an estimate its
 /// digits are those that the interval bears.
-fn percents(effect: Effect) -> String {
+fn percents(effect: Effect, ways: [&str; 2]) -> String {
     let is_gain = effect.middle().is_some_and(|middle| middle < 0.0);
-    let way = way(effect, is_gain);
+    let way = way(ways, is_gain);
     let size = |tax: f64| if is_gain { -tax } else { tax };
     let ends = effect.ends.map(|[lo, hi]| if is_gain { [-hi, -lo] } else { [lo, hi] });
     match (effect.tax, ends) {
@@ -72,24 +84,20 @@ fn percents(effect: Effect) -> String {
             let [lo, hi] = ends.map(|end| 100.0 * end);
             let decimals = interval_decimals(lo, hi);
             let [near, far] = [lo.abs(), hi].map(|end| fixed(end, decimals));
-            let between = if lo < 0.0 {
-                format!(" % {}", self::way(effect, !is_gain))
-            } else {
-                String::new()
-            };
+            let between =
+                if lo < 0.0 { format!(" % {}", self::way(ways, !is_gain)) } else { String::new() };
             format!("{near}{between} to {far} % {way}")
         }
         (None, None) => String::new(),
     }
 }
 
-const fn way(effect: Effect, is_gain: bool) -> &'static str {
-    let [gain, loss] = ways(effect.on);
+const fn way([gain, loss]: [&str; 2], is_gain: bool) -> &str {
     if is_gain { gain } else { loss }
 }
 
 /// As factors, if it is said so.
-fn factors(effect: Effect) -> Option<String> {
+fn factors(effect: Effect, ways: [&str; 2]) -> Option<String> {
     if !effect.is_factor() {
         return None;
     }
@@ -97,11 +105,11 @@ fn factors(effect: Effect) -> Option<String> {
     let all = || logs.into_iter().flatten().chain([middle]);
     let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
     let digits = if width < 0.05 { 3 } else { 2 };
-    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(effect, log < 0.0));
+    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(ways, log < 0.0));
     let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
     let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
     Some(match (effect.tax, logs) {
-        (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(effect, middle < 0.0)),
+        (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(ways, middle < 0.0)),
         (_, Some(logs)) => {
             // Away from none.
             let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
@@ -250,6 +258,15 @@ mod tests {
         );
         let dearer = effect(On::Cost, [1.5, 1.3, 1.7]);
         assert_eq!(dearer.size("CPU per I/O"), "2.5x more [2.3, 2.7] CPU per I/O");
+    }
+
+    #[test]
+    fn of_a_time_it_is_said_how_long_something_takes() {
+        let time = |numbers| effect(On::Time, numbers).in_time();
+        assert_eq!(time([0.3, 0.29, 0.31]), "30 % longer [29, 31]");
+        assert_eq!(time([-0.2, -0.22, -0.18]), "20 % less time [18, 22]");
+        assert_eq!(time([1.5, 1.3, 1.7]), "2.5x longer [2.3, 2.7]");
+        assert_eq!(time([0.01, -0.01, 0.03]), "1 % longer [\u{2212}1, 3]");
     }
 
     #[test]

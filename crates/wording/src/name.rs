@@ -64,6 +64,7 @@ pub const fn metric(metric: Metric) -> &'static str {
         Metric::Delivered => "datagram delivery",
         Metric::RoundTrip => "round trip",
         Metric::ConnectionRate => "connection rate",
+        Metric::P50 => "p50 latency",
         Metric::LoadTime => "index load time",
         Metric::ServiceTime => "service time",
         Metric::SyncP99 => "p99 sync latency",

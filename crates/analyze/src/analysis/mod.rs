@@ -178,6 +178,8 @@ pub struct TrialPoint {
     pub iops: Option<f64>,
     /// Bytes per second of the primary job.
     pub bytes_per_s: Option<f64>,
+    /// Median time of the operations that the primary job is about, in nanoseconds.
+    pub p50_ns: Option<u64>,
     /// 99th percentile of latency of the primary job, in nanoseconds.
     pub p99_ns: Option<u64>,
     /// Mean time of a sync of the primary job, in nanoseconds, if it did any.

@@ -14,6 +14,7 @@ use crate::conclude::{Conclusion, conclude};
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
+use crate::resolution;
 use iotax_experiment::Subject;
 use iotax_stats::factorial::contrast;
 use iotax_stats::rci::Interval;
@@ -87,6 +88,8 @@ impl<'a> Peel<'a> {
                 row.push_contrast(*block, log_ratio, contrast(&values, weights));
             }
             row.gate = self.gate(metric);
+            let trials = self.blocks.iter().flat_map(|(_, trials)| trials.iter().copied());
+            row.resolution = resolution::of_contrast(metric, trials);
             row
         });
         conclude(method, rows.collect())

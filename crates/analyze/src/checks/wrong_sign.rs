@@ -2,7 +2,9 @@ use iotax_experiment::{Does, Layer, LayerInfo, Subject};
 use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{Comparison, Doubt, DoubtKind};
+use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 /// An added layer that makes things faster is questioned, not celebrated.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
@@ -12,12 +14,21 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         .map(|conclusion| &conclusion.comparison)
         .filter(|c| c.verdict == Verdict::Faster && c.metric.is_speed())
         .filter(|comparison| only_adds(evidence, comparison))
+        .filter(|c| !repeats(evidence, c))
         .map(|comparison| {
             let Comparison { subject, metric, tax, blocks, .. } = comparison;
             let kind = DoubtKind::WrongSign { metric: *metric, tax: *tax };
             Doubt::about(subject.clone(), kind, *blocks)
         })
         .collect()
+}
+
+/// Whether it is the median, of what the primary metric says.
+fn repeats(evidence: &Evidence<'_>, comparison: &Comparison) -> bool {
+    let says = |c: &Conclusion| {
+        c.comparison.subject == comparison.subject && c.comparison.verdict == Verdict::Faster
+    };
+    comparison.metric == Metric::P50 && evidence.primary().any(says)
 }
 
 /// Whether the comparison adds layers to the baseline, and nothing but layers that cost.

@@ -9,7 +9,7 @@ use iotax_stats::verdict::Verdict;
 use super::DepthCheck;
 use super::depths::{Level, interval};
 use super::judge::{candidates, involved, may_be_masked};
-use crate::analysis::{EffectChange, Estimate};
+use crate::analysis::{Comparison, EffectChange, Estimate};
 use crate::conclude::Conclusion;
 use crate::method::Method;
 use crate::metrics::Metric;
@@ -126,12 +126,19 @@ impl Conclusion {
             since: cost.map(Estimate::from),
             in_depth_check: true,
         });
-        comparison.verdict = Verdict::EffectChanged;
-        (comparison.tax, comparison.lo, comparison.hi) = (None, None, None);
-        comparison.sign = None;
-        comparison.holds_after_holm = false;
-        comparison.difference_ns = None;
-        comparison.blocks_needed = None;
+        comparison.become_another();
+    }
+}
+
+impl Comparison {
+    /// What was measured is over: neither a verdict nor a size is left.
+    pub(super) fn become_another(&mut self) {
+        self.verdict = Verdict::EffectChanged;
+        (self.tax, self.lo, self.hi) = (None, None, None);
+        self.sign = None;
+        self.holds_after_holm = false;
+        self.difference_ns = None;
+        self.blocks_needed = None;
     }
 }
 

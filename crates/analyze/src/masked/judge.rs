@@ -7,7 +7,7 @@ use crate::analysis::{ArmDepths, Cap, Comparison, DepthResponse, Estimate};
 use crate::conclude::Conclusion;
 use crate::masked::DepthCheck;
 use crate::masked::depths::{Level, interval};
-use crate::metrics::Trait;
+use crate::metrics::{Metric, Trait};
 
 /// Share of the cap from which on an arm sits on it.
 const ON_CAP: f64 = 0.95;
@@ -57,6 +57,27 @@ pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
             comparison.mask(*cap);
         }
     }
+    hide_typical(comparisons.iter_mut());
+}
+
+/// In a closed loop a cap sets the median, too: as many I/Os are in flight, and no more complete. So where
+/// throughput is masked, a median that shows no difference is, too; where a depth check showed that
+/// throughput is another one by now, so may be the median.
+pub(crate) fn hide_typical<'a>(comparisons: impl Iterator<Item = &'a mut Comparison>) {
+    let mut all: Vec<&mut Comparison> = comparisons.collect();
+    let is_hidden = |c: &Comparison| {
+        let is_another = c.change.is_some_and(|change| change.in_depth_check);
+        candidates(c) && (c.verdict == Verdict::Masked || is_another)
+    };
+    let hidden: Vec<(Subject, Option<Cap>)> =
+        all.iter().filter(|c| is_hidden(c)).map(|c| (c.subject.clone(), c.cap)).collect();
+    for typical in all.iter_mut().filter(|c| c.metric == Metric::P50) {
+        match hidden.iter().find(|(subject, _)| *subject == typical.subject) {
+            Some((_, Some(cap))) if !typical.verdict.is_signed() => typical.mask(*cap),
+            Some((_, None)) if typical.verdict.is_decided() => typical.become_another(),
+            _ => {}
+        }
+    }
 }
 
 impl Comparison {
@@ -101,6 +122,7 @@ mod tests {
     use iotax_experiment::{Arm, Spec, Stop, Target, Workload};
 
     use super::*;
+    use crate::analysis::EffectChange;
     use crate::blocks::Blocks;
     use crate::method::Method;
 
@@ -175,6 +197,39 @@ mod tests {
         assert_eq!(judged(of(layer("total")), responses).verdict, Verdict::Equivalent);
         assert_eq!(judged(of(layer("aes x queue")), [Plateau; 3]).verdict, Verdict::Masked);
         assert_eq!(judged(of(pair), [Plateau; 3]).verdict, Verdict::Equivalent);
+    }
+
+    #[test]
+    fn where_throughput_is_masked_an_equal_median_is_too() {
+        let hidden = |rate: Comparison, verdict| {
+            let typical = Comparison { metric: Metric::P50, ..comparison(verdict) };
+            let mut both = [rate, typical];
+            hide_typical(both.iter_mut());
+            both[1].verdict
+        };
+        let iops = Estimate { value: 4000.0, lo: 3990.0, hi: 4010.0 };
+        let cap = Some(Cap { iops, bytes_per_s: 1.6e7 });
+        let masked = || Comparison { cap, ..comparison(Verdict::Masked) };
+        assert_eq!(hidden(masked(), Verdict::Equivalent), Verdict::Masked);
+        assert_eq!(hidden(masked(), Verdict::Undecided), Verdict::Masked);
+        // What was found was found in spite of the cap.
+        assert_eq!(hidden(masked(), Verdict::Slower), Verdict::Slower);
+        assert_eq!(
+            hidden(comparison(Verdict::Equivalent), Verdict::Equivalent),
+            Verdict::Equivalent
+        );
+        let other = Comparison { subject: Subject::Total, ..masked() };
+        assert_eq!(hidden(other, Verdict::Equivalent), Verdict::Equivalent);
+        let change = EffectChange {
+            after_block: 4,
+            blocks: [4, 4],
+            before: None,
+            since: None,
+            in_depth_check: true,
+        };
+        let another = || Comparison { change: Some(change), ..comparison(Verdict::EffectChanged) };
+        assert_eq!(hidden(another(), Verdict::Slower), Verdict::EffectChanged);
+        assert_eq!(hidden(another(), Verdict::Undecided), Verdict::Undecided);
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
+use crate::metrics::Metric;
 
 /// The open questions of an experiment.
 pub(crate) fn open(
@@ -62,8 +63,13 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     let is_open = |c: &&Conclusion| {
         !c.comparison.verdict.is_decided() && c.comparison.verdict != Verdict::Masked
     };
+    // Where the primary metric is open, too, one question is enough.
+    let repeats = |c: &Conclusion| {
+        let same = |p: &&Conclusion| p.comparison.subject == c.comparison.subject;
+        c.comparison.metric == Metric::P50 && evidence.primary().filter(same).any(|p| is_open(&p))
+    };
     let mut groups: Vec<Vec<&Conclusion>> = Vec::new();
-    for conclusion in evidence.conclusions.iter().filter(is_open) {
+    for conclusion in evidence.conclusions.iter().filter(|c| is_open(c) && !repeats(c)) {
         let key = |c: &Conclusion| (c.comparison.metric, c.comparison.verdict);
         match groups.iter_mut().find(|group| key(group[0]) == key(conclusion)) {
             Some(group) => group.push(conclusion),

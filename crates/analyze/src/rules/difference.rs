@@ -1,5 +1,6 @@
 //! A difference from the baseline against a share.
 
+use iotax_experiment::rule::Slowdown;
 use iotax_experiment::{Rule, Subject};
 use iotax_stats::gate::{Outcome, blocks_needed};
 use iotax_stats::rci::{Interval, Summary};
@@ -12,7 +13,7 @@ use crate::conclude::Conclusion;
 use crate::metrics::{Better, Metric, Role};
 
 /// The rule about every arm or layer that it is about; of a peel the total, unless one is named.
-pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<Judgment> {
+pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, slowdown: Slowdown) -> Vec<Judgment> {
     let named = context.spec.subject_of(rule);
     let is_about = |conclusion: &&&Conclusion| match (&named, &conclusion.comparison.subject) {
         (Some(named), subject) => named == subject,
@@ -21,11 +22,13 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, share: f64) -> Vec<J
     };
     let mut judged: Vec<Judgment> = Vec::new();
     for conclusion in context.conclusions.iter().filter(is_about) {
-        let decides = conclusion.comparison.metric.role() == Role::Decides;
-        if !decides {
+        let metric = conclusion.comparison.metric;
+        let is_meant =
+            if slowdown.typical { metric == Metric::P50 } else { metric.role() == Role::Decides };
+        if !is_meant {
             continue;
         }
-        let judgment = of_subject(context, rule, share, conclusion);
+        let judgment = of_subject(context, rule, slowdown.share, conclusion);
         match judged.iter_mut().find(|done| done.of == judgment.of) {
             None => judged.push(judgment),
             // The next metric decides where the first has too few samples in its tail.

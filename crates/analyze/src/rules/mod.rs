@@ -53,7 +53,13 @@ pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
     for (at, rule) in context.spec.rules().enumerate() {
         let is_asked = at < context.spec.fail_if.len();
         let judgments = match &rule.condition {
-            Condition::SlowerBy(share) => difference::judge(context, rule, *share),
+            // Of several phases some may have no single operations.
+            Condition::SlowerBy(slowdown)
+                if slowdown.typical && context.spec.workload().moves_bytes() =>
+            {
+                Vec::new()
+            }
+            Condition::SlowerBy(slowdown) => difference::judge(context, rule, *slowdown),
             // Of a search for caps, and refused elsewhere.
             Condition::BelowDocumented(_) => Vec::new(),
             // Of several phases some may not have the job, or do nothing of the kind.

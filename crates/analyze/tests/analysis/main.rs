@@ -22,4 +22,5 @@ mod rules;
 mod stalls;
 mod steady;
 mod support;
+mod typical;
 mod warnings;

@@ -26,7 +26,7 @@ fn p99_at_the_offered_rate_is_the_primary_metric() {
     let (bed, trials) = offered(2100.0, 5, [100.0, 130.0]);
     let analysis = bed.analyze(&trials);
     let metrics: Vec<Metric> = analysis.comparisons.iter().map(|c| c.metric).collect();
-    let all = [Metric::P99, Metric::Latency, Metric::ServiceTime, Metric::CpuPerIo];
+    let all = [Metric::P99, Metric::Latency, Metric::P50, Metric::ServiceTime, Metric::CpuPerIo];
     assert_eq!(metrics, all);
     let p99 = of(&analysis, "slow", Metric::P99);
     assert_eq!(p99.verdict, Verdict::Slower);

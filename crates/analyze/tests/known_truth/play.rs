@@ -39,6 +39,10 @@ pub(crate) struct Came {
     /// Some arm is called slower or faster in the primary measure; in any.
     pub signed: bool,
     pub any_signed: bool,
+    /// The same in the median.
+    pub typical_signed: bool,
+    /// The last arm's interval of the median holds the truth, if it has one.
+    pub typical_missed: bool,
     /// The last arm is called slower.
     pub slower: bool,
     /// Its interval holds the truth, if it has one.
@@ -58,6 +62,7 @@ impl Scenario {
         let mut rng = rng(seed ^ 0x5eed);
         let mut stage = Stage {
             disk: self.disturbance.disk(&mut rng),
+            typical: (0..self.arms).map(|_| Stream::new(self.noise)).collect(),
             streams: (0..self.arms * 3).map(|_| Stream::new(self.noise)).collect(),
             rng,
             now: 0.0,
@@ -87,9 +92,17 @@ impl Scenario {
         let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
+        let typical = || comparisons.iter().filter(|c| c.metric == Metric::P50);
+        let last_typical = typical().next_back().expect("a comparison");
+        let longer = 1.0 / (1.0 - self.tax) - 1.0;
         Came {
             signed: primary().any(|c| c.verdict.is_signed()),
             any_signed: comparisons.iter().any(|c| c.verdict.is_signed()),
+            typical_signed: typical().any(|c| c.verdict.is_signed()),
+            typical_missed: last_typical
+                .lo
+                .zip(last_typical.hi)
+                .is_some_and(|(lo, hi)| longer < lo || longer > hi),
             slower: last.verdict == Verdict::Slower,
             missed: ends.is_some_and(|(lo, hi)| self.tax < lo || self.tax > hi),
             blocks: last.blocks,
@@ -103,6 +116,8 @@ impl Scenario {
             let came = self.play(0x10_7a_00 + u64::from(seed));
             tally.signed += u32::from(came.signed);
             tally.any_signed += u32::from(came.any_signed);
+            tally.typical_signed += u32::from(came.typical_signed);
+            tally.typical_missed += u32::from(came.typical_missed);
             tally.slower += u32::from(came.slower);
             tally.missed += u32::from(came.missed);
             tally.blocks.push(came.blocks);
@@ -118,6 +133,8 @@ pub(crate) struct Tally {
     pub runs: u32,
     pub signed: u32,
     pub any_signed: u32,
+    pub typical_signed: u32,
+    pub typical_missed: u32,
     pub slower: u32,
     pub missed: u32,
     /// Ascending.
@@ -136,6 +153,8 @@ struct Stage {
     disk: Disk,
     /// By arm: throughput, sync latency, CPU.
     streams: Vec<Stream>,
+    /// By arm: the median write.
+    typical: Vec<Stream>,
     rng: Rng,
     now: f64,
     slot: u32,
@@ -160,7 +179,15 @@ impl Stage {
         let mut synced = LatencyHistogram::new();
         let window_ns = (WINDOW * SECOND_NS) as u64;
         synced.record_many((1e6 * sync / speed) as u64, syncs);
+        // A trial's median is what 1,000 of its writes say, spread by a factor of two.
+        let median_ns = 50e3 / (1.0 - tax) / speed * self.typical[at].next(&mut self.rng);
+        let mut service = LatencyHistogram::new();
+        for _ in 0..1_000 {
+            let spread = 2_f64.powf(self.rng.random_range(-0.5..0.5));
+            service.record((median_ns * spread) as u64);
+        }
         let write = DirectionRecord {
+            service,
             ios,
             bytes: ios * 4096,
             per_second_ios: (0..WINDOW as u32).map(per_second).collect(),

@@ -101,8 +101,8 @@ pub(crate) struct GateArgs {
     /// Exit with 1 if this rule is broken, with 6 if it stays undecided; repeat for
     /// several
     ///
-    /// 'slower by 5%' is about every arm that is compared with the baseline, 'sync.p99 > 10ms' about
-    /// every arm. Figures are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
+    /// 'slower by 5%' is about every arm that is compared with the baseline, 'p50 slower by 5%' about the
+    /// median operation of each of these, 'sync.p99 > 10ms' about every arm. Figures are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
     /// with .mean, .p99 or another percentile; before them may stand a job and, with a colon, an arm:
     /// 'new: wal sync.p99 > 10ms'. Trials go on until each rule is broken or kept, or until that is out
     /// of reach.

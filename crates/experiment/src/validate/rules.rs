@@ -38,6 +38,13 @@ impl Draft {
             }
         }
         match &rule.condition {
+            Condition::SlowerBy(slowdown)
+                if slowdown.typical && self.phases().all(Workload::moves_bytes) =>
+            {
+                let problem =
+                    format!("`{rule}`: what counts here are bytes, not single operations");
+                Err(Error::syntax(problem, "write 'slower by 5%'"))
+            }
             Condition::Figure { job, figure: figure @ Figure::Time(kind, _), .. }
                 if !self.phases().any(|phase| phase.has_figure(job.as_deref(), figure)) =>
             {
@@ -163,6 +170,7 @@ mod tests {
         assert_eq!(refused(&["old", "new"], "new: slower by 5%"), "kept");
         assert_eq!(refused(&["old", "new"], "old: p99 > 1ms"), "kept");
         assert_eq!(refused(&["target"], "iops < 9"), "kept");
+        assert_eq!(refused(&["old", "new"], "p50 slower by 5%"), "kept");
         assert_snapshot!(refused(&["target"], "slower by 5%"), @"
         `slower by 5%`: there is no baseline to be slower than
         a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`

@@ -103,6 +103,11 @@ impl LatencyHistogram {
         self.counts.max()
     }
 
+    /// Where the bucket of a latency begins, and where the next one does, in nanoseconds.
+    pub fn bucket(&self, latency_ns: u64) -> [u64; 2] {
+        [self.counts.lowest_equivalent(latency_ns), self.counts.next_non_equivalent(latency_ns)]
+    }
+
     /// Non-empty buckets in ascending order: (highest equivalent value in ns, count).
     pub fn buckets(&self) -> impl Iterator<Item = (u64, u64)> + '_ {
         self.counts
@@ -171,6 +176,18 @@ mod tests {
         h.record(u64::MAX);
         assert_eq!(h.count(), 1);
         assert!(h.max_ns() >= MAX_NS);
+    }
+
+    #[test]
+    fn each_latency_is_in_its_bucket_and_buckets_meet() {
+        for h in [LatencyHistogram::new(), LatencyHistogram::empty()] {
+            for ns in [0, 1, 2047, 2048, 100_000, 4_000_000_007] {
+                let [begin, end] = h.bucket(ns);
+                assert!((begin..end).contains(&ns), "{ns} in {begin}..{end}");
+                assert!((end - begin) as f64 <= (ns as f64 * 1e-3).max(1.0));
+                assert_eq!(h.bucket(end)[0], end);
+            }
+        }
     }
 
     /// The header as the library writes it, with one number changed.

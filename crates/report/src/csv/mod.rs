@@ -20,14 +20,15 @@ use crate::words::printable;
 /// | `used` | `true` if the comparisons use it |
 /// | `iops` | I/Os per second of the primary job; empty if nothing was measured |
 /// | `bytes_per_s` | bytes per second of the primary job |
+/// | `p50_ns` | median time of the operations that the primary job is about, in nanoseconds: of its syncs where it waits for them, else of its reads or writes if these are most of its I/Os |
 /// | `p99_ns` | 99th percentile of latency of the primary job, in nanoseconds |
 /// | `sync_mean_ns` | mean time of a sync of the primary job, in nanoseconds; empty without syncs |
 /// | `sync_p99_ns` | 99th percentile of it, in nanoseconds |
 /// | `why` | why it is not `completed`, else empty |
 /// | `target` | empty; of a trial on several targets a line follows for each of them, with what the jobs on it did |
-pub const CSV_COLUMNS: [&str; 16] = [
+pub const CSV_COLUMNS: [&str; 17] = [
     "slot", "block", "workload", "arm", "baseline", "started_s", "switch_s", "outcome", "used",
-    "iops", "bytes_per_s", "p99_ns", "sync_mean_ns", "sync_p99_ns", "why", "target",
+    "iops", "bytes_per_s", "p50_ns", "p99_ns", "sync_mean_ns", "sync_p99_ns", "why", "target",
 ];
 
 /// All trials in the order in which they ran, one line each after a line of [`CSV_COLUMNS`]
@@ -57,6 +58,7 @@ fn rows(analysis: &Analysis, trial: &TrialPoint) -> Vec<[String; CSV_COLUMNS.len
         let own = TrialPoint {
             iops: Some(target.rates.iops),
             bytes_per_s: Some(target.rates.bytes_per_s),
+            p50_ns: None,
             p99_ns: target.p99_ns,
             sync_mean_ns: None,
             sync_p99_ns: None,
@@ -83,6 +85,7 @@ fn row(analysis: &Analysis, trial: &TrialPoint, target: &str) -> [String; CSV_CO
         trial.used.to_string(),
         number(trial.iops),
         number(trial.bytes_per_s),
+        whole(trial.p50_ns),
         whole(trial.p99_ns),
         number(trial.sync_mean_ns),
         whole(trial.sync_p99_ns),

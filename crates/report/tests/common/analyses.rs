@@ -53,7 +53,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
     }
 }
 
-pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
+pub(crate) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdict) -> Comparison {
     Comparison {
         subject: Subject::Total,
         against: None,
@@ -80,7 +80,7 @@ pub(super) fn comparison(metric: Metric, [tax, lo, hi]: [f64; 3], verdict: Verdi
     }
 }
 
-pub(super) fn of_arm(name: &str, c: Comparison) -> Comparison {
+pub(crate) fn of_arm(name: &str, c: Comparison) -> Comparison {
     Comparison { subject: Subject::Arm(name.to_owned()), ..c }
 }
 
@@ -118,6 +118,7 @@ pub(crate) fn points(arms: &[ArmSummary], blocks: u32, seconds: u32) -> Vec<Tria
                 used: true,
                 iops: Some(arm.iops),
                 bytes_per_s: Some(arm.bytes_per_s),
+                p50_ns: Some((4e9 / arm.iops * 0.8) as u64),
                 p99_ns: Some((4e9 / arm.iops * 3.0) as u64),
                 sync_mean_ns: None,
                 sync_p99_ns: None,

@@ -1,24 +1,26 @@
 //! Which nodes of a fleet are slow, in sentences.
 
 use iotax_analyze::{Analysis, Comparison, Verdict};
+use iotax_experiment::Workload;
 use iotax_quantity::{count, fixed, percent};
 
-use super::against::{against, baseline_of};
+use super::against::baseline_of;
 use super::comparison::{primary_of_each, subject};
 use super::outliers::{self, Member};
+use super::typical;
 use crate::name::{self, printable};
 
 /// Nodes up to which the rule for few nodes was simulated.
 const MAX_SIMULATED: usize = 5;
 
 /// `n2 is slower than n1: 30 % less throughput [28, 32].`
-pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
+pub(super) fn sentences(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     let mut sentences = match &analysis.outliers {
         Some(found) => outliers::sentences(found, Member::Node),
         None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => vec![
             "No node is judged: the run ended before the rounds that it takes were run.".to_owned(),
         ],
-        None => few(analysis),
+        None => few(analysis, workload),
     };
     sentences.extend(analysis.fleet.map(|cost| {
         format!(
@@ -30,10 +32,13 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
     sentences
 }
 
-fn few(analysis: &Analysis) -> Vec<String> {
+fn few(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     let nodes = primary_of_each(analysis);
     let with = |verdict: Verdict| nodes.iter().copied().filter(move |c| c.verdict == verdict);
-    let says = |c: &Comparison| against(c, &printable(&baseline_of(c, analysis)), analysis);
+    let says = |c: &Comparison| {
+        let typical = typical::of(c, analysis.comparisons.iter());
+        typical::sentence(c, typical, &printable(&baseline_of(c, analysis)), analysis, workload)
+    };
     let mut sentences: Vec<String> = with(Verdict::Slower).map(says).collect();
     let is_pair = nodes.len() == 2;
     if !sentences.is_empty() && is_pair {

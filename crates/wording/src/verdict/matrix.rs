@@ -1,12 +1,14 @@
 //! Of a matrix: what each level costs, and which factors change that.
 
 use iotax_analyze::{
-    Analysis, Effect, Estimate, FactorEffect, FactorEffects, FactorInteraction, Verdict, log_factor,
+    Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, FactorInteraction,
+    Verdict, log_factor,
 };
+use iotax_experiment::Workload;
 use iotax_quantity::count;
 
-use super::against;
 use super::comparison::{by_size, primary_effects};
+use super::typical;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
@@ -16,7 +18,11 @@ const MAX_SENTENCES: usize = 6;
 const MAX_INTERACTIONS: usize = 3;
 
 /// `sec=krb5p is 2.4x slower [2.1, 2.8] than sec=sys in throughput.`
-pub(super) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<String> {
+pub(super) fn sentences(
+    matrix: &FactorEffects,
+    analysis: &Analysis,
+    workload: &Workload,
+) -> Vec<String> {
     let primary = primary_effects(matrix);
     let is_found = |effect: &&FactorEffect| {
         matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
@@ -27,8 +33,14 @@ pub(super) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
         primary.clone()
     };
     told.sort_by(|a, b| by_size(&a.comparison, &b.comparison));
-    let mut sentences: Vec<String> =
-        told.iter().take(MAX_SENTENCES).map(|effect| of_effect(effect, analysis)).collect();
+    let mut sentences: Vec<String> = told
+        .iter()
+        .take(MAX_SENTENCES)
+        .map(|effect| {
+            let typical = matrix.effects.iter().map(|effect| &effect.comparison);
+            of_effect(effect, typical::of(&effect.comparison, typical), analysis, workload)
+        })
+        .collect();
     let rest = primary.len() - sentences.len();
     if rest > 0 {
         let levels = count(rest as u64, "more level");
@@ -52,9 +64,14 @@ pub(super) fn sentences(matrix: &FactorEffects, analysis: &Analysis) -> Vec<Stri
     sentences
 }
 
-fn of_effect(effect: &FactorEffect, analysis: &Analysis) -> String {
+fn of_effect(
+    effect: &FactorEffect,
+    typical: Option<&Comparison>,
+    analysis: &Analysis,
+    workload: &Workload,
+) -> String {
     let against = printable(&format!("{}={}", effect.setting.factor, effect.against));
-    let mut text = against::against(&effect.comparison, &against, analysis);
+    let mut text = typical::sentence(&effect.comparison, typical, &against, analysis, workload);
     if effect.stalled_pairs > 0 {
         let pairs = count(effect.stalled_pairs, "pair");
         text.push_str(&format!(" Without {pairs} of arms that stalled."));

@@ -3,12 +3,13 @@
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Rates, SyncSummary, Verdict};
 use iotax_diagnose::{Diagnosis, of_arms, reasons};
 use iotax_experiment::documented::Documented;
-use iotax_experiment::{Design, Subject};
+use iotax_experiment::{Design, Subject, Workload};
 use iotax_quantity::{capital, count, percent};
 use iotax_record::ExperimentHead;
 
-use self::against::{against, baseline_of, capped};
+use self::against::{baseline_of, capped};
 use self::comparison::{primary_of_each, size, subject};
+use self::typical::Beside;
 use crate::cause::diagnoses;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
@@ -26,6 +27,7 @@ pub mod outliers;
 pub mod phases;
 mod preconditioning;
 mod stalls;
+mod typical;
 
 /// Arms up to which each one gets a sentence; above that they are counted.
 const MAX_SENTENCES: usize = 4;
@@ -34,9 +36,9 @@ const MAX_SENTENCES: usize = 4;
 pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let mut sentences = match experiment.spec.design {
         Design::Single => single(analysis),
-        Design::Compare => compare(analysis),
-        Design::Fleet => fleet::sentences(analysis),
-        Design::Peel { .. } => peel(analysis),
+        Design::Compare => compare(analysis, experiment.spec.workload()),
+        Design::Fleet => fleet::sentences(analysis, experiment.spec.workload()),
+        Design::Peel { .. } => peel(analysis, experiment.spec.workload()),
     };
     // What was asked first is answered first.
     let asked = rule::sentences(&rule::rulings(analysis))
@@ -160,9 +162,9 @@ fn sync(sync: &SyncSummary) -> String {
     format!("a sync takes {mean}{}; ", p99.unwrap_or_default())
 }
 
-fn compare(analysis: &Analysis) -> Vec<String> {
+fn compare(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     if let Some(effects) = &analysis.matrix {
-        return matrix::sentences(effects, analysis);
+        return matrix::sentences(effects, analysis, workload);
     }
     let primary = primary_of_each(analysis);
     if primary.is_empty() {
@@ -179,7 +181,10 @@ fn compare(analysis: &Analysis) -> Vec<String> {
     let mut primary = primary;
     primary.sort_by(|a, b| comparison::by_size(a, b));
     let baseline = |c: &Comparison| printable(&baseline_of(c, analysis));
-    let sentences = primary.iter().map(|c| against(c, &baseline(c), analysis));
+    let sentences = primary.iter().map(|c| {
+        let typical = typical::of(c, analysis.comparisons.iter());
+        typical::sentence(c, typical, &baseline(c), analysis, workload)
+    });
     sentences.chain(compared_by(analysis)).collect()
 }
 
@@ -196,7 +201,9 @@ fn cpu(analysis: &Analysis) -> Option<String> {
     let found = |c: &Comparison| matches!(c.verdict, Verdict::Slower | Verdict::Faster);
     let hidden = |c: &&Comparison| {
         let same = |p: &&Comparison| p.subject == c.subject;
-        primary_of_each(analysis).into_iter().find(same).is_some_and(|primary| !found(primary))
+        let typical = typical::of(c, analysis.comparisons.iter());
+        let primary = primary_of_each(analysis).into_iter().find(same);
+        primary.is_some_and(|primary| !found(primary)) && !typical.is_some_and(found)
     };
     let clauses: Vec<String> = analysis
         .comparisons
@@ -236,16 +243,19 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
     text
 }
 
-fn peel(analysis: &Analysis) -> Vec<String> {
+fn peel(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     let primary = primary_of_each(analysis);
     let mut sentences = Vec::new();
     if let Some(total) = primary.iter().find(|c| c.subject == Subject::Total) {
-        sentences.push(whole_stack(total, analysis.margin));
+        let on = [" with all layers than without", " with all layers as without"];
+        let typical = typical::of(total, analysis.comparisons.iter());
+        let beside = typical::with(total, typical, workload, on.map(str::to_owned));
+        sentences.push(beside.in_place_of(whole_stack(total, analysis.margin)));
     }
     let layers: Vec<_> =
         primary.iter().filter(|c| matches!(c.subject, Subject::Layer(_))).collect();
     if !layers.is_empty() {
-        let each: Vec<_> = layers.iter().map(|c| layer_clause(c)).collect();
+        let each: Vec<_> = layers.iter().map(|c| layer_clause(c, analysis, workload)).collect();
         sentences.push(format!("By layer: {}.", each.join("; ")));
     }
     sentences.extend(primary.iter().filter_map(|comparison| together(comparison)));
@@ -288,8 +298,14 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
 
 /// `aes 12 % slower [10, 14]`, `aes 5.0x slower [4.2, 6.0]`, `aes 2.5x slower [1.2x faster, 7.5x
 /// slower] (undecided)`.
-fn layer_clause(comparison: &Comparison) -> String {
+fn layer_clause(comparison: &Comparison, analysis: &Analysis, workload: &Workload) -> String {
     let (name, word) = (subject(comparison), name::verdict(comparison.verdict));
+    let typical = typical::of(comparison, analysis.comparisons.iter());
+    let nothing = [String::new(), String::new()];
+    if let Beside::Instead(said) = typical::with(comparison, typical, workload, nothing) {
+        let clause = said.trim_end_matches('.').replacen("The", "the", 1).replacen(';', ",", 1);
+        return format!("{name}: {clause}");
+    }
     if comparison.verdict == Verdict::EffectChanged {
         return format!("{name} {} ({word})", comparison::effect(comparison));
     }

@@ -1,0 +1,110 @@
+//! What the median operation says beside the primary metric, where the two do not say the same.
+
+use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
+use iotax_experiment::Workload;
+use iotax_experiment::rule::TimeKind;
+
+use super::against::against;
+use super::comparison::{known, subject};
+use crate::effect::EffectWords as _;
+use crate::name;
+
+/// One typical operation of the primary job: `read`, `write`, `sync`, `request` or `operation`.
+fn noun(workload: &Workload) -> &'static str {
+    match workload.primary_job().map(|job| (job.leading_kind(), job.engine.is_network())) {
+        Some((TimeKind::Sync, _)) => "sync",
+        Some((TimeKind::Read, _)) => "read",
+        Some((TimeKind::Write, _)) => "write",
+        Some((TimeKind::Trim, _)) => "trim",
+        Some((_, true)) => workload.unit(),
+        _ => "operation",
+    }
+}
+
+/// The comparison of the same arm, or layer, in the median.
+pub(super) fn of<'a>(
+    primary: &Comparison,
+    mut all: impl Iterator<Item = &'a Comparison>,
+) -> Option<&'a Comparison> {
+    all.find(|c| c.metric == Metric::P50 && c.subject == primary.subject)
+}
+
+/// The sentence on an arm in its primary metric, with what the median says where that is something else.
+pub(super) fn sentence(
+    primary: &Comparison,
+    typical: Option<&Comparison>,
+    baseline: &str,
+    analysis: &Analysis,
+    workload: &Workload,
+) -> String {
+    let name = subject(primary);
+    let on = [format!(" on {name} than on {baseline}"), format!(" on {name} as on {baseline}")];
+    let text = against(primary, baseline, analysis);
+    with(primary, typical, workload, on).in_place_of(text)
+}
+
+/// What the median has to say.
+pub(super) enum Beside {
+    /// The same as the primary metric, or nothing.
+    Nothing,
+    /// Instead of what the primary metric, which is undecided, says.
+    Instead(String),
+    /// After what the primary metric says, in the same sentence.
+    After(String),
+}
+
+impl Beside {
+    /// `text`: what the primary metric says.
+    pub(super) fn in_place_of(self, text: String) -> String {
+        match self {
+            Self::Nothing => text,
+            Self::Instead(sentence) => sentence,
+            Self::After(clause) => format!("{}, {clause}.", text.trim_end_matches('.')),
+        }
+    }
+}
+
+/// `on`: what follows a difference, and what follows that there is none.
+pub(super) fn with(
+    primary: &Comparison,
+    typical: Option<&Comparison>,
+    workload: &Workload,
+    [than, same_as]: [String; 2],
+) -> Beside {
+    let Some((typical, effect)) = typical.and_then(|c| Some((c, known(c)?))) else {
+        return Beside::Nothing;
+    };
+    let noun = noun(workload);
+    let takes = |than: &str| format!("the typical {noun} takes {}{than}", effect.in_time());
+    match (primary.verdict, typical.verdict) {
+        (Verdict::Undecided, _) if !is_noisy(primary) => Beside::Nothing,
+        (Verdict::Undecided, Verdict::Slower | Verdict::Faster) => Beside::Instead(format!(
+            "{}; {}.",
+            iotax_quantity::capital(&takes(&than)),
+            noisy(primary)
+        )),
+        (Verdict::Undecided, Verdict::Equivalent) => Beside::Instead(format!(
+            "The typical {noun} takes as long{same_as} ({}); {}.",
+            effect.in_time(),
+            noisy(primary)
+        )),
+        (Verdict::Slower, Verdict::Faster) | (Verdict::Faster, Verdict::Slower) => {
+            Beside::After(format!("though {}: the slow operations carry the difference", takes("")))
+        }
+        (Verdict::Equivalent, Verdict::Slower | Verdict::Faster) => {
+            Beside::After(format!("though {}", takes("")))
+        }
+        _ => Beside::Nothing,
+    }
+}
+
+/// Whether it is undecided because its interval is wide.
+fn is_noisy(primary: &Comparison) -> bool {
+    let is_lost = primary.missing.is_some_and(|missing| missing.decides);
+    primary.stalls.is_none() && !is_lost && known(primary).is_some()
+}
+
+/// `throughput is too noisy to say`
+fn noisy(primary: &Comparison) -> String {
+    format!("{} is too noisy to say", name::metric(primary.metric))
+}
