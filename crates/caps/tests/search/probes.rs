@@ -197,7 +197,7 @@ fn what_is_remembered() {
 #[test]
 fn bursts() {
     let watch = |pauses_ns: &[u64]| {
-        let watch = BurstWatch { longest_ns: 90_000_000_000, pauses_ns: pauses_ns.to_vec() };
+        let watch = BurstWatch { longest_ns: 80_000_000_000, pauses_ns: pauses_ns.to_vec() };
         move |search: &mut SearchDraft| search.burst = Some(watch)
     };
     let bursting = Disk { credits: 60_000.0, ..DISK };
