@@ -43,6 +43,7 @@ impl Prober for Path {
         let traffic = probe.traffic.unwrap();
         let flows = f64::from(traffic.flows);
         assert_eq!(probe.block_bytes, traffic.block_bytes);
+        assert_eq!(traffic.block_bytes, if traffic.engine.is_stream() { 128 << 10 } else { 64 });
         let ProbePurpose::Known(purpose) = probe.purpose else { panic!("{probe:?}") };
         let of_row = match (traffic.engine, traffic.is_back) {
             (Engine::TcpStream, false) => Purpose::StreamsTo(traffic.flows),
