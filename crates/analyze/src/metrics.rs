@@ -406,6 +406,8 @@ const MIB: f64 = 1_048_576.0;
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use std::collections::BTreeSet;
 
     use iotax_experiment::{Job, Pace};
@@ -472,5 +474,17 @@ mod tests {
             assert_eq!(metrics[0].role(), Role::Decides, "{}", workload.name);
             assert!(metrics.contains(&Metric::additive(&workload)), "{}", workload.name);
         }
+    }
+
+    #[test]
+    fn each_metric_has_its_name_unit_direction_role_and_traits() {
+        let mut table = String::new();
+        for metric in Metric::ALL {
+            let Row { id, unit, better, role, traits, quantile, .. } = metric.row();
+            writeln!(table, "{id}: {unit:?}, {better:?}, {role:?}, {traits:?}, {quantile:?}")
+                .unwrap();
+            assert_eq!(serde_json::to_value(metric).unwrap(), id);
+        }
+        insta::assert_snapshot!(table);
     }
 }

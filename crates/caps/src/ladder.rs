@@ -184,3 +184,20 @@ pub(crate) fn slope(points: &[(f64, f64)]) -> f64 {
     let variance: f64 = points.iter().map(|p| (p.0 - mx).powi(2)).sum();
     if variance > 0.0 { covariance / variance } else { 0.0 }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn littles_law_is_held_against_what_was_counted_in_flight() {
+        let off = |in_flight: f64, mean_latency_ns: f64| {
+            let seen =
+                Observation { ios: 1000, active_ns: 1_000_000_000, ..Observation::default() };
+            littles_law_off(&Observation { mean_latency_ns, in_flight, ..seen })
+        };
+        assert!((off(32.0, 33.6e6).unwrap() - 0.05).abs() < 1e-12);
+        assert!((off(32.0, 30.4e6).unwrap() - 0.05).abs() < 1e-12);
+        assert_eq!(off(0.0, 33.6e6), None);
+    }
+}

@@ -98,11 +98,7 @@ fn fresh(on: &mut TargetSearch<'_, '_>, span: &mut Span) -> Result<(), Ended> {
     if !on.scout.has_fresh(on.target, most_iops * f64::from(span.block_bytes) * (window_s + 1.0)) {
         return Ok(());
     }
-    let shape = Shape {
-        most_iops: Some(most_iops),
-        from_start: false,
-        ..shape(span, on.found, Purpose::ReadNew)
-    };
+    let shape = Shape { most_iops: Some(most_iops), ..shape(span, on.found, Purpose::ReadNew) };
     let seen = on.measure_for(shape, window_s)?;
     span.best = seen.windows().into_iter().fold(span.best, f64::max);
     Ok(())
@@ -114,8 +110,6 @@ fn shape(span: &Span, found: &TargetCaps, purpose: Purpose) -> Shape {
         block_bytes: span.block_bytes,
         queue_depth: sizes::depth(found, Some(span.iops)),
         expected_iops: Some(span.iops),
-        most_iops: None,
-        from_start: true,
         ..Shape::default()
     }
 }

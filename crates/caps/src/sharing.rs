@@ -186,3 +186,17 @@ fn judge(phi: Interval) -> Shared {
         _ => Shared::Undecided,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn overlap_is_judged_by_both_ends_of_its_interval() {
+        let of = |lo: f64, hi: f64| judge(Interval { mean: f64::midpoint(lo, hi), lo, hi });
+        assert_eq!([of(-0.1, 0.24), of(-0.1, 0.25)], [Shared::Separate, Shared::Undecided]);
+        assert_eq!([of(0.76, 1.0), of(0.75, 1.0)], [Shared::Shared, Shared::Undecided]);
+        assert_eq!([of(0.2, 0.8), of(0.11, 0.89)], [Shared::Partial; 2]);
+        assert_eq!([of(0.1, 0.8), of(0.2, 0.9), of(0.0, 1.0)], [Shared::Undecided; 3]);
+    }
+}

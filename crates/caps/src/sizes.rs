@@ -410,6 +410,39 @@ mod tests {
         );
     }
 
+    const KIB: u32 = 1024;
+
+    #[test]
+    fn sizes_with_less_than_the_others_allow_are_left_out_if_most_have_it() {
+        // So many I/Os per second up to a kink, of which these sizes have 0.7.
+        let of = |kink: f64, disturbed: &[u32]| {
+            let limit = |size: f64| 1000.0 * (kink / size).min(1.0);
+            let mut points = points(limit);
+            for (size, iops) in &mut points {
+                *iops *= if disturbed.contains(size) { 0.7 } else { 1.0 };
+            }
+            models(points, Vec::new()).disturbed
+        };
+        assert_eq!(of(65_536.0, &[8 * KIB]), [8 * KIB]);
+        let three = [8 * KIB, 16 * KIB, 256 * KIB];
+        assert_eq!(of(65_536.0, &three), three);
+        let four = [8 * KIB, 16 * KIB, 256 * KIB, 512 * KIB];
+        assert_eq!(of(65_536.0, &four), [0_u32; 0]);
+        assert_eq!(of(524_288.0, &[8 * KIB]), [0_u32; 0], "one size alone has fewer I/Os");
+        assert_eq!(of(4096.0, &[64 * KIB]), [0_u32; 0], "one size alone has all I/Os");
+        assert_eq!(of(65_536.0, &[]), [0_u32; 0]);
+    }
+
+    #[test]
+    fn what_was_computed_at_the_large_end_is_left_out_too() {
+        let limit = |size: f64| 1000.0_f64.min(65_536_000.0 / size);
+        let computed = |size: f64| if size > 500_000.0 { 0.5 * limit(size) } else { limit(size) };
+        let points = points(|size| if size < 5000.0 { 600.0 } else { computed(size) });
+        let found = models(points.clone(), vec![4096, 1 << 19, 1 << 20]);
+        assert_eq!(found.cpu_bound, CpuBoundSizes { smallest: 1, largest: 2 });
+        assert!(found.throttle.rms < 1e-9 && found.disturbed.is_empty(), "{found:?}");
+    }
+
     proptest! {
         #[test]
         fn a_throttle_is_fitted_by_its_own_model(iops in 100.0..1e5_f64, kink in 4.0..1024.0_f64) {

@@ -156,3 +156,95 @@ fn doubt_limiters(found: &mut TargetCaps, shares: &[f64]) {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::found::Fit;
+    use crate::reason::{CapReason, CapSign};
+    use crate::unstated::{BlockEnd, Obstacle, Unreached};
+
+    fn cap(per_s: f64) -> Cap {
+        Cap {
+            cap: per_s,
+            lo: per_s,
+            hi: per_s,
+            measurements: 3,
+            block_bytes: 4096,
+            queue_depth: 64,
+            kind: CapKind::Throttle,
+            reason: CapReason::from(CapSign::SizesUnmeasured),
+            burst: None,
+        }
+    }
+
+    fn sizes(throttle_rms: f64, device_rms: f64) -> SizeFit {
+        let fit = |rms| Fit { iops: Some(1000.0), bw_bytes: Some(8192.0 * 250.0), rms };
+        SizeFit {
+            points: Vec::new(),
+            fitted: 0,
+            computed: Vec::new(),
+            cpu_bound: crate::CpuBoundSizes::default(),
+            disturbed: Vec::new(),
+            throttle: fit(throttle_rms),
+            device: fit(device_rms),
+        }
+    }
+
+    #[test]
+    fn what_is_expected_follows_the_caps_or_the_curve_that_fits() {
+        let (iops, bw_bytes) = (Some(cap(1000.0)), Some(cap(8192.0 * 500.0)));
+        let limited = TargetCaps { iops, bw_bytes, ..TargetCaps::default() };
+        assert_eq!(expected(&limited, 4096), Some(1000.0));
+        assert_eq!(expected(&limited, 8192), Some(500.0));
+        // 1 ms for an I/O and 4 for its bytes.
+        let device = TargetCaps { sizes: Some(sizes(0.1, 0.01)), ..limited.clone() };
+        assert!((expected(&device, 8192).unwrap() - 200.0).abs() < 1e-9);
+        for (throttle, device) in [(0.01, 0.02), (0.1, 0.05)] {
+            let found = TargetCaps { sizes: Some(sizes(throttle, device)), ..limited.clone() };
+            assert_eq!(expected(&found, 8192), Some(500.0));
+        }
+        let unreached = |quantity: &str, at_least| Unreached {
+            quantity: quantity.to_owned(),
+            at_least,
+            block_bytes: 4096,
+            obstacle: Obstacle::OtherCap(BlockEnd::Small),
+        };
+        let least = TargetCaps {
+            unreached: vec![unreached("bw_bytes", 8192.0 * 300.0), unreached("iops", 700.0)],
+            ..TargetCaps::default()
+        };
+        assert_eq!([expected(&least, 4096), expected(&least, 8192)], [Some(600.0), Some(300.0)]);
+        assert_eq!(expected(&TargetCaps::default(), 4096), None);
+    }
+
+    #[test]
+    fn levels_of_all_measurements_are_told_at_the_rate_of_the_caps() {
+        let shares: Vec<f64> = (0..24).map(|at| if at / 4 % 2 == 0 { 0.4 } else { 1.0 }).collect();
+        let found = TargetCaps { iops: Some(cap(1000.0)), ..TargetCaps::default() };
+        let before = changed_before(&shares, &found).unwrap();
+        let levels: Vec<f64> = before.levels.iter().map(|level| level.per_s.round()).collect();
+        assert_eq!((levels, before.period_s), (vec![400.0, 1000.0], None));
+        assert_eq!((before.lo, before.hi), (400.0, 1000.0));
+        let soaked = TargetCaps { soak_iops: shares, ..found.clone() };
+        assert_eq!(changed_before(&[], &soaked).unwrap().period_s, Some(8.0));
+        assert_eq!(changed_before(&[1.0; 24], &found), None);
+    }
+
+    #[test]
+    fn enough_windows_off_a_limiter_make_it_none() {
+        let kind = |shares: &[f64], found: TargetCaps| {
+            let mut found = found;
+            doubt_limiters(&mut found, shares);
+            found.iops.unwrap().kind
+        };
+        let found = TargetCaps { iops: Some(cap(1000.0)), ..TargetCaps::default() };
+        let scattered = [0.5, 0.9, 1.1, 0.7, 1.3, 0.6, 0.8, 1.2];
+        let (throttle, external) = (CapKind::Throttle, CapKind::External);
+        assert_eq!(kind(&scattered, found.clone()), external);
+        assert_eq!(kind(&scattered[..7], found.clone()), throttle);
+        assert_eq!(kind(&[1.0; 8], found.clone()), throttle);
+        assert_eq!(kind(&[1.03; 8], found.clone()), external);
+        assert_eq!(kind(&[0.97; 8], found), external);
+    }
+}

@@ -104,13 +104,16 @@ impl StallTest {
         let boundary = boundary(alpha / 2.0, Sides::Two);
         let cut = |n: usize| boundary.get(n).copied().unwrap_or(n + 1);
         let is_informative = |b: &&Block| !(b.arm_stalled && b.base_stalled) && b.d != 0.0;
-        let informative: Vec<Block> = blocks.iter().filter(is_informative).copied().collect();
+        // What was decided by the last of them stands, however many follow.
+        let informative: Vec<Block> =
+            blocks.iter().filter(is_informative).take(MAX_BLOCKS).copied().collect();
         let (n, worse) = (informative.len(), informative.iter().filter(|b| b.d < 0.0).count());
-        let alone = |arm: bool| {
-            let is_it = |b: &&Block| b.arm_stalled == arm && b.base_stalled != arm;
-            blocks.iter().filter(is_it).count()
-        };
-        let (arm_alone, base_alone) = (alone(true), alone(false));
+        let alone = blocks.iter().filter(|b| b.arm_stalled != b.base_stalled).take(MAX_BLOCKS);
+        let (arm_alone, base_alone) =
+            alone.fold(
+                (0, 0),
+                |(arm, base), b| if b.arm_stalled { (arm + 1, base) } else { (arm, base + 1) },
+            );
         let one_stalled = arm_alone + base_alone;
         let slower = worse >= cut(n);
         let faster = n - worse >= cut(n);
@@ -210,11 +213,15 @@ mod tests {
     }
 
     #[test]
-    fn equal_rates_tell_nothing_and_no_block_after_the_last_decides() {
+    fn equal_rates_tell_nothing_and_blocks_after_the_last_change_nothing() {
         let equal = test(&[(Some(5.0), Some(5.0)), (Some(4.0), Some(5.0))]);
         assert_eq!((equal.informative, equal.worse), (1, 1));
-        let none = test(&vec![(Some(4.0), Some(5.0)); MAX_BLOCKS + 1]);
-        assert_eq!((none.sign, none.needed), (None, MAX_BLOCKS + 2));
+        for more in [0, 1, 20] {
+            let long = test(&vec![(Some(4.0), Some(5.0)); MAX_BLOCKS + more]);
+            assert_eq!((long.sign, long.informative), (Some(Sign::Slower), MAX_BLOCKS));
+            let stalled = test(&vec![(None, Some(5.0)); MAX_BLOCKS + more]);
+            assert!(stalled.by_stalls && stalled.blocks == MAX_BLOCKS + more, "{stalled:?}");
+        }
     }
 
     #[test]

@@ -19,6 +19,8 @@ struct Path {
     left: fn(u32) -> f64,
     cpu_wait: Option<f64>,
     far_busy: Option<f64>,
+    /// Whether a burst is waited for.
+    is_watched: bool,
     /// Seconds for which twice as much goes to the peer.
     burst_s: f64,
 }
@@ -31,6 +33,7 @@ const PATH: Path = Path {
     left: |_| 1.0,
     cpu_wait: None,
     far_busy: None,
+    is_watched: false,
     burst_s: 0.0,
 };
 
@@ -40,6 +43,7 @@ impl Prober for Path {
         let traffic = probe.traffic.unwrap();
         let flows = f64::from(traffic.flows);
         assert_eq!(probe.block_bytes, traffic.block_bytes);
+        assert_eq!(traffic.block_bytes, if traffic.engine.is_stream() { 128 << 10 } else { 64 });
         let ProbePurpose::Known(purpose) = probe.purpose else { panic!("{probe:?}") };
         let of_row = match (traffic.engine, traffic.is_back) {
             (Engine::TcpStream, false) => Purpose::StreamsTo(traffic.flows),
@@ -49,7 +53,7 @@ impl Prober for Path {
         };
         let of_bursts = [Purpose::Saturate, Purpose::SpendCredits, Purpose::AfterPause];
         let is_of_row = purpose == of_row && probe.queue_depth == 1;
-        assert!(is_of_row || of_bursts.contains(&purpose), "{probe:?}");
+        assert!(is_of_row || self.is_watched && of_bursts.contains(&purpose), "{probe:?}");
         let bytes_per_s = self.bytes_per_s.min(flows * self.flow_bytes_per_s);
         // As much uneven as a token bucket is.
         let bytes_per_s = bytes_per_s * (1.0 + 0.002 * f64::from(self.probes % 3));
@@ -109,7 +113,8 @@ fn searched_on(known: Vec<KnownLimit>, path: &mut Path) -> Caps {
         targets: vec![SearchTarget { arm, span_bytes: 1 << 30 }],
         writes: false,
         quick: true,
-        burst: (path.burst_s > 0.0)
+        burst: path
+            .is_watched
             .then(|| BurstWatch { longest_ns: 60_000_000_000, pauses_ns: Vec::new() }),
         cloud: CloudChoice { vm: Some("m5.xlarge".to_owned()), ..CloudChoice::default() },
         fail_if: vec![iotax_experiment::Rule::parse("bandwidth < 1G").unwrap()],
@@ -168,7 +173,7 @@ fn the_peers_cpus_are_not_this_machines() {
 
 #[test]
 fn credits_of_what_leaves_are_watched_running_out() {
-    let caps = searched_on(Vec::new(), &mut Path { burst_s: 15.0, ..PATH });
+    let caps = searched_on(Vec::new(), &mut Path { is_watched: true, burst_s: 15.0, ..PATH });
     let target = &caps.targets[0];
     assert!((target.soak_bw_bytes[0] / 120e6 - 1.0).abs() < 0.01, "{:?}", target.soak_bw_bytes);
     let burst = |path: &PathCap| path.cap.burst.as_ref().map(|b| (b.per_s / 1e6).round());

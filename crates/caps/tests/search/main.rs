@@ -45,6 +45,8 @@ struct Disk {
     cpu_wait: Option<f64>,
     span_bytes: u64,
     smallest_io_bytes: u32,
+    /// I/Os of each probe that fail.
+    errors: u64,
 }
 
 const DISK: Disk = Disk {
@@ -61,6 +63,7 @@ const DISK: Disk = Disk {
     cpu_wait: None,
     span_bytes: 64 << 30,
     smallest_io_bytes: 512,
+    errors: 0,
 };
 
 struct Disks {
@@ -135,6 +138,7 @@ impl Prober for Disks {
             seen.mean_latency_ns = seen.in_flight * 1e9 / seen.iops();
             let disk = &self.each[place.0];
             (seen.busy, seen.cpu_wait) = (Some(disk.busy), disk.cpu_wait);
+            seen.errors = disk.errors;
             seen.processors = (disk.processors)(seen.iops(), probe.block_bytes);
             if let Some(error) = self.silent {
                 seen.ios = 0;
@@ -308,6 +312,14 @@ fn a_burst_is_told_with_its_size_and_what_comes_back() {
     assert!((burst.size / 60_000.0 - 1.0).abs() < 0.15, "{burst:?}");
     assert_eq!(burst.recoveries.len(), 2);
     assert!((burst.refill_per_s.unwrap() / 4000.0 - 1.0).abs() < 0.3, "{burst:?}");
+}
+
+#[test]
+fn ios_that_fail_are_counted_of_each_probe() {
+    let mut disks = Disks::of(&[Disk { errors: 3, ..DISK }]);
+    let caps = search_with(&mut disks, |search| search.quick = true);
+    let probes = disks.log.iter().filter(|line| !line.starts_with("Read")).count();
+    assert_eq!(caps.targets[0].errors, 3 * probes as u64);
 }
 
 #[test]

@@ -140,6 +140,15 @@ fn a_rate_that_is_disturbed() {
     );
     let switched = |second: u64| if (second / 9).is_multiple_of(2) { 0.4 } else { 1.0 };
     follow("alternating", Disk { left: switched, ..DISK });
+    // While sizes are measured, while caps are, and both.
+    let sizes = |second: u64| if (21..32).contains(&second) { 0.7 } else { 1.0 };
+    follow("disturbed_while_sizes_are_measured", Disk { left: sizes, ..DISK });
+    let caps =
+        |second: u64| if second > 32 && second % 5 < 3 { 0.5 + 0.4 * even(second) } else { 1.0 };
+    follow("disturbed_while_caps_are_measured", Disk { left: caps, ..DISK });
+    let all = |second: u64| if even(second) < 0.4 { 0.6 } else { 1.0 };
+    let curve = Some([40e-6, 2e-9]);
+    follow("device_disturbed", Disk { left: all, curve, alone_s: 100e-6, ..DISK });
     let late = |second: u64| if second > 60 { 0.6 } else { 1.0 };
     follow("fallen", Disk { left: late, ..DISK });
 }
@@ -188,7 +197,7 @@ fn what_is_remembered() {
 #[test]
 fn bursts() {
     let watch = |pauses_ns: &[u64]| {
-        let watch = BurstWatch { longest_ns: 90_000_000_000, pauses_ns: pauses_ns.to_vec() };
+        let watch = BurstWatch { longest_ns: 80_000_000_000, pauses_ns: pauses_ns.to_vec() };
         move |search: &mut SearchDraft| search.burst = Some(watch)
     };
     let bursting = Disk { credits: 60_000.0, ..DISK };
