@@ -480,7 +480,7 @@ mod tests {
     fn each_metric_has_its_name_unit_direction_role_and_traits() {
         let mut table = String::new();
         for metric in Metric::ALL {
-            let Row { id, unit, better, role, traits, quantile, .. } = metric.row();
+            let MetricInfo { id, unit, better, role, traits, quantile, .. } = metric.info();
             writeln!(table, "{id}: {unit:?}, {better:?}, {role:?}, {traits:?}, {quantile:?}")
                 .unwrap();
             assert_eq!(serde_json::to_value(metric).unwrap(), id);
