@@ -52,7 +52,7 @@ fn paths_are_compared_in_what_they_are_about() {
     let compared = json(&desk, &words);
     let metrics = compared["comparisons"].as_array().unwrap().iter();
     let metrics: Vec<&str> = metrics.map(|c| c["metric"].as_str().unwrap()).collect();
-    assert_eq!(metrics, ["round_trip", "cpu_per_request"]);
+    assert_eq!(metrics, ["round_trip", "p50", "cpu_per_request"]);
 }
 
 /// How much CPU time a flow gets on a machine that others use is anybody's guess: the record must have
