@@ -71,6 +71,14 @@ pub(crate) struct Open {
     entries: Vec<Entry>,
 }
 
+/// A lock lasts as long as any copy of its descriptor, and a child has one until it runs its own program:
+/// closing is not enough.
+impl Drop for Open {
+    fn drop(&mut self) {
+        let _ = self.file.unlock();
+    }
+}
+
 /// What became of a journal that was there.
 pub(crate) enum Found {
     /// Its run is dead; nobody else undoes it.

@@ -70,18 +70,6 @@ mod tests {
     use crate::journal::Journal;
     use crate::scratch;
 
-    /// Undoes what dead runs left. A child that another test has just forked holds the locks of this
-    /// process until it runs its own program, so that a journal may pass for a live one for a moment.
-    fn undo(state: &Path) -> UndoReport {
-        loop {
-            let report = super::undo(state);
-            if report.live == 0 {
-                return report;
-            }
-            std::thread::yield_now();
-        }
-    }
-
     /// A directory to work in, a state directory, and a journal of a run that died.
     struct Dead {
         root: tempfile::TempDir,
