@@ -2,13 +2,15 @@
 //! `--json-stream`.
 
 use std::borrow::Cow;
+use std::fmt;
 
-use serde::Deserialize;
+use serde::de::{self, MapAccess, SeqAccess};
+use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
 use super::Root;
 use crate::importers::imported::Error;
-use crate::importers::json::{self, Pairs, tidy};
+use crate::importers::json::{self, tidy};
 
 /// The result, and whether more follows it.
 pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
@@ -21,8 +23,8 @@ pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
         Ok(found) => found,
         // iperf3 3.7 gives the sums of both directions the same names.
         Err(Error::Json { why, .. }) if why.starts_with("duplicate field") => {
-            let (twice, rest) = json::first::<Twice>(&text, '{')?;
-            (put_together(&twice.into())?, rest)
+            let (Twice(value), rest) = json::first(&text, '{')?;
+            (put_together(&value)?, rest)
         }
         Err(error) => return Err(error),
     };
@@ -71,25 +73,54 @@ fn of_events(text: &str) -> Result<Root, Error> {
     put_together(&Value::Object(whole))
 }
 
-/// JSON in which a member that comes again is that of the way back.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Twice {
-    Members(Pairs<Twice>),
-    Items(Vec<Twice>),
-    Leaf(Value),
-}
+/// JSON in which a member that comes again is that of the way back. Read as it comes: an untagged enum would
+/// keep a copy of every level that it is in.
+struct Twice(Value);
 
-impl From<Twice> for Value {
-    fn from(twice: Twice) -> Self {
-        let pairs = match twice {
-            Twice::Members(Pairs(pairs)) => pairs,
-            Twice::Items(items) => return items.into_iter().map(Self::from).collect(),
-            Twice::Leaf(value) => return value,
-        };
+struct Visitor;
+
+impl<'de> de::Visitor<'de> for Visitor {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("JSON")
+    }
+
+    fn visit_unit<E>(self) -> Result<Value, E> {
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_str<E>(self, value: &str) -> Result<Value, E> {
+        Ok(value.into())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<Value, A::Error> {
+        let mut all = Vec::new();
+        while let Some(Twice(item)) = items.next_element()? {
+            all.push(item);
+        }
+        Ok(Value::Array(all))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<Value, A::Error> {
         let mut all = Map::new();
-        for (name, value) in pairs {
-            let value = Self::from(value);
+        while let Some((name, Twice(value))) = members.next_entry::<String, Twice>()? {
             let Some(first) = all.get_mut(&name) else {
                 all.insert(name, value);
                 continue;
@@ -100,6 +131,12 @@ impl From<Twice> for Value {
             let second = if is_swapped { std::mem::replace(first, value) } else { value };
             all.entry(back).or_insert(second);
         }
-        Self::Object(all)
+        Ok(Value::Object(all))
+    }
+}
+
+impl<'de> Deserialize<'de> for Twice {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_any(Visitor).map(Self)
     }
 }
