@@ -305,7 +305,7 @@ impl Analyzer {
     /// The largest tax that counts as none, or keeps a rule.
     fn room(&self) -> f64 {
         let shares = self.experiment.spec.fail_if.iter().filter_map(|rule| match rule.condition {
-            Condition::SlowerBy(slowdown) if !slowdown.typical => Some(slowdown.share),
+            Condition::SlowerBy(slowdown) => Some(slowdown.share),
             _ => None,
         });
         shares.fold(self.method.margin, f64::max)

@@ -12,7 +12,7 @@ use crate::analysis::{Comparison, PlaceEffect, Regime, Withheld};
 use crate::block_differences::BlockDifferences;
 use crate::change::{self, Change};
 use crate::method::Method;
-use crate::metrics::Better;
+use crate::metrics::{Better, Metric};
 use crate::place;
 use crate::stalled::Judged;
 
@@ -163,6 +163,11 @@ impl BlockDifferences {
     /// The conclusion from signs. Where they say nothing yet, a word that forbids any other stays.
     fn stalled(self, method: &Method, own: Decision, judged: &Judged, holds: bool) -> Conclusion {
         let Judged { verdict, stalls, stop, p, base } = *judged;
+        // Where only some trials stalled, the signs are those of throughput, and a median may go the
+        // other way.
+        let all_stalled = [stalls.arm, stalls.base].contains(&stalls.blocks);
+        let is_told = self.metric != Metric::P50 || all_stalled || !verdict.is_signed();
+        let verdict = if is_told { verdict } else { Verdict::Undecided };
         let gate = self.gate.filter(|_| !verdict.is_decided());
         let blocks = self.stalled.as_ref().map_or_else(Vec::new, |stalled| stalled.blocks.clone());
         let decision = Decision::without_size(blocks.len(), verdict, stop);

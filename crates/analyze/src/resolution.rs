@@ -48,8 +48,8 @@ pub(crate) fn of_contrast<'a>(metric: Metric, trials: impl Iterator<Item = &'a T
     (2.0 * variances.sum::<f64>() / trials.len().max(1) as f64).sqrt()
 }
 
-/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket. Of a median
-/// what its operations tell, in one of so many blocks.
+/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket. The variance
+/// of a median follows from how its operations spread; `blocks` is the number of blocks in the comparison.
 fn rounded(metric: Metric, job: &JobFacts, blocks: usize) -> f64 {
     if metric == Metric::P50 {
         return job.typical.map_or(0.0, |typical| typical.variance(blocks));

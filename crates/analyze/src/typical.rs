@@ -69,7 +69,7 @@ impl Typical {
         (at == ranks.len()).then_some(Self { ns, sampling, blur: blur_ns / ns })
     }
 
-    /// Variance of its logarithm, in one of so many blocks.
+    /// Variance of its logarithm in one of `blocks` blocks.
     pub(crate) fn variance(&self, blocks: usize) -> f64 {
         self.sampling * self.sampling + self.blur_variance() * blocks as f64
     }

@@ -70,7 +70,7 @@ fn an_undecided_rule_has_an_exit_code_of_its_own_unless_it_counts_as_kept_or_bro
     assert_eq!((json.code, &shown["iotax"]["undecided"]), (6, &1.into()), "{json}");
     let rule = &shown["iotax"]["rules"][0];
     assert_eq!(rule["outcome"], "undecided", "{rule:#}");
-    assert!(rule["detectable"].as_f64().is_some_and(|ns| ns > 3.6e12), "{rule:#}");
+    assert!(rule["detectable"].is_null(), "ten operations tell of no tail: {rule:#}");
 
     let github = |more: &[&str]| report(&[&["out", "--format", "github"], more].concat());
     let said = github(&[]);

@@ -122,7 +122,11 @@ fn ruling(judgment: &Judgment) -> Ruling {
 
 /// Which violation the run would have shown: `A slowdown of 8 % or more would have been detected.`
 fn detectable(judgment: &Judgment) -> String {
-    let is_blind = judgment.trials == 0 || judgment.open.is_some();
+    let nothing = |open: RuleOpen| {
+        let no_information = RuleOpen::Gate(Verdict::NoInformation);
+        matches!(open, RuleOpen::NothingCompared | RuleOpen::NoFigure) || open == no_information
+    };
+    let is_blind = judgment.trials == 0 || judgment.open.is_some_and(nothing);
     match (&judgment.rule.condition, judgment.detectable) {
         (Condition::SlowerBy(_), Some(share)) => {
             would_detect(&format!("a slowdown of {}", percent(share)), Side::Above)
@@ -278,7 +282,7 @@ mod tests {
         let masked = Some(RuleOpen::Gate(Verdict::Masked));
         let masked =
             Judgment { open: masked, ..judged("slower by 5%", RuleOutcome::Undecided, None) };
-        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: nothing is known of new after 10 blocks; a cap hides what is compared. No violation, however large, would have been detected.");
+        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: nothing is known of new after 10 blocks; a cap hides what is compared. It is not known which violation would have been detected.");
     }
 
     #[test]

@@ -28,8 +28,8 @@ pub struct Judgment {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub needed: Option<u32>,
     /// Of a rule that is not broken: the smallest violation that would have broken it at the spread
-    /// seen, in the unit of `found` ([`iotax_stats::gate::Reach::beyond`]). `None` where no violation
-    /// could have, or nobody knows which.
+    /// seen, in the unit of `found` ([`iotax_stats::gate::Reach::beyond`]). `None` if no violation
+    /// could break it, or if the data do not tell which.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
     /// Trials that gave nothing, if there are any.

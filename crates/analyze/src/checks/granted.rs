@@ -26,12 +26,13 @@ fn differences(asked: Option<&Nfs>, mount: &NfsMountSummary) -> Vec<GrantedOther
         Some(GrantedOtherwise { option, asked, granted })
     };
     let granted = &mount.granted;
-    let connections = asked.and_then(|nfs| nfs.nconnect).or(granted.nconnect).unwrap_or(1);
-    let made = mount.transports.len();
-    let other = (made > 0 && made != connections as usize).then(|| GrantedOtherwise {
+    let own = granted.nconnect.map(u64::from);
+    let connections = asked.and_then(|nfs| nfs.nconnect).or(own).unwrap_or(1);
+    let made = mount.transports.len() as u64;
+    let other = (made > 0 && made != connections).then_some(GrantedOtherwise {
         option: GrantedOption::Connections,
-        asked: connections.into(),
-        granted: made as u64,
+        asked: connections,
+        granted: made,
     });
     [
         size(GrantedOption::ReadSize, asked.and_then(|nfs| nfs.rsize_bytes), granted.rsize_bytes),

@@ -35,7 +35,10 @@ impl DepthCheck<'_> {
             |arm: &usize| arms.get(*arm).is_some_and(|arm| arm.response == DepthResponse::Plateau);
         for conclusion in conclusions {
             let involved = involved(&conclusion.comparison, self.names);
-            if may_be_masked(conclusion, self.method.margin)
+            // Whatever throughput says: a cap sets the median.
+            let c = &conclusion.comparison;
+            let is_open = matches!(c.verdict, Verdict::Equivalent | Verdict::Undecided);
+            if (may_be_masked(conclusion, self.method.margin) || c.metric == Metric::P50 && is_open)
                 && !involved.is_empty()
                 && involved.iter().all(on_plateau)
                 && let Some(cap) = cap(&involved, self.levels)
@@ -74,7 +77,7 @@ pub(crate) fn hide_typical<'a>(comparisons: impl Iterator<Item = &'a mut Compari
     for typical in all.iter_mut().filter(|c| c.metric == Metric::P50) {
         match hidden.iter().find(|(subject, _)| *subject == typical.subject) {
             Some((_, Some(cap))) if !typical.verdict.is_signed() => typical.mask(*cap),
-            Some((_, None)) if typical.verdict.is_decided() => typical.become_another(),
+            Some((_, None)) => typical.become_another(),
             _ => {}
         }
     }
@@ -229,7 +232,7 @@ mod tests {
         };
         let another = || Comparison { change: Some(change), ..comparison(Verdict::EffectChanged) };
         assert_eq!(hidden(another(), Verdict::Slower), Verdict::EffectChanged);
-        assert_eq!(hidden(another(), Verdict::Undecided), Verdict::Undecided);
+        assert_eq!(hidden(another(), Verdict::Undecided), Verdict::EffectChanged);
     }
 
     #[test]

@@ -85,7 +85,7 @@ fn of_subject(
         trials: c.blocks,
         needed: needed(context, share, conclusion).filter(|_| is_open),
         detectable: detectable(context, share, conclusion)
-            .filter(|_| outcome != Outcome::Fail && !matches!(open, Some(RuleOpen::Gate(_)))),
+            .filter(|_| outcome != Outcome::Fail && open.is_none()),
         missing: c.missing,
         open,
         ..Judgment::undecided(rule, Some(c.subject.clone()))

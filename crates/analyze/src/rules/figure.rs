@@ -37,7 +37,8 @@ pub(super) fn judge(context: &RuleContext<'_>, rule: &Rule, limit: &Limit<'_>) -
         match missing.filter(|missing| stands_not(&judged, missing, worst)) {
             Some(_) => {
                 let open = Some(RuleOpen::Lost);
-                Judgment { outcome: RuleOutcome::Undecided, open, needed: None, ..judged }
+                let outcome = RuleOutcome::Undecided;
+                Judgment { outcome, open, needed: None, detectable: None, ..judged }
             }
             None => judged,
         }
@@ -123,7 +124,8 @@ impl Limit<'_> {
         let needed = summary
             .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
             .filter(|_| outcome == Outcome::Undecided && open.is_none());
-        let beyond = summary.filter(|_| outcome != Outcome::Fail).map(|summary| {
+        let may_tell = outcome != Outcome::Fail && open.is_none();
+        let beyond = summary.filter(|_| may_tell).map(|summary| {
             let (half_width, freedom) = (interval.half_width(), summary.blocks - 1);
             let standard_error = summary.standard_error();
             Reach { half_width, standard_error, freedom }.beyond()

@@ -102,6 +102,10 @@ pub(crate) fn keep_none_of_a_part(
     for judgment in judged.iter_mut().filter(|judged| judged.outcome == RuleOutcome::Pass) {
         judgment.outcome = RuleOutcome::Undecided;
         judgment.open = Some(open);
+        if open != RuleOpen::Interrupted {
+            // What is missing may be just what would have shown it.
+            judgment.detectable = None;
+        }
     }
 }
 

@@ -90,6 +90,21 @@ fn a_trial_that_completes_nothing_breaks_a_rule_about_the_median() {
     assert_eq!(bed.analyze(&trials).analysis.rules[0].outcome, RuleOutcome::Fail);
 }
 
+#[test]
+fn signs_of_throughput_are_none_of_the_median_where_one_trial_stalled() {
+    let mut bed = Bed::compare(&["old", "new"]);
+    bed.edit(|spec| spec.fail_if = vec![Rule::parse("p50 slower by 5%").unwrap()]);
+    let mut trials = bed.blocks(10, &[400.0, 500.0], 0.02);
+    let stalled = trials.iter_mut().find(|trial| trial.arm == "old").unwrap();
+    let job = job(stalled);
+    job.read = DirectionRecord::default();
+    (job.cpu_user_ns, job.in_flight_io_ns) = (1_000, 5_000_000_000);
+    let analysis = bed.analyze(&trials);
+    assert_eq!(of(&analysis, "new", Metric::Throughput).verdict, Verdict::Faster);
+    assert_eq!(of(&analysis, "new", Metric::P50).verdict, Verdict::Undecided);
+    assert_eq!(analysis.analysis.rules[0].outcome, RuleOutcome::Undecided);
+}
+
 /// All operations of an arm are in one bucket of 64 ns, on either side of an edge.
 #[test]
 fn neighbouring_buckets_are_no_difference_however_many_blocks_there_are() {

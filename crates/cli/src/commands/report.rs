@@ -66,8 +66,9 @@ fn existing(dir: &Path) -> Result<Held> {
 
 /// One page of several records, which are not changed.
 fn several(args: &ReportArgs) -> Result<Exit> {
-    if !args.gate.fail_if.is_empty() {
-        return Err(usage("--fail-if judges one experiment: report each alone".to_owned()));
+    if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
+        let why = "--fail-if and --undecided judge one experiment: report each alone";
+        return Err(usage(why.to_owned()));
     }
     match args.format {
         Format::Text | Format::Markdown => {}

@@ -101,7 +101,9 @@ pub(super) fn with(
 /// Whether it is undecided because its interval is wide.
 fn is_noisy(primary: &Comparison) -> bool {
     let is_lost = primary.missing.is_some_and(|missing| missing.decides);
-    primary.stalls.is_none() && !is_lost && known(primary).is_some()
+    // Else something other than its width takes the verdict back.
+    let holds_none = primary.lo.zip(primary.hi).is_some_and(|(lo, hi)| lo <= 0.0 && 0.0 <= hi);
+    primary.stalls.is_none() && !is_lost && holds_none && known(primary).is_some()
 }
 
 /// `throughput is too noisy to say`
