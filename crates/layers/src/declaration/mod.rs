@@ -25,7 +25,7 @@ pub(crate) mod prelude {
     pub(crate) use crate::declaration::need::Need;
     pub(crate) use crate::declaration::shared::{Cpus, READ_AHEAD, cipher, demand_read_ahead};
     pub(crate) use crate::declaration::{
-        Arguments, Declared, ENDLESS, Field, SECTOR_BYTES, Value, Values, parameters,
+        Arguments, Declared, ENDLESS, Field, Value, Values, parameters,
     };
     pub(crate) use crate::error::Error;
     pub(crate) use crate::units::Unit;
@@ -328,6 +328,11 @@ impl<'a> Arguments<'a> {
         let is_met = size_bytes > 0 && size_bytes.is_multiple_of(SECTOR_BYTES);
         let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
         self.demand(is_met, "size", problem, "write a multiple of 4k above 0")
+    }
+
+    /// What the size of a cache has to be.
+    pub(crate) fn demand_sector(&self, size_bytes: u64) -> Result<(), Error> {
+        self.demand(size_bytes >= SECTOR_BYTES, "size", "holds no sector", "write at least 4k")
     }
 
     /// What the spread of `of`, plus or minus, has to be: they are not below 0.

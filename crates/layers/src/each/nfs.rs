@@ -13,7 +13,7 @@ pub struct Nfs {
     pub vers: Option<String>,
     /// Security mode: `sys`, `krb5`, `krb5i` or `krb5p`.
     pub sec: Option<String>,
-    pub nconnect: Option<u32>,
+    pub nconnect: Option<u64>,
     /// Bytes per READ.
     pub rsize_bytes: Option<u64>,
     /// Bytes per WRITE.

@@ -16,6 +16,7 @@ impl Declared for Openvpn {
         example: "openvpn(cipher=aes-128-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,
+        // From 2.6 on it takes a certificate by its fingerprint without being asked.
         needs: &[Need::Root, Need::IP, Need::TUN, Need::program_since("openvpn", "openvpn", 2, 6)],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

@@ -29,6 +29,7 @@ impl Declared for Remote {
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
+        // Nothing that ssh could take for an option, or a shell for more than a word.
         let may_be = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);
         let is_host = !self.host.starts_with('-') && self.host.chars().all(may_be);
         let advice = "for example 10.0.0.2 or root@db-1.example.org";

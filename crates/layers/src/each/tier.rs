@@ -23,11 +23,6 @@ impl Declared for Tier {
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
-        arguments.demand(
-            self.size_bytes >= SECTOR_BYTES,
-            "size",
-            "holds no sector",
-            "write at least 4k",
-        )
+        arguments.demand_sector(self.size_bytes)
     }
 }

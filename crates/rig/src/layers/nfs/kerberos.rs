@@ -191,7 +191,8 @@ impl From<Lack> for Missing {
     }
 }
 
-/// What the KDC or a program says, and what to do about it; `{service}` is the server's principal.
+/// What the KDC or a program says, and what to do about it; `{service}` is the server's principal, `{aes}` an
+/// encryption type of every kernel.
 const REMEDIES: [(&str, &str); 9] = [
     (
         "Clock skew too great",
@@ -215,7 +216,7 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     (
         "no support for encryption type",
-        "KDC, keytab and {service} have no encryption type in common: add aes256-cts-hmac-sha1-96",
+        "KDC, keytab and {service} have no encryption type in common: add {aes}",
     ),
     ("Cannot contact any KDC", "see that the KDC runs and port 88 is let through"),
     ("Cannot find KDC", "name the KDC of the realm in /etc/krb5.conf, or in DNS"),
@@ -230,7 +231,9 @@ fn of_kdc(text: &str, server: &str) -> Missing {
         what: format!("Kerberos refuses: {text}"),
         remedy: remedy.map_or_else(
             || format!("see that kinit -k and kvno -S nfs {server} succeed"),
-            |(_, remedy)| remedy.replace("{service}", &format!("nfs/{server}")),
+            |(_, remedy)| {
+                remedy.replace("{service}", &format!("nfs/{server}")).replace("{aes}", AES[0])
+            },
         ),
     }
 }
