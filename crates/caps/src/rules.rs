@@ -147,7 +147,7 @@ fn outcome(cap: &Cap, is_plateau: bool, bound: Bound) -> (RuleOutcome, Option<Un
     }
 }
 
-/// Whether no more than the cap can be had.
+/// Whether the cap is the most that the target can give.
 fn is_most(cap: &Cap, is_plateau: bool) -> bool {
     is_plateau && cap.kind != CapKind::ThisMachine
 }

@@ -26,7 +26,8 @@ use crate::args::{Cli, Command};
 #[cfg(feature = "kubernetes")]
 use crate::commands::kube;
 use crate::commands::{
-    catalog, completions, disk, doctor, layers, measure, peer, plan, report, repro, undo, workloads,
+    agent, catalog, completions, disk, doctor, layers, measure, peer, plan, report, repro, undo,
+    workloads,
 };
 
 fn main() -> ExitCode {
@@ -46,7 +47,7 @@ fn main() -> ExitCode {
         Command::Catalog(command) => catalog::catalog(&command),
         #[cfg(feature = "kubernetes")]
         Command::Kube(command) => kube::kube(command),
-        Command::Agent(args) => peer::agent(&args),
+        Command::Agent(args) => agent::agent(&args),
         Command::Peer(args) => peer::peer(&args),
         Command::Undo(args) => undo::undo(&args),
         Command::Man { directory } => completions::man(&directory),

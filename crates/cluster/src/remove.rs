@@ -1,4 +1,4 @@
-//! Removes what belongs to a run, and nothing else.
+//! The pods of a run: waits until they run, and removes what belongs to the run and nothing else.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};

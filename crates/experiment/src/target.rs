@@ -1,6 +1,7 @@
 //! Targets and arms as written on a command line: `base=/mnt/a`, `slow=mem + delay(latency=1ms)`.
 //!
-//! Syntax only: whether a path exists, and what it is, is found out on the machine.
+//! Whether a path exists, and what it is, is found out on the machine. Below the syntax: what a workload and a
+//! target are to each other.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;

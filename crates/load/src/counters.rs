@@ -1,4 +1,5 @@
-//! Counters of this machine and process, read at the edges of the window.
+//! Counters of this machine, of this process, of one thread, and of another program that drives the load, read at
+//! the edges of the window.
 
 use std::fs;
 use std::time::{Duration, Instant};

@@ -1,4 +1,4 @@
-//! Lays out the test files: real data, on disk before anything is measured.
+//! Lays out the test files, part by part of a workload: real data, on disk before anything is measured.
 
 use std::borrow::Cow;
 use std::fs::File;

@@ -173,7 +173,7 @@ fn written_by_fio(directory: &Path, options: &[&str]) -> Vec<u8> {
     std::fs::read(directory.join("x")).unwrap()
 }
 
-/// As `verify/contents.rs` has them: a chunk begins with its random part; what repeats is whole
+/// As `verify/mod.rs` has them: a chunk begins with its random part; what repeats is whole
 /// blocks, as many as were asked for.
 #[test]
 fn data_is_made_as_fio_makes_it() {

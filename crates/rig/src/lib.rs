@@ -19,14 +19,12 @@
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `namespace` | network namespaces without a name |
-//! | `network`, `network_path` | links and their bases, the peer at the far end; layers made on them |
-//! | `assembly`, `context` | an arm made of them, and what they are made with |
-//! | `idle` | whether a process works or is stuck |
-//! | `programs`, `marked` | other programs run, and ended by what they bear |
+//! | `network` | links and their bases, the peer at the far end |
+//! | `assembly` | an arm made of them, and what they are made with |
+//! | `programs`, `marked` | other programs run, told to be stuck, and ended by what they bear |
 //! | `mounts` | things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
 //! | `own_disk` | such a disk as a target |
-//! | `cloud` | disks of a cloud as stacks, from documented limits |
 //! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
 //! | `alone` | arms that cannot be up side by side |
 //! | `signatures` | signatures on devices: found, told apart, wiped |
@@ -34,12 +32,11 @@
 //! | `abandon` | the last way out, when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
 //! | `held` | files and directories by descriptor, whatever becomes of their names |
-//! | `scratch` | private directories |
+//! | `scratch` | private directories, and what is held where other programs reach it |
 //! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
 //! | `fill` | data that neither compresses nor dedupes |
 //! | `vdisk` | stacks of this process |
 //! | `site` | what the record says about each arm |
-//! | `size` | sizes in messages |
 //!
 //! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
 //! makes it, and, if it is something of a new kind, one variant of `entry::Entry` and a file in

@@ -1,4 +1,5 @@
-//! Private directories being made: where test files are laid out.
+//! Private directories: those where test files are laid out, and the one where other programs reach what is
+//! held.
 
 use std::fs;
 use std::fs::DirBuilder;

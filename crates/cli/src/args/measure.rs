@@ -434,10 +434,10 @@ Examples:
 The first arm is the baseline. A directory gets a private folder that is
 removed afterwards; files and block devices are only read.
 
-Results in the place of targets are compared as they are, and nothing is run:
+Pass saved results instead of targets to compare them without running anything:
 directories of results (DIR#ARM for one arm of it), JSON of iotax run and of
-fio, XML of DiskSpd, in any mixture. Several of one arm, with commas between or
-under its name again, are repetitions.")]
+fio, XML of DiskSpd, in any mixture. Separate repetitions of one arm by commas,
+or give its name again.")]
 pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]

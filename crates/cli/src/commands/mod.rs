@@ -1,5 +1,6 @@
-//! One file per subcommand.
+//! One file per subcommand; those of a group, as of `kube`, share a directory.
 
+pub(crate) mod agent;
 pub(crate) mod catalog;
 pub(crate) mod completions;
 pub(crate) mod disk;

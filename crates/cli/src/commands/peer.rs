@@ -1,19 +1,15 @@
 use std::fmt::Write as _;
-use std::io::{self, BufRead as _, IsTerminal as _, Read as _, Write as _};
+use std::io::{self, BufRead as _, Read as _, Write as _};
 use std::net::SocketAddr;
 use std::path::Path;
 use std::thread;
-use std::time::Duration;
 
-use iotax_experiment::units::parse_duration;
 use iotax_load::{PeerSecret, new_peer_secret, serve_peer};
 use iotax_rig::read_token;
-use iotax_run::agent::{AgentOptions, keep, serve};
 
-use crate::args::{AgentArgs, PeerArgs};
-use crate::exit::{self, Context as _, Exit, Result, failed, usage};
+use crate::args::PeerArgs;
+use crate::exit::{self, Context as _, Exit, Result, usage};
 use crate::output::say;
-use crate::{resolve, session};
 
 /// Longer than any token; what is longer is none.
 const MAX_TOKEN_BYTES: u64 = 4096;
@@ -77,30 +73,4 @@ fn token(path: &Path) -> Result<PeerSecret> {
     PeerSecret::parse(&text).ok_or_else(|| {
         usage("--token-file -: standard input has no token, which is 64 hexadecimal digits")
     })
-}
-
-/// `iotax agent`
-pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
-    if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
-        let stop = session::stop_flag()?;
-        let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
-            .context("/proc cannot be read")?;
-        if !left.is_empty() {
-            return Err(failed(left.join("\n")));
-        }
-        return Ok(Exit::Done);
-    }
-    if io::stdin().is_terminal() {
-        let why = "an agent is spoken to by another iotax, which starts it; there, give \
-                   --agent 'ssh HOST iotax agent' to run, compare or peel";
-        return Err(usage(why.to_owned()));
-    }
-    let options = AgentOptions {
-        program: std::env::current_exe()?,
-        state_dir: iotax_rig::state_dir(),
-        finishes_trials: args.finish_trials,
-    };
-    serve(io::stdin(), io::stdout(), &options)
-        .context("the agent cannot speak with whoever started it")?;
-    Ok(Exit::Done)
 }

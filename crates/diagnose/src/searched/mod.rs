@@ -2,7 +2,7 @@
 //!
 //! | module | of |
 //! |---|---|
-//! | `path` | the caps of a network path |
+//! | `path` | the caps of a network path; one limit for several targets |
 
 mod path;
 

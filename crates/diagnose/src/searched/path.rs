@@ -1,4 +1,4 @@
-//! What sets the caps of a network path.
+//! What sets the caps of a network path, and a limit that several targets share.
 
 use iotax_caps::{CapKind, Caps, PathCap, Shared, Sharing, TargetCaps};
 use iotax_catalog::Cloud;

@@ -1,4 +1,4 @@
-//! Stretches, data, weights, priorities and nodes that cannot be.
+//! Stretches, data, weights, priorities, trims and nodes that cannot be.
 
 use iotax_layers::Error;
 use iotax_layers::units::format_bytes;

@@ -1,4 +1,5 @@
-//! Settings of the kernel and its modules: `/sys/module/*/parameters`, `/proc/sys`, `/proc/crypto`.
+//! What the kernel tells of itself: settings of it and its modules (`/sys/module/*/parameters`, `/proc/sys`,
+//! `/proc/crypto`), counters that are read twice, memory, pressure and interrupts.
 
 use std::path::Path;
 use std::time::{Duration, Instant};

@@ -1,4 +1,5 @@
-//! The memory that I/Os move to and from.
+//! What an engine's I/Os are made with: the memory that they move to and from, their priorities, and the system
+//! calls of trims.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! A file at a path that the user named: known by its identity, and removed.
+//! A file at a path that the user named, and a socket: known by their identity, and removed.
 
 use std::path::Path;
 

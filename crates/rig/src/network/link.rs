@@ -1,4 +1,4 @@
-//! What a layer of a network path gives to the one above.
+//! What a layer of a network path gives to the one above: a link, and the place of its queueing disciplines.
 
 use std::ffi::OsStr;
 use std::io;

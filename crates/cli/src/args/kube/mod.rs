@@ -242,8 +242,8 @@ Paths, of which the first that is measured is the baseline:
   service    from pod to a Service (ClusterIP) whose pod is on the other node
   dns        the same by the Service's name, which is looked up once each turn
 
-Pod Security `baseline` and `restricted` forbid pods on the hosts' network: then
-`node` is left out, which is said, and `pod` is the baseline.")]
+Pod Security `baseline` and `restricted` forbid pods on the hosts' network. iotax
+then leaves out `node` and says so, and `pod` is the baseline.")]
 #[command(mut_args(|arg| {
     let id = arg.get_id().as_str();
     let is_hidden = OF_VOLUMES.contains(&id) || is_elsewhere(id) || arg.is_hide_set();
@@ -436,17 +436,17 @@ pvc,pods,daemonsets -A -o json > objects.json
 
 It only reads; without --probe it makes nothing at all. With --probe, naming
 a claim is consent to a pod that mounts it for a few seconds, read only, on
-the node where it is used; one that nobody uses is attached for that, as for
-any pod, and its driver may make a file system on it if it never had one. iotax
-reads no file of it, writes and changes nothing, and removes the pod. What the
-account may not list, it says; iotax kube manifest --cluster-reader prints a
-role for all of it.")]
+the node where it is used. A claim that no pod uses is attached for that, as
+for any pod, and its driver may make a file system on it if it never had one.
+iotax reads no file of it, writes and changes nothing, and removes the pod. It
+lists what the account may not read; iotax kube manifest --cluster-reader
+prints a role for all of it.")]
 #[command(mut_args(|arg| {
     // Of workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
     let is_hidden = is_elsewhere.contains(&arg.get_id().as_str()) || arg.is_hide_set();
     let arg = arg.hide(is_hidden);
-    // A look takes little, and has to find room beside whoever uses a claim.
+    // A look needs little, and must fit on the node beside the pods that use a claim.
     match arg.get_id().as_str() {
         "cpu" => arg.default_value("100m"),
         "memory" => arg.default_value("128M"),

@@ -83,7 +83,7 @@ fn manifest(args: KubeManifestArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// What is wrong with a command is told now, and not by a pod.
+/// Refuses a wrong command here, before a pod would.
 fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
     if words.iter().any(|word| word == "--create-namespace") {
         return Err(usage(

@@ -73,7 +73,7 @@ fn subject(text: &str, namespace: &str) -> Result<ClusterSubject> {
 const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
 
 /// Looks at claims and classes from pods, and removes those. `namespace`: where pods are that look at
-/// classes; claims are used in their own. What nobody may look at is added to what was not seen.
+/// classes; claims are used in their own. Objects that may not be read are added to those not seen.
 fn probe(
     args: &KubeDoctorArgs,
     seen: &mut ClusterSeen,
