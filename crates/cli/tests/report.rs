@@ -60,7 +60,8 @@ fn what_several_cannot_do_is_said() {
         said.err
     };
     insta::assert_snapshot!(refused(&["a", "a", "--format", "json"]), @"error: several experiments are reported as text, Markdown, and in report.html; for programs report each alone");
-    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if judges one experiment: report each alone");
+    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided judge one experiment: report each alone");
+    insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided judge one experiment: report each alone");
     insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file among directories: report files of other tools alone");
     insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
     insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html, which results of other tools have with --out DIR");

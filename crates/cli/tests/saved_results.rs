@@ -134,7 +134,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       throughput after 3 blocks.
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
       throughput after 3 blocks; 2 jobs that one side alone has could not be
-      compared. A slowdown of 5.2 % or more would have been detected.
+      compared. It is not known which violation would have been detected.
       new against old: equivalent in read; slower in write.
       Left out, because only old has it: log.
       Left out, because only new has it: verify.

@@ -43,3 +43,12 @@ fn a_record_keeps_a_layer_as_its_word_and_fields() {
     let luks = serde_json::to_string(&Layer::Luks(Luks { key_bits: 256 })).unwrap();
     insta::assert_snapshot!(luks, @r#"{"layer":"luks","key_bits":256}"#);
 }
+
+#[test]
+fn any_number_of_connections_that_nfs_does_not_take_is_told_what_it_takes() {
+    for connections in ["0", "17", "5000000000"] {
+        let text = format!("nfs(server=filer, export=/data, nconnect={connections})");
+        let error = Stack::parse(&text).unwrap_err().to_string();
+        assert!(error.contains("the client takes 1 to 16 connections"), "{error}");
+    }
+}

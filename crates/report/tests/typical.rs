@@ -43,6 +43,12 @@ fn what_throughput_is_too_noisy_to_say_the_median_says() {
 }
 
 #[test]
+fn an_interval_without_zero_is_undecided_for_another_reason_than_noise() {
+    let taken_back = said((SLOWER.0, Verdict::Undecided), LONGER);
+    assert!(taken_back.starts_with("luks against base is undecided"), "{taken_back}");
+}
+
+#[test]
 fn what_both_say_is_said_once() {
     assert_eq!(said(SLOWER, LONGER), "luks is 10 % slower [8, 12] than base in throughput.");
     assert_eq!(said(SLOWER, NOISY), said(SLOWER, LONGER));
@@ -82,6 +88,7 @@ fn layers_that_are_too_noisy_in_throughput_are_said_in_the_median() {
         primary.verdict = Verdict::Undecided;
         let mut typical = primary.clone();
         (typical.metric, typical.verdict) = (Metric::P50, Verdict::Slower);
+        primary.lo = Some(-0.2);
         analysis.comparisons.insert(at + 1, typical);
     }
     let sentences = verdict(&common::peel(), &analysis)[..2].join("\n");
