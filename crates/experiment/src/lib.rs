@@ -28,6 +28,7 @@ pub mod rule;
 mod search;
 mod several;
 mod side_runs;
+mod slices;
 mod spec;
 mod target;
 mod tree;
@@ -58,6 +59,7 @@ pub use search::{
     SearchTarget, Traffic,
 };
 pub use side_runs::{Depth, SidePhase, SideRole, SideRuns};
+pub use slices::Slices;
 pub use spec::{
     Arm, Design, Draft, Driver, Final, Fitted, NamedTarget, Source, Spec, Stop, StopMode, Target,
     Yields,

@@ -37,10 +37,12 @@ impl Changes {
         }
         if let Some(time_ns) = self.time_ns {
             workload.time_ns = time_ns;
+            workload.slices = None;
             workload.keep_time();
         }
         if let Some(ramp_ns) = self.ramp_ns {
             workload.ramp_ns = ramp_ns;
+            workload.slices = None;
             workload.keep_ramp();
         }
         self.set.iter().try_for_each(|text| workload.set(text))
@@ -157,10 +159,12 @@ impl Workload {
     fn set_workload(&mut self, key: &str, value: &str) -> Result<(), Error> {
         match key {
             "time" => {
+                self.slices = None;
                 self.time_ns = units::parse_duration(value)?;
                 self.keep_time();
             }
             "ramp" | "ramp_time" => {
+                self.slices = None;
                 self.ramp_ns = units::parse_duration(value)?;
                 self.keep_ramp();
             }

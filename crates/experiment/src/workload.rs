@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::rule::{Rule, TimeKind};
+use crate::slices::Slices;
 use crate::spec::Yields;
 use crate::tree::Tree;
 
@@ -49,6 +50,10 @@ pub struct Workload {
     /// once, by [`Draft::fit`](crate::Draft::fit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<Yields>,
+    /// Its trials are as short as a pilot finds right, and alternate between the arms in large numbers;
+    /// `time_ns` is the longest that they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slices: Option<Slices>,
 }
 
 /// Where a workload was read.
@@ -87,6 +92,7 @@ impl Workload {
             origin: None,
             notes: Vec::new(),
             yields: None,
+            slices: None,
         }
     }
 

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use std::marker::PhantomData;
 use std::sync::mpsc;
 use std::thread;
+use std::time::{Duration, Instant};
 
 use crate::earlier;
 use crate::end::End;
@@ -32,11 +33,17 @@ pub trait Record: Stored {
     const FORMAT: u32;
 }
 
-/// Writes a record. Each line is on disk when [`Writer::append`] returns.
+/// Between two syncs of the lines of a record: a sync for each of many short measurements would disturb them.
+const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
+
+/// Writes a record. Each line survives this process when [`Writer::append`] returns, and this machine a
+/// second later.
 #[derive(Debug)]
 pub struct Writer<R> {
     dir: Location,
     lines: File,
+    /// When what was written was last known to be on disk.
+    synced: Instant,
     of: PhantomData<R>,
 }
 
@@ -47,7 +54,7 @@ impl<R: Record> Writer<R> {
         Self::refuse_occupied(&dir)?;
         write_head(&dir.join(R::HEAD), head.encode_pretty())?;
         let lines = appended(&dir.join(R::LINES))?;
-        Ok(Self { dir, lines, of: PhantomData })
+        Ok(Self { dir, lines, synced: Instant::now(), of: PhantomData })
     }
 
     /// Whether a record could be started in `dir`, without starting one.
@@ -67,10 +74,12 @@ impl<R: Record> Writer<R> {
     pub fn append(&mut self, line: &R::Line) -> Result<(), Error> {
         let mut text = line.encode();
         text.push(b'\n');
-        self.lines
-            .write_all(&text)
-            .and_then(|()| self.lines.sync_data())
-            .map_err(|source| Error::write(self.dir.join(R::LINES).shown(), source))
+        let mut written = self.lines.write_all(&text);
+        if self.synced.elapsed() >= BETWEEN_SYNCS {
+            written = written.and_then(|()| self.lines.sync_data());
+            self.synced = Instant::now();
+        }
+        written.map_err(|source| Error::write(self.dir.join(R::LINES).shown(), source))
     }
 
     /// Adds a file about the whole.
@@ -80,6 +89,8 @@ impl<R: Record> Writer<R> {
 
     /// Marks the record as complete.
     pub fn finish(&self, end: &End) -> Result<(), Error> {
+        let lines = self.lines.sync_data();
+        lines.map_err(|source| Error::write(self.dir.join(R::LINES).shown(), source))?;
         self.add(END, end.encode_pretty())
     }
 }

@@ -14,6 +14,7 @@ mod host;
 mod hosts;
 mod local;
 mod observer;
+mod pilot;
 mod search;
 mod trials;
 mod way;

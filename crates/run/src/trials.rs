@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained};
-use iotax_experiment::plan::Plan;
+use iotax_experiment::plan::{Phase, Plan};
 use iotax_experiment::{IndexEnds, Spec, Workload};
 use iotax_record::{End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
 
@@ -61,6 +61,8 @@ pub(crate) struct Trials<'a> {
     pub(crate) setup: Setup<'a>,
     started: Duration,
     count: u32,
+    /// How long the trials of each phase take: as planned, or as the pilot chose.
+    pub(crate) times: Vec<Phase>,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
 }
@@ -70,13 +72,16 @@ impl<'a> Trials<'a> {
     pub(crate) fn start(setup: Setup<'a>) -> Self {
         let started = setup.clock.now();
         let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
-        Self { setup, started, count: 0, failures }
+        let times = setup.plan.phases.clone();
+        Self { setup, started, count: 0, times, failures }
     }
 
     /// Runs blocks until there is a reason to stop, and returns it.
     fn blocks(&mut self) -> Result<Vec<EndReason>, Error> {
         let plan = self.setup.plan;
-        let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
+        self.times = self.pilot()?;
+        let block_ns = plan.taking(&self.times).block_ns(plan.arms);
+        let mut budget = Budget::new(plan.max_time_ns, block_ns);
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
         for block in 0..plan.max_blocks {
@@ -192,7 +197,7 @@ impl<'a> Trials<'a> {
         let switching = self.elapsed();
         let (mut turns, mut requests) = (Vec::new(), Vec::new());
         for (turn, task) in tasks {
-            let request = self.request(block, turn, task);
+            let request = self.request(block, turn, task, self.times[turn.phase]);
             let ready = self.bring_up(&request);
             if ready.is_ok() {
                 requests.push(request);
@@ -223,8 +228,13 @@ impl<'a> Trials<'a> {
         Ok(trials)
     }
 
-    fn request(&self, block: u32, Turn { arm, phase }: Turn, task: Task) -> TrialRequest {
-        let times = self.setup.plan.phases[phase];
+    pub(crate) fn request(
+        &self,
+        block: u32,
+        Turn { arm, phase }: Turn,
+        task: Task,
+        times: Phase,
+    ) -> TrialRequest {
         TrialRequest {
             arm,
             driver: self.spec().arms[arm].driver,
@@ -238,7 +248,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Brings an arm up with its files.
-    fn bring_up(&mut self, request: &TrialRequest) -> Result<(), Error> {
+    pub(crate) fn bring_up(&mut self, request: &TrialRequest) -> Result<(), Error> {
         let phases: Vec<&Workload> = self.spec().phases().collect();
         let host = &mut self.setup.host;
         match host.up(request.arm)? {
@@ -284,6 +294,7 @@ impl<'a> Trials<'a> {
             interrupted: self.is_stopped(),
             gave_up,
             trials: Some(self.count),
+            slices: self.slice_lengths(),
         };
         self.setup.writer.finish(&end)?;
         Ok(end)

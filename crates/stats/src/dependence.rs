@@ -91,8 +91,25 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
         return None;
     }
     let autocorrelation = lag1_autocorrelation(d) + 1.0 / n;
-    let bound = 2.0 / n.sqrt();
+    let bound = if d.len() < ENOUGH { 2.0 / n.sqrt() } else { TOO_MUCH };
     (autocorrelation > bound).then_some(Dependence { autocorrelation, bound })
+}
+
+/// Blocks from which on what they show of their dependence is known well enough to allow for it.
+pub(crate) const ENOUGH: usize = 50;
+
+/// Autocorrelation from which on nothing is concluded, however many blocks there are.
+const TOO_MUCH: f64 = 0.8;
+
+/// How much wider the interval of many blocks has to be for what they depend on each other:
+/// `sqrt((1 + r) / (1 - r))`, as of an AR(1) process whose lag-1 autocorrelation `r` is what they show
+/// (0 if that is negative); 1 of fewer than [`ENOUGH`] blocks, which show it too badly.
+pub(crate) fn inflation(d: &[f64]) -> f64 {
+    if d.len() < MIN_BLOCKS {
+        return 1.0;
+    }
+    let c: f64 = std::env::var("CC").map_or(0.0, |e| e.parse().unwrap()); let n = d.len() as f64; let r = (lag1_autocorrelation(d) + 1.0 / n + c / n.sqrt()).clamp(0.0, 0.9);
+    ((1.0 + r) / (1.0 - r)).sqrt()
 }
 
 /// Correlation that is assumed of blocks too few to show theirs.

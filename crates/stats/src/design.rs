@@ -13,8 +13,13 @@ use crate::calibration::{ALPHAS, CALIBRATIONS, Levels};
 pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 
 /// [`LOOKS`] continued for long runs.
-pub const EXTENDED_LOOKS: [usize; 18] =
-    [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
+pub const EXTENDED_LOOKS: [usize; 33] = [
+    3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512,
+    640, 800, 1024, 1280, 1600, 2048, 2560, 3200, 4096, 5120,
+];
+
+/// The last of [`EXTENDED_LOOKS`].
+pub const MOST_BLOCKS: usize = EXTENDED_LOOKS[EXTENDED_LOOKS.len() - 1];
 
 /// A look schedule with its map between the nominal and the overall level.
 ///
@@ -34,12 +39,12 @@ impl Default for Design {
 
 impl Design {
     /// The schedule whose last look is the largest one not above `max_blocks`, which is
-    /// brought into 3..=160 first.
+    /// brought into 3..=5120 first.
     ///
-    /// Between the calibrated maxima (10, 20, 40, 80, 160) the next larger calibration is
+    /// Between the calibrated maxima (10, 20, 40, ..., 5120) the next larger calibration is
     /// used: fewer looks than it allows for can only lower the error.
     pub fn with_max_blocks(max_blocks: usize) -> Self {
-        let max_blocks = max_blocks.clamp(EXTENDED_LOOKS[0], 160);
+        let max_blocks = max_blocks.clamp(EXTENDED_LOOKS[0], MOST_BLOCKS);
         let count = EXTENDED_LOOKS.partition_point(|&n| n <= max_blocks);
         let looks = &EXTENDED_LOOKS[..count];
         let calibration = CALIBRATIONS

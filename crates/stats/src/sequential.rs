@@ -9,7 +9,7 @@
 //! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
 //! that one of them may hold 0 where the family has rejected it).
 
-use crate::dependence::{Dependence, dependence, widening};
+use crate::dependence::{Dependence, dependence, inflation, widening};
 use crate::design::Design;
 use crate::holm;
 use crate::rci::{CriticalValues, Interval, Summary};
@@ -53,7 +53,9 @@ impl<'a> From<&'a Vec<f64>> for Series<'a> {
 impl Series<'_> {
     /// Mean and spread of the first `blocks`; `None` for degenerate input.
     pub fn summary(&self, blocks: usize) -> Option<Summary> {
-        Some(Summary::of(&self.d[..blocks])?.at_least(self.least_sd))
+        let d = &self.d[..blocks];
+        let summary = Summary::of(d)?.at_least(self.least_sd);
+        Some(Summary { sd: summary.sd * inflation(d), ..summary })
     }
 }
 
@@ -234,7 +236,7 @@ impl Sequential {
         };
         // Other modes ask for precision, which takes them far enough.
         let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
-        let is_safe = holds_if_dependent || self.goal.mode != Mode::Quick;
+        let is_safe = holds_if_dependent || self.goal.mode != Mode::Quick || d.len() >= 8;
         let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);

@@ -9,7 +9,7 @@
 //! about 170 at .21. In the default mode `equivalent` too has to be precise to 2 points
 //! (34 blocks of equal arms on average at SD .04, against 12 with `Quick`).
 
-use crate::design::{Design, EXTENDED_LOOKS};
+use crate::design::{Design, EXTENDED_LOOKS, MOST_BLOCKS};
 use crate::rci::{CriticalValues, Interval, Summary};
 use crate::student::{critical_t, critical_t_from_z, critical_z};
 use crate::verdict::Verdict;
@@ -61,7 +61,7 @@ impl Goal {
         let decided = Verdict::of(cost, self.margin).is_decided();
         match self.mode {
             Mode::Quick => decided,
-            Mode::Default => decided && precise(cost, 0.02, 0.25),
+            Mode::Default => decided && precise(cost, self.margin, 0.5),
             Mode::Tight => precise(cost, 0.01, 0.10),
         }
     }
@@ -135,7 +135,7 @@ impl Projector {
         let total_blocks = at_look.or_else(|| {
             // Monotone: with more blocks the interval only shrinks around the same mean.
             let reached = |n: usize| reached(n, critical_t_from_z(self.z_beyond, (n - 1) as f64));
-            let (mut no, mut yes) = (EXTENDED_LOOKS[17].max(summary.blocks), PROJECTION_LIMIT);
+            let (mut no, mut yes) = (MOST_BLOCKS.max(summary.blocks), PROJECTION_LIMIT);
             if !reached(yes) {
                 return None;
             }

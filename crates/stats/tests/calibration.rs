@@ -4,7 +4,7 @@
 
 use iotax_stats::design::{Design, EXTENDED_LOOKS as LOOKS};
 use rand::SeedableRng;
-use rand_distr::{Distribution, StandardNormal};
+use rand_distr::{ChiSquared, Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use statrs::distribution::{ContinuousCDF, StudentsT};
 
@@ -24,24 +24,28 @@ const ALPHAS: [f64; 13] = [
     0.2,
 ];
 
-const MAXIMA: [usize; 5] = [10, 20, 40, 80, 160];
+const MAXIMA: [usize; 10] = [10, 20, 40, 80, 160, 320, 640, 1280, 2560, 5120];
 
 /// Smallest p-value of all looks up to each of [`MAXIMA`], for `runs` null experiments:
 /// `result[maximum][run]`, each sorted.
 fn smallest_p(runs: usize, seed: u64) -> Vec<Vec<f64>> {
     let student = |n: usize| StudentsT::new(0.0, 1.0, (n - 1) as f64).expect("two blocks or more");
     let students = LOOKS.map(student);
+    let before = std::iter::once(0).chain(LOOKS);
+    let spreads: Vec<Option<ChiSquared<f64>>> =
+        LOOKS.into_iter().zip(before).map(|(n, k)| ChiSquared::new((n - k - 1) as f64).ok()).collect();
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(seed);
     let mut minima = vec![Vec::with_capacity(runs); MAXIMA.len()];
     for _ in 0..runs {
         let (mut sum, mut squares, mut n, mut smallest) = (0.0, 0.0, 0, 1.0_f64);
-        for (look, student) in LOOKS.into_iter().zip(&students) {
-            while n < look {
-                let z: f64 = StandardNormal.sample(&mut rng);
-                sum += z;
-                squares += z * z;
-                n += 1;
-            }
+        for (at, (look, student)) in LOOKS.into_iter().zip(&students).enumerate() {
+            // Mean and spread of the blocks since the last look, which are independent of each other.
+            let more = (look - n) as f64;
+            let z: f64 = StandardNormal.sample(&mut rng);
+            let spread = spreads[at].as_ref().map_or(0.0, |spread| spread.sample(&mut rng));
+            sum += z * more.sqrt();
+            squares += z * z + spread;
+            n = look;
             let count = n as f64;
             let mean = sum / count;
             let variance = (squares - count * mean * mean) / (count - 1.0);
@@ -78,7 +82,7 @@ fn nominal_levels_keep_their_overall_level() {
 #[test]
 #[ignore = "regenerates the constants of stats::calibration; minutes of CPU, a gigabyte of memory"]
 fn print_the_grids() {
-    let runs = 20_000_000;
+    let runs = std::env::var("RUNS").map_or(20_000_000, |r| r.parse().unwrap());
     for (max_blocks, sample) in MAXIMA.into_iter().zip(smallest_p(runs, 7)) {
         println!("max {max_blocks}");
         for alpha in ALPHAS {

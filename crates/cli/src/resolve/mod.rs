@@ -112,11 +112,15 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         None => peel_search(&stack).into(),
     };
     let mut changes = changes(&args.measure.load)?;
+    let chosen = changes.ramp_ns.or(changes.time_ns).is_some();
     if args.workload.is_none() && changes.scale.is_none() && stack.is_immediate_path() {
         changes.ramp_ns = changes.ramp_ns.or(Some(IMMEDIATE_RAMP_NS));
         changes.time_ns = changes.time_ns.or(Some(IMMEDIATE_TIME_NS));
     }
     changes.apply_to(&mut load.phases)?;
+    if !chosen {
+        load.phases = load.phases.into_iter().map(Workload::in_slices).collect();
+    }
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
     let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
     let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
@@ -414,6 +418,7 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     if args.agent.is_empty() {
         results::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
+    draft.alternate();
     let advice = fit::fit(&mut draft, args);
     Ok(Resolved { spec: draft.resolve()?, question: Question::Trials, advice, one_target })
 }

@@ -96,7 +96,7 @@ impl BuiltIn {
             job.least_threads = self.least_threads.get(&job.name).copied().or(job.least_threads);
             job.engine_asked = false;
         }
-        made
+        made.in_slices()
     }
 
     /// The same with a span of `bytes` for each job.

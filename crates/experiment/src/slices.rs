@@ -1,0 +1,82 @@
+//! Trials so short that neighbours see the same weather: slices.
+//!
+//! Most of the noise of a disk that others share is slower than a second. Two trials of 5 s see different
+//! weather; in the ratio of two slices of 100 ms, one right after the other, it cancels. How long a
+//! slice has to be depends on the machine, too, so a pilot chooses it, within bounds that follow from the
+//! workload.
+
+use serde::{Deserialize, Serialize};
+
+use crate::spec::{Design, Draft, Driver};
+use crate::workload::{Bound, Job, Workload};
+
+/// The shortest slice: below it, starting threads and the scheduler's own ticks show.
+const LEAST_NS: u64 = 100_000_000;
+/// Cycles of whatever is periodic that a slice has room for.
+const CYCLES: f64 = 8.0;
+/// Blocks at most, where nobody says: the time ends first.
+const MOST_BLOCKS: u32 = 5120;
+/// Longest time of an experiment made of slices, where nobody says.
+const MOST_TIME_NS: u64 = 600_000_000_000;
+
+/// How long the measured window of a trial may be, in nanoseconds; a pilot chooses.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slices {
+    pub least_ns: u64,
+    pub most_ns: u64,
+}
+
+impl Draft {
+    /// Leaves the trials of each phase slices where arms can alternate that fast. Blocks and time that nobody
+    /// asked for make room for many.
+    pub fn alternate(&mut self) {
+        let is_compared = matches!(self.design, Design::Compare | Design::Peel { .. });
+        // What is set for each turn may take longer than a slice.
+        let is_quick = |arm: &crate::spec::Arm| arm.driver == Driver::Native && arm.host_commands.is_none();
+        let can = is_compared
+            && self.at_once == 1
+            && self.side_runs.drain_ns.is_none()
+            && !self.is_of_results()
+            && self.arms.iter().all(is_quick);
+        for phase in &mut self.phases {
+            phase.slices = phase.slices.filter(|_| can).and_then(|_| phase.sliced());
+        }
+        if self.phases.iter().any(|phase| phase.slices.is_some()) {
+            let usual = crate::spec::Stop::default();
+            if self.stop.max_blocks == usual.max_blocks {
+                self.stop.max_blocks = MOST_BLOCKS;
+                self.stop.max_time_ns.get_or_insert(MOST_TIME_NS);
+            }
+        }
+    }
+}
+
+impl Workload {
+    /// With trials that are slices, if they may be. Whoever asks for their length takes that back.
+    #[must_use]
+    pub fn in_slices(mut self) -> Self {
+        self.slices = self.sliced();
+        self
+    }
+
+    /// How short its trials may be; `None` if a part of one is not the same as the whole: jobs that begin
+    /// later, or end by themselves.
+    fn sliced(&self) -> Option<Slices> {
+        let is_even = |job: &Job| {
+            job.bound == Bound::Time
+                && job.start_delay_ns == 0
+                && job.end_after_ns.is_none()
+                && job.latency_target.is_none()
+                && !job.ends_all
+        };
+        if !self.jobs.iter().all(is_even) {
+            return None;
+        }
+        let thinks = self.jobs.iter().filter_map(|job| job.think).map(|think| think.time_ns as f64);
+        let index = self.index.map(|index| 1e9 / index.versions_per_second);
+        let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
+        #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
+        let least_ns = LEAST_NS.max((CYCLES * cycle_ns) as u64);
+        (2 * least_ns <= self.time_ns).then_some(Slices { least_ns, most_ns: self.time_ns })
+    }
+}
