@@ -19,22 +19,28 @@ pub(crate) struct Calibration {
 }
 
 /// Overall levels of the calibration grid.
-pub(crate) static ALPHAS: LazyLock<Levels> = LazyLock::new(|| column(0));
+pub(crate) static ALPHAS: LazyLock<Levels> = LazyLock::new(|| column(TABLE, 0));
 
 /// Ascending by the last look.
-pub(crate) static CALIBRATIONS: LazyLock<Vec<Calibration>> = LazyLock::new(|| {
-    let heads = TABLE.lines().next().unwrap_or_default().split(',').enumerate().skip(1);
-    let calibration = |(at, head): (usize, &str)| Calibration {
-        max_blocks: head.parse().expect("a number of blocks"),
-        p_star: column(at),
-    };
-    heads.map(calibration).collect()
-});
+pub(crate) static CALIBRATIONS: LazyLock<Vec<Calibration>> = LazyLock::new(|| read(TABLE));
+
+/// The same for looks at pairs of slices, which begin later and reach further.
+pub(crate) static SLICES: LazyLock<Vec<Calibration>> =
+    LazyLock::new(|| read(include_str!("../data/slices.csv")));
 
 /// A row for each overall level, a column for each last look.
 const TABLE: &str = include_str!("../data/calibration.csv");
 
-fn column(at: usize) -> Levels {
-    let cells = TABLE.lines().skip(1).filter_map(|row| row.split(',').nth(at)?.parse().ok());
+fn read(table: &str) -> Vec<Calibration> {
+    let heads = table.lines().next().unwrap_or_default().split(',').enumerate().skip(1);
+    let calibration = |(at, head): (usize, &str)| Calibration {
+        max_blocks: head.parse().expect("a number of blocks"),
+        p_star: column(table, at),
+    };
+    heads.map(calibration).collect()
+}
+
+fn column(table: &str, at: usize) -> Levels {
+    let cells = table.lines().skip(1).filter_map(|row| row.split(',').nth(at)?.parse().ok());
     cells.collect::<Vec<f64>>().try_into().expect("a level in each row")
 }

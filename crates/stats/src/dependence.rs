@@ -91,25 +91,32 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
         return None;
     }
     let autocorrelation = lag1_autocorrelation(d) + 1.0 / n;
-    let bound = if d.len() < ENOUGH { 2.0 / n.sqrt() } else { TOO_MUCH };
+    let bound = 2.0 / n.sqrt();
     (autocorrelation > bound).then_some(Dependence { autocorrelation, bound })
 }
 
-/// Blocks from which on what they show of their dependence is known well enough to allow for it.
-pub(crate) const ENOUGH: usize = 50;
-
-/// Autocorrelation from which on nothing is concluded, however many blocks there are.
+/// Autocorrelation beyond which nothing is concluded of slices, however many there are.
 const TOO_MUCH: f64 = 0.8;
+/// Standard errors by which the autocorrelation of slices is taken for more than they show.
+const CAUTION: f64 = 1.0;
 
-/// How much wider the interval of many blocks has to be for what they depend on each other:
-/// `sqrt((1 + r) / (1 - r))`, as of an AR(1) process whose lag-1 autocorrelation `r` is what they show
-/// (0 if that is negative); 1 of fewer than [`ENOUGH`] blocks, which show it too badly.
+/// How much wider the interval of so many slices has to be for what they depend on each other:
+/// `sqrt((1 + r) / (1 - r))` as of an AR(1) process, where `r` is the lag-1 autocorrelation that they show
+/// and a standard error (`1 / sqrt(n)`) more, between 0 and .9.
+///
+/// With as many as there are of slices `r` is known well enough to allow for it, instead of refusing a
+/// verdict: of comparisons of equals whose differences have a lag-1 autocorrelation of .6, 4.8 % end with
+/// a sign, from the 20th pair on. `cargo run --release -p iotax-stats --example slices`.
 pub(crate) fn inflation(d: &[f64]) -> f64 {
-    if d.len() < MIN_BLOCKS {
-        return 1.0;
-    }
-    let c: f64 = std::env::var("CC").map_or(0.0, |e| e.parse().unwrap()); let n = d.len() as f64; let r = (lag1_autocorrelation(d) + 1.0 / n + c / n.sqrt()).clamp(0.0, 0.9);
+    let n = d.len() as f64;
+    let r = (lag1_autocorrelation(d) + 1.0 / n + CAUTION / n.sqrt()).clamp(0.0, 0.9);
     ((1.0 + r) / (1.0 - r)).sqrt()
+}
+
+/// `Some` if slices depend on each other so much that nothing can be made of it.
+pub(crate) fn hopeless(d: &[f64]) -> Option<Dependence> {
+    let autocorrelation = lag1_autocorrelation(d) + 1.0 / d.len() as f64;
+    (autocorrelation > TOO_MUCH).then_some(Dependence { autocorrelation, bound: TOO_MUCH })
 }
 
 /// Correlation that is assumed of blocks too few to show theirs.

@@ -7,19 +7,21 @@
 //! the method, with the repeated confidence intervals that belong to it: Jennison &
 //! Turnbull, "Group Sequential Methods with Applications to Clinical Trials", ch. 9.
 
-use crate::calibration::{ALPHAS, CALIBRATIONS, Levels};
+use crate::calibration::{ALPHAS, CALIBRATIONS, Calibration, Levels, SLICES};
 
 /// Numbers of complete blocks at which the data may be analysed, fixed beforehand.
 pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 
 /// [`LOOKS`] continued for long runs.
-pub const EXTENDED_LOOKS: [usize; 33] = [
-    3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512,
-    640, 800, 1024, 1280, 1600, 2048, 2560, 3200, 4096, 5120,
-];
+pub const EXTENDED_LOOKS: [usize; 18] =
+    [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
 
-/// The last of [`EXTENDED_LOOKS`].
-pub const MOST_BLOCKS: usize = EXTENDED_LOOKS[EXTENDED_LOOKS.len() - 1];
+/// Numbers of pairs of slices at which the data may be analysed. By the first look they show how much they
+/// depend on each other; the last takes some ten minutes.
+pub const SLICE_LOOKS: [usize; 25] = [
+    20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800, 1024, 1280, 1600,
+    2048, 2560, 3200, 4096, 5120,
+];
 
 /// A look schedule with its map between the nominal and the overall level.
 ///
@@ -39,19 +41,34 @@ impl Default for Design {
 
 impl Design {
     /// The schedule whose last look is the largest one not above `max_blocks`, which is
-    /// brought into 3..=5120 first.
+    /// brought into 3..=160 first.
     ///
-    /// Between the calibrated maxima (10, 20, 40, ..., 5120) the next larger calibration is
+    /// Between the calibrated maxima (10, 20, 40, 80, 160) the next larger calibration is
     /// used: fewer looks than it allows for can only lower the error.
     pub fn with_max_blocks(max_blocks: usize) -> Self {
-        let max_blocks = max_blocks.clamp(EXTENDED_LOOKS[0], MOST_BLOCKS);
-        let count = EXTENDED_LOOKS.partition_point(|&n| n <= max_blocks);
-        let looks = &EXTENDED_LOOKS[..count];
-        let calibration = CALIBRATIONS
-            .iter()
-            .find(|c| c.max_blocks >= looks[count - 1])
-            .expect("the last calibration covers the last look");
-        Self { looks, p_star: &calibration.p_star }
+        Self::within(&EXTENDED_LOOKS, &CALIBRATIONS, max_blocks)
+    }
+
+    /// The same for pairs of slices, of which there are hundreds: 20 to 5120.
+    pub fn of_slices(max_blocks: usize) -> Self {
+        Self::within(&SLICE_LOOKS, &SLICES, max_blocks)
+    }
+
+    fn within(
+        all: &'static [usize],
+        calibrations: &'static [Calibration],
+        max_blocks: usize,
+    ) -> Self {
+        let count = all.partition_point(|&n| n <= max_blocks).max(1);
+        let looks = &all[..count];
+        let covers = |calibration: &&Calibration| calibration.max_blocks >= looks[count - 1];
+        let calibration = calibrations.iter().find(covers);
+        Self { looks, p_star: &calibration.expect("the last covers the last look").p_star }
+    }
+
+    /// Whether its blocks are pairs of slices: enough to know how much they depend on each other.
+    pub fn is_of_slices(&self) -> bool {
+        self.looks[0] == SLICE_LOOKS[0]
     }
 
     /// The looks, ascending, in complete blocks.

@@ -9,7 +9,7 @@
 //! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
 //! that one of them may hold 0 where the family has rejected it).
 
-use crate::dependence::{Dependence, dependence, inflation, widening};
+use crate::dependence::{Dependence, dependence, hopeless, inflation, widening};
 use crate::design::Design;
 use crate::holm;
 use crate::rci::{CriticalValues, Interval, Summary};
@@ -53,9 +53,14 @@ impl<'a> From<&'a Vec<f64>> for Series<'a> {
 impl Series<'_> {
     /// Mean and spread of the first `blocks`; `None` for degenerate input.
     pub fn summary(&self, blocks: usize) -> Option<Summary> {
-        let d = &self.d[..blocks];
-        let summary = Summary::of(d)?.at_least(self.least_sd);
-        Some(Summary { sd: summary.sd * inflation(d), ..summary })
+        Some(Summary::of(&self.d[..blocks])?.at_least(self.least_sd))
+    }
+
+    /// The same, with a spread that allows for what slices depend on each other.
+    pub fn allowed_for(&self, blocks: usize, design: Design) -> Option<Summary> {
+        let summary = self.summary(blocks)?;
+        let factor = if design.is_of_slices() { inflation(&self.d[..blocks]) } else { 1.0 };
+        Some(Summary { sd: summary.sd * factor, ..summary })
     }
 }
 
@@ -162,7 +167,8 @@ impl Sequential {
 
     /// Sequential p-value of `d`: from the smallest paired-t p-value of all looks within it.
     pub fn sequential_p<'a>(&self, d: impl Into<Series<'a>>) -> f64 {
-        self.smallest_p(d.into(), |_| 1.0)
+        let factor = if self.design().is_of_slices() { inflation } else { |_: &[f64]| 1.0 };
+        self.smallest_p(d.into(), factor)
     }
 
     /// The same if the blocks depend on each other as much as they well may.
@@ -223,20 +229,21 @@ impl Sequential {
     fn analyse(&self, series: Series<'_>, look: usize) -> Decision {
         let d = &series.d[..look];
         let at_last_look = d.len() == self.design().last_look();
-        let Some(summary) = series.summary(look) else {
+        let is_of_slices = self.design().is_of_slices();
+        let Some(summary) = series.allowed_for(look, self.design()) else {
             let stop = at_last_look.then_some(StopReason::LastLook);
             return Decision::without_size(look, Verdict::Undecided, stop);
         };
         let log_ratio = self.critical.interval(&summary);
         let cost = self.goal.cost(log_ratio);
-        let dependence = dependence(d);
+        let dependence = if is_of_slices { hopeless(d) } else { dependence(d) };
         let verdict = match dependence {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
         // Other modes ask for precision, which takes them far enough.
         let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
-        let is_safe = holds_if_dependent || self.goal.mode != Mode::Quick || d.len() >= 8;
+        let is_safe = holds_if_dependent || is_of_slices || self.goal.mode != Mode::Quick;
         let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);

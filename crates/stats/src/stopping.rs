@@ -9,7 +9,7 @@
 //! about 170 at .21. In the default mode `equivalent` too has to be precise to 2 points
 //! (34 blocks of equal arms on average at SD .04, against 12 with `Quick`).
 
-use crate::design::{Design, EXTENDED_LOOKS, MOST_BLOCKS};
+use crate::design::{Design, EXTENDED_LOOKS};
 use crate::rci::{CriticalValues, Interval, Summary};
 use crate::student::{critical_t, critical_t_from_z, critical_z};
 use crate::verdict::Verdict;
@@ -19,7 +19,7 @@ use crate::verdict::Verdict;
 pub enum Mode {
     /// Stop at the first verdict.
     Quick,
-    /// Stop at a verdict whose half-width is at most 2 points or 25 % of the effect.
+    /// Stop at a verdict whose half-width is at most the margin or half of the effect.
     #[default]
     Default,
     /// Stop when the half-width is at most 1 point or 10 % of the effect.
@@ -117,7 +117,8 @@ impl Projector {
             let level = Design::with_max_blocks(n).nominal_level(alpha);
             (n, critical_t(level, n - 1))
         });
-        let longest = Design::with_max_blocks(usize::MAX).nominal_level(alpha);
+        let longest =
+            Design::with_max_blocks(usize::MAX).nominal_level(alpha).min(critical.p_star());
         Self { last_look, looks: own.chain(beyond).collect(), z_beyond: critical_z(longest) }
     }
 
@@ -135,7 +136,8 @@ impl Projector {
         let total_blocks = at_look.or_else(|| {
             // Monotone: with more blocks the interval only shrinks around the same mean.
             let reached = |n: usize| reached(n, critical_t_from_z(self.z_beyond, (n - 1) as f64));
-            let (mut no, mut yes) = (MOST_BLOCKS.max(summary.blocks), PROJECTION_LIMIT);
+            let (mut no, mut yes) =
+                (EXTENDED_LOOKS[17].max(self.last_look).max(summary.blocks), PROJECTION_LIMIT);
             if !reached(yes) {
                 return None;
             }
@@ -170,7 +172,7 @@ mod tests {
 
     #[test]
     fn modes_ask_for_increasing_precision() {
-        let wide = Interval { mean: 0.30, lo: 0.20, hi: 0.40 };
+        let wide = Interval { mean: 0.30, lo: 0.10, hi: 0.50 };
         let middle = Interval { mean: 0.30, lo: 0.25, hi: 0.35 };
         let narrow = Interval { mean: 0.30, lo: 0.28, hi: 0.32 };
         let reached = |mode| [wide, middle, narrow].map(|cost| goal(mode).reached(&cost));
