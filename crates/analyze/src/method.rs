@@ -61,7 +61,12 @@ impl Method {
             StopMode::Default => Mode::Default,
             StopMode::Tight => Mode::Tight,
         };
-        let design = Design::with_max_blocks(stop.max_blocks as usize);
+        let looks = if spec.workload().slices.is_some() {
+            Design::of_slices
+        } else {
+            Design::with_max_blocks
+        };
+        let design = looks(stop.max_blocks as usize);
         let has_rules = spec.fail_if.iter().any(|r| matches!(r.condition, Condition::SlowerBy(_)));
         let rule_alpha = stop.alpha / comparisons as f64;
         let higher_is_better = Sequential::new(design, alpha, stop.margin, mode);
@@ -107,8 +112,9 @@ impl Method {
         series: Series<'_>,
         blocks: usize,
     ) -> Option<RuleBounds> {
-        let summary = series.summary(blocks)?;
-        let log_ratio = self.one_sided.as_ref()?.interval(&summary);
+        let critical = self.one_sided.as_ref()?;
+        let summary = series.allowed_for(blocks, critical.design())?;
+        let log_ratio = critical.interval(&summary);
         let standard_error = summary.standard_error();
         let (half_width, freedom) = (log_ratio.half_width(), summary.blocks - 1);
         let reach = Reach { half_width, standard_error, freedom };

@@ -93,13 +93,16 @@ impl<'a> Trials<'a> {
                 return Ok(vec![EndReason::Interrupted]);
             }
             budget.block_took(self.elapsed().saturating_sub(started));
+            if let Some(reason) = self.given_up() {
+                return Ok(vec![reason]);
+            }
+            if !is_look(block + 1, plan.max_blocks) {
+                continue;
+            }
             let Setup { phases, observer, .. } = &mut self.setup;
             let progress = phases.decide();
             observer.on(&Event::Looked(&progress));
             open = phases.open(&progress);
-            if let Some(reason) = self.given_up() {
-                return Ok(vec![reason]);
-            }
             if !progress.stop.is_empty() {
                 return Ok(progress.stop);
             }
@@ -299,6 +302,12 @@ impl<'a> Trials<'a> {
         self.setup.writer.finish(&end)?;
         Ok(end)
     }
+}
+
+/// Whether the data are looked at after so many blocks: always while they are few, then each time there
+/// are 5 % more.
+fn is_look(blocks: u32, most: u32) -> bool {
+    blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= most
 }
 
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {

@@ -11,6 +11,7 @@
 //! 0, so that the interval keeps a width and nothing divides by zero.
 
 use crate::design::Design;
+use crate::sequential::Series;
 use crate::sample::{all_finite, mean, variance};
 use crate::student::{critical_t, two_sided_p};
 
@@ -142,7 +143,8 @@ impl CriticalValues {
 
     /// The repeated confidence interval of the mean of `d`; `None` for degenerate input.
     pub fn rci(&self, d: &[f64]) -> Option<Interval> {
-        Summary::of(d).map(|summary| self.interval(&summary))
+        let summary = Series::from(d).allowed_for(d.len(), self.design)?;
+        Some(self.interval(&summary))
     }
 }
 

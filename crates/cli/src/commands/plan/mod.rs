@@ -157,7 +157,7 @@ fn stop(spec: &Spec) -> String {
         _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or out of reach",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
-            "when every arm has a verdict, known to 2 points or a quarter of the effect"
+            "when every arm has a verdict, known to the margin or half of the effect"
         }
         StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
