@@ -61,11 +61,7 @@ impl Method {
             StopMode::Default => Mode::Default,
             StopMode::Tight => Mode::Tight,
         };
-        let looks = if spec.workload().slices.is_some() {
-            Design::of_slices
-        } else {
-            Design::with_max_blocks
-        };
+        let looks = if spec.is_of_slices() { Design::of_slices } else { Design::with_max_blocks };
         let design = looks(stop.max_blocks as usize);
         let has_rules = spec.fail_if.iter().any(|r| matches!(r.condition, Condition::SlowerBy(_)));
         let rule_alpha = stop.alpha / comparisons as f64;

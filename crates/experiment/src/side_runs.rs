@@ -92,7 +92,9 @@ impl Spec {
     ) -> Self {
         self.with(|draft| {
             let name = |phase: SidePhase| phase.role.name(&self.phases[phase.of].name);
-            let named = |(phase, load)| (phase, Workload { name: name(phase), ..load });
+            let named = |(phase, load): (SidePhase, Workload)| {
+                (phase, Workload { name: name(phase), ..load.unsliced() })
+            };
             (draft.side_phases, draft.phases) = phases.into_iter().map(named).unzip();
             let together = |name: &str| (draft.phases.len() > 1).then(|| name.to_owned());
             draft.suite = match draft.side_phases.first().map(|phase| phase.role) {

@@ -2,52 +2,74 @@
 //!
 //! Most of the noise of a disk that others share is slower than a second. Two trials of 5 s see different
 //! weather; in the ratio of two slices of 100 ms, one right after the other, it cancels. How long a
-//! slice has to be depends on the machine, too, so a pilot chooses it, within bounds that follow from the
-//! workload.
+//! slice has to be depends on the machine, too, so a pilot settles it once the arms are up, within bounds
+//! that follow from the workload.
 
 use serde::{Deserialize, Serialize};
 
-use crate::spec::{Design, Draft, Driver};
+use crate::plan::Phase;
+use crate::spec::{Arm, Design, Draft, Driver, Stop};
 use crate::workload::{Bound, Job, Workload};
 
 /// The shortest slice: below it, starting threads and the scheduler's own ticks show.
 const LEAST_NS: u64 = 100_000_000;
 /// Cycles of whatever is periodic that a slice has room for.
 const CYCLES: f64 = 8.0;
+/// Blocks before the first look: how much slices depend on each other is not known sooner.
+const FEWEST_BLOCKS: u32 = 20;
 /// Blocks at most, where nobody says: the time ends first.
 const MOST_BLOCKS: u32 = 5120;
 /// Longest time of an experiment made of slices, where nobody says.
 const MOST_TIME_NS: u64 = 600_000_000_000;
 
-/// How long the measured window of a trial may be, in nanoseconds; a pilot chooses.
+/// That the trials of a workload are slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slices {
+    /// How long the measured window of one is at least, in nanoseconds.
     pub least_ns: u64,
-    pub most_ns: u64,
+    /// What its trials take where they cannot be slices. A window of more than half of that is none.
+    pub usual: Phase,
 }
 
 impl Draft {
-    /// Leaves the trials of each phase slices where arms can alternate that fast. Blocks and time that nobody
-    /// asked for make room for many.
+    /// Leaves the trials of all phases slices where arms can alternate that fast.
     pub fn alternate(&mut self) {
         let is_compared = matches!(self.design, Design::Compare | Design::Peel { .. });
         // What is set for each turn may take longer than a slice.
-        let is_quick = |arm: &crate::spec::Arm| arm.driver == Driver::Native && arm.host_commands.is_none();
+        let is_quick = |arm: &Arm| arm.driver == Driver::Native && arm.host_commands.is_none();
         let can = is_compared
             && self.at_once == 1
             && self.side_runs.drain_ns.is_none()
             && !self.is_of_results()
-            && self.arms.iter().all(is_quick);
+            && self.stop.min_blocks < self.stop.max_blocks
+            && self.arms.iter().all(is_quick)
+            && self.phases().all(|phase| phase.slices.is_some() && phase.sliced().is_some());
         for phase in &mut self.phases {
-            phase.slices = phase.slices.filter(|_| can).and_then(|_| phase.sliced());
+            phase.slices = if can { phase.sliced() } else { None };
         }
-        if self.phases.iter().any(|phase| phase.slices.is_some()) {
-            let usual = crate::spec::Stop::default();
-            if self.stop.max_blocks == usual.max_blocks {
-                self.stop.max_blocks = MOST_BLOCKS;
-                self.stop.max_time_ns.get_or_insert(MOST_TIME_NS);
-            }
+    }
+
+    /// Whether its trials are slices, or a pilot may make them so.
+    pub fn is_of_slices(&self) -> bool {
+        self.workload().slices.is_some()
+    }
+
+    /// Gives the slices of each phase the times that a pilot found right; without any, trials take what they
+    /// usually do. Blocks and time that nobody asked for make room for many.
+    pub fn settle(&mut self, times: Option<&[Phase]>) {
+        let Some(times) = times else {
+            self.phases.iter_mut().for_each(|phase| phase.slices = None);
+            return;
+        };
+        for (phase, times) in self.phases.iter_mut().zip(times) {
+            (phase.ramp_ns, phase.time_ns) = (times.ramp_ns, times.time_ns);
         }
+        let usual = Stop::default();
+        if self.stop.max_blocks == usual.max_blocks {
+            self.stop.max_blocks = MOST_BLOCKS;
+            self.stop.max_time_ns.get_or_insert(MOST_TIME_NS);
+        }
+        self.stop.min_blocks = self.stop.min_blocks.max(FEWEST_BLOCKS).min(self.stop.max_blocks);
     }
 }
 
@@ -56,6 +78,15 @@ impl Workload {
     #[must_use]
     pub fn in_slices(mut self) -> Self {
         self.slices = self.sliced();
+        self
+    }
+
+    /// The same with trials that take what they usually do.
+    #[must_use]
+    pub fn unsliced(mut self) -> Self {
+        if let Some(slices) = self.slices.take() {
+            (self.ramp_ns, self.time_ns) = (slices.usual.ramp_ns, slices.usual.time_ns);
+        }
         self
     }
 
@@ -77,6 +108,7 @@ impl Workload {
         let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let least_ns = LEAST_NS.max((CYCLES * cycle_ns) as u64);
-        (2 * least_ns <= self.time_ns).then_some(Slices { least_ns, most_ns: self.time_ns })
+        let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
+        (2 * least_ns <= usual.time_ns).then_some(Slices { least_ns, usual })
     }
 }

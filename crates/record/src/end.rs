@@ -17,19 +17,6 @@ pub struct End {
     /// Trials that were run; `None` in records that do not say.
     #[serde(default)]
     pub trials: Option<u32>,
-    /// How long the trials of phases were that were made slices.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub slices: Vec<SliceLength>,
-}
-
-/// How long the trials of a phase were, as a pilot chose.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct SliceLength {
-    pub phase: u32,
-    /// Discarded start of each trial, in nanoseconds.
-    pub ramp_ns: u64,
-    /// Measured window of each trial, in nanoseconds.
-    pub time_ns: u64,
 }
 
 /// Why an experiment ended. How many blocks were asked for, how precise the answers had to be, and

@@ -27,6 +27,7 @@ pub use host::{Arms, Files, Host, Load, Measured, Runner, Task, TrialRequest, he
 pub use hosts::Hosts;
 pub use local::{LONGEST_LOOKS_NS, Local};
 pub use observer::{Event, Observer};
+pub use pilot::pilot;
 pub use search::{SearchSetup, replay, search};
 pub use trials::{Setup, trials};
 pub use way::{shapers, subject};

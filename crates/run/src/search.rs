@@ -52,7 +52,6 @@ pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
         trials: Some(prober.probes),
-        slices: Vec::new(),
     };
     prober.setup.writer.conclude(&caps)?;
     prober.setup.writer.finish(&end)?;

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_analyze::{Phases, Sustained};
-use iotax_experiment::plan::{Phase, Plan};
+use iotax_experiment::plan::Plan;
 use iotax_experiment::{IndexEnds, Spec, Workload};
 use iotax_record::{End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
 
@@ -61,8 +61,6 @@ pub(crate) struct Trials<'a> {
     pub(crate) setup: Setup<'a>,
     started: Duration,
     count: u32,
-    /// How long the trials of each phase take: as planned, or as the pilot chose.
-    pub(crate) times: Vec<Phase>,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
 }
@@ -72,16 +70,13 @@ impl<'a> Trials<'a> {
     pub(crate) fn start(setup: Setup<'a>) -> Self {
         let started = setup.clock.now();
         let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
-        let times = setup.plan.phases.clone();
-        Self { setup, started, count: 0, times, failures }
+        Self { setup, started, count: 0, failures }
     }
 
     /// Runs blocks until there is a reason to stop, and returns it.
     fn blocks(&mut self) -> Result<Vec<EndReason>, Error> {
         let plan = self.setup.plan;
-        self.times = self.pilot()?;
-        let block_ns = plan.taking(&self.times).block_ns(plan.arms);
-        let mut budget = Budget::new(plan.max_time_ns, block_ns);
+        let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
         for block in 0..plan.max_blocks {
@@ -200,7 +195,7 @@ impl<'a> Trials<'a> {
         let switching = self.elapsed();
         let (mut turns, mut requests) = (Vec::new(), Vec::new());
         for (turn, task) in tasks {
-            let request = self.request(block, turn, task, self.times[turn.phase]);
+            let request = self.request(block, turn, task);
             let ready = self.bring_up(&request);
             if ready.is_ok() {
                 requests.push(request);
@@ -231,13 +226,8 @@ impl<'a> Trials<'a> {
         Ok(trials)
     }
 
-    pub(crate) fn request(
-        &self,
-        block: u32,
-        Turn { arm, phase }: Turn,
-        task: Task,
-        times: Phase,
-    ) -> TrialRequest {
+    fn request(&self, block: u32, Turn { arm, phase }: Turn, task: Task) -> TrialRequest {
+        let times = self.setup.plan.phases[phase];
         TrialRequest {
             arm,
             driver: self.spec().arms[arm].driver,
@@ -251,7 +241,7 @@ impl<'a> Trials<'a> {
     }
 
     /// Brings an arm up with its files.
-    pub(crate) fn bring_up(&mut self, request: &TrialRequest) -> Result<(), Error> {
+    fn bring_up(&mut self, request: &TrialRequest) -> Result<(), Error> {
         let phases: Vec<&Workload> = self.spec().phases().collect();
         let host = &mut self.setup.host;
         match host.up(request.arm)? {
@@ -297,7 +287,6 @@ impl<'a> Trials<'a> {
             interrupted: self.is_stopped(),
             gave_up,
             trials: Some(self.count),
-            slices: self.slice_lengths(),
         };
         self.setup.writer.finish(&end)?;
         Ok(end)

@@ -11,8 +11,8 @@
 //! 0, so that the interval keeps a width and nothing divides by zero.
 
 use crate::design::Design;
-use crate::sequential::Series;
 use crate::sample::{all_finite, mean, variance};
+use crate::sequential::Series;
 use crate::student::{critical_t, two_sided_p};
 
 /// Blocks below which nothing is concluded: the first look of every design.

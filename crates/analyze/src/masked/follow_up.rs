@@ -17,6 +17,8 @@ const FEWEST_BLOCKS: u32 = 3;
 /// Longest ramp and window of a depth check: it asks for a level, not for a tail.
 const CHECK_RAMP_NS: u64 = 1_000_000_000;
 const CHECK_TIME_NS: u64 = 2_000_000_000;
+/// Where trials are slices: how many a window of it is as long as.
+const CHECK_SLICES: u64 = 3;
 /// Share of the cap that is offered to see what it hides: the queue in front of the cap is short
 /// then, and what an I/O takes is not mostly waiting.
 const BELOW_CAP: f64 = 0.7;
@@ -145,6 +147,9 @@ fn depths(of: usize, phase: &Workload) -> Vec<(SidePhase, Workload)> {
     let mut depths = Vec::new();
     for depth in Depth::ALL {
         let Some(mut load) = phase.with_depth(depth) else { continue };
+        if load.slices.take().is_some() {
+            load.time_ns = load.time_ns.saturating_mul(CHECK_SLICES);
+        }
         shorten(&mut load);
         depths.push((SidePhase { of, role: SideRole::Depth(depth) }, load));
     }

@@ -125,11 +125,12 @@ impl<'a> Run<'a> {
     pub(crate) fn prepare(&mut self) -> Result<()> {
         let Self { resolved, asked, session, opened, .. } = self;
         let spec = resolved.spec();
-        let plan = Plan::new(spec);
-        let line = ProgressLine::new(&plan, &session.live, asked.output.quiet);
+        let line = ProgressLine::new(&Plan::new(spec), &session.live, asked.output.quiet);
         let show = |done, total| line.laying_out(done, total);
         resolved.advised(lay_out(spec, &mut opened.hosts, &session.stop, &show))?;
         drop(line);
+        let spec = &iotax_run::pilot(spec, &mut opened.hosts, &session.stop)?;
+        let plan = Plan::new(spec);
         let cloud = self.backend.cloud(resolved, opened, asked);
         let what = match resolved.question() {
             Question::Trials => {

@@ -119,7 +119,6 @@ pub fn read_results(
         interrupted: false,
         gave_up: false,
         trials: u32::try_from(trials.len()).ok(),
-        slices: Vec::new(),
     };
     Ok(Results { experiment, trials, end })
 }

@@ -10,7 +10,7 @@ mod order;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Draft, Slices};
+use crate::Draft;
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -45,11 +45,8 @@ const fn is_one(at_once: &usize) -> bool {
 pub struct Phase {
     /// Discarded start of each trial, in nanoseconds.
     pub ramp_ns: u64,
-    /// Measured part of each trial, in nanoseconds; the longest, of slices.
+    /// Measured part of each trial, in nanoseconds.
     pub time_ns: u64,
-    /// Trials are slices, whose length a pilot chooses between these.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub slices: Option<Slices>,
 }
 
 impl Plan {
@@ -61,11 +58,7 @@ impl Plan {
             max_blocks: spec.stop.max_blocks,
             phases: spec
                 .phases()
-                .map(|phase| Phase {
-                    ramp_ns: phase.ramp_ns,
-                    time_ns: phase.time_ns,
-                    slices: phase.slices,
-                })
+                .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
             at_once: spec.at_once.max(1) as usize,
@@ -84,12 +77,6 @@ impl Plan {
     /// that all arms see the same offsets.
     pub fn load_seed(&self, block: u32) -> u64 {
         self.seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
-    }
-
-    /// The same with trials that take these times, one for each phase.
-    #[must_use]
-    pub fn taking(&self, times: &[Phase]) -> Self {
-        Self { phases: times.to_vec(), ..self.clone() }
     }
 
     /// Time of one block with `open` arms, without switching, in nanoseconds.
@@ -122,7 +109,7 @@ mod tests {
             arms,
             min_blocks: 3,
             max_blocks: 40,
-            phases: vec![Phase { ramp_ns: 2, time_ns: 5, slices: None }],
+            phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
             max_time_ns: None,
             seed,
         }

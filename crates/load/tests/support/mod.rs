@@ -42,6 +42,7 @@ pub(crate) fn workload(job: Job) -> Workload {
         origin: None,
         notes: Vec::new(),
         yields: None,
+        slices: None,
     }
 }
 

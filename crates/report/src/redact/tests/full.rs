@@ -7,12 +7,13 @@ use iotax_experiment::layers::{
     CgroupIo, Cloud, CloudDisk, CloudDisks, CloudOptions, CloudPart, Dev, Dir, Dmcrypt, File,
     FileSystem, FileSystemKind, Gocryptfs, Nfs, PartLayer, Throttle, Vdisk,
 };
+use iotax_experiment::plan::Phase;
 use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
     Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
     LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace,
-    Pattern, PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Spec, Stack,
-    Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
+    Pattern, PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Slices,
+    Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
@@ -240,6 +241,7 @@ fn workload() -> Workload {
         origin: Some(Origin::Results { tools: vec![t()], are_ours: false }),
         notes: vec![t()],
         yields: Some(Yields::Spans),
+        slices: Some(Slices { least_ns: 1, usual: Phase { ramp_ns: 1, time_ns: 1 } }),
     }
 }
 
