@@ -87,6 +87,7 @@ fn workload(engine: Engine, depth: u32, seconds: u64) -> Workload {
         origin: None,
         notes: Vec::new(),
         yields: None,
+        slices: None,
         primary: "versus".into(),
     }
 }
