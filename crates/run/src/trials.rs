@@ -91,7 +91,7 @@ impl<'a> Trials<'a> {
             if let Some(reason) = self.given_up() {
                 return Ok(vec![reason]);
             }
-            if !is_look(block + 1, plan.max_blocks) {
+            if !plan.is_look(block + 1) {
                 continue;
             }
             let Setup { phases, observer, .. } = &mut self.setup;
@@ -291,12 +291,6 @@ impl<'a> Trials<'a> {
         self.setup.writer.finish(&end)?;
         Ok(end)
     }
-}
-
-/// Whether the data are looked at after so many blocks: always while they are few, then each time there
-/// are 5 % more.
-fn is_look(blocks: u32, most: u32) -> bool {
-    blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= most
 }
 
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
