@@ -26,7 +26,7 @@ use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
     block_differences, bound, family, missing, nodes, outliers, questions, results, screened,
-    stalled, summary,
+    stalled, stretch, summary,
 };
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -209,7 +209,7 @@ impl Analyzer {
     /// share needs all arms.
     fn given_up(&self) -> Option<usize> {
         let needs_all = !matches!(self.experiment.spec.design, Design::Compare | Design::Fleet);
-        stalled::given_up(&self.trials, self.names.len()).filter(|_| needs_all)
+        stalled::given_up(&self.trials, &self.experiment.spec).filter(|_| needs_all)
     }
 
     /// The analysis. `end`: how the experiment ended; `None` if the record was cut off.
@@ -235,7 +235,9 @@ impl Analyzer {
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
         drain::label(&mut drained, &iops, conclusions.iter_mut().map(|c| &mut c.comparison));
+        let stretches = stretch::stretches(spec, &trials);
         let evidence = Evidence {
+            stretches: &stretches,
             experiment: &self.experiment,
             names: &self.names,
             trials: &trials,

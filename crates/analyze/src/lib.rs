@@ -41,6 +41,7 @@ mod seconds;
 mod slow_mode;
 mod spread;
 mod stalled;
+mod stretch;
 mod summary;
 mod taken;
 mod targets;
