@@ -7,6 +7,7 @@ use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Doubt, DoubtKind};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::lengths::LengthEffect;
 use crate::masked::LevelShift;
 use crate::method::Method;
 
@@ -18,6 +19,10 @@ pub(crate) struct Evidence<'a> {
     pub trials: &'a [&'a TrialFacts],
     /// The same, slices joined to what checks can be made on.
     pub stretches: &'a [TrialFacts],
+    /// Of longer slices beside short ones; empty where there are none.
+    pub lengths: &'a [LengthEffect],
+    /// Trials beside `trials`: slices that were given up.
+    pub left_out: u32,
     pub blocks: &'a Blocks<'a>,
     pub conclusions: &'a [Conclusion],
     pub method: &'a Method,

@@ -164,16 +164,16 @@ fn add_job(all: &mut JobFacts, more: &JobFacts) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use iotax_experiment::plan::Phase;
     use iotax_experiment::{Arm, Stop, Target, Workload};
-    use iotax_record::{LoadRecord, Outcome, Trial};
+    use iotax_record::{LoadRecord, Outcome, Trial, TrialLength};
 
     use super::*;
 
     const MS: u64 = 1_000_000;
 
-    fn spec() -> Spec {
+    pub(crate) fn spec() -> Spec {
         let arm = |name: &str| Arm::new(name, Target::parse("mem").unwrap());
         let arms = vec![arm("a"), arm("b")];
         let workload = Workload::preset("randread-4k").unwrap();
@@ -183,6 +183,16 @@ mod tests {
     }
 
     fn slice(spec: &Spec, slot: u32, ios: u64) -> TrialFacts {
+        trial(spec, slot, ios, 100 * MS, TrialLength::Planned)
+    }
+
+    pub(crate) fn trial(
+        spec: &Spec,
+        slot: u32,
+        ios: u64,
+        window_ns: u64,
+        length: TrialLength,
+    ) -> TrialFacts {
         let arm = (slot % 2) as usize;
         let mut read = iotax_record::DirectionRecord { ios, ..Default::default() };
         read.bytes = 4096 * ios;
@@ -190,15 +200,15 @@ mod tests {
             name: "io".into(),
             threads: 1,
             queue_depth: 1,
-            active_ns: 100 * MS,
+            active_ns: window_ns,
             read,
             cpu_user_ns: 10 * ios,
-            in_flight_io_ns: 100 * MS,
+            in_flight_io_ns: window_ns,
             ..Default::default()
         };
         let load = LoadRecord {
             driver: "native".into(),
-            window_ns: 100 * MS,
+            window_ns,
             jobs: vec![job],
             ..LoadRecord::default()
         };
@@ -207,6 +217,7 @@ mod tests {
             slot,
             arm: spec.arms[arm].name.clone(),
             phase: 0,
+            length,
             started_ns: u64::from(slot) * 125 * MS,
             switch_ns: MS,
             outcome: Outcome::Completed,
