@@ -24,6 +24,7 @@ mod place;
 mod regime;
 mod results;
 mod schedule;
+mod short_slices;
 mod stalls;
 mod steady_state;
 mod steal;
@@ -62,6 +63,7 @@ const CHECKS: &[SelfCheck] = &[
     generator::check,
     cpu_bound::check,
     one_core::check,
+    short_slices::check,
     regime::check,
     steady_state::check,
     place::check,

@@ -2,12 +2,13 @@
 //! arms of each block and says when to look, and `Phases` takes in the trials, says when to stop and what
 //! came out.
 
-use iotax_analyze::{Comparison, Metric, Phases, Verdict};
+use iotax_analyze::{Comparison, Lengths, Metric, Phases, Verdict};
 use iotax_experiment::plan::{Phase, Plan};
-use iotax_experiment::{Arm, Job, Spec, Stop, StopMode, Target, Workload};
+use iotax_experiment::{Arm, Draft, Job, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
     DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
     LatencyHistogram, LoadRecord, Outcome, Site, Trial,
+    TrialLength,
 };
 use rand::RngExt;
 
@@ -48,8 +49,9 @@ impl Times {
         Self { switch_ns: 5_000_000, ramp_ns: 20_000_000, time_ns, are_slices: true }
     }
 
-    fn window(self) -> f64 {
-        self.time_ns as f64 / SECOND_NS
+    /// Of one trial with all that belongs to it.
+    fn seconds(self) -> f64 {
+        (self.switch_ns + self.ramp_ns + self.time_ns) as f64 / SECOND_NS
     }
 }
 
@@ -59,7 +61,7 @@ pub(crate) enum Weather {
     /// Each measure of each arm has its own.
     OfTrials(Noise),
     /// Both arms see the windows of a recording, each measure from a place of its own on. A slice has so
-    /// many whole windows, and misses the one that begins between it and the slice before.
+    /// many whole windows, and what lies between two of them is a window, too.
     Recorded(&'static Recording),
 }
 
@@ -92,6 +94,8 @@ pub(crate) struct Came {
     pub blocks: u32,
     /// How long it took: slices, what is discarded before each, and switching.
     pub seconds: f64,
+    /// Slices were given up for longer trials.
+    pub gave_up: bool,
 }
 
 impl Scenario {
@@ -107,7 +111,7 @@ impl Scenario {
         Self { mode, arms: 2, times, weather, disturbance: Disturbance::None, tax: 0.0 }
     }
 
-    /// The run of this seed, to its end.
+    /// The run of this seed, to its end. The schedule is that of the loop that makes real trials.
     pub(crate) fn play(&self, seed: u64) -> Came {
         let experiment = experiment(self, seed);
         let plan = Plan::new(&experiment.spec);
@@ -115,17 +119,39 @@ impl Scenario {
         let mut phases = Phases::new(&experiment);
         let mut open = vec![vec![true; self.arms]];
         let mut reasons = vec![EndReason::AllRun];
-        for block in 0..plan.max_blocks {
-            let would_end = stage.now + self.times.seconds() * self.arms as f64;
-            if plan.max_time_ns.is_some_and(|most| would_end * SECOND_NS > most as f64) {
+        // A longer slice to be repeated, and how long the longest was.
+        let (mut again, mut longest) = (false, 1);
+        let (mut block, mut most, mut gave_up) = (0, plan.max_blocks, false);
+        let allows = |now: f64, seconds: f64| {
+            let end = (now + seconds * self.arms as f64) * SECOND_NS;
+            plan.max_time_ns.is_none_or(|most| end <= most as f64)
+        };
+        while block < most {
+            let mut slices = match plan.slices_of(block) {
+                _ if gave_up => 1,
+                1 if again => longest,
+                slices => slices,
+            };
+            if !allows(stage.now, stage.times.seconds() * f64::from(slices)) {
+                slices = 1;
+            }
+            if block > 0 && !allows(stage.now, stage.times.seconds()) {
                 reasons = vec![EndReason::TimeUp];
                 break;
             }
+            stage.length = match slices {
+                _ if gave_up => TrialLength::Usual,
+                1 => TrialLength::Planned,
+                _ => TrialLength::LongSlice,
+            };
             for (place, arm) in plan.order(block, |arm| open[0][arm]).into_iter().enumerate() {
                 let tax = if arm + 1 == self.arms { self.tax } else { 0.0 };
-                phases.add(&stage.trial(&experiment.spec.arms[arm], (block, place, arm), tax));
+                let which = (block, place, arm);
+                phases.add(&stage.trial(&experiment.spec.arms[arm], which, slices, tax));
             }
-            if !plan.is_look(block + 1) {
+            longest = longest.max(slices);
+            block += 1;
+            if !gave_up && slices == 1 && !plan.is_look(block) {
                 continue;
             }
             let progress = phases.decide();
@@ -134,13 +160,19 @@ impl Scenario {
                 reasons = progress.stop;
                 break;
             }
+            again = progress.lengths == Lengths::Suspected;
+            if progress.lengths == Lengths::Differ && !gave_up {
+                gave_up = true;
+                stage.times = Times::LONG;
+                most = block + Plan::new(&experiment.spec.with(Draft::give_up_slices)).max_blocks;
+            }
         }
         let end = End { reasons, wall_ns: 0, interrupted: false, gave_up: false, trials: None };
         let (_, analysis) = phases.finish(Some(&end)).remove(0);
-        self.came(&analysis.comparisons, stage.now)
+        self.came(&analysis.comparisons, stage.now, gave_up)
     }
 
-    fn came(&self, comparisons: &[Comparison], seconds: f64) -> Came {
+    fn came(&self, comparisons: &[Comparison], seconds: f64, gave_up: bool) -> Came {
         let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
@@ -159,6 +191,7 @@ impl Scenario {
             missed: ends.is_some_and(|(lo, hi)| self.tax < lo || self.tax > hi),
             blocks: last.blocks,
             seconds,
+            gave_up,
         }
     }
 
@@ -228,19 +261,15 @@ struct Stage {
     streams: Vec<[Stream; MEASURES]>,
     /// The window with which each measure begins.
     first: [usize; MEASURES],
+    /// Windows that are over.
+    over: usize,
+    length: TrialLength,
     rng: Rng,
     /// Seconds since the start.
     now: f64,
     slot: u32,
     /// What all trials have in common; histograms take memory.
     job: JobRecord,
-}
-
-impl Times {
-    /// Of one trial with all that belongs to it.
-    fn seconds(self) -> f64 {
-        (self.switch_ns + self.ramp_ns + self.time_ns) as f64 / SECOND_NS
-    }
 }
 
 impl Stage {
@@ -264,8 +293,6 @@ impl Stage {
             engine: "sync".into(),
             threads: 1,
             queue_depth: 1,
-            active_ns: scenario.times.time_ns,
-            in_flight_io_ns: scenario.times.time_ns,
             read: direction(),
             write: direction(),
             sync: LatencyHistogram::empty(),
@@ -279,6 +306,8 @@ impl Stage {
                 .map(|_| std::array::from_fn(|_| Stream::new(noise)))
                 .collect(),
             first,
+            over: 0,
+            length: TrialLength::Planned,
             rng,
             now: 0.0,
             slot: 0,
@@ -287,24 +316,33 @@ impl Stage {
     }
 
     /// The speed of this trial by a measure, where that of an undisturbed one is 1.
-    fn speed(&mut self, measure: Measure, arm: usize) -> f64 {
+    fn speed(&mut self, measure: Measure, arm: usize, windows: usize) -> f64 {
         match self.weather {
             Weather::OfTrials(_) => self.streams[arm][measure as usize].next(&mut self.rng),
             Weather::Recorded(recording) => {
-                let windows = recording.slice_windows();
-                let at = self.first[measure as usize] + self.slot as usize * (windows + 1);
+                let at = self.first[measure as usize] + self.over;
                 recording.iops(at, windows) / recording.mean_iops()
             }
         }
     }
 
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn trial(&mut self, arm: &Arm, (block, place, at): (u32, usize, usize), tax: f64) -> Trial {
+    fn trial(
+        &mut self,
+        arm: &Arm,
+        (block, place, at): (u32, usize, usize),
+        slices: u32,
+        tax: f64,
+    ) -> Trial {
         let Times { switch_ns, ramp_ns, time_ns, are_slices } = self.times;
+        let time_ns = time_ns * u64::from(slices);
+        let windows = (time_ns / WINDOW_NS) as usize;
+        // What is not measured takes a window at least.
+        self.over += (switch_ns + ramp_ns).div_ceil(WINDOW_NS) as usize;
         // The time limit counts what slices take at least.
         let jitter = if are_slices { 1.0 } else { self.rng.random_range(0.9..1.1) };
         self.now += (switch_ns as f64 * jitter + ramp_ns as f64) / SECOND_NS;
-        let (start, window) = (self.now, self.times.window());
+        let (start, window) = (self.now, time_ns as f64 / SECOND_NS);
         self.now += window;
         let which = (self.slot, place);
         let usual = match self.weather {
@@ -312,7 +350,7 @@ impl Stage {
             Weather::Recorded(recording) => recording.mean_iops(),
         };
         let speed = self.disk.speed(start, window, which);
-        let rate = usual * (1.0 - tax) * self.speed(Measure::Rate, at);
+        let rate = usual * (1.0 - tax) * self.speed(Measure::Rate, at, windows);
         let ios = (rate * speed * window).round() as u64;
         let per_second = |second: u32| {
             (rate * self.disk.speed(start + f64::from(second), 1.0, which)).round() as u32
@@ -320,8 +358,10 @@ impl Stage {
         let per_second_ios = (0..window as u32).map(per_second).collect();
         // Nothing takes longer than the window.
         let [sync, cpu, typical] = [Measure::Sync, Measure::Cpu, Measure::Typical]
-            .map(|measure| self.speed(measure, at).max(1.0 / (usual * window)));
+            .map(|measure| self.speed(measure, at, windows).max(1.0 / (usual * window)));
+        self.over += windows;
         let mut job = self.job.clone();
+        (job.active_ns, job.in_flight_io_ns) = (time_ns, time_ns);
         let syncs = ios.div_ceil(u64::from(EVERY));
         job.sync.record_many((1e6 / sync / speed) as u64, syncs);
         job.cpu_user_ns = (ios as f64 * 4000.0 / cpu) as u64;
@@ -344,6 +384,7 @@ impl Stage {
         self.slot += 1;
         Trial {
             phase: 0,
+            length: self.length,
             counters: None,
             block,
             slot,
