@@ -92,7 +92,8 @@ impl<'a> Trials<'a> {
             let started = self.elapsed();
             self.slices = match plan.slices_of(block) {
                 _ if self.is_usual => 1,
-                1 if again => longest,
+                // Between two of them there is a short one to compare with.
+                1 if again && self.slices == 1 => longest,
                 slices => slices,
             };
             if self.slices > 1 && !budget.allows(block, started, self.slices) {

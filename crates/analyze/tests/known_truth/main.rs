@@ -75,8 +75,7 @@ fn real_differences_are_found_within_few_blocks() {
         let tally = scenario.tally(RUNS);
         assert_eq!(tally.called(Verdict::Slower), RUNS, "{scenario:?}");
         assert!(tally.mean_blocks() <= most_blocks, "{}: {scenario:?}", tally.mean_blocks());
-        let missed =
-            [tally.count(|came| came.missed), tally.count(|came| came.typical_missed)];
+        let missed = [tally.count(|came| came.missed), tally.count(|came| came.typical_missed)];
         for missed in missed {
             assert!(missed <= MOST, "{missed} miss the truth: {scenario:?}");
         }

@@ -7,8 +7,7 @@ use iotax_experiment::plan::{Phase, Plan};
 use iotax_experiment::{Arm, Draft, Job, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
     DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
-    LatencyHistogram, LoadRecord, Outcome, Site, Trial,
-    TrialLength,
+    LatencyHistogram, LoadRecord, Outcome, Site, Trial, TrialLength,
 };
 use rand::RngExt;
 
@@ -120,16 +119,16 @@ impl Scenario {
         let mut open = vec![vec![true; self.arms]];
         let mut reasons = vec![EndReason::AllRun];
         // A longer slice to be repeated, and how long the longest was.
-        let (mut again, mut longest) = (false, 1);
+        let (mut again, mut longest, mut slices) = (false, 1, 1);
         let (mut block, mut most, mut gave_up) = (0, plan.max_blocks, false);
         let allows = |now: f64, seconds: f64| {
             let end = (now + seconds * self.arms as f64) * SECOND_NS;
             plan.max_time_ns.is_none_or(|most| end <= most as f64)
         };
         while block < most {
-            let mut slices = match plan.slices_of(block) {
+            slices = match plan.slices_of(block) {
                 _ if gave_up => 1,
-                1 if again => longest,
+                1 if again && slices == 1 => longest,
                 slices => slices,
             };
             if !allows(stage.now, stage.times.seconds() * f64::from(slices)) {
@@ -356,15 +355,15 @@ impl Stage {
             (rate * self.disk.speed(start + f64::from(second), 1.0, which)).round() as u32
         };
         let per_second_ios = (0..window as u32).map(per_second).collect();
-        // Nothing takes longer than the window.
+        // Nothing takes longer than the window, also not all together.
         let [sync, cpu, typical] = [Measure::Sync, Measure::Cpu, Measure::Typical]
             .map(|measure| self.speed(measure, at, windows).max(1.0 / (usual * window)));
         self.over += windows;
         let mut job = self.job.clone();
         (job.active_ns, job.in_flight_io_ns) = (time_ns, time_ns);
         let syncs = ios.div_ceil(u64::from(EVERY));
-        job.sync.record_many((1e6 / sync / speed) as u64, syncs);
-        job.cpu_user_ns = (ios as f64 * 4000.0 / cpu) as u64;
+        job.sync.record_many(((1e6 / sync / speed) as u64).min(time_ns / syncs.max(1)), syncs);
+        job.cpu_user_ns = ((ios as f64 * 4000.0 / cpu) as u64).min(time_ns);
         let median_ns = 1e9 / usual / (1.0 - tax) / speed / typical;
         for place in 0..SPREAD {
             let share = (f64::from(place) + 0.5) / f64::from(SPREAD);

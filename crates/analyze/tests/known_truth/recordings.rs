@@ -31,15 +31,8 @@ macro_rules! recorded {
 }
 
 const FILES: [(&str, &str); 9] = recorded![
-    "quiet_read_qd1",
-    "busy_read_qd1",
-    "busy_write_qd8",
-    "write_qd1",
-    "mixed_qd4",
-    "fdatasync",
-    "read_1m",
-    "tcp_rr",
-    "loop_write_qd1"
+    "quiet_read_qd1", "busy_read_qd1", "busy_write_qd8", "write_qd1", "mixed_qd4", "fdatasync",
+    "read_1m", "tcp_rr", "loop_write_qd1"
 ];
 
 static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {

@@ -173,9 +173,8 @@ mod tests {
     fn looks_are_thinned_as_blocks_get_more() {
         let plan = Plan { max_blocks: 517, ..plan(2, 0) };
         assert!((1..40).all(|blocks| plan.is_look(blocks)));
-        let looks = |range: Range<u32>| {
-            range.filter(|blocks| plan.is_look(*blocks)).collect::<Vec<u32>>()
-        };
+        let looks =
+            |range: Range<u32>| range.filter(|blocks| plan.is_look(*blocks)).collect::<Vec<u32>>();
         assert_eq!(looks(40..47), [40, 42, 44, 46]);
         assert_eq!(looks(495..518), [500, 517], "each 25th, and the last");
     }
