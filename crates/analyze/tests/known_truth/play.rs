@@ -48,6 +48,12 @@ impl Times {
         Self { switch_ns: 5_000_000, ramp_ns: 20_000_000, time_ns, are_slices: true }
     }
 
+    /// What is measured of a trial, in windows of a recording.
+    #[expect(clippy::cast_possible_truncation)]
+    const fn windows(self) -> usize {
+        (self.time_ns / WINDOW_NS) as usize
+    }
+
     /// Of one trial with all that belongs to it.
     fn seconds(self) -> f64 {
         (self.switch_ns + self.ramp_ns + self.time_ns) as f64 / SECOND_NS
@@ -74,6 +80,8 @@ pub(crate) struct Scenario {
     pub disturbance: Disturbance,
     /// By which the throughput of the last arm is lower.
     pub tax: f64,
+    /// Seconds at most, if somebody asks for fewer than an experiment takes by itself.
+    pub most_seconds: Option<u32>,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
@@ -100,14 +108,27 @@ pub(crate) struct Came {
 impl Scenario {
     pub(crate) const fn of(mode: StopMode, noise: Noise, disturbance: Disturbance) -> Self {
         let weather = Weather::OfTrials(noise);
-        Self { mode, arms: 2, times: Times::LONG, weather, disturbance, tax: 0.0 }
+        Self {
+            mode,
+            arms: 2,
+            times: Times::LONG,
+            weather,
+            disturbance,
+            tax: 0.0,
+            most_seconds: None,
+        }
     }
 
     /// In slices on a disk, or path, as it was recorded.
     pub(crate) fn recorded(mode: StopMode, recording: &'static Recording) -> Self {
         let times = Times::slices(recording.slice_windows() as u64 * WINDOW_NS);
-        let weather = Weather::Recorded(recording);
-        Self { mode, arms: 2, times, weather, disturbance: Disturbance::None, tax: 0.0 }
+        let usual = Self::of(mode, Noise::white(0.0), Disturbance::None);
+        Self { times, weather: Weather::Recorded(recording), ..usual }
+    }
+
+    /// In slices of 100 ms with noise of their own.
+    pub(crate) fn sliced(mode: StopMode, noise: Noise) -> Self {
+        Self { times: Times::slices(2 * WINDOW_NS), ..Self::of(mode, noise, Disturbance::None) }
     }
 
     /// The run of this seed, to its end. The schedule is that of the loop that makes real trials.
@@ -315,11 +336,16 @@ impl Stage {
     }
 
     /// The speed of this trial by a measure, where that of an undisturbed one is 1.
-    fn speed(&mut self, measure: Measure, arm: usize, windows: usize) -> f64 {
+    fn speed(&mut self, measure: Measure, arm: usize, slices: u32) -> f64 {
         match self.weather {
-            Weather::OfTrials(_) => self.streams[arm][measure as usize].next(&mut self.rng),
+            Weather::OfTrials(_) => {
+                let speed = self.streams[arm][measure as usize].next(&mut self.rng);
+                // A longer one has the mean of so many.
+                speed.powf(f64::from(slices).sqrt().recip())
+            }
             Weather::Recorded(recording) => {
                 let at = self.first[measure as usize] + self.over;
+                let windows = self.times.windows() * slices as usize;
                 recording.iops(at, windows) / recording.mean_iops()
             }
         }
@@ -335,7 +361,6 @@ impl Stage {
     ) -> Trial {
         let Times { switch_ns, ramp_ns, time_ns, are_slices } = self.times;
         let time_ns = time_ns * u64::from(slices);
-        let windows = (time_ns / WINDOW_NS) as usize;
         // What is not measured takes a window at least.
         self.over += (switch_ns + ramp_ns).div_ceil(WINDOW_NS) as usize;
         // The time limit counts what slices take at least.
@@ -349,7 +374,7 @@ impl Stage {
             Weather::Recorded(recording) => recording.mean_iops(),
         };
         let speed = self.disk.speed(start, window, which);
-        let rate = usual * (1.0 - tax) * self.speed(Measure::Rate, at, windows);
+        let rate = usual * (1.0 - tax) * self.speed(Measure::Rate, at, slices);
         let ios = (rate * speed * window).round() as u64;
         let per_second = |second: u32| {
             (rate * self.disk.speed(start + f64::from(second), 1.0, which)).round() as u32
@@ -357,8 +382,8 @@ impl Stage {
         let per_second_ios = (0..window as u32).map(per_second).collect();
         // Nothing takes longer than the window, also not all together.
         let [sync, cpu, typical] = [Measure::Sync, Measure::Cpu, Measure::Typical]
-            .map(|measure| self.speed(measure, at, windows).max(1.0 / (usual * window)));
-        self.over += windows;
+            .map(|measure| self.speed(measure, at, slices).max(1.0 / (usual * window)));
+        self.over += self.times.windows() * slices as usize;
         let mut job = self.job.clone();
         (job.active_ns, job.in_flight_io_ns) = (time_ns, time_ns);
         let syncs = ios.div_ceil(u64::from(EVERY));
@@ -416,7 +441,8 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let arm = |number| Arm::new(format!("arm {number}"), Target::Path("/data".into()));
     let arms: Vec<Arm> = (0..scenario.arms).map(arm).collect();
     let sites = vec![Site { storage_id: "one disk".into(), ..Site::default() }; arms.len()];
-    let stop = Stop { mode: scenario.mode, ..Stop::default() };
+    let max_time_ns = scenario.most_seconds.map(|seconds| u64::from(seconds) * 1_000_000_000);
+    let stop = Stop { mode: scenario.mode, max_time_ns, ..Stop::default() };
     let spec = Spec::compare(workload.in_slices(), arms, stop, seed).expect("a spec");
     let settled = spec.with(|draft| {
         draft.alternate();
