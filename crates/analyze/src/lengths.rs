@@ -9,7 +9,7 @@ use crate::metrics::Metric;
 
 /// Short slices on either side that a longer one is compared with: they see the same weather.
 const NEIGHBOURS: usize = 5;
-/// Longer slices of an arm from which on they are believed. Fewer call for another at once.
+/// Longer slices of an arm from which on they are believed. Fewer may call for another at once.
 const ENOUGH: usize = 3;
 /// Standard errors beyond the margin that tell a difference, and that make one suspected.
 const SURE: f64 = 3.3;
@@ -70,7 +70,7 @@ fn of_arm(
         let before = own[..at].iter().rev().filter(is_short).filter_map(log).take(NEIGHBOURS);
         let after = own[at..].iter().filter(is_short).filter_map(log).take(NEIGHBOURS);
         let around: Vec<f64> = before.chain(after).collect();
-        if let (Some(long), true) = (log(trial), around.len() > NEIGHBOURS) {
+        if let (Some(long), true) = (log(trial), around.len() >= NEIGHBOURS) {
             longs.push((trial.window_ns, long - mean(&around)));
         }
     }

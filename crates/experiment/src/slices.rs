@@ -11,8 +11,11 @@ use crate::plan::Phase;
 use crate::spec::{Arm, Design, Draft, Driver, Stop};
 use crate::workload::{Bound, Job, Workload};
 
-/// The shortest slice: below it, starting threads and the scheduler's own ticks show.
+/// The shortest slice: below it, what starting and ending one costs shows, and what a device had in flight
+/// for the other arm.
 const LEAST_NS: u64 = 100_000_000;
+/// The same where all arms are stacks in this process: nothing of one reaches into the other's.
+const LEAST_IN_PROCESS_NS: u64 = 50_000_000;
 /// Cycles of whatever is periodic that a slice has room for.
 const CYCLES: f64 = 8.0;
 /// Blocks before the first look: how much slices depend on each other is not known sooner.
@@ -43,9 +46,13 @@ impl Draft {
             && !self.is_of_results()
             && self.stop.min_blocks < self.stop.max_blocks
             && self.arms.iter().all(is_quick)
-            && self.phases().all(|phase| phase.slices.is_some() && phase.sliced().is_some());
+            && self
+                .phases()
+                .all(|phase| phase.slices.is_some() && phase.sliced(LEAST_NS).is_some());
+        let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
+        let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
         for phase in &mut self.phases {
-            phase.slices = if can { phase.sliced() } else { None };
+            phase.slices = if can { phase.sliced(least_ns) } else { None };
         }
     }
 
@@ -89,7 +96,7 @@ impl Workload {
     /// With trials that are slices, if they may be. Whoever asks for their length takes that back.
     #[must_use]
     pub fn in_slices(mut self) -> Self {
-        self.slices = self.sliced();
+        self.slices = self.sliced(LEAST_NS);
         self
     }
 
@@ -104,7 +111,7 @@ impl Workload {
 
     /// How short its trials may be; `None` if a part of one is not the same as the whole: jobs that begin
     /// later, or end by themselves.
-    fn sliced(&self) -> Option<Slices> {
+    fn sliced(&self, least_ns: u64) -> Option<Slices> {
         let is_even = |job: &Job| {
             job.bound == Bound::Time
                 && job.start_delay_ns == 0
@@ -119,7 +126,7 @@ impl Workload {
         let index = self.index.map(|index| 1e9 / index.versions_per_second);
         let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let least_ns = LEAST_NS.max((CYCLES * cycle_ns) as u64);
+        let least_ns = least_ns.max((CYCLES * cycle_ns) as u64);
         let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
         (2 * least_ns <= usual.time_ns).then_some(Slices { least_ns, usual })
     }

@@ -21,7 +21,7 @@ const LEAST_RAMP_NS: u64 = 20_000_000;
 /// Times the 99th percentile of latency that a start is discarded for.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
-const STEPS_MS: [u64; 6] = [100, 150, 200, 300, 500, 700];
+const STEPS_MS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 
 /// What was seen of the slowest arm.
 #[derive(Debug, Clone, Copy)]
