@@ -95,7 +95,8 @@ impl<'a> Trials<'a> {
             let started = self.elapsed();
             self.slices = match plan.slices_of(block) {
                 _ if self.is_usual => 1,
-                1 if again > 0 => longest,
+                // Between two of them there is a short one to compare with.
+                1 if again > 0 && self.slices == 1 => longest,
                 slices => slices,
             };
             if self.slices > 1 && !budget.allows(block, started, self.slices) {
@@ -117,7 +118,7 @@ impl<'a> Trials<'a> {
                 longest = longest.max(self.slices);
             }
             block += 1;
-            if !self.is_usual && self.slices == 1 && !is_look(block, most) {
+            if !self.is_usual && self.slices == 1 && !plan.is_look(block) {
                 continue;
             }
             let Setup { phases, observer, .. } = &mut self.setup;
@@ -349,12 +350,6 @@ impl<'a> Trials<'a> {
         self.setup.writer.finish(&end)?;
         Ok(end)
     }
-}
-
-/// Whether the data are looked at after so many blocks: always while they are few, then each time there
-/// are 5 % more.
-fn is_look(blocks: u32, most: u32) -> bool {
-    blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= most
 }
 
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
