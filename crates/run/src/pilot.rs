@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use iotax_experiment::plan::Phase;
-use iotax_experiment::{IndexEnds, Slices, Spec, Workload};
+use iotax_experiment::{IndexEnds, LEAST_SLICE_RAMP_NS, Slices, Spec, Workload};
 use iotax_record::{JobRecord, LoadRecord};
 
 use crate::clock::nanos;
@@ -17,8 +17,6 @@ const IOS: f64 = 200.0;
 const TAILS: f64 = 10.0;
 /// Times the switch from one arm to the other.
 const SWITCHES: f64 = 10.0;
-/// The shortest discarded start: threads are up, and the queue is full.
-const LEAST_RAMP_NS: u64 = 20_000_000;
 /// Times the 99th percentile of latency that a start is discarded for.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
@@ -77,7 +75,7 @@ fn times(
             driver: arm.driver,
             task: Task::Run(phase.clone()),
             index_ends: IndexEnds::Both,
-            ramp_ns: LEAST_RAMP_NS.min(slices.usual.ramp_ns),
+            ramp_ns: LEAST_SLICE_RAMP_NS.min(slices.usual.ramp_ns),
             time_ns: slices.least_ns,
             seed: spec.seed,
             sustained_iops: None,
@@ -122,7 +120,7 @@ fn chosen(slices: Slices, slowest: Seen) -> Option<Phase> {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a second")]
-    let ramp_ns = ((RAMP_TAILS * p99_ns) as u64).clamp(LEAST_RAMP_NS, time_ns / 2);
+    let ramp_ns = ((RAMP_TAILS * p99_ns) as u64).clamp(LEAST_SLICE_RAMP_NS, time_ns / 2);
     Some(Phase { ramp_ns: ramp_ns.min(usual.ramp_ns), time_ns })
 }
 

@@ -1,7 +1,8 @@
 //! Why a run ended.
 
 use iotax_analyze::{Analysis, RuleOpen};
-use iotax_experiment::{Design, Spec, StopMode};
+use iotax_experiment::{Design, Spec, Stop, StopMode};
+use iotax_quantity::exact;
 use iotax_record::{Besides, EndReason};
 
 use crate::rule;
@@ -21,7 +22,7 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
     let (what, most) = (compared(spec), spec.stop.max_blocks);
     match of {
         EndReason::AllRun => all_run(spec),
-        EndReason::Resolved { besides: None } => resolved(what, spec.stop.mode),
+        EndReason::Resolved { besides: None } => resolved(what, &spec.stop),
         EndReason::Resolved { besides: Some(Besides::Overloaded) } => {
             format!("every {what} has a verdict, or does not keep up with the offered rate")
         }
@@ -94,6 +95,13 @@ fn compared(spec: &Spec) -> &'static str {
     }
 }
 
+/// How precise the default mode has a verdict: `within 5 points or half of the effect`
+pub fn default_precision(margin: f64) -> String {
+    let points = exact(100.0 * margin);
+    let points = if points == "1" { "1 point".to_owned() } else { format!("{points} points") };
+    format!("within {points} or half of the effect")
+}
+
 fn all_run(spec: &Spec) -> String {
     let most = spec.stop.max_blocks;
     if iotax_analyze::is_population(spec) {
@@ -109,12 +117,12 @@ fn all_run(spec: &Spec) -> String {
     }
 }
 
-fn resolved(what: &str, mode: StopMode) -> String {
-    match mode {
+fn resolved(what: &str, stop: &Stop) -> String {
+    match stop.mode {
         StopMode::Quick => format!("every {what} has a verdict"),
-        StopMode::Default => format!(
-            "every {what} has a verdict, and its size to within 2 points or a quarter of the effect"
-        ),
+        StopMode::Default => {
+            format!("every {what} has a verdict, known to {}", default_precision(stop.margin))
+        }
         StopMode::Tight => {
             format!("the size for every {what} is known to within 1 point or a tenth of the effect")
         }
@@ -144,7 +152,7 @@ fn open_rule(analysis: &Analysis) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use iotax_analyze::Phases;
-    use iotax_experiment::{Arm, Stop, Workload};
+    use iotax_experiment::{Arm, Workload};
     use iotax_record::{End, ExperimentHead, FORMAT};
 
     use super::*;
@@ -198,7 +206,7 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, and its size to within 2 points or a quarter of the effect
+        every arm has a verdict, known to within 5 points or half of the effect
         every arm has a verdict, or does not keep up with the offered rate
         every arm has a verdict, or completes nothing, as its baseline
         every arm has a verdict, or an effect that changed during the run
