@@ -175,6 +175,7 @@ mod tests {
             interrupted: false,
             gave_up: false,
             trials: None,
+            other_programs: None,
         };
         let (_, analysis) = Phases::new(&experiment).finish(Some(&end)).remove(0);
         ending(spec, &analysis)

@@ -83,7 +83,14 @@ impl Scenario {
                 break;
             }
         }
-        let end = End { reasons, wall_ns: 0, interrupted: false, gave_up: false, trials: None };
+        let end = End {
+            reasons,
+            wall_ns: 0,
+            interrupted: false,
+            gave_up: false,
+            trials: None,
+            other_programs: None,
+        };
         let (_, analysis) = phases.finish(Some(&end)).remove(0);
         self.came(&analysis.comparisons)
     }
