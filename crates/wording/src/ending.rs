@@ -1,8 +1,8 @@
 //! Why a run ended.
 
-use iotax_analyze::{Analysis, RuleOpen};
+use iotax_analyze::{Analysis, RuleOpen, is_within_reach};
 use iotax_experiment::{Design, Spec, Stop, StopMode};
-use iotax_quantity::exact;
+use iotax_quantity::{exact, grouped};
 use iotax_record::{Besides, EndReason};
 
 use crate::rule;
@@ -39,8 +39,13 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         ),
         EndReason::OutOfReach { futile, needed } => {
             let rest = futile.map_or_else(String::new, |futile| format!(" for {futile} of them"));
-            let price = needed.map_or_else(|| NEVER.to_owned(), |needed| price(needed, most));
-            format!("a verdict on every {what} is out of reach{rest}: {price}")
+            let is_told = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);
+            let price = match needed {
+                None => format!(": {NEVER}"),
+                Some(needed) if is_told(needed) => format!(": {}", price(*needed, most)),
+                Some(_) => " at this noise".to_owned(),
+            };
+            format!("a verdict on every {what} is out of reach{rest}{price}")
         }
         EndReason::LastLook { blocks } => {
             format!("the last planned look at the data, after {blocks} blocks, was taken")
@@ -82,6 +87,7 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
 const NEVER: &str = "at this noise no number of blocks would do";
 
 fn price(needed: u32, most: u32) -> String {
+    let (needed, most) = (grouped(needed.into()), grouped(most.into()));
     format!("at this noise it takes about {needed} blocks, of at most {most}")
 }
 
