@@ -218,7 +218,7 @@ mod tests {
         every arm has a verdict, or completes nothing, as its baseline
         every arm has a verdict, or an effect that changed during the run
         a verdict on every arm is out of reach: at this noise no number of blocks would do
-        a verdict on every arm is out of reach for 2 of them: at this noise it takes about 96 blocks, of at most 40
+        a verdict on every arm is out of reach for 2 of them at this noise
         the limit of 40 blocks was reached
         the last planned look at the data, after 40 blocks, was taken
         what is left of the rules is out of reach: at this noise it takes more than 40 blocks

@@ -3,7 +3,7 @@
 use iotax_analyze::{NoiseSource, Program, ProgramLoad};
 use iotax_experiment::Draft;
 use iotax_experiment::plan::Plan;
-use iotax_quantity::{count, grouped, list, mb_per_s, percent};
+use iotax_quantity::{bandwidth, count, grouped, list, percent};
 
 use crate::name::printable;
 
@@ -61,9 +61,14 @@ fn program(Program { name, load }: &Program) -> String {
     let name = printable(name);
     match load {
         ProgramLoad::Cpu { share } => format!("{name} used {} of the CPU time", percent(*share)),
-        ProgramLoad::Reads { bytes_per_s } => format!("{name} read {}", mb_per_s(*bytes_per_s)),
-        ProgramLoad::Writes { bytes_per_s } => format!("{name} wrote {}", mb_per_s(*bytes_per_s)),
+        ProgramLoad::Reads { bytes_per_s } => format!("{name} read {}", rate(*bytes_per_s)),
+        ProgramLoad::Writes { bytes_per_s } => format!("{name} wrote {}", rate(*bytes_per_s)),
     }
+}
+
+/// `120 MB/s`
+fn rate(bytes_per_s: f64) -> String {
+    format!("{} MB/s", bandwidth(bytes_per_s / 1e6))
 }
 
 /// What allows so many blocks.
@@ -103,7 +108,14 @@ mod tests {
             NoiseSource::Storage { variation: 0.12, is_alone: true },
             NoiseSource::Storage { variation: 0.12, is_alone: false },
         ];
-        insta::assert_snapshot!(all.iter().map(advice).collect::<Vec<_>>().join("\n"), @"");
+        insta::assert_snapshot!(all.iter().map(advice).collect::<Vec<_>>().join("\n"), @"
+        Most of the noise is probably from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
+        Most of the noise is probably from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
+        Most of the noise is probably from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or another time of day.
+        Most of the noise is from stalls: 12 of 1,400 trials ran at less than half of the usual speed, and carry 70 % of it. Find out what stalls the storage (iotax doctor), or go by p50, which stalls do not move.
+        The storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it: others probably share it. Measure at another time, or on storage of your own; p50 often varies less than throughput.
+        The storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use it (root sees what they read and write), others probably share it. Measure at another time, or on storage of your own; p50 often varies less than throughput.
+        ");
     }
 
     #[test]
@@ -111,10 +123,10 @@ mod tests {
         let arms = ["a=/a", "b=/b"].map(|text| Arm::parse(text).expect("an arm"));
         let workload = Workload::preset("randread-4k").expect("a workload");
         let mut spec = Draft::compare(vec![workload], arms.into()).expect("arms");
-        insta::assert_snapshot!(more_blocks(120, &spec), @"");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-blocks 120), or a quieter machine.");
         spec.stop.max_time_ns = Some(600_000_000_000);
-        insta::assert_snapshot!(more_blocks(120, &spec), @"");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-blocks 120 --max-time 34m), or a quieter machine.");
         spec.stop.max_blocks = 5120;
-        insta::assert_snapshot!(more_blocks(120, &spec), @"");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-time 34m), or a quieter machine.");
     }
 }
