@@ -150,6 +150,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
         block: slot / 2,
         slot,
         arm: arm.into(),
+        length: iotax_record::TrialLength::default(),
         started_ns: u64::from(slot) * 8 * SECOND_NS,
         switch_ns: SECOND_NS / 10,
         outcome: Outcome::Completed,

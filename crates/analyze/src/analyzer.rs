@@ -1,8 +1,8 @@
 //! Trials in, progress and analysis out.
 
 use iotax_experiment::rule::Condition;
-use iotax_experiment::{Design, Rule};
-use iotax_record::{End, EndReason, ExperimentHead, Trial};
+use iotax_experiment::{Design, Draft, Rule};
+use iotax_record::{End, EndReason, ExperimentHead, Trial, TrialLength};
 use iotax_stats::sample::{count, mean};
 
 use crate::analysis::{
@@ -17,6 +17,7 @@ use crate::counters::{IntervalBudget, MOST_INTERVALS};
 use crate::drain::{self, Stretches};
 use crate::evidence::Evidence;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::lengths::{self, LengthEffect, Lengths};
 use crate::masked::{self, DepthCheck, Level};
 use crate::matrix::Factors;
 use crate::method::Method;
@@ -26,7 +27,7 @@ use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
     block_differences, bound, family, missing, nodes, outliers, questions, results, screened,
-    stalled, summary,
+    stalled, stretch, summary,
 };
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -43,6 +44,8 @@ pub struct Analyzer {
     factors: Option<Factors>,
     trials: Vec<TrialFacts>,
     pools: Vec<ArmPool>,
+    /// Slices were given up for trials of the usual length, which count alone.
+    has_given_up_slices: bool,
     /// Intervals of series that came since some were dropped last.
     intervals: usize,
     /// Trials of a depth check: by arm, by ascending depth. See [`masked`].
@@ -70,6 +73,7 @@ impl Analyzer {
             pools: vec![ArmPool::new(spec.workload()); spec.arms.len()],
             experiment: experiment.clone(),
             intervals: 0,
+            has_given_up_slices: false,
             levels: Vec::new(),
             below_cap: Vec::new(),
             drained: Vec::new(),
@@ -79,10 +83,14 @@ impl Analyzer {
 
     /// Takes in one trial: extracts its facts, merges its histograms, keeps nothing else of it.
     pub fn add(&mut self, trial: &Trial) {
+        if trial.length == TrialLength::Usual && !self.has_given_up_slices {
+            self.give_up_slices();
+        }
         let workload = self.experiment.spec.workload();
         let arm = self.names.iter().position(|name| *name == trial.arm);
         let facts = TrialFacts::of(trial, &self.experiment.spec, arm);
-        if let (true, Some(arm), Some(load)) = (facts.usable, arm, &trial.load) {
+        let counts = facts.usable && self.counts(&facts);
+        if let (true, Some(arm), Some(load)) = (counts, arm, &trial.load) {
             let from_submission = self.experiment.spec.counts_from_submission();
             self.pools[arm].add(load, workload, from_submission);
         }
@@ -93,6 +101,32 @@ impl Analyzer {
             shed_series(&mut self.trials);
             self.intervals = 0;
         }
+    }
+
+    /// Makes it an experiment whose trials are no slices: those that are, are left out.
+    fn give_up_slices(&mut self) {
+        self.has_given_up_slices = true;
+        let spec = self.experiment.spec.with(Draft::give_up_slices);
+        self.method = Method::new(&spec);
+        self.factors = Factors::of(&spec);
+        self.pools = vec![ArmPool::new(spec.workload()); spec.arms.len()];
+        self.experiment.spec = spec;
+    }
+
+    /// What was run, with trials as long as those that count.
+    pub(crate) const fn experiment(&self) -> &ExperimentHead {
+        &self.experiment
+    }
+
+    /// Whether its figures are among those that are concluded from.
+    fn counts(&self, trial: &TrialFacts) -> bool {
+        !self.has_given_up_slices || trial.length == TrialLength::Usual
+    }
+
+    /// The longer slices of each arm beside its short ones.
+    fn lengths(&self) -> Vec<LengthEffect> {
+        let metric = Metric::additive(self.experiment.spec.workload());
+        lengths::of_arms(&self.trials, self.names.len(), metric, self.method.margin)
     }
 
     /// As one phase of preconditioning: the trials of one arm, in their order.
@@ -160,7 +194,9 @@ impl Analyzer {
             subjects
         };
         let subjects = by_subject(&|metric| self.subjects(&blocks, metric));
-        let begun = self.trials.iter().map(|t| t.block + 1).max().unwrap_or(0);
+        let counted = || self.trials.iter().filter(|trial| self.counts(trial)).map(|t| t.block);
+        let before = if self.has_given_up_slices { counted().min().unwrap_or(0) } else { 0 };
+        let begun = counted().max().map_or(0, |block| block + 1 - before);
         let arms = self.names.len();
         let mut progress = match &self.factors {
             Some(factors) => {
@@ -178,6 +214,13 @@ impl Analyzer {
             judged.rules.append(&mut judged.requirements);
         }
         progress = rules::progress(progress, &judged.rules, &spec.stop);
+        let lengths = if self.has_given_up_slices { Vec::new() } else { self.lengths() };
+        progress.lengths = lengths.iter().map(|effect| effect.lengths).max().unwrap_or_default();
+        if progress.lengths != Lengths::Alike && begun < spec.stop.max_blocks {
+            // What slices say is not believed until that is clear.
+            progress.stop.clear();
+            progress.open.fill(true);
+        }
         if progress.stop.is_empty()
             && let Some(arm) = self.given_up()
         {
@@ -209,14 +252,16 @@ impl Analyzer {
     /// share needs all arms.
     fn given_up(&self) -> Option<usize> {
         let needs_all = !matches!(self.experiment.spec.design, Design::Compare | Design::Fleet);
-        stalled::given_up(&self.trials, self.names.len()).filter(|_| needs_all)
+        stalled::given_up(&self.trials, &self.experiment.spec).filter(|_| needs_all)
     }
 
     /// The analysis. `end`: how the experiment ended; `None` if the record was cut off.
     pub fn finish(&self, end: Option<&End>) -> Analysis {
         let spec = &self.experiment.spec;
-        let mut trials: Vec<&TrialFacts> = self.trials.iter().collect();
+        let mut trials: Vec<&TrialFacts> =
+            self.trials.iter().filter(|trial| self.counts(trial)).collect();
         trials.sort_by_key(|trial| (trial.slot, trial.block, trial.arm));
+        let lengths = self.lengths();
         let blocks = self.blocks();
         let (mut conclusions, attribution) = self.conclusions(&blocks);
         let depths = self.depths();
@@ -235,7 +280,11 @@ impl Analyzer {
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
         drain::label(&mut drained, &iops, conclusions.iter_mut().map(|c| &mut c.comparison));
+        let stretches = stretch::stretches(spec, &trials);
         let evidence = Evidence {
+            stretches: &stretches,
+            lengths: &lengths,
+            left_out: count(self.trials.len() - trials.len()),
             experiment: &self.experiment,
             names: &self.names,
             trials: &trials,
@@ -331,7 +380,9 @@ impl Analyzer {
     }
 
     fn blocks(&self) -> Blocks<'_> {
-        Blocks::new(&self.trials, self.names.len())
+        let is_compared =
+            |trial: &TrialFacts| trial.length != TrialLength::LongSlice && self.counts(trial);
+        Blocks::new(&self.trials, self.names.len(), is_compared)
     }
 
     /// What is compared, the primary metric first.

@@ -10,7 +10,7 @@ use crate::facts::TrialFacts;
 use crate::method::FIRST_LOOK;
 use crate::metrics::{Metric, Trait};
 use crate::resolution;
-use crate::stalled::StalledBlocks;
+use crate::stalled::{self, StalledBlocks};
 
 /// The data of one comparison: one value per complete block, in block order.
 #[derive(Debug, Clone)]
@@ -61,8 +61,21 @@ impl BlockDifferences {
     /// the figure, and those where some completed nothing.
     pub(crate) fn fill(&mut self, pairs: &[(u32, [&TrialFacts; 2])]) {
         let mut known = Vec::new();
-        for (block, [base, with]) in pairs {
-            if let (Some(x), Some(y)) = (self.metric.of(base), self.metric.of(with)) {
+        let is_stalled = self.metric.has(Trait::Stalls);
+        let are_few = is_stalled && stalled::are_few(pairs);
+        // A median has no part of what did not end.
+        let join = are_few && self.metric != Metric::P50;
+        let joined = if join { stalled::joined(pairs) } else { Vec::new() };
+        let joined: Vec<(u32, [&TrialFacts; 2])> =
+            joined.iter().map(|(block, pair)| (*block, pair.each_ref())).collect();
+        let pairs = if join { joined.as_slice() } else { pairs };
+        let of_side = |side: usize| {
+            let trials: Vec<&TrialFacts> = pairs.iter().map(|(_, pair)| pair[side]).collect();
+            self.metric.of_each(&trials)
+        };
+        let figures: Vec<_> = of_side(0).into_iter().zip(of_side(1)).collect();
+        for ((block, [base, with]), figures) in pairs.iter().zip(figures) {
+            if let (Some(x), Some(y)) = figures {
                 self.push(*block, x, y);
                 known.push([*base, *with]);
             }
@@ -70,7 +83,7 @@ impl BlockDifferences {
         self.in_order(known.iter().map(|[base, with]| Some(base.place? < with.place?)));
         self.resolution = resolution::of(self.metric, &known);
         self.gate = compare::gate(self.metric, &known);
-        self.stalled = if self.metric.has(Trait::Stalls) { StalledBlocks::of(pairs) } else { None };
+        self.stalled = if is_stalled && !are_few { StalledBlocks::of(pairs) } else { None };
     }
 
     /// Says of each block whether the baseline came first, if that is known of all.

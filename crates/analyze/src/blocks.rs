@@ -43,10 +43,17 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// Arranges the usable ones of `trials`, given in any order.
-    pub(crate) fn new(trials: &'a [TrialFacts], arms: usize) -> Self {
-        let mut usable: Vec<_> =
-            trials.iter().filter(|t| t.usable).filter_map(|t| Some((t, t.arm?))).collect();
+    /// Arranges the usable ones of `trials`, given in any order, that are compared.
+    pub(crate) fn new(
+        trials: &'a [TrialFacts],
+        arms: usize,
+        is_compared: impl Fn(&TrialFacts) -> bool,
+    ) -> Self {
+        let mut usable: Vec<_> = trials
+            .iter()
+            .filter(|t| t.usable && is_compared(t))
+            .filter_map(|t| Some((t, t.arm?)))
+            .collect();
         usable.sort_by_key(|(trial, arm)| (trial.block, trial.slot, *arm));
         let mut blocks: BTreeMap<u32, Vec<Option<&TrialFacts>>> = BTreeMap::new();
         for (trial, arm) in usable {

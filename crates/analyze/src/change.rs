@@ -1,7 +1,6 @@
 //! An effect that changed in the middle of the run. Its interval would mix two effects, so both
 //! parts are shown, and a verdict can only come from the blocks since.
 
-use iotax_stats::regime;
 use iotax_stats::sample::count;
 use iotax_stats::sequential::{Decision, StopReason};
 use iotax_stats::verdict::Verdict;
@@ -25,8 +24,8 @@ pub(crate) struct Change {
 pub(crate) fn split(method: &Method, row: &mut BlockDifferences) -> Option<Change> {
     let is_searched = row.may_change && row.gate.is_none() && row.stalled.is_none();
     let level = method.regime_level(row.metric).filter(|_| is_searched)?;
-    let found = regime::monitor(&row.log_ratios, level)?;
     let sequential = method.sequential(row.metric);
+    let found = method.monitor(&row.log_ratios, level)?;
     let tax = |d: &[f64]| sequential.conclude(d).cost.map(Estimate::from);
     let (before, since) = row.log_ratios.split_at(found.before);
     let effect = EffectChange {

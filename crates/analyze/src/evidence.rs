@@ -7,6 +7,7 @@ use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Doubt, DoubtKind};
 use crate::blocks::Blocks;
 use crate::conclude::Conclusion;
 use crate::facts::{JobFacts, TrialFacts};
+use crate::lengths::LengthEffect;
 use crate::masked::LevelShift;
 use crate::method::Method;
 
@@ -16,6 +17,12 @@ pub(crate) struct Evidence<'a> {
     pub names: &'a [String],
     /// All trials, in the order in which they ran.
     pub trials: &'a [&'a TrialFacts],
+    /// The same, slices joined to what checks can be made on.
+    pub stretches: &'a [TrialFacts],
+    /// Of longer slices beside short ones; empty where there are none.
+    pub lengths: &'a [LengthEffect],
+    /// Trials beside `trials`: slices that were given up.
+    pub left_out: u32,
     pub blocks: &'a Blocks<'a>,
     pub conclusions: &'a [Conclusion],
     pub method: &'a Method,
@@ -56,6 +63,11 @@ impl<T> Worst<T> {
 }
 
 impl<'a> Evidence<'a> {
+    /// Usable trials of an arm, each slice one.
+    pub(crate) fn count_usable(&self, arm: usize) -> u32 {
+        self.usable(arm).map(|trial| trial.slices).sum()
+    }
+
     /// Looks at the usable trials of each arm. `judge` returns how bad a trial is, with details;
     /// the worst one of each arm is kept.
     pub(crate) fn worst_per_arm<T>(
@@ -66,9 +78,9 @@ impl<'a> Evidence<'a> {
             let mut worst: Option<(f64, T)> = None;
             let (mut trials, mut of) = (0, 0);
             for trial in self.usable(arm) {
-                of += 1;
+                of += trial.slices;
                 let Some(found) = judge(trial, arm) else { continue };
-                trials += 1;
+                trials += trial.slices;
                 if worst.as_ref().is_none_or(|worst| found.0 > worst.0) {
                     worst = Some(found);
                 }
@@ -110,7 +122,7 @@ impl<'a> Evidence<'a> {
     }
 
     pub(crate) fn usable(&self, arm: usize) -> impl Iterator<Item = &'a TrialFacts> + '_ {
-        self.trials.iter().copied().filter(move |trial| trial.usable && trial.arm == Some(arm))
+        self.stretches.iter().filter(move |trial| trial.usable && trial.arm == Some(arm))
     }
 
     /// The jobs of a trial that really move data, with what was asked of them. Operations on trees

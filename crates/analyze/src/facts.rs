@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use iotax_experiment::{Job, Spec, Workload};
 use iotax_record::{
     Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
-    SystemCounters, TcpRecord, Trial, UdpRecord,
+    SystemCounters, TcpRecord, Trial, TrialLength, UdpRecord,
 };
 use serde::Serialize;
 
@@ -58,6 +58,11 @@ pub(crate) struct TrialFacts {
     pub outcome: TrialOutcome,
     pub why: Option<String>,
     pub window_ns: u64,
+    pub length: TrialLength,
+    /// Slices that it is made of; 1 unless it is a stretch of them.
+    pub slices: u32,
+    /// Whether it is so short that counters of the kernel's clock are coarse in it.
+    pub is_slice: bool,
     /// In the order of the workload's jobs; a job without a record is absent.
     pub jobs: Vec<JobFacts>,
     /// What was done beside the jobs, and its mean time in nanoseconds; 0 if none was done.
@@ -172,6 +177,9 @@ impl TrialFacts {
             outcome,
             why,
             window_ns: load.window_ns,
+            length: trial.length,
+            slices: 1,
+            is_slice: workload.slices.is_some() && trial.length == TrialLength::Planned,
             beside: beside(load),
             first_error: first_error(load),
             far_cpu_ns: far_end.map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),

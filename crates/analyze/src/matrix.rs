@@ -10,7 +10,7 @@ use crate::analysis::{
     ArmSummary, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
 };
 use crate::block_differences::BlockDifferences;
-use crate::blocks::Blocks;
+use crate::blocks::{Block, Blocks};
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::{JobFacts, TrialFacts};
@@ -313,10 +313,16 @@ impl Factors {
 
 /// By block, by arm.
 fn figures(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {
-    let of_block = |trials: &[Option<&TrialFacts>]| {
-        trials.iter().map(|trial| trial.and_then(|trial| metric.of(trial))).collect()
+    let arms = blocks.all.first().map_or(0, |block| block.trials.len());
+    let of_arm = |arm: usize| {
+        let trials: Vec<&TrialFacts> =
+            blocks.all.iter().filter_map(|block| block.trials[arm]).collect();
+        let mut figures = metric.of_each(&trials).into_iter();
+        let of_block = |block: &Block<'_>| block.trials[arm].and_then(|_| figures.next().flatten());
+        blocks.all.iter().map(of_block).collect::<Vec<_>>()
     };
-    blocks.all.iter().map(|block| of_block(&block.trials)).collect()
+    let by_arm: Vec<Vec<Option<f64>>> = (0..arms).map(of_arm).collect();
+    (0..blocks.all.len()).map(|block| by_arm.iter().map(|arm| arm[block]).collect()).collect()
 }
 
 fn logarithms(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {

@@ -5,7 +5,7 @@ use iotax_experiment::{Design as Arms, Spec, StopMode};
 use iotax_stats::design::Design;
 use iotax_stats::gate::Reach;
 use iotax_stats::rci::{CriticalValues, Interval};
-use iotax_stats::regime;
+use iotax_stats::regime::{self, Change};
 use iotax_stats::sequential::{Decision, Sequential, Series};
 use iotax_stats::stopping::Mode;
 
@@ -130,6 +130,15 @@ impl Method {
 
     fn look(&self, values: &[f64]) -> Option<usize> {
         self.design().look_at_or_before(values.len()).filter(|look| *look >= FIRST_LOOK)
+    }
+
+    /// A change of the level of a series of values, one per block.
+    pub(crate) fn monitor(&self, values: &[f64], level: f64) -> Option<Change> {
+        if self.design().is_of_slices() {
+            regime::monitor_slices(values, level)
+        } else {
+            regime::monitor(values, level)
+        }
     }
 
     pub(crate) fn critical(&self) -> &CriticalValues {

@@ -3,6 +3,7 @@
 
 use iotax_experiment::{IndexLoads, Workload};
 pub use iotax_stats::stopping::Better;
+use iotax_stats::tail::samples_needed;
 use serde::{Serialize, Serializer};
 
 use crate::effect::On;
@@ -198,29 +199,24 @@ impl Metric {
             Self::CpuPerIo => MetricInfo {
                 id: "cpu_per_io",
                 compares: |workload| !workload.is_network(),
-                of: cpu_per_io,
+                of: |trial| ratio(cpu_and_ios(trial)),
+                parts: Some(cpu_and_ios),
                 traits: &[Trait::OfHost],
                 ..PLAIN
             },
             Self::CpuPerRequest => MetricInfo {
                 id: "cpu_per_request",
                 compares: |workload| workload.is_round_trips() || workload.is_connections(),
-                of: cpu_per_io,
+                of: |trial| ratio(cpu_and_ios(trial)),
+                parts: Some(cpu_and_ios),
                 traits: &[Trait::OfHost],
                 ..PLAIN
             },
             Self::CpuPerMib => MetricInfo {
                 id: "cpu_per_mib",
                 compares: Workload::moves_bytes,
-                of: |trial| {
-                    let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
-                    let passed =
-                        |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);
-                    Some(
-                        trial.flows().map(cpu_ns).sum::<f64>()
-                            / (trial.flows().map(passed).sum::<f64>() / MIB),
-                    )
-                },
+                of: |trial| ratio(cpu_and_mib(trial)),
+                parts: Some(cpu_and_mib),
                 traits: &[Trait::OfHost],
                 ..PLAIN
             },
@@ -234,6 +230,15 @@ impl Metric {
             compared.partition(|metric| workload.waits_for_syncs() && metric.has(Trait::OfSyncs));
         first.extend(rest);
         first
+    }
+
+    /// Operations of the primary job that a trial needs for its figure in the primary metric to mean
+    /// something: for a quantile those that leave some beyond it.
+    pub fn operations_needed(workload: &Workload) -> u64 {
+        /// For a mean: so many that one more or less does not show.
+        const FOR_A_MEAN: u64 = 200;
+        let first = Self::of_workload(workload).first().and_then(|metric| metric.quantile());
+        first.map_or(FOR_A_MEAN, samples_needed)
     }
 
     /// The first under this workload in which the costs of layers add up.
@@ -289,6 +294,24 @@ impl Metric {
         (self.info().of)(trial).and_then(positive)
     }
 
+    /// The figures of one arm's trials, `None` where one has none.
+    ///
+    /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets the ratio
+    /// of all together, moved by what it adds to it (the first order of Taylor's series). The mean of their
+    /// logarithms is that of the ratio, and their spread tells how well it is known.
+    pub(crate) fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
+        let is_coarse = |trial: &&TrialFacts| trial.is_slice;
+        let Some(parts) = self.info().parts.filter(|_| trials.iter().any(is_coarse)) else {
+            return trials.iter().map(|trial| self.of(trial)).collect();
+        };
+        let slices = trials;
+        let known: Vec<[f64; 2]> = slices.iter().filter_map(|slice| parts(slice)).collect();
+        let [part, whole] = [0, 1].map(|at| known.iter().map(|parts| parts[at]).sum::<f64>());
+        let (all, mean) = (part / whole, whole / known.len() as f64);
+        let moved = |[part, whole]: [f64; 2]| all * ((part - all * whole) / (all * mean)).exp();
+        slices.iter().map(|slice| parts(slice).map(moved).and_then(positive)).collect()
+    }
+
     pub(crate) fn has(self, wanted: Trait) -> bool {
         self.info().traits.contains(&wanted)
     }
@@ -331,6 +354,8 @@ struct MetricInfo {
     compares: fn(&Workload) -> bool,
     /// The figure of a trial, in `unit`.
     of: fn(&TrialFacts) -> Option<f64>,
+    /// What that is a ratio of, where single slices are too short for it.
+    parts: Option<fn(&TrialFacts) -> Option<[f64; 2]>>,
     role: Role,
     traits: &'static [Trait],
     /// The quantile of the latencies that it is.
@@ -344,6 +369,7 @@ const PLAIN: MetricInfo = MetricInfo {
     better: Better::Lower,
     compares: |_| false,
     of: |_| None,
+    parts: None,
     role: Role::Beside,
     traits: &[],
     quantile: None,
@@ -390,10 +416,22 @@ pub(crate) enum Role {
     Beside,
 }
 
-/// CPU time of the primary job per I/O, or request, with that of other threads that worked for it.
-fn cpu_per_io(trial: &TrialFacts) -> Option<f64> {
+fn ratio(parts: Option<[f64; 2]>) -> Option<f64> {
+    parts.map(|[part, whole]| part / whole)
+}
+
+/// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or requests.
+fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
     let job = trial.primary()?;
-    Some((job.cpu_ns as f64 + trial.helpers_cpu_ns(job)) / job.ios as f64)
+    Some([job.cpu_ns as f64 + trial.helpers_cpu_ns(job), job.ios as f64])
+}
+
+/// CPU time of the flows, and what passed of them.
+fn cpu_and_mib(trial: &TrialFacts) -> Option<[f64; 2]> {
+    let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
+    let passed = |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);
+    let mib = trial.flows().map(passed).sum::<f64>() / MIB;
+    Some([trial.flows().map(cpu_ns).sum(), mib])
 }
 
 /// Whether the primary job syncs as it goes; a sync at its end is one per trial.

@@ -1,6 +1,6 @@
 //! The phases of an experiment, each analysed as an experiment of its own.
 
-use iotax_experiment::{Depth, SidePhase, SideRole, Spec};
+use iotax_experiment::{Depth, Draft, SidePhase, SideRole, Spec};
 use iotax_record::{End, EndReason, ExperimentHead, Trial};
 
 use crate::analysis::{Analysis, ArmDrain, DepthResponse};
@@ -165,6 +165,16 @@ impl Phases {
         each.find(|(head, _)| head.spec.side_phases == wanted).map(|(_, analyzer)| analyzer)
     }
 
+    /// The same experiment with trials as long as those that count.
+    pub fn as_counted(&self, spec: &Spec) -> Spec {
+        let has_slices = self.each.iter().any(|(_, each)| each.experiment().spec.is_of_slices());
+        if has_slices || !spec.is_of_slices() {
+            spec.clone()
+        } else {
+            spec.with(Draft::give_up_slices)
+        }
+    }
+
     /// Which arms are to be driven in the next block, by phase; `progress`: what
     /// [`Phases::decide`] said last.
     pub fn open(&self, progress: &Standing) -> Vec<Vec<bool>> {
@@ -207,20 +217,20 @@ impl Phases {
         } else {
             Vec::new()
         };
-        Standing { open: vec![true; look.open.len()], stop, arms: Vec::new(), blocks: look.blocks }
+        Standing { open: vec![true; look.open.len()], stop, arms: Vec::new(), ..look }
     }
 
     /// The experiment and the analysis of each phase. `end`: how the experiment ended; `None` if
     /// the record was cut off.
     pub fn finish(&self, end: Option<&End>) -> Vec<(ExperimentHead, Analysis)> {
         let missing = end.and_then(|end| end.trials).map_or(0, |run| run - run.min(self.trials));
-        let finish = |(experiment, analyzer): &(ExperimentHead, Analyzer)| {
+        let finish = |(_, analyzer): &(ExperimentHead, Analyzer)| {
             // Of the trials that a cut record lacks, each phase may lack any.
             let own = end.map(|end| End {
                 trials: end.trials.map(|_| analyzer.trials() + missing),
                 ..end.clone()
             });
-            (experiment.clone(), analyzer.finish(own.as_ref()))
+            (analyzer.experiment().clone(), analyzer.finish(own.as_ref()))
         };
         self.each.iter().map(finish).collect()
     }
@@ -258,5 +268,6 @@ fn both(first: Standing, second: Standing) -> Standing {
         stop = first.stop.iter().cloned().chain(new).collect();
     }
     let arms = first.arms.into_iter().chain(second.arms).collect();
-    Standing { open, stop, arms, blocks: first.blocks.max(second.blocks) }
+    let blocks = first.blocks.max(second.blocks);
+    Standing { open, stop, arms, blocks, lengths: first.lengths.max(second.lengths) }
 }

@@ -8,6 +8,7 @@ use iotax_stats::verdict::Verdict;
 
 use crate::conclude::Conclusion;
 use crate::effect::Effect;
+use crate::lengths::Lengths;
 use crate::metrics::Role;
 
 /// What the data say so far.
@@ -22,6 +23,8 @@ pub struct Standing {
     pub arms: Vec<ArmStanding>,
     /// Blocks begun so far.
     pub blocks: u32,
+    /// Whether slices show what longer trials would.
+    pub lengths: Lengths,
 }
 
 /// What the data say about one arm, layer or effect so far, in the primary metric.
@@ -108,6 +111,7 @@ pub(crate) fn progress(
         stop: reason.into_iter().collect(),
         arms: subjects.iter().filter_map(|metrics| metrics.first()).map(arm_progress).collect(),
         blocks,
+        lengths: Lengths::Alike,
     }
 }
 

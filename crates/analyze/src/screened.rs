@@ -10,6 +10,7 @@ use rand::seq::SliceRandom;
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use crate::facts::TrialFacts;
+use crate::lengths::Lengths;
 use crate::metrics::{Better, Metric};
 use crate::progress::Standing;
 
@@ -32,7 +33,8 @@ pub(crate) fn progress(
     blocks: u32,
 ) -> Standing {
     let nodes = spec.arms.len();
-    let go_on = |open| Standing { open, stop: Vec::new(), arms: Vec::new(), blocks };
+    let lengths = Lengths::Alike;
+    let go_on = |open| Standing { open, stop: Vec::new(), arms: Vec::new(), blocks, lengths };
     let end = |reason| Standing { stop: vec![reason], ..go_on(vec![true; nodes]) };
     if blocks >= spec.stop.max_blocks {
         return end(EndReason::AllRun);

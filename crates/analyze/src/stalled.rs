@@ -1,5 +1,6 @@
 //! Comparisons with trials that completed nothing: what `iotax_stats::stalls` says, as a verdict.
 
+use iotax_experiment::Spec;
 use iotax_stats::sample::{count, mean};
 use iotax_stats::sequential::StopReason;
 use iotax_stats::stalls::{self, StallTest};
@@ -9,6 +10,7 @@ use crate::analysis::Stalls;
 use crate::facts::TrialFacts;
 use crate::method::Method;
 use crate::metrics::Metric;
+use crate::stretch;
 
 /// Blocks without any information, or trials of an arm in a row that completed nothing, after which
 /// no more are made where more can tell nothing.
@@ -103,13 +105,46 @@ impl StalledBlocks {
     }
 }
 
+/// Share of the slices of a comparison that may complete nothing before their signs are all that counts.
+const FEW: f64 = 0.05;
+
+/// Whether so few slices of a comparison completed nothing that there are rates to speak of; false where
+/// none did.
+pub(crate) fn are_few(pairs: &[(u32, [&TrialFacts; 2])]) -> bool {
+    let slices = || pairs.iter().flat_map(|(_, pair)| pair).filter(|trial| trial.is_slice);
+    let stalled = slices().filter(|slice| slice.stalled_below.is_some()).count();
+    stalled > 0 && stalled as f64 <= FEW * slices().count() as f64
+}
+
+/// The blocks of a comparison of slices, those in which one stalled joined to the next in which none did: a
+/// stall counts with what it took from the arm that it hit, and not as an infinite ratio.
+pub(crate) fn joined(pairs: &[(u32, [&TrialFacts; 2])]) -> Vec<(u32, [TrialFacts; 2])> {
+    let mut open: [Vec<&TrialFacts>; 2] = Default::default();
+    let mut all = Vec::new();
+    for (block, pair) in pairs {
+        for (open, trial) in open.iter_mut().zip(pair) {
+            open.push(trial);
+        }
+        if pair.iter().all(|trial| trial.stalled_below.is_none()) {
+            let [base, arm] = open.each_ref().map(|slices| stretch::join(slices));
+            all.extend(base.zip(arm).map(|(base, arm)| (*block, [base, arm])));
+            open.iter_mut().for_each(Vec::clear);
+        }
+    }
+    all
+}
+
 /// The first arm whose latest trials all completed nothing, so many in a row.
-pub(crate) fn given_up(trials: &[TrialFacts], arms: usize) -> Option<usize> {
-    (0..arms).find(|arm| {
+pub(crate) fn given_up(trials: &[TrialFacts], spec: &Spec) -> Option<usize> {
+    let workload = spec.workload();
+    // As long without anything as so many trials of the usual length would be.
+    let times = workload.slices.map_or(1, |slices| slices.usual.time_ns / workload.time_ns.max(1));
+    let enough = u64::from(GIVE_UP_AFTER).saturating_mul(times.max(1));
+    (0..spec.arms.len()).find(|arm| {
         let mut own: Vec<&TrialFacts> =
             trials.iter().filter(|t| t.usable && t.arm == Some(*arm)).collect();
         own.sort_by_key(|trial| (trial.block, trial.slot));
         let in_a_row = own.iter().rev().take_while(|trial| trial.stalled_below.is_some()).count();
-        in_a_row >= GIVE_UP_AFTER as usize
+        in_a_row as u64 >= enough
     })
 }

@@ -124,6 +124,18 @@ impl Draft {
         self.workload().slices.is_some()
     }
 
+    /// Gives slices up for trials of the usual length: what slices show is not what these would.
+    pub fn give_up_slices(&mut self) {
+        for phase in &mut self.phases {
+            *phase = std::mem::replace(phase, Workload::new("", Vec::new())).unsliced();
+        }
+        let usual = Stop::default();
+        if self.stop.max_blocks == MOST_BLOCKS {
+            self.stop.max_blocks = usual.max_blocks;
+        }
+        self.stop.min_blocks = usual.min_blocks.min(self.stop.max_blocks);
+    }
+
     /// Gives the slices of each phase the times that a pilot found right; without any, trials take what they
     /// usually do. Blocks and time that nobody asked for make room for many.
     pub fn settle(&mut self, times: Option<&[Phase]>) {

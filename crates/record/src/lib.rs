@@ -56,5 +56,5 @@ pub use stored::Stored;
 pub use trial::{
     Busiest, BusyOne, DirectionRecord, FarEndRecord, FioLatency, JobRecord, LatencySummary,
     LoadRecord, OperationRecord, Outcome, PauseRecord, Slow, SystemCounters, TcpRecord, Trial,
-    UdpRecord, ZeroCopyRecord,
+    TrialLength, UdpRecord, ZeroCopyRecord,
 };

@@ -16,6 +16,9 @@ pub struct Trial {
     /// Which of the experiment's phases it is a run of, from 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub phase: u32,
+    /// How long it was, among slices.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub length: TrialLength,
     /// Start of the trial, nanoseconds since the start of the experiment (monotonic).
     pub started_ns: u64,
     /// Time spent on bringing the arm up before the trial (switching), in nanoseconds.
@@ -26,6 +29,19 @@ pub struct Trial {
     /// What the kernel counted meanwhile, once a second; `statistics` in records of format 1.
     #[serde(default, alias = "statistics", skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
+}
+
+/// How long a trial is in an experiment whose trials are slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrialLength {
+    /// As long as the experiment says.
+    #[default]
+    Planned,
+    /// A longer slice: does it show the same as short ones?
+    LongSlice,
+    /// The usual length of trials, since it did not.
+    Usual,
 }
 
 /// What came of a trial. A failed trial is data, not a reason to stop.

@@ -53,6 +53,7 @@ fn trial(slot: u32) -> Trial {
         block: 0,
         slot,
         arm: "a".into(),
+        length: iotax_record::TrialLength::default(),
         started_ns: 1,
         switch_ns: 0,
         outcome: Outcome::Degraded { reasons: vec!["why\nnot".into()] },

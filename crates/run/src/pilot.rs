@@ -3,6 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use iotax_analyze::Metric;
 use iotax_experiment::plan::Phase;
 use iotax_experiment::{IndexEnds, LEAST_SLICE_RAMP_NS, Slices, Spec, Workload};
 use iotax_record::{JobRecord, LoadRecord};
@@ -11,8 +12,6 @@ use crate::clock::nanos;
 use crate::error::Error;
 use crate::host::{Files, Host, Task, TrialRequest};
 
-/// I/Os of the primary job that a slice has room for, in the slowest arm.
-const IOS: f64 = 200.0;
 /// Times the 99th percentile of latency: an I/O that begins in one slice and ends after it belongs to none.
 const TAILS: f64 = 10.0;
 /// Times the switch from one arm to the other.
@@ -92,7 +91,7 @@ fn times(
         let switch_ns = took_ns.saturating_sub(request.ramp_ns + request.time_ns) as f64;
         slowest = slowest.and(Seen { switch_ns, ..seen });
     }
-    Ok(chosen(slices, slowest))
+    Ok(chosen(slices, Metric::operations_needed(phase) as f64, slowest))
 }
 
 fn seen(load: &LoadRecord, primary: &str) -> Option<Seen> {
@@ -107,9 +106,9 @@ fn seen(load: &LoadRecord, primary: &str) -> Option<Seen> {
 }
 
 /// `None` if a slice would have to be more than half as long as a trial usually is.
-fn chosen(slices: Slices, slowest: Seen) -> Option<Phase> {
+fn chosen(slices: Slices, operations: f64, slowest: Seen) -> Option<Phase> {
     let Seen { iops, p99_ns, switch_ns } = slowest;
-    let needs_ns = (IOS * 1e9 / iops)
+    let needs_ns = (operations * 1e9 / iops)
         .max(TAILS * p99_ns)
         .max(SWITCHES * switch_ns)
         .max(slices.least_ns as f64);
@@ -131,7 +130,8 @@ mod tests {
     fn chosen_ms(iops: f64, p99_ms: f64, switch_ms: f64) -> Option<(u64, u64)> {
         let usual = Phase { ramp_ns: 2_000_000_000, time_ns: 5_000_000_000 };
         let slowest = Seen { iops, p99_ns: p99_ms * 1e6, switch_ns: switch_ms * 1e6 };
-        let Phase { ramp_ns, time_ns } = chosen(Slices { least_ns: 100_000_000, usual }, slowest)?;
+        let Phase { ramp_ns, time_ns } =
+            chosen(Slices { least_ns: 100_000_000, usual }, 200.0, slowest)?;
         Some((ramp_ns / 1_000_000, time_ns / 1_000_000))
     }
 

@@ -4,10 +4,12 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use iotax_analyze::{Phases, Sustained};
-use iotax_experiment::plan::Plan;
-use iotax_experiment::{IndexEnds, Spec, Workload};
-use iotax_record::{End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, Writer};
+use iotax_analyze::{Lengths, Phases, Sustained};
+use iotax_experiment::plan::{Phase, Plan};
+use iotax_experiment::{Draft, IndexEnds, Spec, Workload};
+use iotax_record::{
+    End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, TrialLength, Writer,
+};
 
 use crate::clock::{Clock, nanos};
 use crate::error::Error;
@@ -61,6 +63,10 @@ pub(crate) struct Trials<'a> {
     pub(crate) setup: Setup<'a>,
     started: Duration,
     count: u32,
+    /// How many slices the trials of the block under way are as long as.
+    slices: u32,
+    /// Slices were given up for trials of the usual length.
+    is_usual: bool,
     /// Failures in a row, per arm and phase.
     failures: Vec<Vec<u32>>,
 }
@@ -71,7 +77,7 @@ impl<'a> Trials<'a> {
         let started = setup.clock.now();
         let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
         setup.host.watch_programs();
-        Self { setup, started, count: 0, failures }
+        Self { setup, started, count: 0, slices: 1, is_usual: false, failures }
     }
 
     /// Runs blocks until there is a reason to stop, and returns it.
@@ -80,19 +86,32 @@ impl<'a> Trials<'a> {
         let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
-        for block in 0..plan.max_blocks {
+        // A longer slice to be repeated, and how long it was.
+        let (mut again, mut longest) = (false, 1);
+        let (mut block, mut most) = (0, plan.max_blocks);
+        while block < most {
             let started = self.elapsed();
-            if !budget.allows(block, started) {
+            self.slices = match plan.slices_of(block) {
+                _ if self.is_usual => 1,
+                1 if again => longest,
+                slices => slices,
+            };
+            if self.slices > 1 && !budget.allows(block, started, self.slices) {
+                self.slices = 1;
+            }
+            if !budget.allows(block, started, 1) {
                 return Ok(vec![EndReason::TimeUp]);
             }
             if !self.block(block, &open)? {
                 return Ok(vec![EndReason::Interrupted]);
             }
-            budget.block_took(self.elapsed().saturating_sub(started));
+            budget.block_took(self.elapsed().saturating_sub(started), self.slices);
             if let Some(reason) = self.given_up() {
                 return Ok(vec![reason]);
             }
-            if !is_look(block + 1, plan.max_blocks) {
+            longest = longest.max(self.slices);
+            block += 1;
+            if !self.is_usual && self.slices == 1 && !is_look(block, most) {
                 continue;
             }
             let Setup { phases, observer, .. } = &mut self.setup;
@@ -102,8 +121,37 @@ impl<'a> Trials<'a> {
             if !progress.stop.is_empty() {
                 return Ok(progress.stop);
             }
+            again = progress.lengths == Lengths::Suspected;
+            if progress.lengths == Lengths::Differ && !self.is_usual {
+                self.is_usual = true;
+                let spec = self.spec().with(Draft::give_up_slices);
+                let usual = Plan::new(&spec);
+                budget = budget.anew(usual.block_ns(plan.arms));
+                most = block + usual.max_blocks;
+            }
         }
         Ok(vec![EndReason::AllRun])
+    }
+
+    /// The times of a phase's trials in the block under way.
+    fn times(&self, phase: usize) -> Phase {
+        let planned = self.setup.plan.phases[phase];
+        let usual = workload(self.spec(), phase).slices.map(|slices| slices.usual);
+        match usual.filter(|_| self.is_usual) {
+            Some(usual) => usual,
+            None => {
+                Phase { time_ns: planned.time_ns.saturating_mul(self.slices.into()), ..planned }
+            }
+        }
+    }
+
+    /// What the trials of the block under way are among slices.
+    const fn length(&self) -> TrialLength {
+        match self.slices {
+            _ if self.is_usual => TrialLength::Usual,
+            1 => TrialLength::Planned,
+            _ => TrialLength::LongSlice,
+        }
     }
 
     /// Runs one trial of each phase on each arm that it is open for, as many at the same time as was asked
@@ -215,6 +263,7 @@ impl<'a> Trials<'a> {
                 slot: self.count,
                 arm: self.spec().arms[arm].name.clone(),
                 phase: u32::try_from(phase).unwrap_or(u32::MAX),
+                length: self.length(),
                 started_ns: nanos(asked).saturating_add(drained),
                 switch_ns: nanos(asked.saturating_sub(switching)).saturating_add(drained),
                 outcome,
@@ -228,7 +277,7 @@ impl<'a> Trials<'a> {
     }
 
     fn request(&self, block: u32, Turn { arm, phase }: Turn, task: Task) -> TrialRequest {
-        let times = self.setup.plan.phases[phase];
+        let times = self.times(phase);
         TrialRequest {
             arm,
             driver: self.spec().arms[arm].driver,
@@ -374,15 +423,20 @@ impl Budget {
         self.spent += spent;
     }
 
-    /// Notes how long a block really took, switching included.
-    pub(crate) fn block_took(&mut self, duration: Duration) {
-        self.longest_block = self.longest_block.max(duration);
+    /// The same limit for blocks of another length.
+    fn anew(&self, expected_block_ns: u64) -> Self {
+        Self { longest_block: Duration::from_nanos(expected_block_ns), ..*self }
+    }
+
+    /// Notes how long a block of trials as long as so many slices really took, switching included.
+    pub(crate) fn block_took(&mut self, duration: Duration, slices: u32) {
+        self.longest_block = self.longest_block.max(duration / slices.max(1));
     }
 
     /// Whether one more block fits after so much time. The first block always does.
-    pub(crate) fn allows(&self, block: u32, elapsed: Duration) -> bool {
-        let elapsed = self.spent + elapsed;
-        block == 0 || self.limit.is_none_or(|limit| elapsed + self.longest_block <= limit)
+    pub(crate) fn allows(&self, block: u32, elapsed: Duration, slices: u32) -> bool {
+        let over = self.spent + elapsed + self.longest_block * slices;
+        block == 0 || self.limit.is_none_or(|limit| over <= limit)
     }
 }
 
@@ -425,12 +479,15 @@ mod tests {
     fn a_block_that_would_end_too_late_is_not_started() {
         let mut budget = Budget::new(Some(10_000_000_000), 3_000_000_000);
         let at = Duration::from_secs;
-        assert!(budget.allows(1, at(7)));
-        assert!(!budget.allows(1, at(8)));
-        budget.block_took(Duration::from_secs(5));
-        assert!(!budget.allows(2, at(6)));
+        assert!(budget.allows(1, at(7), 1));
+        assert!(!budget.allows(1, at(8), 1));
+        budget.block_took(Duration::from_secs(5), 1);
+        assert!(!budget.allows(2, at(6), 1));
         budget.takes_in(Duration::from_secs(2));
-        assert!(budget.allows(1, at(3)) && !budget.allows(1, at(4)), "7 s are over at the fifth");
-        assert!(budget.allows(0, at(99)), "a run without any block would be of no use");
+        assert!(
+            budget.allows(1, at(3), 1) && !budget.allows(1, at(4), 1),
+            "7 s are over at the fifth"
+        );
+        assert!(budget.allows(0, at(99), 1), "a run without any block would be of no use");
     }
 }

@@ -101,6 +101,7 @@ fn summary(layers: &[Layer], depth: usize) -> ArmSummary {
         block: 0,
         slot: 0,
         arm: "target".into(),
+        length: iotax_record::TrialLength::default(),
         started_ns: 0,
         switch_ns: 0,
         outcome: Outcome::Completed,

@@ -77,6 +77,22 @@ pub struct Change {
     pub seen_at: usize,
 }
 
+/// Slices behind one value of a series that the monitor looks at.
+pub const SLICES: usize = 5;
+
+/// The same of slices, of which there are hundreds: of the means of as many in a row as leave no more than
+/// the monitor looks at, [`SLICES`] or twice as many and so on. Each doubling has looks of its own, and
+/// they share the level.
+pub fn monitor_slices(v: &[f64], level: f64) -> Option<Change> {
+    let most = LOOKS[LOOKS.len() - 1];
+    let doublings = (0..32).find(|doublings| v.len() < (SLICES << doublings) * (most + 1))?;
+    let slices = SLICES << doublings;
+    let means: Vec<f64> = v.chunks_exact(slices).map(mean).collect();
+    let change = monitor(&means, level / f64::from(doublings + 1))?;
+    let (before, seen_at) = (change.before * slices, change.seen_at * slices);
+    Some(Change { before, seen_at, ..change })
+}
+
 /// What the monitor says of a series so far, at its latest look.
 pub fn monitor(v: &[f64], level: f64) -> Option<Change> {
     LOOKS.iter().take_while(|n| **n <= v.len()).fold(None, |seen: Option<Change>, &n| {
@@ -92,7 +108,7 @@ mod tests {
 
     /// `levels` one after the other, `blocks` of each, with a little noise that does not repeat.
     fn series(levels: &[f64], blocks: usize) -> Vec<f64> {
-        let noise = |i: usize| 0.01 * (i * 7 % 5) as f64;
+        let noise = |i: usize| 0.01 * (i * 7 % 11) as f64;
         let of = |(k, level): (usize, &f64)| -> Vec<f64> {
             (0..blocks).map(|i| level + noise(k * blocks + i)).collect()
         };
@@ -126,6 +142,21 @@ mod tests {
         assert!(monitor(&v[..10], LEVEL).is_some());
         v.extend(series(&[0.0], 10));
         assert_eq!(monitor(&v, LEVEL), None, "{:?}", two_levels(&v, LEVEL));
+    }
+
+    #[test]
+    fn a_step_among_hundreds_of_slices_is_found_where_it_is() {
+        for (before, slices) in [(60, 5), (240, 10), (2000, 80)] {
+            let mut v = series(&[0.0], before);
+            assert_eq!(monitor_slices(&v, LEVEL), None, "{before}");
+            v.extend(series(&[-0.7], before / 2));
+            let change = monitor_slices(&v, LEVEL).unwrap();
+            assert!(change.before.abs_diff(before) <= slices, "{change:?}");
+            assert!(change.seen_at > before, "{change:?}");
+        }
+        let mut hiccup = series(&[0.0], 200);
+        hiccup[100..105].fill(-2.0);
+        assert_eq!(monitor_slices(&hiccup, LEVEL), None, "half a second");
     }
 
     #[test]

@@ -54,6 +54,8 @@ pub enum Check {
     RegimeShift,
     /// It made a difference which trial came first in a block.
     PlaceEffect,
+    /// Slices do not show what longer trials do.
+    ShortSlices,
     /// Writes were not at steady state.
     NotSteady,
     /// Block differences depend on each other.
@@ -144,6 +146,8 @@ pub enum DoubtKind {
     LevelChanged { metric: Metric, after: u32, ratio: f64 },
     /// Seen by the depth check.
     LevelSince { arms: Vec<LevelShift> },
+    /// A long slice of an arm has so many times the figure of short ones.
+    ShortSlices { metric: Metric, ratio: f64, short_ns: u64, long_ns: u64, given_up: bool },
     /// Preconditioning ended before that.
     NotSteady { rounds: u32, window: Option<Steadiness> },
     /// Over this many blocks, or trials of a plain run.
@@ -361,6 +365,7 @@ impl DoubtKind {
             Self::EffectChanged { .. } | Self::LevelChanged { .. } | Self::LevelSince { .. } => {
                 Check::RegimeShift
             }
+            Self::ShortSlices { .. } => Check::ShortSlices,
             Self::NotSteady { .. } | Self::Trend { .. } => Check::NotSteady,
             Self::OrderMatters(_) => Check::PlaceEffect,
             Self::Dependence { .. } => Check::Dependence,

@@ -78,14 +78,14 @@ impl<'a> Peel<'a> {
     }
 
     fn family(&self, method: &Method, metric: Metric, weights: &[Weights]) -> Vec<Conclusion> {
+        let figures = self.figures(metric);
         let rows = self.layout.layers.iter().zip(weights).map(|(layer, weights)| {
             let mut row = BlockDifferences::new(Subject::Layer(layer.clone()), metric);
             row.is_pair = false;
-            for (block, trials) in &self.blocks {
-                let values = values(trials, metric);
+            for ((block, _), values) in self.blocks.iter().zip(&figures) {
                 let logs: Vec<f64> = values.iter().map(|v| v.ln()).collect();
                 let log_ratio = contrast(&logs, weights);
-                row.push_contrast(*block, log_ratio, contrast(&values, weights));
+                row.push_contrast(*block, log_ratio, contrast(values, weights));
             }
             row.gate = self.gate(metric);
             let trials = self.blocks.iter().flat_map(|(_, trials)| trials.iter().copied());
@@ -119,28 +119,36 @@ impl<'a> Peel<'a> {
 
     fn depends_on_order(&self, method: &Method, metric: Metric, layer: usize) -> bool {
         let (first, last) = (&self.layout.first_in[layer], &self.layout.last_in[layer]);
-        let per_block: Vec<f64> = self
-            .blocks
+        let costs = if metric.is_time() {
+            self.figures(metric)
+        } else {
+            self.blocks.iter().map(|(_, trials)| times_per_io(trials)).collect()
+        };
+        let per_block: Vec<f64> = costs
             .iter()
-            .map(|(_, trials)| {
-                let costs =
-                    if metric.is_time() { values(trials, metric) } else { times_per_io(trials) };
-                contrast(&costs, last) - contrast(&costs, first)
-            })
+            .map(|costs| contrast(costs, last) - contrast(costs, first))
             .filter(|difference| difference.is_finite())
             .collect();
         method.estimate(&per_block).is_some_and(|e| e.lo > 0.0 || e.hi < 0.0)
+    }
+
+    /// By block, one per arm; not a number where a trial has none.
+    fn figures(&self, metric: Metric) -> Vec<Vec<f64>> {
+        let of_arm = |arm: usize| {
+            metric.of_each(&self.blocks.iter().map(|(_, trials)| trials[arm]).collect::<Vec<_>>())
+        };
+        let arms = self.blocks.first().map_or(0, |(_, trials)| trials.len());
+        let by_arm: Vec<_> = (0..arms).map(of_arm).collect();
+        let of_block = |block: usize| {
+            by_arm.iter().map(|arm: &Vec<Option<f64>>| arm[block].unwrap_or(f64::NAN)).collect()
+        };
+        (0..self.blocks.len()).map(of_block).collect()
     }
 
     fn gate(&self, metric: Metric) -> Option<Verdict> {
         let trials: Vec<&[&TrialFacts]> = self.blocks.iter().map(|(_, t)| t.as_slice()).collect();
         compare::gate(metric, &trials)
     }
-}
-
-/// One figure per arm; not a number where a trial has none.
-fn values(trials: &[&TrialFacts], metric: Metric) -> Vec<f64> {
-    trials.iter().map(|trial| metric.of(trial).unwrap_or(f64::NAN)).collect()
 }
 
 /// Time per I/O of each arm in nanoseconds; not a number where a trial has none.

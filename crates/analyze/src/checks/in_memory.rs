@@ -1,5 +1,3 @@
-use iotax_stats::sample::count;
-
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 
@@ -10,7 +8,7 @@ const IN_MEMORY: [&str; 3] = ["tmpfs", "ramfs", "hugetlbfs"];
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let found = (0..evidence.names.len()).filter_map(|arm| {
         let file_system = evidence.site(arm)?.file_system.as_deref()?;
-        let trials = count(evidence.usable(arm).count());
+        let trials = evidence.count_usable(arm);
         IN_MEMORY.contains(&file_system).then(|| {
             let kind = DoubtKind::InMemory { file_system: file_system.to_owned() };
             Doubt::about(evidence.subject(arm), kind, trials)

@@ -25,6 +25,7 @@ mod place;
 mod regime;
 mod results;
 mod schedule;
+mod short_slices;
 mod stalls;
 mod steady_state;
 mod steal;
@@ -63,6 +64,7 @@ const CHECKS: &[SelfCheck] = &[
     generator::check,
     cpu_bound::check,
     one_core::check,
+    short_slices::check,
     regime::check,
     steady_state::check,
     place::check,

@@ -1,4 +1,4 @@
-use iotax_stats::regime::{LEVEL, monitor};
+use iotax_stats::regime::LEVEL;
 use iotax_stats::sample::count;
 
 use crate::analysis::{Comparison, Doubt, DoubtKind, EffectChange, LevelShift};
@@ -38,7 +38,7 @@ fn of_one(comparison: &Comparison, change: EffectChange) -> Doubt {
 fn of_all(evidence: &Evidence<'_>) -> Option<Doubt> {
     let metric = Metric::additive(evidence.experiment.spec.workload());
     let (blocks, levels) = evidence.blocks.levels(metric);
-    let change = monitor(&levels, LEVEL)?;
+    let change = evidence.method.monitor(&levels, LEVEL)?;
     let last = blocks[change.before - 1];
     let trials = evidence.trials.iter().filter(|trial| trial.usable && trial.block > last).count();
     let (after, ratio) = (last + 1, change.step.exp());

@@ -1,3 +1,5 @@
+use iotax_stats::sample::count;
+
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 use crate::facts::TrialFacts;
@@ -10,10 +12,18 @@ const STALLED: f64 = 0.5;
 
 /// Trials that completed nothing at all.
 pub(super) fn check_whole_trials(evidence: &Evidence<'_>) -> Vec<Doubt> {
-    evidence.worst_trials(|trial, _| {
-        let below_per_s = trial.stalled_below?;
-        Some((below_per_s, DoubtKind::StalledTrials { below_per_s }))
-    })
+    let of_arm = |arm: usize| {
+        let usable = || evidence.trials.iter().filter(|t| t.usable && t.arm == Some(arm));
+        let stalled = || usable().filter_map(|trial| trial.stalled_below);
+        let below_per_s = stalled().reduce(f64::max)?;
+        Some(Doubt {
+            kind: DoubtKind::StalledTrials { below_per_s },
+            of: Some(evidence.subject(arm)),
+            trials: count(stalled().count()),
+            of_trials: Some(count(usable().count())),
+        })
+    };
+    (0..evidence.names.len()).filter_map(of_arm).collect()
 }
 
 /// Seconds in which the storage all but stopped.

@@ -1,5 +1,5 @@
 use iotax_experiment::Subject;
-use iotax_stats::regime::{self, monitor};
+use iotax_stats::regime::LEVEL;
 use iotax_stats::sample::count;
 use iotax_stats::trend::trend;
 
@@ -57,5 +57,5 @@ fn measured(evidence: &Evidence<'_>) -> Metric {
 fn has_changed_at_once(evidence: &Evidence<'_>) -> bool {
     let (_, levels) = evidence.blocks.levels(measured(evidence));
     evidence.conclusions.iter().any(|conclusion| conclusion.comparison.change.is_some())
-        || monitor(&levels, regime::LEVEL).is_some()
+        || evidence.method.monitor(&levels, LEVEL).is_some()
 }

@@ -74,6 +74,7 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
     let mut loads = Vec::new();
     for ((of, phase), rates) in spec.phases().enumerate().zip(rates) {
         let Some(rates) = rates else { continue };
+        let phase = phase.clone().unsliced();
         let one = (SideRole::OneAtATime, phase.one_at_a_time());
         for (role, load) in [one, (SideRole::BelowCap, phase.at_rates(&rates))] {
             loads.extend(load.map(|load| (SidePhase { of, role }, load)));

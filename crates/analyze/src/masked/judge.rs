@@ -149,7 +149,7 @@ mod tests {
         let check = DepthCheck {
             names: &names,
             method: &Method::new(&spec),
-            blocks: &Blocks::new(&[], names.len()),
+            blocks: &Blocks::new(&[], names.len(), |_| true),
             levels: &levels,
             room: 0.05,
         };

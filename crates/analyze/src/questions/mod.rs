@@ -53,7 +53,7 @@ fn cpu_of_the_machine(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
 
 /// A record that was cut or edited after the run.
 fn not_as_run(evidence: &Evidence<'_>, end: &End) -> Option<OpenQuestion> {
-    let (run, held) = (end.trials?, count(evidence.trials.len()));
+    let (run, held) = (end.trials?, count(evidence.trials.len()) + evidence.left_out);
     (run != held).then_some(OpenQuestion::Cut { held, run })
 }
 

@@ -75,6 +75,7 @@ fn trial(slot: u32, block: u32, arm: usize, outcome: Outcome, load: Option<LoadR
         block,
         slot,
         arm: format!("mask {arm}"),
+        length: iotax_record::TrialLength::default(),
         started_ns: 0,
         switch_ns: 0,
         outcome,

@@ -216,6 +216,7 @@ impl Bed {
             block,
             slot,
             arm: self.experiment.spec.arms[arm].name.clone(),
+            length: iotax_record::TrialLength::default(),
             started_ns: u64::from(slot) * 8 * SECOND_NS,
             switch_ns: SECOND_NS,
             outcome: Outcome::Completed,

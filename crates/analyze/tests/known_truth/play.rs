@@ -220,6 +220,7 @@ impl Stage {
             block,
             slot,
             arm: arm.name.clone(),
+            length: iotax_record::TrialLength::default(),
             started_ns: (start * SECOND_NS) as u64,
             switch_ns: (SWITCH * SECOND_NS) as u64,
             outcome: Outcome::Completed,

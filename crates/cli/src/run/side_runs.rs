@@ -86,7 +86,8 @@ impl SideRunContext<'_> {
         if !asked.depth_check || end.interrupted || end.gave_up {
             return Ok(end.interrupted);
         }
-        let Some(spec) = depth_check(&self.experiment.spec, &phases.finish(Some(end))) else {
+        let measured = phases.as_counted(&self.experiment.spec);
+        let Some(spec) = depth_check(&measured, &phases.finish(Some(end))) else {
             return Ok(false);
         };
         if !fits(&self.experiment.spec, over_ns, &spec) {
@@ -100,7 +101,7 @@ impl SideRunContext<'_> {
         if ended.interrupted || !asked.below_cap {
             return Ok(ended.interrupted);
         }
-        let Some(spec) = below_the_cap(&self.experiment.spec, &phases.finish(Some(end))) else {
+        let Some(spec) = below_the_cap(&measured, &phases.finish(Some(end))) else {
             return Ok(false);
         };
         if !fits(&self.experiment.spec, over_ns.saturating_add(ended.wall_ns), &spec) {

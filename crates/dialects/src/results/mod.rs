@@ -351,6 +351,7 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
                 arm: spec.arms[read.arm].name.clone(),
                 phase: u32::try_from(phase).unwrap_or(u32::MAX),
                 counters: None,
+                length: iotax_record::TrialLength::default(),
                 started_ns: since(i).saturating_add(run.started_ns),
                 switch_ns: 0,
                 outcome: run.outcome,
@@ -384,6 +385,7 @@ fn lacking(
             arm: spec.arms[read.arm].name.clone(),
             phase,
             counters: None,
+            length: iotax_record::TrialLength::default(),
             started_ns: since(i),
             switch_ns: 0,
             outcome: Outcome::Failed {

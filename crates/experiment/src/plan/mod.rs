@@ -8,6 +8,8 @@
 
 mod order;
 
+use std::ops::Range;
+
 use serde::{Deserialize, Serialize};
 
 use crate::Draft;
@@ -25,6 +27,9 @@ pub struct Plan {
     pub phases: Vec<Phase>,
     /// Wall time at most, in nanoseconds.
     pub max_time_ns: Option<u64>,
+    /// Whether trials are slices, some of which are longer.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub has_slices: bool,
     /// Trials of a block that are performed at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: usize,
@@ -36,9 +41,21 @@ const fn one() -> usize {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+const fn is_default(is: &bool) -> bool {
+    !*is
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 const fn is_one(at_once: &usize) -> bool {
     *at_once == 1
 }
+
+/// Among these blocks is the first of longer slices.
+const FIRST_LONG: Range<u32> = 8..16;
+/// How many slices a longer one is as long as, at the least.
+const LEAST_LONG: u32 = 10;
+/// The part of the time for longer slices.
+const TENTH: u32 = 10;
 
 /// The times of one phase's trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -61,6 +78,7 @@ impl Plan {
                 .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
+            has_slices: spec.is_of_slices(),
             at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }
@@ -77,6 +95,28 @@ impl Plan {
     /// that all arms see the same offsets.
     pub fn load_seed(&self, block: u32) -> u64 {
         self.seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
+    }
+
+    /// How many slices the trials of block `block` are as long as: 1, but for some at random places. The first
+    /// of these is among the blocks before the first look; each later one is longer, as long as a tenth of all
+    /// slices before it, and as many slices lie between them as make it a tenth of the time.
+    pub fn slices_of(&self, block: u32) -> u32 {
+        let mut next = FIRST_LONG.start + self.toss(0, FIRST_LONG.end - FIRST_LONG.start);
+        while self.has_slices && next <= block {
+            let slices = LEAST_LONG.max(next / TENTH);
+            if next == block {
+                return slices;
+            }
+            let between = slices * TENTH;
+            next += between - between / TENTH + self.toss(next, between / 5);
+        }
+        1
+    }
+
+    /// A number below `of`, fixed for each `at`.
+    fn toss(&self, at: u32, of: u32) -> u32 {
+        let bits = (self.seed ^ (u64::from(at) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        u32::try_from((bits >> 33) % u64::from(of.max(1))).unwrap_or(0)
     }
 
     /// Time of one block with `open` arms, without switching, in nanoseconds.
@@ -111,6 +151,7 @@ mod tests {
             max_blocks: 40,
             phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
             max_time_ns: None,
+            has_slices: false,
             seed,
         }
     }
@@ -120,6 +161,23 @@ mod tests {
         let blocks = |seed| (0..10).map(|b| plan(4, seed).order(b, |_| true)).collect::<Vec<_>>();
         assert_eq!(blocks(1), blocks(1));
         assert_ne!(blocks(1), blocks(2));
+    }
+
+    #[test]
+    fn longer_slices_are_a_tenth_of_the_time_and_grow() {
+        for seed in 0..50 {
+            let plan = Plan { has_slices: true, ..plan(2, seed) };
+            let long: Vec<(u32, u32)> = (0..4000)
+                .map(|block| (block, plan.slices_of(block)))
+                .filter(|(_, slices)| *slices > 1)
+                .collect();
+            assert!(FIRST_LONG.contains(&long[0].0), "{long:?}");
+            assert!(long.is_sorted_by_key(|(_, slices)| slices), "{long:?}");
+            assert!(long.last().unwrap().1 > 150, "{long:?}");
+            let slices: u32 = long.iter().map(|(_, slices)| slices).sum();
+            assert!((0.08..0.2).contains(&(f64::from(slices) / 4000.0)), "{long:?}");
+        }
+        assert!((0..4000).all(|block| plan(2, 0).slices_of(block) == 1));
     }
 
     #[test]

@@ -38,6 +38,7 @@ pub(crate) fn run(open_loop: bool) -> Vec<Trial> {
         block: u32::try_from(i).unwrap(),
         slot: u32::try_from(i).unwrap(),
         arm: "target".to_owned(),
+        length: iotax_record::TrialLength::default(),
         started_ns: i * 4_000_000_000,
         switch_ns: 1_000_000,
         outcome,

@@ -184,6 +184,25 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                  that lasts."
             }
         }
+        DoubtKind::ShortSlices { metric, ratio, .. } => {
+            let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
+            match is_worse {
+                true if workload.writes() => {
+                    "Something helps for a moment and runs out: burst credits, which come back while \
+                     the other arms have their turn, or a write cache, which drains meanwhile. \
+                     `iotax limits` measures bursts, and --drain compares what lasts."
+                }
+                true => {
+                    "Something helps for a moment and runs out: burst credits, which come back while \
+                     the other arms have their turn. `iotax limits` measures bursts, and --drain \
+                     compares what lasts."
+                }
+                false => {
+                    "Something is slow at first: a cache or read-ahead that has to warm up again, a \
+                     device or CPU that wakes up from a power state."
+                }
+            }
+        }
         DoubtKind::NotSteady { .. } => {
             "What is measured next is a moment of a level that moves, or of storage noisier than \
              SNIA's limits: comparisons within blocks stand, single figures do not. A longer \

@@ -206,6 +206,20 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 name::all(each)
             )
         }
+        DoubtKind::ShortSlices { metric, ratio, short_ns, long_ns, given_up } => {
+            let side = if *ratio < 1.0 { "below" } else { "above" };
+            let [short, long] = [*short_ns, *long_ns].map(|ns| time(ns as f64));
+            let instead = if *given_up {
+                "; only the trials of the usual length that followed are concluded from"
+            } else {
+                ""
+            };
+            format!(
+                "{} in slices of {long} is {} {side} that in slices of {short}{instead}",
+                name::metric(*metric),
+                percent((ratio - 1.0).abs())
+            )
+        }
         DoubtKind::NotSteady { rounds, window } => {
             let rounds = count(*rounds, "round");
             match window {

@@ -323,6 +323,7 @@ pub(super) fn trials() -> [Trial; 2] {
         slot: 0,
         arm: t(),
         phase: 0,
+        length: iotax_record::TrialLength::default(),
         started_ns: 1,
         switch_ns: 1,
         outcome,

@@ -1,0 +1,157 @@
+//! Does a short slice show the same as a long one. A bucket of credits refills while the other arm has its
+//! turn, a cache drains, a device falls asleep: what a slice shows may be true of slices alone.
+
+use iotax_record::TrialLength;
+use iotax_stats::sample::mean;
+
+use crate::facts::TrialFacts;
+use crate::metrics::Metric;
+
+/// Short slices on either side that a longer one is compared with: they see the same weather.
+const NEIGHBOURS: usize = 5;
+/// Longer slices of an arm from which on they are believed. Fewer call for another at once.
+const ENOUGH: usize = 3;
+/// Standard errors beyond the margin that tell a difference, and that make one suspected.
+const SURE: f64 = 3.3;
+const SUSPECTED: f64 = 2.0;
+
+/// What the longer slices of an experiment say of the short ones, the worst arm's first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub enum Lengths {
+    /// Nothing against it that they are the same.
+    #[default]
+    Alike,
+    /// They may not be: another long slice would tell.
+    Suspected,
+    /// They are not: slices show something else than longer trials.
+    Differ,
+}
+
+/// The longer slices of one arm beside its short ones.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct LengthEffect {
+    pub arm: usize,
+    pub lengths: Lengths,
+    /// Mean logarithm of the figure of long slices over that of the short ones around them.
+    pub log_ratio: f64,
+    /// Window of the longest, in nanoseconds.
+    pub long_ns: u64,
+    /// That of the short ones.
+    pub short_ns: u64,
+}
+
+/// Of each arm that has longer slices. `margin`: what counts as the same, a fraction.
+pub(crate) fn of_arms(
+    trials: &[TrialFacts],
+    arms: usize,
+    metric: Metric,
+    margin: f64,
+) -> Vec<LengthEffect> {
+    (0..arms).filter_map(|arm| of_arm(trials, arm, arms, metric, margin)).collect()
+}
+
+fn of_arm(
+    trials: &[TrialFacts],
+    arm: usize,
+    arms: usize,
+    metric: Metric,
+    margin: f64,
+) -> Option<LengthEffect> {
+    let mut own: Vec<&TrialFacts> =
+        trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm)).collect();
+    own.retain(|trial| trial.length != TrialLength::Usual);
+    own.sort_by_key(|trial| trial.slot);
+    let log = |trial: &&TrialFacts| metric.of(trial).map(f64::ln);
+    let is_short = |trial: &&&TrialFacts| trial.length == TrialLength::Planned;
+    let shorts: Vec<f64> = own.iter().filter(is_short).filter_map(log).collect();
+    let short_ns = own.iter().find(is_short)?.window_ns;
+    let mut longs = Vec::new();
+    for (at, trial) in own.iter().enumerate().filter(|(_, trial)| !is_short(trial)) {
+        let before = own[..at].iter().rev().filter(is_short).filter_map(log).take(NEIGHBOURS);
+        let after = own[at..].iter().filter(is_short).filter_map(log).take(NEIGHBOURS);
+        let around: Vec<f64> = before.chain(after).collect();
+        if let (Some(long), true) = (log(trial), around.len() > NEIGHBOURS) {
+            longs.push((trial.window_ns, long - mean(&around)));
+        }
+    }
+    // Those about as long as the longest, the latest: what shows after ten seconds does not after one.
+    let longest_ns = longs.iter().map(|(window_ns, _)| *window_ns).max()?;
+    longs.retain(|(window_ns, _)| 10 * window_ns >= 7 * longest_ns);
+    let latest = &longs[longs.len().saturating_sub(ENOUGH)..];
+    let ratios: Vec<f64> = latest.iter().map(|(_, ratio)| *ratio).collect();
+    // While one arm has a long slice, each has had so many short ones.
+    let slices = usize::try_from(longest_ns / short_ns.max(1)).unwrap_or(usize::MAX);
+    let noise = noise(&shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
+    let log_ratio = mean(&ratios);
+    let beyond = (log_ratio.abs() - margin.ln_1p()) * (ratios.len() as f64).sqrt();
+    let lengths = if ratios.len() >= ENOUGH && beyond > SURE * noise {
+        Lengths::Differ
+    } else if ratios.len() < ENOUGH && beyond > SUSPECTED * noise {
+        Lengths::Suspected
+    } else {
+        Lengths::Alike
+    };
+    Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
+}
+
+/// Standard deviation of what `window` short slices in a row show against those around them; `None` of too
+/// few slices.
+fn noise(shorts: &[f64], window: usize) -> Option<f64> {
+    let middle = |values: &[f64]| {
+        let (before, rest) = values.split_at(NEIGHBOURS);
+        let (inner, after) = rest.split_at(window);
+        mean(inner) - f64::midpoint(mean(before), mean(after))
+    };
+    let differences: Vec<f64> = shorts.windows(window + 2 * NEIGHBOURS).map(middle).collect();
+    let squares: f64 = differences.iter().map(|difference| difference.powi(2)).sum();
+    // What agrees to the last bit is not known any better.
+    let sd = (squares / differences.len() as f64).sqrt().max(1e-4);
+    (differences.len() >= 3).then_some(sd)
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::{RngExt, SeedableRng};
+
+    use super::*;
+    use crate::stretch;
+
+    /// Slices of 100 ms of two arms, and of 1 s in these blocks, which are so many times as fast.
+    fn found(long_at: &[u32], factor: f64, noise: f64) -> Option<LengthEffect> {
+        let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
+        let spec = stretch::tests::spec();
+        let slice = |slot: u32| {
+            let is_long = long_at.contains(&(slot / 2));
+            let (window_ns, length) = if is_long {
+                (1_000_000_000, TrialLength::LongSlice)
+            } else {
+                (100_000_000, TrialLength::Planned)
+            };
+            let wobble = 1.0 + noise * (rng.random::<f64>() - 0.5);
+            let rate = 10_000.0 * if is_long { factor } else { wobble };
+            let ios = iotax_quantity::whole(rate * window_ns as f64 / 1e9);
+            stretch::tests::trial(&spec, slot, ios, window_ns, length)
+        };
+        let trials: Vec<TrialFacts> = (0..120).map(slice).collect();
+        of_arm(&trials, 0, 2, Metric::Throughput, 0.05)
+    }
+
+    #[test]
+    fn what_long_slices_do_not_show_is_found_after_three_of_them() {
+        let lengths = |long_at: &[u32], factor| found(long_at, factor, 0.05).unwrap().lengths;
+        assert_eq!(lengths(&[12], 0.7), Lengths::Suspected);
+        assert_eq!(lengths(&[12, 14, 16], 0.7), Lengths::Differ);
+        assert_eq!(lengths(&[12, 14, 16], 1.4), Lengths::Differ);
+        assert_eq!(lengths(&[12, 14, 16], 0.97), Lengths::Alike, "within the margin");
+        let effect = found(&[12, 14, 16], 0.7, 0.05).unwrap();
+        assert!((effect.log_ratio.exp() - 0.7).abs() < 0.02, "{effect:?}");
+        assert_eq!((effect.long_ns, effect.short_ns), (1_000_000_000, 100_000_000));
+    }
+
+    #[test]
+    fn noise_and_single_slices_prove_nothing() {
+        assert_eq!(found(&[12, 14, 16], 0.9, 0.6).unwrap().lengths, Lengths::Alike);
+        assert_eq!(found(&[12, 14, 16], 0.9, 0.01).unwrap().lengths, Lengths::Differ);
+        assert_eq!(found(&[], 1.0, 0.1), None);
+    }
+}
