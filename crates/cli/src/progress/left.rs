@@ -12,6 +12,8 @@ pub(super) struct Left {
     ends: Option<Instant>,
     /// Time of a block: ramp and measured time only, until some are over.
     block: Duration,
+    /// Trials are not as long as they were, so that the next block tells how long a block takes.
+    is_new: bool,
     /// Blocks that are over, and when the last was.
     done: u32,
     at: Instant,
@@ -39,7 +41,7 @@ impl Left {
         limit: Option<Duration>,
     ) -> Self {
         let ends = limit.and_then(|limit| started.checked_add(limit));
-        let new = Self { ends, block, done: 0, at: started, verdict: None, most };
+        let new = Self { ends, block, is_new: true, done: 0, at: started, verdict: None, most };
         new.expecting(Some(first))
     }
 
@@ -50,13 +52,18 @@ impl Left {
             return;
         }
         let pace = now.saturating_duration_since(self.at) / since;
-        self.block = if self.done == 0 {
+        self.block = if self.is_new {
             pace
         } else {
             let weight = f64::from(since) / (f64::from(since) + INERTIA);
             pace.mul_f64(weight) + self.block.mul_f64(1.0 - weight)
         };
-        (self.done, self.at) = (blocks, now);
+        (self.done, self.at, self.is_new) = (blocks, now, false);
+    }
+
+    /// Blocks take another time from now on, so that nothing is known of the end.
+    pub(super) fn forget_pace(&mut self) {
+        (self.is_new, self.verdict) = (true, None);
     }
 
     /// A verdict takes so many blocks in all; `None`: no number of them would do.
@@ -75,7 +82,7 @@ impl Left {
     pub(super) fn remaining(&self, now: Instant) -> Remaining {
         let until = |at: Instant| at.saturating_duration_since(now);
         let blocks = self.block.saturating_mul(self.most.saturating_sub(self.done));
-        let all = self.at.checked_add(blocks).map(until);
+        let all = self.at.checked_add(blocks).map(until).filter(|_| !self.is_new || self.done == 0);
         let limit = [all, self.ends.map(until)].into_iter().flatten().min();
         let verdict = self.verdict.map(until);
         Remaining { verdict, limit: limit.filter(|limit| verdict.is_none_or(|own| own < *limit)) }
@@ -139,5 +146,12 @@ mod tests {
         left.expect(Some(100));
         let verdict = left.remaining(start + 40 * SECOND).verdict.unwrap();
         assert!(verdict > 20 * SECOND && verdict < 23 * SECOND, "{verdict:?}");
+        left.forget_pace();
+        let limit = Some(560 * SECOND);
+        assert_eq!(left.remaining(start + 40 * SECOND), Remaining { verdict: None, limit });
+        left.done(61, start + 54 * SECOND);
+        left.expect(Some(64));
+        let verdict = left.remaining(start + 54 * SECOND).verdict;
+        assert_eq!(verdict, Some(42 * SECOND), "three whole trials of each arm");
     }
 }

@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::{ArmStanding, Standing as Look};
+use iotax_analyze::{ArmStanding, Lengths, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
 use iotax_quantity::{count, set_percent, size};
@@ -42,6 +42,8 @@ pub(crate) struct ProgressLine {
     /// Of the first trial.
     started: Option<Instant>,
     plan: Option<Plan>,
+    /// Slices were given up for whole trials.
+    is_whole: bool,
     rounds: u32,
 }
 
@@ -112,7 +114,7 @@ impl ProgressLine {
         };
         bar.set_style(style);
         bar.enable_steady_tick(REDRAWN);
-        Self { bar, shown, running, longest, started: None, plan: None, rounds: 0 }
+        Self { bar, shown, running, longest, started: None, plan: None, is_whole: false, rounds: 0 }
     }
 
     /// The line with a title in front.
@@ -169,7 +171,7 @@ impl ProgressLine {
         let now = Instant::now();
         let started = *self.started.get_or_insert(now);
         let Some(plan) = &self.plan else { return };
-        let trial = Duration::from_nanos(plan.block_ns(1));
+        let is_short = !self.is_whole && Duration::from_nanos(plan.block_ns(1)) < NAMED;
         let (arms, next) = (plan.arms, block + 1);
         let mut shown = locked(&self.shown);
         shown.left.get_or_insert_with(|| {
@@ -178,10 +180,10 @@ impl ProgressLine {
             Left::new(started, block, [plan.min_blocks, plan.max_blocks], limit)
         });
         let first = plan.min_blocks;
-        shown.what = if trial < NAMED && shown.slowest.is_empty() && block < first {
+        shown.what = if is_short && shown.slowest.is_empty() && block < first {
             // Nothing is known before.
             format!("{block} of {}", count(first, slices::block(arms)))
-        } else if trial < NAMED {
+        } else if is_short {
             count(block, slices::block(arms))
         } else {
             let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
@@ -199,13 +201,18 @@ impl ProgressLine {
         }
     }
 
-    fn looked(&self, look: &Look) {
+    fn looked(&mut self, look: &Look) {
+        let gives_up_slices = look.lengths == Lengths::Differ && !self.is_whole;
+        self.is_whole |= gives_up_slices;
         let mut shown = self.shown();
         let first = self.plan.as_ref().map_or(0, |plan| plan.min_blocks);
         let open = slowest(look, first);
         if let Some(left) = &mut shown.left {
             left.done(look.blocks, Instant::now());
             left.expect(open.map_or(Some(look.blocks + 1), |(_, needed)| needed));
+            if gives_up_slices {
+                left.forget_pace();
+            }
         }
         let arm = open.map(|(arm, _)| arm).or(look.arms.first());
         shown.slowest = arm.map(standing).unwrap_or_default();
@@ -300,7 +307,7 @@ impl Drop for ProgressLine {
 
 #[cfg(test)]
 mod tests {
-    use iotax_analyze::{Effect, Metric, Verdict};
+    use iotax_analyze::{Effect, Lengths, Metric, Verdict};
     use iotax_experiment::Subject;
 
     use super::*;
@@ -323,7 +330,8 @@ mod tests {
     }
 
     fn look(arms: Vec<ArmStanding>) -> Look {
-        Look { open: vec![true; arms.len() + 1], stop: Vec::new(), arms, blocks: 140 }
+        let open = vec![true; arms.len() + 1];
+        Look { open, stop: Vec::new(), arms, blocks: 140, lengths: Lengths::Alike }
     }
 
     #[test]

@@ -270,8 +270,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "Give it more blocks (--max-blocks), or a quieter machine."
         }
         DoubtKind::Noise(_) => {
-            "More blocks alone do not help. Measure on a quieter machine, or at another time; an effect \
-             much larger than this noise would have shown."
+            "Measure on a quieter machine, or at another time; an effect much larger than this noise would \
+             have shown."
         }
         DoubtKind::Narrow { .. } => {
             "If the size matters, run again with another --seed: it deals out the order of the \

@@ -285,7 +285,9 @@ fn in_view(outlook: &Outlook) -> String {
             let blocks = span_of(blocks.map(|blocks| grouped(blocks.into())));
             format!("at this noise a verdict takes about {blocks} blocks")
         }
-        Outlook::OutOfReach => "at this noise a verdict would take more than ten times as many blocks".to_owned(),
+        Outlook::OutOfReach => {
+            "at this noise a verdict would take more than ten times as many blocks".to_owned()
+        }
         Outlook::Withheld(why) => why_withheld(*why).to_owned(),
     }
 }
