@@ -11,7 +11,7 @@ const BUSY: f64 = 0.2;
 /// Share below which others are taken to be idle.
 const IDLE: f64 = 0.1;
 /// Share of all CPU time, and bytes per second, from which on a program is named.
-const NAMED_SHARE: f64 = 0.03;
+const NAMED_SHARE: f64 = 0.05;
 const NAMED_BYTES_PER_S: f64 = 5e6;
 /// Share of what the load itself moves per second from which on others' I/O disturbs it.
 const NAMED_OF_LOAD: f64 = 0.1;
@@ -24,6 +24,8 @@ const STALLED: f64 = 0.5;
 /// Share of the noise that so few stalled trials carry.
 const CARRIED: f64 = 0.5;
 const FEW: f64 = 0.1;
+/// Variation of the storage itself that is worth telling.
+const VARIES: f64 = 0.02;
 /// Trials of an arm before its own variation is told.
 const ENOUGH: usize = 8;
 
@@ -50,11 +52,10 @@ pub(super) fn source(evidence: &Evidence<'_>) -> Option<NoiseSource> {
         return Some(stalls);
     }
     let others = evidence.other_programs.filter(|_| is_on_disk && others_share <= IDLE)?;
-    let variation = arms.first().filter(|rates| rates.len() >= ENOUGH)?;
-    Some(NoiseSource::Storage {
-        variation: variation_of_neighbours(variation),
-        is_alone: others.io_is_known,
-    })
+    let long_enough = arms.iter().filter(|rates| rates.len() >= ENOUGH);
+    let variation = long_enough.map(|rates| variation_of_neighbours(rates)).fold(0.0, f64::max);
+    (variation >= VARIES)
+        .then_some(NoiseSource::Storage { variation, is_alone: others.io_is_known })
 }
 
 /// CPU time of other programs as a share of all.

@@ -255,7 +255,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "The depth has no effect here. A stack without a work queue serves one I/O at a time: \
              put queue(workers=N) on it, or use more threads."
         }
-        DoubtKind::Noise(Noise { source: Some(source), .. }) => return noise::advice(source),
+        DoubtKind::Noise(Noise { source: Some(source), outlook, .. }) => {
+            return noise::advice(source) + &noise::or_more_blocks(outlook.as_ref(), spec);
+        }
         DoubtKind::Noise(Noise { best_time_s: Some(best), .. }) => {
             return format!(
                 "The noise is mostly within trials: longer ones (--time {}s) narrow the \
@@ -264,7 +266,10 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::Noise(Noise { outlook: Some(Outlook::Blocks([_, most])), .. }) => {
-            return noise::more_blocks(*most, spec);
+            return format!(
+                "Give it more blocks ({}), or a quieter machine.",
+                noise::more_blocks(*most, spec)
+            );
         }
         DoubtKind::Noise(Noise { outlook: Some(Outlook::Withheld(_)), .. }) => {
             "Give it more blocks (--max-blocks), or a quieter machine."

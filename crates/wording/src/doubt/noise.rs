@@ -1,6 +1,6 @@
 //! What to do about noise that keeps a comparison undecided.
 
-use iotax_analyze::{NoiseSource, Program, ProgramLoad};
+use iotax_analyze::{NoiseSource, Outlook, Program, ProgramLoad};
 use iotax_experiment::Draft;
 use iotax_experiment::plan::Plan;
 use iotax_quantity::{bandwidth, count, grouped, list, percent};
@@ -71,19 +71,28 @@ fn rate(bytes_per_s: f64) -> String {
     format!("{} MB/s", bandwidth(bytes_per_s / 1e6))
 }
 
-/// What allows so many blocks.
+/// ` Or give it more blocks (--max-time 34m).`, if that is within reach.
+pub(super) fn or_more_blocks(outlook: Option<&Outlook>, spec: &Draft) -> String {
+    match outlook {
+        Some(Outlook::Blocks([_, most])) => {
+            format!(" Or give it more blocks ({}).", more_blocks(*most, spec))
+        }
+        Some(Outlook::OutOfReach | Outlook::Withheld(_)) | None => String::new(),
+    }
+}
+
+/// The options that allow so many blocks.
 pub(super) fn more_blocks(blocks: u32, spec: &Draft) -> String {
     let plan = Plan::new(spec);
     let seconds = plan.block_ns(plan.arms) as f64 * f64::from(blocks) * BESIDE / 1e9;
     let minutes = iotax_quantity::whole((seconds / 60.0).ceil().max(1.0));
     let is_too_few = blocks > spec.stop.max_blocks;
     let is_too_short = spec.stop.max_time_ns.is_some_and(|ns| seconds * 1e9 > ns as f64);
-    let options = match (is_too_few, is_too_short) {
+    match (is_too_few, is_too_short) {
         (true, true) => format!("--max-blocks {blocks} --max-time {minutes}m"),
         (false, true) => format!("--max-time {minutes}m"),
         (true, false) | (false, false) => format!("--max-blocks {blocks}"),
-    };
-    format!("Give it more blocks ({options}), or a quieter machine.")
+    }
 }
 
 #[cfg(test)]
@@ -123,10 +132,10 @@ mod tests {
         let arms = ["a=/a", "b=/b"].map(|text| Arm::parse(text).expect("an arm"));
         let workload = Workload::preset("randread-4k").expect("a workload");
         let mut spec = Draft::compare(vec![workload], arms.into()).expect("arms");
-        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-blocks 120), or a quieter machine.");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"--max-blocks 120");
         spec.stop.max_time_ns = Some(600_000_000_000);
-        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-blocks 120 --max-time 34m), or a quieter machine.");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"--max-blocks 120 --max-time 34m");
         spec.stop.max_blocks = 5120;
-        insta::assert_snapshot!(more_blocks(120, &spec), @"Give it more blocks (--max-time 34m), or a quieter machine.");
+        insta::assert_snapshot!(more_blocks(120, &spec), @"--max-time 34m");
     }
 }
