@@ -79,6 +79,7 @@ impl<'a> Trials<'a> {
     pub(crate) fn start(setup: Setup<'a>) -> Self {
         let started = setup.clock.now();
         let failures = vec![vec![0; setup.plan.phases.len()]; setup.plan.arms];
+        setup.host.watch_programs();
         Self { setup, started, count: 0, slices: 1, is_usual: false, failures }
     }
 
@@ -346,6 +347,7 @@ impl<'a> Trials<'a> {
             interrupted: self.is_stopped(),
             gave_up,
             trials: Some(self.count),
+            other_programs: self.setup.host.other_programs(),
         };
         self.setup.writer.finish(&end)?;
         Ok(end)
