@@ -75,6 +75,7 @@ fn write(dir: &Path) -> Result<(), iotax_record::Error> {
         interrupted: false,
         gave_up: false,
         trials: None,
+        other_programs: None,
     })
 }
 

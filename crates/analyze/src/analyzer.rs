@@ -295,6 +295,7 @@ impl Analyzer {
             shifts: &shifts,
             drained: &drained,
             preconditioned: &self.preconditioned,
+            other_programs: end.and_then(|end| end.other_programs.as_ref()),
             is_measured_below_cap: !self.below_cap.is_empty(),
         };
         let Judged { mut rules, requirements } = rules::judge(&RuleContext {

@@ -1,7 +1,7 @@
 //! What self-checks and open questions are judged by.
 
 use iotax_experiment::{Job, Layer, Subject};
-use iotax_record::{ExperimentHead, Site};
+use iotax_record::{ExperimentHead, OtherPrograms, Site};
 
 use crate::analysis::{ArmDepths, ArmDrain, ArmPrecondition, Doubt, DoubtKind};
 use crate::blocks::Blocks;
@@ -34,6 +34,8 @@ pub(crate) struct Evidence<'a> {
     pub drained: &'a [ArmDrain],
     /// How the arms were preconditioned; empty if that was not asked for.
     pub preconditioned: &'a [ArmPrecondition],
+    /// What other programs used meanwhile, where that is known.
+    pub other_programs: Option<&'a OtherPrograms>,
     /// Whether something was measured below a cap.
     pub is_measured_below_cap: bool,
 }

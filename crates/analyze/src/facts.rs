@@ -179,7 +179,7 @@ impl TrialFacts {
             window_ns: load.window_ns,
             length: trial.length,
             slices: 1,
-            is_slice: workload.slices.is_some() && trial.length == TrialLength::Planned,
+            is_slice: workload.is_sliced() && trial.length == TrialLength::Planned,
             beside: beside(load),
             first_error: first_error(load),
             far_cpu_ns: far_end.map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),

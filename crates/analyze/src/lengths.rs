@@ -10,7 +10,7 @@ use crate::metrics::Metric;
 
 /// Short slices on either side that a longer one is compared with: they see the same weather.
 const NEIGHBOURS: usize = 5;
-/// Longer slices of an arm from which on they are believed. Fewer call for another at once.
+/// Longer slices of an arm from which on they are believed. Fewer may call for another at once.
 const ENOUGH: usize = 3;
 /// Two-sided levels at which a difference beyond the margin is told, and suspected.
 const SURE: f64 = 0.001;

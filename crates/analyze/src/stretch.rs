@@ -14,7 +14,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// `trials`, which are sorted by slot; trials that are no slices, or not usable, as they are.
 pub(crate) fn stretches(spec: &Spec, trials: &[&TrialFacts]) -> Vec<TrialFacts> {
     let workload = spec.workload();
-    let Some(slices) = workload.slices else {
+    let Some(slices) = workload.slices.filter(|_| workload.is_sliced()) else {
         return trials.iter().map(|trial| (*trial).clone()).collect();
     };
     let wanted_ns = slices.usual.time_ns;

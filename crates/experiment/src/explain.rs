@@ -16,8 +16,18 @@ use crate::writes::Content;
 impl Workload {
     /// What runs, one line for the times, one per job, one for the index.
     pub fn explain(&self) -> Vec<String> {
+        std::iter::once(self.explain_times()).chain(self.explain_load()).collect()
+    }
+
+    /// How long a trial takes.
+    pub fn explain_times(&self) -> String {
         let (ramp, time) = (format_duration(self.ramp_ns), format_duration(self.time_ns));
-        let mut lines = vec![format!("every trial: {ramp} ramp, then {time} measured")];
+        format!("every trial: {ramp} ramp, then {time} measured")
+    }
+
+    /// What runs, without the times.
+    pub fn explain_load(&self) -> Vec<String> {
+        let mut lines = Vec::new();
         lines.extend(self.jobs.iter().map(|job| {
             let decides = job.name == self.primary || self.goes_both_ways();
             let mark = if self.jobs.len() > 1 && decides { " (decides)" } else { "" };

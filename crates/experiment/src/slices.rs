@@ -11,8 +11,14 @@ use crate::plan::Phase;
 use crate::spec::{Arm, Design, Draft, Driver, Stop};
 use crate::workload::{Bound, Job, Workload};
 
-/// The shortest slice: below it, starting threads and the scheduler's own ticks show.
+/// The shortest discarded start of a slice: threads are up, and the queue is full.
+pub const LEAST_SLICE_RAMP_NS: u64 = 20_000_000;
+
+/// The shortest slice: below it, what starting and ending one costs shows, and what a device had in flight
+/// for the other arm.
 const LEAST_NS: u64 = 100_000_000;
+/// The same where all arms are stacks in this process: nothing of one reaches into the other's.
+const LEAST_IN_PROCESS_NS: u64 = 50_000_000;
 /// Cycles of whatever is periodic that a slice has room for.
 const CYCLES: f64 = 8.0;
 /// Blocks before the first look: how much slices depend on each other is not known sooner.
@@ -31,27 +37,101 @@ pub struct Slices {
     pub usual: Phase,
 }
 
+/// Why the trials of an experiment are not slices.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WholeTrials {
+    /// Arms are not compared with a baseline: a plain run, or nodes of a fleet.
+    NotCompared,
+    /// Nothing is run.
+    SavedResults,
+    /// So many trials were asked for.
+    FixedTrials,
+    /// Several arms are measured at the same time.
+    AtTheSameTime,
+    /// Burst credits are spent before each trial.
+    Drained,
+    /// Another program drives an arm, and takes too long to start.
+    DrivenBy { arm: String, driver: Driver },
+    /// Commands are run before each turn of an arm.
+    HostCommands { arm: String },
+    /// The user, or the job file, sets how long trials of a workload are.
+    TimesAreSet { workload: String },
+    /// A job ends by itself, or begins later than the trial.
+    NotEven { job: String },
+    /// A job looks for the depth that keeps its latency.
+    LatencyTarget { job: String },
+    /// A slice of at least `least_ns` is more than half of a trial of `time_ns`, in nanoseconds.
+    TooShort { least_ns: u64, time_ns: u64 },
+}
+
 impl Draft {
-    /// Leaves the trials of all phases slices where arms can alternate that fast.
-    pub fn alternate(&mut self) {
-        let is_compared = matches!(self.design, Design::Compare | Design::Peel { .. });
-        // What is set for each turn may take longer than a slice.
-        let is_quick = |arm: &Arm| arm.driver == Driver::Native && arm.host_commands.is_none();
-        let can = is_compared
-            && self.at_once == 1
-            && self.side_runs.drain_ns.is_none()
-            && !self.is_of_results()
-            && self.stop.min_blocks < self.stop.max_blocks
-            && self.arms.iter().all(is_quick)
-            && self.phases().all(|phase| phase.slices.is_some() && phase.sliced().is_some());
-        for phase in &mut self.phases {
-            phase.slices = if can { phase.sliced() } else { None };
+    /// Leaves the trials of all phases slices where arms can alternate that fast. Otherwise they are whole
+    /// trials, and the reason is returned.
+    pub fn alternate(&mut self) -> Option<WholeTrials> {
+        let slices = self.slices();
+        let (each, why) = match slices {
+            Ok(each) => (each.into_iter().map(Some).collect(), None),
+            Err(why) => (vec![None; self.phases.len()], Some(why)),
+        };
+        for (phase, slices) in self.phases.iter_mut().zip(each) {
+            phase.slices = slices;
         }
+        why
     }
 
-    /// Whether its trials are slices, or a pilot may make them so.
-    pub fn is_of_slices(&self) -> bool {
+    /// The slices of each phase.
+    fn slices(&self) -> Result<Vec<Slices>, WholeTrials> {
+        if self.is_of_results() {
+            return Err(WholeTrials::SavedResults);
+        }
+        if !matches!(self.design, Design::Compare | Design::Peel { .. }) {
+            return Err(WholeTrials::NotCompared);
+        }
+        if self.stop.min_blocks >= self.stop.max_blocks {
+            return Err(WholeTrials::FixedTrials);
+        }
+        if self.at_once != 1 {
+            return Err(WholeTrials::AtTheSameTime);
+        }
+        if self.side_runs.drain_ns.is_some() {
+            return Err(WholeTrials::Drained);
+        }
+        let arm = |arm: &Arm| arm.name.clone();
+        if let Some(of) = self.arms.iter().find(|arm| arm.driver != Driver::Native) {
+            return Err(WholeTrials::DrivenBy { arm: arm(of), driver: of.driver });
+        }
+        // What is set for each turn may take longer than a slice.
+        if let Some(of) = self.arms.iter().find(|arm| arm.host_commands.is_some()) {
+            return Err(WholeTrials::HostCommands { arm: arm(of) });
+        }
+        let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
+        let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
+        let slices = |phase: &Workload| match phase.slices {
+            Some(_) => phase.sliced(least_ns),
+            None => Err(WholeTrials::TimesAreSet { workload: phase.name.clone() }),
+        };
+        self.phases().map(slices).collect()
+    }
+
+    /// What comes of it if a pilot finds the shortest slices right.
+    #[must_use]
+    pub fn in_shortest_slices(&self) -> Option<Self> {
+        let shortest = |phase: &Workload| phase.slices.map(Slices::shortest);
+        let times = self.phases().map(shortest).collect::<Option<Vec<Phase>>>()?;
+        let mut draft = self.clone();
+        draft.settle(Some(&times));
+        Some(draft)
+    }
+
+    /// Whether a pilot may make its trials slices, or has.
+    pub fn may_be_of_slices(&self) -> bool {
         self.workload().slices.is_some()
+    }
+
+    /// Whether its trials are slices.
+    pub fn is_of_slices(&self) -> bool {
+        self.workload().is_sliced()
     }
 
     /// Gives slices up for trials of the usual length: what slices show is not what these would.
@@ -85,12 +165,29 @@ impl Draft {
     }
 }
 
+impl Slices {
+    /// The times of the shortest.
+    pub fn shortest(self) -> Phase {
+        Phase { ramp_ns: LEAST_SLICE_RAMP_NS.min(self.usual.ramp_ns), time_ns: self.least_ns }
+    }
+
+    /// How long the measured window of one is at most, in nanoseconds.
+    pub const fn longest_ns(self) -> u64 {
+        self.usual.time_ns / 2
+    }
+}
+
 impl Workload {
     /// With trials that are slices, if they may be. Whoever asks for their length takes that back.
     #[must_use]
     pub fn in_slices(mut self) -> Self {
-        self.slices = self.sliced();
+        self.slices = self.sliced(LEAST_NS).ok();
         self
+    }
+
+    /// Whether its trials are slices: a pilot has settled their length, which is less than the usual one.
+    pub fn is_sliced(&self) -> bool {
+        self.slices.is_some_and(|slices| self.time_ns < slices.usual.time_ns)
     }
 
     /// The same with trials that take what they usually do.
@@ -102,25 +199,103 @@ impl Workload {
         self
     }
 
-    /// How short its trials may be; `None` if a part of one is not the same as the whole: jobs that begin
-    /// later, or end by themselves.
-    fn sliced(&self) -> Option<Slices> {
+    /// How short its trials may be. A part of one has to be the same as the whole.
+    fn sliced(&self, least_ns: u64) -> Result<Slices, WholeTrials> {
         let is_even = |job: &Job| {
             job.bound == Bound::Time
                 && job.start_delay_ns == 0
                 && job.end_after_ns.is_none()
-                && job.latency_target.is_none()
                 && !job.ends_all
         };
-        if !self.jobs.iter().all(is_even) {
-            return None;
+        if let Some(job) = self.jobs.iter().find(|job| !is_even(job)) {
+            return Err(WholeTrials::NotEven { job: job.name.clone() });
+        }
+        if let Some(job) = self.jobs.iter().find(|job| job.latency_target.is_some()) {
+            return Err(WholeTrials::LatencyTarget { job: job.name.clone() });
         }
         let thinks = self.jobs.iter().filter_map(|job| job.think).map(|think| think.time_ns as f64);
         let index = self.index.map(|index| 1e9 / index.versions_per_second);
         let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let least_ns = LEAST_NS.max((CYCLES * cycle_ns) as u64);
+        let least_ns = least_ns.max((CYCLES * cycle_ns) as u64);
         let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
-        (2 * least_ns <= usual.time_ns).then_some(Slices { least_ns, usual })
+        if least_ns.saturating_mul(2) > usual.time_ns {
+            return Err(WholeTrials::TooShort { least_ns, time_ns: usual.time_ns });
+        }
+        Ok(Slices { least_ns, usual })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{HostCommands, SideRuns};
+
+    fn compared(workload: Workload) -> Draft {
+        let arms = ["a=/a", "b=/b"].map(|text| Arm::parse(text).unwrap()).to_vec();
+        Draft::compare(vec![workload], arms).unwrap()
+    }
+
+    fn preset(name: &str) -> Draft {
+        compared(Workload::preset(name).unwrap())
+    }
+
+    #[test]
+    fn two_arms_of_a_preset_alternate_from_a_tenth_of_a_second_to_half_of_a_trial() {
+        let mut draft = preset("randread-4k");
+        assert_eq!(draft.alternate(), None);
+        let slices = draft.workload().slices.unwrap();
+        assert_eq!([slices.least_ns, slices.longest_ns()], [100_000_000, 2_500_000_000]);
+        let settled = draft.in_shortest_slices().unwrap();
+        let plan = crate::plan::Plan::new(&settled);
+        assert_eq!((plan.min_blocks, plan.max_blocks), (20, 5120));
+        assert_eq!(plan.duration_ns(), (4_800_000_000, 600_000_000_000));
+        let usual = Draft { stop: Stop { max_blocks: 60, ..draft.stop }, ..draft };
+        let plan = crate::plan::Plan::new(&usual.in_shortest_slices().unwrap());
+        assert_eq!((plan.max_blocks, plan.max_time_ns), (60, None), "as the user set it");
+    }
+
+    #[test]
+    fn each_obstacle_leaves_whole_trials_and_is_named() {
+        let whole = |change: &dyn Fn(&mut Draft)| {
+            let mut draft = preset("randread-4k");
+            change(&mut draft);
+            let why = draft.alternate();
+            assert!(!draft.may_be_of_slices() && draft.in_shortest_slices().is_none(), "{why:?}");
+            why.unwrap()
+        };
+        let first_job =
+            |change: &dyn Fn(&mut Job)| whole(&|draft| change(&mut draft.phases[0].jobs[0]));
+        let (arm, job) = (|| "b".to_owned(), || "io".to_owned());
+        assert_eq!(whole(&|draft| draft.design = Design::Single), WholeTrials::NotCompared);
+        assert_eq!(
+            whole(&|draft| draft.stop.min_blocks = draft.stop.max_blocks),
+            WholeTrials::FixedTrials
+        );
+        assert_eq!(whole(&|draft| draft.at_once = 2), WholeTrials::AtTheSameTime);
+        let drain = SideRuns { drain_ns: Some(1), ..SideRuns::default() };
+        assert_eq!(whole(&|draft| draft.side_runs = drain), WholeTrials::Drained);
+        assert_eq!(
+            whole(&|draft| draft.arms[1].driver = Driver::Fio),
+            WholeTrials::DrivenBy { arm: arm(), driver: Driver::Fio }
+        );
+        let commands = HostCommands { before: "true".into(), after: None, directory: "/".into() };
+        assert_eq!(
+            whole(&|draft| draft.arms[1].host_commands = Some(commands.clone())),
+            WholeTrials::HostCommands { arm: arm() }
+        );
+        assert_eq!(
+            whole(&|draft| draft.phases[0].slices = None),
+            WholeTrials::TimesAreSet { workload: "randread-4k".into() }
+        );
+        assert_eq!(
+            first_job(&|job| job.bound = Bound::Bytes(1 << 20)),
+            WholeTrials::NotEven { job: job() }
+        );
+        assert_eq!(first_job(&|job| job.start_delay_ns = 1), WholeTrials::NotEven { job: job() });
+        assert_eq!(
+            whole(&|draft| draft.phases[0].time_ns = 150_000_000),
+            WholeTrials::TooShort { least_ns: 100_000_000, time_ns: 150_000_000 }
+        );
     }
 }

@@ -17,6 +17,7 @@
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
 //! | `root` | another root directory, and what paths are called there |
 //! | `probe` | all that the doctor goes by: the record's `Machine` |
+//! | `programs` | which programs use CPU and I/O |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
 #![deny(unsafe_code)]
 
@@ -30,6 +31,7 @@ mod interfaces;
 mod machine;
 mod mounts;
 mod probe;
+mod programs;
 mod root;
 mod secrets;
 mod site;
@@ -51,6 +53,7 @@ pub use machine::{
 };
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use probe::{NetworkSubject, ProbeOptions, listening, machine, vdevs};
+pub use programs::Programs;
 pub use root::enter;
 
 pub use site::{Facts, SiteKind, disk_id, host_id, site};

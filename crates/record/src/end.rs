@@ -17,6 +17,37 @@ pub struct End {
     /// Trials that were run; `None` in records that do not say.
     #[serde(default)]
     pub trials: Option<u32>,
+    /// What other programs of this machine used meanwhile; `None` where trials ran elsewhere, and in records that
+    /// do not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub other_programs: Option<OtherPrograms>,
+}
+
+/// What programs beside iotax, those that it started and the kernel's own threads used from the first trial to
+/// the end of the last.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct OtherPrograms {
+    /// Time in between, in nanoseconds.
+    pub span_ns: u64,
+    /// CPU time of all of them, in nanoseconds, summed over CPUs.
+    pub cpu_ns: u64,
+    /// What each of them read and wrote is known, which takes root's rights.
+    pub io_is_known: bool,
+    /// Those with the most, the largest first.
+    pub largest: Vec<ProgramUse>,
+}
+
+/// Processes of one name, with those that they started and that ended.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ProgramUse {
+    /// What the kernel calls them: 15 bytes of the command's name.
+    pub name: String,
+    /// CPU time in nanoseconds, summed over CPUs.
+    pub cpu_ns: u64,
+    /// Bytes that storage delivered to them; 0 if that is not known.
+    pub read_bytes: u64,
+    /// Bytes that they had written to storage; 0 if that is not known.
+    pub write_bytes: u64,
 }
 
 /// Why an experiment ended. How many blocks were asked for, how precise the answers had to be, and

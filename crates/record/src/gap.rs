@@ -88,6 +88,7 @@ mod tests {
             interrupted: false,
             gave_up: false,
             trials,
+            other_programs: None,
         });
         gap(&(&file).into(), end.as_ref(), "trial")
             .unwrap()

@@ -38,7 +38,7 @@ pub use counters::{
     NfsGranted, NfsOperation, NfsTransportCounters, PathEnd, Pressure, QDISC_COUNTERS,
     QdiscCounters, Series, Stalls,
 };
-pub use end::{Besides, End, EndReason};
+pub use end::{Besides, End, EndReason, OtherPrograms, ProgramUse};
 pub use error::Error;
 pub use experiment::{ExperimentHead, FORMAT, NamedSite, Site};
 pub use gap::Gap;

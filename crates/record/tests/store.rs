@@ -75,6 +75,7 @@ fn what_is_written_is_read_back_in_order() {
         interrupted: false,
         gave_up: false,
         trials: Some(5),
+        other_programs: None,
     };
     writer.finish(&end).unwrap();
 

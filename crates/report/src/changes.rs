@@ -2,6 +2,7 @@
 
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
+    is_within_reach,
 };
 use iotax_wording::format::{self, ABSENT};
 use iotax_wording::verdict::comparison::{change, primary_effects};
@@ -149,11 +150,13 @@ fn latency(shift: &FactorShift) -> String {
 /// `slower`, or `undecided (16)`.
 fn verdict(matrix: &FactorEffects, shift: &FactorShift) -> Cell {
     let effect = primary_effects(matrix).into_iter().find(|effect| effect.setting == shift.setting);
-    let Some(Comparison { verdict, blocks_needed, .. }) = effect.map(|effect| &effect.comparison)
+    let Some(Comparison { verdict, blocks_needed, blocks, .. }) =
+        effect.map(|effect| &effect.comparison)
     else {
         return Cell::new(ABSENT);
     };
-    let needed = blocks_needed.filter(|_| *verdict == Verdict::Undecided);
+    let needed = blocks_needed.filter(|needed| is_within_reach(*needed, *blocks));
+    let needed = needed.filter(|_| *verdict == Verdict::Undecided);
     let needed = needed.map(|blocks| format!(" ({})", iotax_quantity::grouped(blocks.into())));
     let word = name::verdict(*verdict);
     Cell::toned(format!("{word}{}", needed.unwrap_or_default()), words::verdict_tone(*verdict))

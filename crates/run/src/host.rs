@@ -9,7 +9,7 @@ use std::time::Duration;
 use iotax_experiment::{Arm, Driver, IndexEnds, Target, Workload};
 use iotax_inspect::{NetworkSubject, ProbeOptions};
 use iotax_load::LayoutProgress;
-use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, Site};
+use iotax_record::{Counters, HostRecord, HostRole, LoadRecord, OtherPrograms, Site};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
@@ -60,6 +60,14 @@ pub trait Runner {
     /// Performs trials on different arms, at the same time where they are on hosts of their own.
     fn trials(&mut self, requests: &[TrialRequest]) -> Vec<Result<Measured, Error>> {
         requests.iter().map(|request| self.trial(request)).collect()
+    }
+
+    /// Looks at the programs that run beside the load, before the first trial.
+    fn watch_programs(&mut self) {}
+
+    /// What other programs used since then; `None` where trials are not run by this process.
+    fn other_programs(&mut self) -> Option<OtherPrograms> {
+        None
     }
 
     /// Whether it can drive load on several arms at the same time, side by side on one host.

@@ -5,7 +5,7 @@ use std::thread;
 
 use iotax_experiment::{Driver, Workload};
 use iotax_load::LayoutProgress;
-use iotax_record::Site;
+use iotax_record::{OtherPrograms, Site};
 
 use crate::error::Error;
 use crate::host::{Arms, Files, Host, Load, Measured, Runner, TrialRequest};
@@ -114,6 +114,18 @@ impl Runner for Hosts {
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
         let (host, arm) = self.of(request.arm);
         host.trial(&TrialRequest { arm, ..request.clone() })
+    }
+
+    fn watch_programs(&mut self) {
+        self.hosts.iter_mut().for_each(|host| host.watch_programs());
+    }
+
+    /// Of one machine: several have no sum.
+    fn other_programs(&mut self) -> Option<OtherPrograms> {
+        match self.hosts.as_mut_slice() {
+            [only] => only.other_programs(),
+            _ => None,
+        }
     }
 
     /// One host performs one trial after the other.

@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use iotax_analyze::Metric;
 use iotax_experiment::plan::Phase;
-use iotax_experiment::{IndexEnds, Slices, Spec, Workload};
+use iotax_experiment::{IndexEnds, LEAST_SLICE_RAMP_NS, Slices, Spec, Workload};
 use iotax_record::{JobRecord, LoadRecord};
 
 use crate::clock::nanos;
@@ -16,12 +16,10 @@ use crate::host::{Files, Host, Task, TrialRequest};
 const TAILS: f64 = 10.0;
 /// Times the switch from one arm to the other.
 const SWITCHES: f64 = 10.0;
-/// The shortest discarded start: threads are up, and the queue is full.
-const LEAST_RAMP_NS: u64 = 20_000_000;
 /// Times the 99th percentile of latency that a start is discarded for.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
-const STEPS_MS: [u64; 6] = [100, 150, 200, 300, 500, 700];
+const STEPS_MS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 
 /// What was seen of the slowest arm.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +47,7 @@ impl Seen {
 /// # Errors
 /// If an arm could not be brought up again.
 pub fn pilot(spec: &Spec, host: &mut dyn Host, stop: &AtomicBool) -> Result<Spec, Error> {
-    if !spec.is_of_slices() {
+    if !spec.may_be_of_slices() {
         return Ok(spec.clone());
     }
     let phases = spec.phases().map(|phase| times(spec, phase, host, stop));
@@ -76,7 +74,7 @@ fn times(
             driver: arm.driver,
             task: Task::Run(phase.clone()),
             index_ends: IndexEnds::Both,
-            ramp_ns: LEAST_RAMP_NS.min(slices.usual.ramp_ns),
+            ramp_ns: LEAST_SLICE_RAMP_NS.min(slices.usual.ramp_ns),
             time_ns: slices.least_ns,
             seed: spec.seed,
             sustained_iops: None,
@@ -121,7 +119,7 @@ fn chosen(slices: Slices, operations: f64, slowest: Seen) -> Option<Phase> {
         return None;
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "below a second")]
-    let ramp_ns = ((RAMP_TAILS * p99_ns) as u64).clamp(LEAST_RAMP_NS, time_ns / 2);
+    let ramp_ns = ((RAMP_TAILS * p99_ns) as u64).clamp(LEAST_SLICE_RAMP_NS, time_ns / 2);
     Some(Phase { ramp_ns: ramp_ns.min(usual.ramp_ns), time_ns })
 }
 

@@ -52,6 +52,7 @@ pub fn search(setup: SearchSetup<'_>) -> Result<(Caps, End), Error> {
         interrupted,
         gave_up: caps.ended.is_some() && !interrupted,
         trials: Some(prober.probes),
+        other_programs: None,
     };
     prober.setup.writer.conclude(&caps)?;
     prober.setup.writer.finish(&end)?;

@@ -1,7 +1,8 @@
 //! Why a run ended.
 
-use iotax_analyze::{Analysis, RuleOpen};
-use iotax_experiment::{Design, Spec, StopMode};
+use iotax_analyze::{Analysis, RuleOpen, is_within_reach};
+use iotax_experiment::{Design, Spec, Stop, StopMode};
+use iotax_quantity::{exact, grouped};
 use iotax_record::{Besides, EndReason};
 
 use crate::rule;
@@ -21,7 +22,7 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
     let (what, most) = (compared(spec), spec.stop.max_blocks);
     match of {
         EndReason::AllRun => all_run(spec),
-        EndReason::Resolved { besides: None } => resolved(what, spec.stop.mode),
+        EndReason::Resolved { besides: None } => resolved(what, &spec.stop),
         EndReason::Resolved { besides: Some(Besides::Overloaded) } => {
             format!("every {what} has a verdict, or does not keep up with the offered rate")
         }
@@ -38,8 +39,13 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         ),
         EndReason::OutOfReach { futile, needed } => {
             let rest = futile.map_or_else(String::new, |futile| format!(" for {futile} of them"));
-            let price = needed.map_or_else(|| NEVER.to_owned(), |needed| price(needed, most));
-            format!("a verdict on every {what} is out of reach{rest}: {price}")
+            let is_told = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);
+            let price = match needed {
+                None => format!(": {NEVER}"),
+                Some(needed) if is_told(needed) => format!(": {}", price(*needed, most)),
+                Some(_) => " at this noise".to_owned(),
+            };
+            format!("a verdict on every {what} is out of reach{rest}{price}")
         }
         EndReason::LastLook { blocks } => {
             format!("the last planned look at the data, after {blocks} blocks, was taken")
@@ -81,6 +87,7 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
 const NEVER: &str = "at this noise no number of blocks would do";
 
 fn price(needed: u32, most: u32) -> String {
+    let (needed, most) = (grouped(needed.into()), grouped(most.into()));
     format!("at this noise it takes about {needed} blocks, of at most {most}")
 }
 
@@ -92,6 +99,13 @@ fn compared(spec: &Spec) -> &'static str {
         Design::Fleet => "node",
         Design::Peel { .. } => "layer",
     }
+}
+
+/// How precise the default mode has a verdict: `within 5 points or half of the effect`
+pub fn default_precision(margin: f64) -> String {
+    let points = exact(100.0 * margin);
+    let points = if points == "1" { "1 point".to_owned() } else { format!("{points} points") };
+    format!("within {points} or half of the effect")
 }
 
 fn all_run(spec: &Spec) -> String {
@@ -109,12 +123,12 @@ fn all_run(spec: &Spec) -> String {
     }
 }
 
-fn resolved(what: &str, mode: StopMode) -> String {
-    match mode {
+fn resolved(what: &str, stop: &Stop) -> String {
+    match stop.mode {
         StopMode::Quick => format!("every {what} has a verdict"),
-        StopMode::Default => format!(
-            "every {what} has a verdict, and its size to within 2 points or a quarter of the effect"
-        ),
+        StopMode::Default => {
+            format!("every {what} has a verdict, known to {}", default_precision(stop.margin))
+        }
         StopMode::Tight => {
             format!("the size for every {what} is known to within 1 point or a tenth of the effect")
         }
@@ -144,7 +158,7 @@ fn open_rule(analysis: &Analysis) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use iotax_analyze::Phases;
-    use iotax_experiment::{Arm, Stop, Workload};
+    use iotax_experiment::{Arm, Workload};
     use iotax_record::{End, ExperimentHead, FORMAT};
 
     use super::*;
@@ -167,6 +181,7 @@ mod tests {
             interrupted: false,
             gave_up: false,
             trials: None,
+            other_programs: None,
         };
         let (_, analysis) = Phases::new(&experiment).finish(Some(&end)).remove(0);
         ending(spec, &analysis)
@@ -198,12 +213,12 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, and its size to within 2 points or a quarter of the effect
+        every arm has a verdict, known to within 5 points or half of the effect
         every arm has a verdict, or does not keep up with the offered rate
         every arm has a verdict, or completes nothing, as its baseline
         every arm has a verdict, or an effect that changed during the run
         a verdict on every arm is out of reach: at this noise no number of blocks would do
-        a verdict on every arm is out of reach for 2 of them: at this noise it takes about 96 blocks, of at most 40
+        a verdict on every arm is out of reach for 2 of them at this noise
         the limit of 40 blocks was reached
         the last planned look at the data, after 40 blocks, was taken
         what is left of the rules is out of reach: at this noise it takes more than 40 blocks

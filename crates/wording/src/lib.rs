@@ -28,6 +28,7 @@ pub mod provenance;
 pub mod question;
 pub mod rule;
 pub mod search;
+pub mod slices;
 pub mod slow_mode;
 pub mod trial;
 pub mod units;

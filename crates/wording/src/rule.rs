@@ -1,6 +1,8 @@
 //! Rules, and why they could not be decided.
 
-use iotax_analyze::{Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict};
+use iotax_analyze::{
+    Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict, is_within_reach,
+};
 use iotax_experiment::Rule;
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
 use iotax_quantity::{capital, count, iops, percent, rate_interval, time};
@@ -198,7 +200,7 @@ pub fn told(judgment: &Judgment) -> String {
     };
     if let Some(why) = why(judgment) {
         text.push_str(&format!("; {why}"));
-    } else if let Some(needed) = judgment.needed {
+    } else if let Some(needed) = judgment.needed.filter(|n| is_within_reach(*n, judgment.trials)) {
         text.push_str(&format!(
             "; about {} would decide it",
             iotax_quantity::grouped(needed.into())

@@ -210,6 +210,47 @@ pub struct Noise {
     pub outlook: Option<Outlook>,
     /// Of a trial, where longer ones are what would help.
     pub best_time_s: Option<f64>,
+    /// What most of it is from, where that is known.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub source: Option<NoiseSource>,
+}
+
+/// What most of the noise is from.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum NoiseSource {
+    /// Other programs of this machine: their share of all CPU time, and those that use most.
+    Programs { cpu_share: f64, programs: Vec<Program> },
+    /// The hypervisor, which took this share of all CPU time.
+    Steal { share: f64 },
+    /// So few trials at less than half of the usual speed carry this share of the noise.
+    Stalls { trials: u32, of: u32, share: f64 },
+    /// The storage itself: how much a trial differs from the next. `is_alone`: no other program of this machine
+    /// uses storage much; else it is not known what they read and write.
+    Storage { variation: f64, is_alone: bool },
+}
+
+/// Another program, and what it uses most.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Program {
+    pub name: String,
+    pub load: ProgramLoad,
+}
+
+/// What a program does to a machine.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ProgramLoad {
+    /// Of all CPU time.
+    Cpu {
+        share: f64,
+    },
+    Reads {
+        bytes_per_s: f64,
+    },
+    Writes {
+        bytes_per_s: f64,
+    },
 }
 
 /// What the number in flight by latency is held against.
@@ -265,12 +306,22 @@ pub struct LevelShift {
     pub iops: [f64; 2],
 }
 
+/// Blocks that a verdict takes are within reach up to this many times those that were run.
+pub const REACH: u32 = 10;
+
+/// Whether so many blocks, or trials, in all are worth telling after `spent` of them.
+pub const fn is_within_reach(needed: u32, spent: u32) -> bool {
+    needed <= spent.saturating_mul(REACH)
+}
+
 /// What a verdict would take.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outlook {
     /// The fewest and the most of several.
     Blocks([u32; 2]),
+    /// More than [`REACH`] times the blocks that were run.
+    OutOfReach,
     Withheld(Withheld),
 }
 

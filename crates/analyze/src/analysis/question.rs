@@ -16,8 +16,9 @@ pub enum OpenQuestion {
     Cut { held: u32, run: u32 },
     /// Comparisons that ended without a verdict.
     NoAnswer { metric: Metric, of: Vec<Subject>, why: NoAnswer },
-    /// A verdict whose size is known less precisely than asked for.
-    Imprecise { metric: Metric, of: Subject, range: [f64; 2], blocks: u32 },
+    /// A verdict whose size is known less precisely than asked for, and the blocks that would do; `None`: more
+    /// than is worth telling.
+    Imprecise { metric: Metric, of: Subject, range: [f64; 2], blocks: Option<u32> },
     /// What these layers cost, in a design that cannot say on which others it depends.
     DependsOnOthers { layers: Vec<String> },
     /// A peel whose arms allow no contrasts.

@@ -17,6 +17,7 @@ mod layer_cache;
 mod little;
 mod narrow;
 mod noise;
+mod noise_source;
 mod one_core;
 mod other_programs;
 mod paused;
@@ -33,7 +34,7 @@ mod tail_samples;
 mod verify;
 mod wrong_sign;
 
-use crate::analysis::Doubt;
+use crate::analysis::{Doubt, DoubtKind, NoiseSource};
 use crate::evidence::Evidence;
 pub(crate) use cpu_bound::{bound_by_design, busiest};
 pub(crate) use noise::outlook;
@@ -85,5 +86,17 @@ const CHECKS_OF_RESULTS: &[SelfCheck] =
 /// Runs all checks.
 pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let checks = if evidence.is_of_results() { CHECKS_OF_RESULTS } else { CHECKS };
-    checks.iter().flat_map(|check| check(evidence)).collect()
+    let mut doubts: Vec<Doubt> = checks.iter().flat_map(|check| check(evidence)).collect();
+    // What the noise is from is told once, by name.
+    let names_programs = |doubt: &Doubt| {
+        let source = match &doubt.kind {
+            DoubtKind::Noise(noise) => noise.source.as_ref(),
+            _ => None,
+        };
+        matches!(source, Some(NoiseSource::Programs { .. }))
+    };
+    if doubts.iter().any(names_programs) {
+        doubts.retain(|doubt| !matches!(doubt.kind, DoubtKind::OtherPrograms { .. }));
+    }
+    doubts
 }

@@ -4,7 +4,8 @@ use iotax_stats::measuring_time::{MAX_SECONDS, optimal_seconds};
 use iotax_stats::sample::{mean, variance};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Doubt, DoubtKind, Noise, Outlook};
+use super::noise_source;
+use crate::analysis::{Doubt, DoubtKind, Noise, Outlook, is_within_reach};
 use crate::blocks::Block;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
@@ -28,6 +29,7 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
         spread: [spreads().fold(f64::INFINITY, f64::min), spreads().fold(0.0, f64::max)],
         outlook: outlook(&undecided),
         best_time_s: best.filter(|best| *best >= 1.5 * time_s),
+        source: noise_source::source(evidence),
         of: of.clone(),
     };
     vec![Doubt::about_each(&of, DoubtKind::Noise(noise), blocks)]
@@ -36,7 +38,9 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
 /// What verdicts on these undecided comparisons would take; `None` if nothing would do.
 pub(crate) fn outlook(undecided: &[&Conclusion]) -> Option<Outlook> {
     let needed = || undecided.iter().filter_map(|c| c.comparison.blocks_needed);
+    let spent = undecided.iter().map(|c| c.comparison.blocks).max().unwrap_or(0);
     match (needed().min(), needed().max()) {
+        (Some(_), Some(most)) if !is_within_reach(most, spent) => Some(Outlook::OutOfReach),
         (Some(least), Some(most)) => Some(Outlook::Blocks([least, most])),
         _ => undecided.iter().find_map(|c| c.withheld).map(Outlook::Withheld),
     }

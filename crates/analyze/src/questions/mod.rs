@@ -9,7 +9,7 @@ use iotax_stats::sample::count;
 use iotax_stats::tail::{rule_of_three, samples_needed};
 use iotax_stats::verdict::Verdict;
 
-use crate::analysis::{Comparison, NoAnswer, OpenQuestion};
+use crate::analysis::{Comparison, NoAnswer, OpenQuestion, is_within_reach};
 use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
@@ -95,6 +95,7 @@ fn reason(group: &[&Conclusion]) -> NoAnswer {
         Verdict::Undecided if group.iter().any(|c| c.comparison.stalls.is_some()) => {
             // Stalled trials have no size: only blocks that go on like those so far can decide.
             let more = group.iter().filter_map(|c| c.comparison.stalls?.more_blocks).max();
+            let more = more.filter(|more| is_within_reach(*more, blocks));
             NoAnswer::OnlySigns { more }
         }
         Verdict::EffectChanged => {
@@ -122,7 +123,8 @@ fn is_seen_afterwards(conclusion: &Conclusion) -> bool {
 fn imprecise(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     let decided = evidence.primary().filter(|c| !c.is_interaction()).map(|c| &c.comparison);
     let question = |c: &Comparison| {
-        let (range, blocks) = ([c.lo?, c.hi?], c.blocks_needed?);
+        let range = [c.lo?, c.hi?];
+        let blocks = Some(c.blocks_needed?).filter(|needed| is_within_reach(*needed, c.blocks));
         let of = c.subject.clone();
         Some(OpenQuestion::Imprecise { metric: c.metric, of, range, blocks })
     };

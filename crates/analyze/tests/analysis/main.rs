@@ -10,6 +10,7 @@ mod little;
 mod matrix;
 mod missing;
 mod nodes;
+mod noise;
 mod open_loop;
 mod outliers;
 mod peel;

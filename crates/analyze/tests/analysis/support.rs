@@ -258,6 +258,7 @@ pub(crate) fn end() -> End {
         interrupted: false,
         gave_up: false,
         trials: None,
+        other_programs: None,
     }
 }
 

@@ -449,7 +449,7 @@ fn noise_says_what_a_decision_takes() {
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
     [other, 6 trials] the difference of other varied by 14 % from block to block over 6 blocks
-      -> Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than this noise would have shown.
+      -> Measure on a quieter machine, or at another time; an effect much larger than this noise would have shown.
     ");
 }
 

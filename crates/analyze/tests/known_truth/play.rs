@@ -187,7 +187,14 @@ impl Scenario {
                 most = block + Plan::new(&experiment.spec.with(Draft::give_up_slices)).max_blocks;
             }
         }
-        let end = End { reasons, wall_ns: 0, interrupted: false, gave_up: false, trials: None };
+        let end = End {
+            reasons,
+            wall_ns: 0,
+            interrupted: false,
+            gave_up: false,
+            trials: None,
+            other_programs: None,
+        };
         let (_, analysis) = phases.finish(Some(&end)).remove(0);
         self.came(&analysis.comparisons, stage.now, gave_up)
     }

@@ -98,22 +98,42 @@ fn of_thousands_a_tenth_is_found_and_intervals_hold_what_was_planted() {
 fn probe() {
     let only = std::env::var("REC").unwrap();
     let runs: u32 = std::env::var("RUNS").unwrap().parse().unwrap();
-    let taxes: Vec<f64> = std::env::var("TAX").unwrap().split(',').map(|t| t.parse().unwrap()).collect();
+    let taxes: Vec<f64> =
+        std::env::var("TAX").unwrap().split(',').map(|t| t.parse().unwrap()).collect();
     let limit: Option<u32> = std::env::var("SECS").ok().map(|t| t.parse().unwrap());
     let modes = std::env::var("MODE").unwrap();
     for mode in [Quick, Usual, Tight] {
-      if !modes.contains(&format!("{mode:?}")) { continue; }
-      for s in scenarios(mode) {
-        let name = format!("{:?}", s.weather);
-        if !only.split(',').any(|o| name.contains(o)) { continue; }
+        if !modes.contains(&format!("{mode:?}")) {
+            continue;
+        }
+        for s in scenarios(mode) {
+            let name = format!("{:?}", s.weather);
+            if !only.split(',').any(|o| name.contains(o)) {
+                continue;
+            }
             for &tax in &taxes {
                 let t = std::time::Instant::now();
                 let tally = Scenario { tax, most_seconds: limit, ..s.clone() }.tally(runs);
-                println!("{:40} {:?} {mode:?} {tax}: signed {} any {} typ {} missed {} tmissed {} equiv {} slower {} und {} ni {} ch {} gaveup {} blocks {} median {:.1} s  ({:.1} s)", name, s.times.time_ns/1000000,
-                    tally.count(|c| c.signed), tally.count(|c| c.any_signed), tally.count(|c| c.typical_signed), tally.count(|c| c.missed), tally.count(|c| c.typical_missed),
-                    tally.called(Verdict::Equivalent), tally.called(Verdict::Slower), tally.called(Verdict::Undecided), tally.called(Verdict::NotIndependent), tally.called(Verdict::EffectChanged), tally.count(|c| c.gave_up),
-                    tally.median(|c| f64::from(c.blocks)), tally.median(|c| c.seconds), t.elapsed().as_secs_f64());
+                println!(
+                    "{:40} {:?} {mode:?} {tax}: signed {} any {} typ {} missed {} tmissed {} equiv {} slower {} und {} ni {} ch {} gaveup {} blocks {} median {:.1} s  ({:.1} s)",
+                    name,
+                    s.times.time_ns / 1000000,
+                    tally.count(|c| c.signed),
+                    tally.count(|c| c.any_signed),
+                    tally.count(|c| c.typical_signed),
+                    tally.count(|c| c.missed),
+                    tally.count(|c| c.typical_missed),
+                    tally.called(Verdict::Equivalent),
+                    tally.called(Verdict::Slower),
+                    tally.called(Verdict::Undecided),
+                    tally.called(Verdict::NotIndependent),
+                    tally.called(Verdict::EffectChanged),
+                    tally.count(|c| c.gave_up),
+                    tally.median(|c| f64::from(c.blocks)),
+                    tally.median(|c| c.seconds),
+                    t.elapsed().as_secs_f64()
+                );
             }
-      }
+        }
     }
 }

@@ -1,43 +1,86 @@
-//! The progress line: arm, block, current intervals, time left. On stderr, only on a terminal.
+//! The progress line: the comparison that takes longest to decide, and the time left to its verdict. On
+//! stderr, only on a terminal.
 
+mod layout;
+mod left;
 mod running;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_analyze::{ArmStanding, Standing as Look};
+use iotax_analyze::{ArmStanding, Lengths, Standing as Look};
 use iotax_experiment::plan::Plan;
 use iotax_load::LoadProgress;
-use iotax_quantity::{set_percent, size};
+use iotax_quantity::{count, set_percent, size};
 use iotax_record::ExperimentHead;
 use iotax_rig::Preparing;
 use iotax_run::{Event, Observer};
 use iotax_wording::effect::EffectWords as _;
-use iotax_wording::name;
+use iotax_wording::{name, slices};
 
+use self::layout::{Part, fit};
+use self::left::{Left, Remaining};
 use self::running::{Running, seconds};
 use crate::output::say;
+
+/// The line is drawn this often, however often something happens.
+const REDRAWN: Duration = Duration::from_millis(200);
+/// Shorter trials change too fast to be named.
+const NAMED: Duration = Duration::from_secs(1);
+/// Columns of the spinner.
+const SPINNER: usize = 2;
 
 /// Shows how a run goes.
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
-    /// What is run, where it is not the experiment itself.
-    title: String,
+    shown: Arc<Mutex<Moment>>,
+    running: Running,
     /// All of it, at most.
     longest: Duration,
-    running: Running,
     /// Of the first trial.
     started: Option<Instant>,
-    /// Time per block, ramp and measured time only; replaced by what blocks really took.
-    block: Duration,
-    trial: String,
-    looked: String,
-    /// Blocks the run will probably take.
-    expected_blocks: u32,
-    max_blocks: u32,
-    done_blocks: u32,
+    plan: Option<Plan>,
+    /// Slices were given up for whole trials.
+    is_whole: bool,
+    rounds: u32,
+}
+
+/// What is going on, to be laid out whenever the line is drawn.
+#[derive(Default)]
+struct Moment {
+    /// What is run, where it is not the experiment itself.
+    title: String,
+    /// Trial, pass or step under way.
+    what: String,
+    /// The comparison that takes longest to decide.
+    slowest: String,
+    /// How many of several have a verdict.
+    others: String,
+    left: Option<Left>,
+}
+
+impl Moment {
+    fn line(&self, load: &str, now: Instant, columns: usize) -> String {
+        let remaining = self.left.map(|left| left.remaining(now));
+        let Remaining { verdict, limit } =
+            remaining.unwrap_or(Remaining { verdict: None, limit: None });
+        let verdict = verdict.map(|left| format!("~{} left", seconds(left)));
+        let limit = limit.map(|left| format!("at most {}", seconds(left)));
+        // One of them is always there.
+        let rank_of_limit = if verdict.is_some() { 3 } else { 0 };
+        let rank_of_what = if self.slowest.is_empty() { 0 } else { 1 };
+        let parts = [
+            Part::new(0, &self.slowest),
+            Part::new(4, &self.others),
+            Part::new(rank_of_what, &self.what),
+            Part::new(0, verdict.unwrap_or_default()),
+            Part::new(rank_of_limit, limit.unwrap_or_default()),
+            Part::new(if self.left.is_some() { 2 } else { 0 }, load),
+        ];
+        fit(&self.title, &parts, columns)
+    }
 }
 
 impl ProgressLine {
@@ -45,45 +88,39 @@ impl ProgressLine {
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let longest = Duration::from_nanos(plan.duration_ns().1);
-        let mut shown = Self::of_search(longest, live, quiet);
-        shown.block = Duration::from_nanos(plan.block_ns(plan.arms));
-        (shown.expected_blocks, shown.max_blocks) = (plan.min_blocks, plan.max_blocks);
-        shown
+        let mut line = Self::of_search(longest, live, quiet);
+        line.plan = Some(plan.clone());
+        line
     }
 
     /// The same for a search for caps that takes about so long.
     pub(crate) fn of_search(longest: Duration, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let running = Running::of(Arc::clone(live));
-        let load = running.clone();
-        let style = ProgressStyle::with_template("{spinner} {wide_msg}{load}")
+        let shown = Arc::new(Mutex::new(Moment::default()));
+        let (load, moment) = (running.clone(), Arc::clone(&shown));
+        let line = move |_: &_, out: &mut dyn fmt::Write| {
+            let (load, columns) = (load.text(), textwrap::termwidth());
+            let line = locked(&moment).line(&load, Instant::now(), columns.saturating_sub(SPINNER));
+            // Nobody can be told that the line could not be written.
+            let _ = out.write_str(&line);
+        };
+        let style = ProgressStyle::with_template("{spinner} {line}")
             .expect("the template is constant")
-            .with_key("load", move |state: &_, out: &mut dyn fmt::Write| load.write(state, out));
+            .with_key("line", line);
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
             ProgressBar::new_spinner()
         };
         bar.set_style(style);
-        bar.enable_steady_tick(Duration::from_millis(200));
-        Self {
-            bar,
-            title: String::new(),
-            longest,
-            running,
-            started: None,
-            block: Duration::ZERO,
-            trial: String::new(),
-            looked: String::new(),
-            expected_blocks: 0,
-            max_blocks: 0,
-            done_blocks: 0,
-        }
+        bar.enable_steady_tick(REDRAWN);
+        Self { bar, shown, running, longest, started: None, plan: None, is_whole: false, rounds: 0 }
     }
 
     /// The line with a title in front.
     #[must_use]
-    pub(crate) fn titled(mut self, title: &str) -> Self {
-        self.title = format!("{title}: ");
+    pub(crate) fn titled(self, title: &str) -> Self {
+        self.shown().title = format!("{title}: ");
         self
     }
 
@@ -93,7 +130,7 @@ impl ProgressLine {
             Preparing::Filling { done_bytes, size_bytes, .. } => {
                 self.laying_out(done_bytes, size_bytes);
             }
-            Preparing::Making { arm } => self.bar.set_message(format!("making {arm}")),
+            Preparing::Making { arm } => self.shown().what = format!("making {arm}"),
         }
     }
 
@@ -102,7 +139,12 @@ impl ProgressLine {
         let percent =
             set_percent((done_bytes * 100).checked_div(total_bytes).unwrap_or(100) as f64);
         let total = size(total_bytes);
-        self.bar.set_message(format!("writing {total} of test data: {percent}"));
+        self.shown().what = format!("writing {total} of test data: {percent}");
+    }
+
+    /// Shows something that takes a moment.
+    pub(crate) fn briefly(&self, what: &str) {
+        what.clone_into(&mut self.shown().what);
     }
 
     /// Does something that prints elsewhere, without the line in between.
@@ -115,79 +157,124 @@ impl ProgressLine {
         self.bar.finish_and_clear();
     }
 
-    fn show(&self) {
-        if self.running.is_pass() {
-            self.bar.set_message(format!("{}{}", self.title, self.trial));
-            return;
+    fn shown(&self) -> MutexGuard<'_, Moment> {
+        locked(&self.shown)
+    }
+
+    fn trial_starts(
+        &mut self,
+        block: u32,
+        arm: &str,
+        phase: Option<&str>,
+        [place, of]: [usize; 2],
+    ) {
+        let now = Instant::now();
+        let started = *self.started.get_or_insert(now);
+        let Some(plan) = &self.plan else { return };
+        let is_short = !self.is_whole && Duration::from_nanos(plan.block_ns(1)) < NAMED;
+        let (arms, next) = (plan.arms, block + 1);
+        let mut shown = locked(&self.shown);
+        shown.left.get_or_insert_with(|| {
+            let block = Duration::from_nanos(plan.block_ns(plan.arms));
+            let limit = plan.max_time_ns.map(Duration::from_nanos);
+            Left::new(started, block, [plan.min_blocks, plan.max_blocks], limit)
+        });
+        let first = plan.min_blocks;
+        shown.what = if is_short && shown.slowest.is_empty() && block < first {
+            // Nothing is known before.
+            format!("{block} of {}", count(first, slices::block(arms)))
+        } else if is_short {
+            count(block, slices::block(arms))
+        } else {
+            let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
+            let of = if of > 1 { format!(", {}/{of}", place + 1) } else { String::new() };
+            format!("block {next}{of} {arm}{phase}")
+        };
+    }
+
+    /// Rounds of preconditioning are not looked at.
+    fn round_ended(&mut self) {
+        self.rounds += 1;
+        if let Some(left) = &mut self.shown().left {
+            left.done(self.rounds, Instant::now());
+            left.expect(Some(self.rounds + 1));
         }
-        let blocks = self.expected_blocks.max(self.done_blocks + 1);
-        let left = self.block * blocks.saturating_sub(self.done_blocks);
-        let at_most = self.longest.saturating_sub(self.elapsed());
-        let (left, at_most) = (seconds(left.min(at_most)), seconds(at_most));
-        let (title, trial, looked) = (&self.title, &self.trial, &self.looked);
-        self.bar
-            .set_message(format!("{title}{trial} · about {left} left, at most {at_most}{looked}"));
     }
 
-    fn block_ended(&mut self) {
-        self.done_blocks += 1;
-        self.block = self.elapsed() / self.done_blocks;
+    fn looked(&mut self, look: &Look) {
+        let gives_up_slices = look.lengths == Lengths::Differ && !self.is_whole;
+        self.is_whole |= gives_up_slices;
+        let mut shown = self.shown();
+        let first = self.plan.as_ref().map_or(0, |plan| plan.min_blocks);
+        let open = slowest(look, first);
+        if let Some(left) = &mut shown.left {
+            left.done(look.blocks, Instant::now());
+            left.expect(open.map_or(Some(look.blocks + 1), |(_, needed)| needed));
+            if gives_up_slices {
+                left.forget_pace();
+            }
+        }
+        let arm = open.map(|(arm, _)| arm).or(look.arms.first());
+        shown.slowest = arm.map(standing).unwrap_or_default();
+        let decided = look.arms.iter().filter(|arm| arm.verdict.is_decided()).count();
+        shown.others = if look.arms.len() > 1 {
+            format!("{decided} of {} decided", look.arms.len())
+        } else {
+            String::new()
+        };
     }
+}
 
-    fn elapsed(&self) -> Duration {
-        self.started.map_or(Duration::ZERO, |started| started.elapsed())
-    }
+/// The comparison that takes longest to decide, and the blocks that this takes in all; `None` of them: no
+/// number would do. Nothing is known before so many blocks as the first look takes.
+fn slowest(look: &Look, first: u32) -> Option<(&ArmStanding, Option<u32>)> {
+    let is_open = |arm: &&ArmStanding| !arm.verdict.is_decided() || arm.blocks_needed.is_some();
+    let needed = |arm: &ArmStanding| match arm.blocks {
+        0 => Some(first.max(look.blocks + 1)),
+        _ => arm.blocks_needed,
+    };
+    let open = look.arms.iter().filter(is_open).map(|arm| (arm, needed(arm)));
+    open.max_by_key(|(_, needed)| needed.unwrap_or(u32::MAX))
+}
 
-    fn look(&mut self, look: &Look) {
-        self.block_ended();
-        let needed = look.arms.iter().filter_map(|arm| arm.blocks_needed).max();
-        self.expected_blocks = needed.unwrap_or(self.done_blocks + 1).min(self.max_blocks);
-        let intervals: Vec<String> = look
-            .arms
-            .iter()
-            .filter_map(|arm| arm.tax.map(|tax| (arm, tax)))
-            .map(|(ArmStanding { phase, of, verdict, .. }, tax)| {
-                let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase} "));
-                let name = name::subject(of);
-                let word = if verdict.is_signed() {
-                    String::new()
-                } else {
-                    format!(" {}", name::verdict(*verdict))
-                };
-                format!(" · {phase}{name}{word}: {}", tax.in_words())
-            })
-            .collect();
-        self.looked = intervals.concat();
+/// `b 11 % slower [7, 15]`
+fn standing(arm: &ArmStanding) -> String {
+    let ArmStanding { phase, of, verdict, tax, .. } = arm;
+    let phase = phase.as_ref().map_or_else(String::new, |phase| format!("{phase}: "));
+    let name = name::subject(of);
+    match tax {
+        Some(tax) => format!("{phase}{name} {}", tax.in_words()),
+        None if arm.blocks == 0 => String::new(),
+        None => format!("{phase}{name} {}", name::verdict(*verdict)),
     }
+}
+
+fn locked(shown: &Mutex<Moment>) -> MutexGuard<'_, Moment> {
+    shown.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Observer for ProgressLine {
     fn on(&mut self, event: &Event<'_>) {
         match event {
             Event::TrialStarts { block, arm, phase, place, trials_in_block, unit } => {
-                let (block, place) = (block + 1, place + 1);
-                let phase = phase.map(|name| format!(": {name}")).unwrap_or_default();
-                self.started.get_or_insert_with(Instant::now);
-                self.trial = format!("block {block}, {place}/{trials_in_block} {arm}{phase}");
+                self.trial_starts(*block, arm, *phase, [*place, *trials_in_block]);
                 self.running.trial_begins(unit);
             }
             Event::PassStarts { pass, passes, arm, bytes } => {
                 let (pass, size) = (pass + 1, size(*bytes));
-                self.trial = format!("pass {pass}/{passes} over {size} of {arm}");
+                self.shown().what = format!("pass {pass}/{passes} over {size} of {arm}");
                 self.running.pass_begins(*bytes);
             }
             Event::StepStarts { purpose, takes } => {
-                self.started.get_or_insert_with(Instant::now);
-                let left = self.longest.saturating_sub(self.elapsed()).max(*takes);
+                let started = *self.started.get_or_insert_with(Instant::now);
+                let left = self.longest.saturating_sub(started.elapsed()).max(*takes);
                 let what = iotax_wording::cap::purpose(*purpose);
-                self.bar.set_message(format!("{what} · about {} left", seconds(left)));
-                return;
+                self.shown().what = format!("{what} · about {} left", seconds(left));
             }
             Event::TrialEnded(_) => self.running.ends(),
-            Event::RoundEnded => self.block_ended(),
-            Event::Looked(look) => self.look(look),
+            Event::RoundEnded => self.round_ended(),
+            Event::Looked(look) => self.looked(look),
         }
-        self.show();
     }
 }
 
@@ -215,5 +302,86 @@ impl Observer for Shown<'_> {
 impl Drop for ProgressLine {
     fn drop(&mut self) {
         self.clear();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_analyze::{Effect, Lengths, Metric, Verdict};
+    use iotax_experiment::Subject;
+
+    use super::*;
+
+    fn arm(
+        name: &str,
+        tax: Option<[f64; 3]>,
+        verdict: Verdict,
+        needed: Option<u32>,
+    ) -> ArmStanding {
+        let on = Metric::Throughput.on();
+        ArmStanding {
+            phase: None,
+            of: Subject::Arm(name.to_owned()),
+            tax: tax.map(|[tax, lo, hi]| Effect::of(on, tax, [lo, hi])),
+            verdict,
+            blocks: if tax.is_some() { 140 } else { 0 },
+            blocks_needed: needed,
+        }
+    }
+
+    fn look(arms: Vec<ArmStanding>) -> Look {
+        let open = vec![true; arms.len() + 1];
+        Look { open, stop: Vec::new(), arms, blocks: 140, lengths: Lengths::Alike }
+    }
+
+    #[test]
+    fn the_comparison_that_needs_most_blocks_is_shown() {
+        let slower = arm("b", Some([0.11, 0.07, 0.15]), Verdict::Slower, Some(200));
+        let undecided = arm("c", Some([0.02, -0.04, 0.08]), Verdict::Undecided, Some(900));
+        let done = arm("d", Some([0.5, 0.49, 0.51]), Verdict::Slower, None);
+        let shown = |arms: &[&ArmStanding]| {
+            let look = look(arms.iter().copied().cloned().collect());
+            slowest(&look, 20).map(|(arm, needed)| (standing(arm), needed))
+        };
+        assert_eq!(
+            shown(&[&slower, &undecided, &done]),
+            Some(("c 2 % slower [−4, 8]".to_owned(), Some(900)))
+        );
+        assert_eq!(shown(&[&slower, &done]), Some(("b 11 % slower [7, 15]".to_owned(), Some(200))));
+        assert_eq!(shown(&[&done]), None, "all are decided");
+        let hopeless = ArmStanding { blocks_needed: None, ..undecided };
+        assert_eq!(shown(&[&slower, &hopeless]).unwrap().1, None, "no number would do");
+        let early = arm("b", None, Verdict::Undecided, None);
+        assert_eq!(slowest(&look(vec![early]), 160).unwrap().1, Some(160), "the first look");
+    }
+
+    #[test]
+    fn the_line_fits_80_and_60_columns() {
+        let start = Instant::now();
+        let mut left = Left::new(
+            start,
+            Duration::from_millis(240),
+            [20, 5120],
+            Some(Duration::from_secs(600)),
+        );
+        left.done(140, start + Duration::from_secs(34));
+        left.expect(Some(170));
+        let moment = Moment {
+            what: "140 pairs".to_owned(),
+            slowest: "b 11 % slower [7, 15]".to_owned(),
+            others: "1 of 3 decided".to_owned(),
+            left: Some(left),
+            ..Moment::default()
+        };
+        let line = |columns: usize| {
+            moment.line("4,712 IOPS", start + Duration::from_secs(34), columns - SPINNER)
+        };
+        assert_eq!(line(80), "b 11 % slower [7, 15] · 140 pairs · ~8 s left · 4,712 IOPS");
+        assert_eq!(line(60), "b 11 % slower [7, 15] · 140 pairs · ~8 s left");
+        assert_eq!(line(40), "b 11 % slower [7, 15] · ~8 s left");
+        assert_eq!(
+            line(120),
+            "b 11 % slower [7, 15] · 1 of 3 decided · 140 pairs · ~8 s left · at most 9 min 26 s · 4,712 IOPS"
+        );
     }
 }

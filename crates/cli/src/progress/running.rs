@@ -1,10 +1,8 @@
 //! What a load does between two events: how far a pass over a span is, how fast a trial runs.
 
-use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use indicatif::ProgressState;
 use iotax_load::LoadProgress;
 use iotax_quantity::{iops, mib_per_s, per_second};
 
@@ -55,22 +53,16 @@ impl Running {
         *self.load() = Load::None;
     }
 
-    /// Whether a pass is under way.
-    pub(super) fn is_pass(&self) -> bool {
-        matches!(*self.load(), Load::Pass(_))
-    }
-
-    /// Writes what it does, at whatever moment the line is drawn.
-    pub(super) fn write(&self, _: &ProgressState, out: &mut dyn fmt::Write) {
-        // Nobody can be told that the line could not be written.
-        let _ = match &mut *self.load() {
-            Load::None => Ok(()),
+    /// What it does, at whatever moment the line is drawn.
+    pub(super) fn text(&self) -> String {
+        match &mut *self.load() {
+            Load::None => String::new(),
             Load::Trial(rate) => {
                 let done = [self.live.ios(), self.live.bytes()];
-                out.write_str(rate.at(Instant::now(), done))
+                rate.at(Instant::now(), done).to_owned()
             }
-            Load::Pass(pass) => pass.write(self.live.bytes(), out),
-        };
+            Load::Pass(pass) => pass.text(self.live.bytes()),
+        }
     }
 
     fn load(&self) -> MutexGuard<'_, Load> {
@@ -79,14 +71,14 @@ impl Running {
 }
 
 impl Pass {
-    fn write(&self, written: u64, out: &mut dyn fmt::Write) -> fmt::Result {
+    fn text(&self, written: u64) -> String {
         let done = written.saturating_sub(self.before).min(self.bytes);
         match (done * 100).checked_div(self.bytes) {
-            None | Some(0) => Ok(()),
+            None | Some(0) => String::new(),
             Some(percent) => {
                 let percent = iotax_quantity::set_percent(percent as f64);
                 let left = self.started.elapsed().mul_f64(self.bytes as f64 / done as f64 - 1.0);
-                write!(out, " · {percent}, about {} left of it", seconds(left))
+                format!("{percent}, about {} left of it", seconds(left))
             }
         }
     }
@@ -94,7 +86,7 @@ impl Pass {
 
 /// `54 s`, `2 min 10 s`
 pub(super) fn seconds(duration: Duration) -> String {
-    iotax_quantity::span(duration.as_secs())
+    iotax_quantity::span(duration.as_secs_f64().ceil() as u64)
 }
 
 /// How fast a load runs right now, for the eye: it is no figure of any report.
@@ -127,12 +119,11 @@ impl Rate {
 
 fn shown(unit: &str, [ios, bytes]: [u64; 2], span: Duration) -> String {
     let rate = |count: u64| count as f64 / span.as_secs_f64();
-    let rate = match bytes.checked_div(ios) {
+    match bytes.checked_div(ios) {
         Some(LARGE_BYTES..) => mib_per_s(rate(bytes)),
         _ if unit == "I/O" => iops(rate(ios)),
         _ => per_second(rate(ios), &format!("{unit}s/s")),
-    };
-    format!(" · {rate}")
+    }
 }
 
 #[cfg(test)]
@@ -146,10 +137,10 @@ mod tests {
         let mut rate = Rate::of("I/O");
         assert_eq!(rate.at(at(0), [500, 0]), "");
         assert_eq!(rate.at(at(200), [900, 1 << 20]), "", "too short a time to tell");
-        assert_eq!(rate.at(at(1000), [5500, 5000 * 4096]), " · 5,000 IOPS");
-        assert_eq!(rate.at(at(1200), [5600, 5100 * 4096]), " · 5,000 IOPS");
-        assert_eq!(rate.at(at(2000), [5600, 5100 * 4096]), " · 100 IOPS");
-        assert_eq!(rate.at(at(3000), [5600, 5100 * 4096]), " · 0 IOPS");
+        assert_eq!(rate.at(at(1000), [5500, 5000 * 4096]), "5,000 IOPS");
+        assert_eq!(rate.at(at(1200), [5600, 5100 * 4096]), "5,000 IOPS");
+        assert_eq!(rate.at(at(2000), [5600, 5100 * 4096]), "100 IOPS");
+        assert_eq!(rate.at(at(3000), [5600, 5100 * 4096]), "0 IOPS");
     }
 
     #[test]
@@ -157,7 +148,7 @@ mod tests {
         let start = Instant::now();
         let mut rate = Rate::of("request");
         rate.at(start, [0, 0]);
-        assert_eq!(rate.at(start + Duration::from_secs(1), [300, 300 * 64]), " · 300 requests/s");
+        assert_eq!(rate.at(start + Duration::from_secs(1), [300, 300 * 64]), "300 requests/s");
     }
 
     #[test]
@@ -165,6 +156,6 @@ mod tests {
         let start = Instant::now();
         let mut rate = Rate::of("I/O");
         rate.at(start, [0, 0]);
-        assert_eq!(rate.at(start + Duration::from_secs(2), [300, 300 << 20]), " · 150 MiB/s");
+        assert_eq!(rate.at(start + Duration::from_secs(2), [300, 300 << 20]), "150 MiB/s");
     }
 }

@@ -16,7 +16,7 @@ use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
     Arm, Changes, Design, Draft, Driver, Factor, Form, Search, SideRuns, Spec, Stack, Stop,
-    StopMode, Subsets, Target, Workload, command_of_arm,
+    StopMode, Subsets, Target, WholeTrials, Workload, command_of_arm,
 };
 use jiff::Timestamp;
 
@@ -56,6 +56,8 @@ pub(crate) struct Resolved {
     advice: Option<String>,
     /// What is said where jobs for several targets have one.
     one_target: Option<String>,
+    /// Why arms do not alternate in slices.
+    whole_trials: Option<WholeTrials>,
 }
 
 /// What is to be found out.
@@ -75,7 +77,7 @@ pub(crate) enum Comparison {
 impl Resolved {
     fn of_caps(search: Search) -> Self {
         let (spec, question) = (search.spec(), Question::Caps(Box::new(search)));
-        Self { spec, question, advice: None, one_target: None }
+        Self { spec, question, advice: None, one_target: None, whole_trials: None }
     }
 
     /// What a run does, and a plan says; of a search for caps, what a rig makes its targets for.
@@ -85,6 +87,11 @@ impl Resolved {
 
     pub(crate) const fn question(&self) -> &Question {
         &self.question
+    }
+
+    /// Why trials are not slices, if they are not.
+    pub(crate) const fn whole_trials(&self) -> Option<&WholeTrials> {
+        self.whole_trials.as_ref()
     }
 
     pub(crate) fn one_target(&self) -> Option<&str> {
@@ -418,9 +425,10 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     if args.agent.is_empty() {
         results::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
-    draft.alternate();
+    let whole_trials = draft.alternate();
     let advice = fit::fit(&mut draft, args);
-    Ok(Resolved { spec: draft.resolve()?, question: Question::Trials, advice, one_target })
+    let (spec, question) = (draft.resolve()?, Question::Trials);
+    Ok(Resolved { spec, question, advice, one_target, whole_trials })
 }
 
 /// Recommends fio for what native engines cannot do only where the fio that is here can do it.

@@ -119,6 +119,7 @@ pub fn read_results(
         interrupted: false,
         gave_up: false,
         trials: u32::try_from(trials.len()).ok(),
+        other_programs: None,
     };
     Ok(Results { experiment, trials, end })
 }

@@ -101,7 +101,7 @@ pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec
         let OpenQuestion::NoAnswer { why, .. } = question else { continue };
         match why {
             NoAnswer::Noise { outlook, .. } if is_told => {
-                outlook.take_if(|outlook| matches!(outlook, Outlook::Blocks(_)));
+                outlook.take_if(|of| matches!(of, Outlook::Blocks(_) | Outlook::OutOfReach));
             }
             NoAnswer::OnlySigns { more } => *more = None,
             _ => {}

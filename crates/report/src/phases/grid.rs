@@ -1,7 +1,7 @@
 //! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
 
 use indexmap::IndexMap;
-use iotax_analyze::{Analysis, Comparison, Effect, Verdict, log_factor};
+use iotax_analyze::{Analysis, Comparison, Effect, Verdict, is_within_reach, log_factor};
 use iotax_experiment::Subject;
 use iotax_quantity::percent;
 use iotax_wording::effect::EffectWords as _;
@@ -101,7 +101,9 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
 
 /// `?16`, where so many blocks in all would probably decide.
 fn undecided(comparison: &Comparison) -> String {
-    let needed = comparison.blocks_needed.map(|blocks| iotax_quantity::grouped(blocks.into()));
+    let is_told = |needed: &u32| is_within_reach(*needed, comparison.blocks);
+    let needed = comparison.blocks_needed.filter(is_told);
+    let needed = needed.map(|blocks| iotax_quantity::grouped(blocks.into()));
     format!("?{}", needed.unwrap_or_default())
 }
 

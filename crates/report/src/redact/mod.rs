@@ -144,6 +144,9 @@ impl Redactor {
 
     pub fn end(&mut self, end: &End) -> End {
         let mut end = end.clone();
+        for program in end.other_programs.iter_mut().flat_map(|others| &mut others.largest) {
+            self.text(Kind::Word, &mut program.name);
+        }
         for reason in &mut end.reasons {
             match reason {
                 EndReason::Said(text) | EndReason::SearchFailed(text) => {

@@ -172,6 +172,7 @@ pub(crate) fn warned() -> Analysis {
         spread: [0.02, 0.09],
         outlook: None,
         best_time_s: Some(20.0),
+        source: None,
     });
     analysis.warnings = vec![
         Doubt { of_trials: Some(12), ..failed },

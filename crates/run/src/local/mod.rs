@@ -9,8 +9,9 @@ use std::thread;
 use std::time::Instant;
 
 use iotax_experiment::{Driver, Spec, Workload};
+use iotax_inspect::Programs;
 use iotax_load::{Filler, IoTarget, LayoutProgress, LoadDriver, LoadProgress, Request};
-use iotax_record::{JobRecord, Site};
+use iotax_record::{JobRecord, OtherPrograms, Site};
 use iotax_rig::{Options, Rig};
 
 use crate::clock::nanos;
@@ -34,6 +35,10 @@ pub struct Local {
     drivers: Drivers,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
+    /// What ran beside the first trial.
+    programs: Option<Programs>,
+    /// Some layers are daemons that it started.
+    in_system: bool,
 }
 
 impl Local {
@@ -62,7 +67,8 @@ impl Local {
     ) -> Result<Self, Error> {
         let stop = Arc::clone(&options.stop);
         let rig = Rig::open(spec, options)?;
-        Ok(Self { rig, drivers, stop, live: Arc::clone(live) })
+        let in_system = spec.arms.iter().any(|arm| arm.target.is_in_system());
+        Ok(Self { rig, drivers, stop, live: Arc::clone(live), programs: None, in_system })
     }
 }
 
@@ -116,7 +122,7 @@ impl Runner for Local {
     }
 
     fn trial(&mut self, request: &TrialRequest) -> Result<Measured, Error> {
-        let Self { rig, drivers, stop, live } = self;
+        let Self { rig, drivers, stop, live, .. } = self;
         let site = rig.site(request.arm).clone();
         let targets = rig.up_all(request.arm)?;
         let target = all(&targets);
@@ -139,6 +145,15 @@ impl Runner for Local {
         let (load, counters) = sampling::measured(driver, load, live, &site);
         let load = load.map_err(|error| error.to_string());
         Ok(Measured { drained_ns, load, counters: Some(counters) })
+    }
+
+    fn watch_programs(&mut self) {
+        self.programs = Some(Programs::now());
+    }
+
+    fn other_programs(&mut self) -> Option<OtherPrograms> {
+        let before = self.programs.take()?;
+        Some(Programs::now().since(&before, std::process::id(), self.in_system))
     }
 
     fn drives_side_by_side(&self) -> bool {

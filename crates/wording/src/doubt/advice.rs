@@ -1,10 +1,11 @@
 //! What to do about a doubt.
 
-use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise};
+use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise, Outlook};
 use iotax_experiment::units::format_duration;
 use iotax_quantity::whole;
 use iotax_record::ExperimentHead;
 
+use super::noise;
 use crate::name;
 
 #[expect(clippy::too_many_lines, reason = "one sentence after the other")]
@@ -254,6 +255,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             "The depth has no effect here. A stack without a work queue serves one I/O at a time: \
              put queue(workers=N) on it, or use more threads."
         }
+        DoubtKind::Noise(Noise { source: Some(source), outlook, .. }) => {
+            return noise::advice(source) + &noise::or_more_blocks(outlook.as_ref(), spec);
+        }
         DoubtKind::Noise(Noise { best_time_s: Some(best), .. }) => {
             return format!(
                 "The noise is mostly within trials: longer ones (--time {}s) narrow the \
@@ -261,9 +265,18 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 whole(*best)
             );
         }
-        DoubtKind::Noise(Noise { best_time_s: None, .. }) => {
-            "Give it more blocks (--max-blocks), or a quieter machine; an effect much larger than \
-             this noise would have shown."
+        DoubtKind::Noise(Noise { outlook: Some(Outlook::Blocks([_, most])), .. }) => {
+            return format!(
+                "Give it more blocks ({}), or a quieter machine.",
+                noise::more_blocks(*most, spec)
+            );
+        }
+        DoubtKind::Noise(Noise { outlook: Some(Outlook::Withheld(_)), .. }) => {
+            "Give it more blocks (--max-blocks), or a quieter machine."
+        }
+        DoubtKind::Noise(_) => {
+            "Measure on a quieter machine, or at another time; an effect much larger than this noise would \
+             have shown."
         }
         DoubtKind::Narrow { .. } => {
             "If the size matters, run again with another --seed: it deals out the order of the \

@@ -1,6 +1,7 @@
 //! Reasons to doubt the figures.
 
 mod advice;
+mod noise;
 mod seen;
 
 use iotax_analyze::{Analysis, Check, Doubt, DoubtKind};

@@ -288,7 +288,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             match outlook {
                 None => "; no number of blocks would decide".to_owned(),
                 // How many would is told with the open question.
-                Some(Outlook::Blocks(_)) => String::new(),
+                Some(Outlook::Blocks(_) | Outlook::OutOfReach) => String::new(),
                 Some(Outlook::Withheld(why)) => format!("; {}", question::why_withheld(*why)),
             }
         ),

@@ -2,7 +2,7 @@
 
 use iotax_analyze::{Effect, Metric, NoAnswer, OpenQuestion, Outlook, Withheld};
 use iotax_experiment::Subject;
-use iotax_quantity::{capital, count, percent, span, whole};
+use iotax_quantity::{capital, count, grouped, percent, span, whole};
 use iotax_record::ExperimentHead;
 use iotax_stats::tail::rule_of_three;
 use iotax_stats::unpaired::MIN_RESULTS;
@@ -34,9 +34,15 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
             return format!("{metric_name} of {subjects}: {why}");
         }
         OpenQuestion::Imprecise { metric, of, range, blocks } => {
+            let price = match blocks {
+                Some(blocks) => format!(
+                    "the precision asked for takes about {} blocks at this noise",
+                    grouped((*blocks).into())
+                ),
+                None => "this noise is too large for the precision asked for".to_owned(),
+            };
             return format!(
-                "The effect of {} is not known better than {}; the precision asked for takes about \
-                 {blocks} blocks at this noise.",
+                "The effect of {} is not known better than {}; {price}.",
                 name::subject(of),
                 self::range(*metric, *range)
             );
@@ -276,8 +282,11 @@ fn range(metric: Metric, [lo, hi]: [f64; 2]) -> String {
 fn in_view(outlook: &Outlook) -> String {
     match outlook {
         Outlook::Blocks(blocks) => {
-            let blocks = span_of(blocks.map(|blocks| blocks.to_string()));
+            let blocks = span_of(blocks.map(|blocks| grouped(blocks.into())));
             format!("at this noise a verdict takes about {blocks} blocks")
+        }
+        Outlook::OutOfReach => {
+            "at this noise a verdict would take more than ten times as many blocks".to_owned()
         }
         Outlook::Withheld(why) => why_withheld(*why).to_owned(),
     }

@@ -7,11 +7,13 @@ use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
-use iotax_quantity::{count, percent};
+use iotax_quantity::{count, grouped, percent};
 use iotax_rig::GivenUp;
 use iotax_run::Drivers;
 use iotax_wording::doubt::fitted;
-use serde_json::json;
+use iotax_wording::ending::default_precision;
+use iotax_wording::slices;
+use serde_json::{Value, json};
 
 use crate::args::{Format, LoadArgs, PlanCommand};
 use crate::cloud_disks::Told;
@@ -41,21 +43,22 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
     };
     let destination = Destination::new(name, output.out.as_deref());
     let refused = refused_here(&resolved, load, &destination);
-    let spec = resolved.spec();
-    let plan = Plan::new(spec);
+    let plan = Plan::new(resolved.spec());
     match output.format {
-        Format::Text => say(&(text(spec, &plan) + &refusals(&refused)))?,
-        Format::Json => say(&as_json(spec, &plan, &refused))?,
+        Format::Text => say(&(text(&resolved, &plan) + &refusals(&refused)))?,
+        Format::Json => say(&as_json(&resolved, &plan, &refused))?,
         _ => return Err(usage("a plan is printed as text or json")),
     }
     Ok(Exit::Done)
 }
 
-fn text(spec: &Spec, plan: &Plan) -> String {
+fn text(resolved: &Resolved, plan: &Plan) -> String {
+    let spec = resolved.spec();
     let mut out = String::new();
     for workload in spec.phases() {
         let _ = writeln!(out, "Workload {}", workload.name);
-        for line in workload.explain().iter().chain(&workload.notes) {
+        let times = workload.slices.map_or_else(|| workload.explain_times(), slices::range);
+        for line in [times].iter().chain(&workload.explain_load()).chain(&workload.notes) {
             wrap(&mut out, line, "  ", "    ");
         }
         out.push('\n');
@@ -95,17 +98,36 @@ fn text(spec: &Spec, plan: &Plan) -> String {
             wrap(&mut out, &format!("{rule}: {source}"), "  ", "    ");
         }
     }
-    let _ = writeln!(out, "\nSchedule, seed {}", spec.seed);
-    wrap(&mut out, &schedule(plan), "  ", "  ");
-    for block in 0..plan.max_blocks.min(SHOWN_BLOCKS) {
-        let order = format!("block {:2}: {}", block + 1, order(spec, plan, block).join(", "));
-        wrap(&mut out, &order, "  ", "            ");
-    }
-    if plan.max_blocks > SHOWN_BLOCKS {
-        let rest = plan.max_blocks - SHOWN_BLOCKS;
-        let _ = writeln!(out, "  and up to {rest} more; arms with a verdict are left out");
-    }
+    out.push_str(&schedule(resolved, plan));
     out.push_str(&beside::text(spec));
+    out
+}
+
+/// How trials follow each other, and the order of the first blocks.
+fn schedule(resolved: &Resolved, plan: &Plan) -> String {
+    let spec = resolved.spec();
+    let mut out = format!("\nSchedule, seed {}\n", spec.seed);
+    let alternating = slices::schedule(spec);
+    let lines = alternating.clone().unwrap_or_else(|| {
+        let why = resolved.whole_trials().and_then(slices::why_whole);
+        why.into_iter().chain([length(plan)]).collect()
+    });
+    for line in lines {
+        wrap(&mut out, &line, "  ", "  ");
+    }
+    let settled = alternating.and_then(|_| spec.in_shortest_slices());
+    let max_blocks = settled.as_ref().map_or(plan.max_blocks, |spec| spec.stop.max_blocks);
+    let what = if settled.is_some() { slices::block(plan.arms) } else { "block" };
+    let indent = " ".repeat(what.len() + 7);
+    for block in 0..max_blocks.min(SHOWN_BLOCKS) {
+        let order = format!("{what} {:2}: {}", block + 1, order(spec, plan, block).join(", "));
+        wrap(&mut out, &order, "  ", &indent);
+    }
+    if max_blocks > SHOWN_BLOCKS {
+        let rest = grouped((max_blocks - SHOWN_BLOCKS).into());
+        let left_out = if plan.arms > 2 { "; arms with a verdict are left out" } else { "" };
+        let _ = writeln!(out, "  and up to {rest} more{left_out}");
+    }
     out
 }
 
@@ -157,7 +179,8 @@ fn stop(spec: &Spec) -> String {
         _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or out of reach",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
-            "when every arm has a verdict, known to the margin or half of the effect"
+            let precision = default_precision(spec.stop.margin);
+            &format!("when every arm has a verdict, known to {precision}")
         }
         StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
     };
@@ -169,7 +192,7 @@ fn stop(spec: &Spec) -> String {
 }
 
 /// How many blocks of how many trials, and how long they take.
-fn schedule(plan: &Plan) -> String {
+fn length(plan: &Plan) -> String {
     let trials = count(u32::try_from(plan.arms).unwrap_or(u32::MAX), "trial");
     let (shortest, longest) = plan.duration_ns();
     let (shortest, longest) = (format_duration(shortest), format_duration(longest));
@@ -186,7 +209,8 @@ fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {
     order.into_iter().map(|arm| spec.arms[arm].name.as_str()).collect()
 }
 
-fn as_json(spec: &Spec, plan: &Plan, refused: &[String]) -> String {
+fn as_json(resolved: &Resolved, plan: &Plan, refused: &[String]) -> String {
+    let spec = resolved.spec();
     let blocks: Vec<_> = (0..plan.max_blocks).map(|block| order(spec, plan, block)).collect();
     let (shortest_ns, longest_ns) = plan.duration_ns();
     let value = json!({
@@ -194,8 +218,22 @@ fn as_json(spec: &Spec, plan: &Plan, refused: &[String]) -> String {
         "plan": plan,
         "duration_ns": { "shortest": shortest_ns, "longest": longest_ns },
         "blocks": blocks,
+        "slices": in_slices(spec),
+        "whole_trials": resolved.whole_trials(),
         "side_runs": beside::as_json(spec),
         "refused_here": refused,
     });
     iotax_report::json_text(&value)
+}
+
+/// How many blocks there are if trials become slices, and how soon there may be a verdict; how long slices may
+/// be is with each phase of the spec.
+fn in_slices(spec: &Spec) -> Option<Value> {
+    let plan = Plan::new(&spec.in_shortest_slices()?);
+    Some(json!({
+        "min_blocks": plan.min_blocks,
+        "max_blocks": plan.max_blocks,
+        "max_time_ns": plan.max_time_ns,
+        "shortest_ns": plan.duration_ns().0,
+    }))
 }

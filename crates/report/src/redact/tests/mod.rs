@@ -4,6 +4,8 @@ mod full;
 mod machine;
 mod secrets;
 
+use iotax_record::{OtherPrograms, ProgramUse};
+
 use super::*;
 
 fn told(text: &str) -> String {
@@ -166,4 +168,26 @@ fn a_machine_says_the_same_with_pseudonyms() {
         read += 1;
     }
     assert!(read > 10, "{read} machines");
+}
+
+#[test]
+fn other_programs_have_pseudonyms() {
+    let program = |name: &str| ProgramUse { name: name.to_owned(), ..ProgramUse::default() };
+    let largest = vec![program("acme-billing"), program("acme ledger"), program("acme-billing")];
+    let end = End {
+        reasons: Vec::new(),
+        wall_ns: 1,
+        interrupted: false,
+        gave_up: false,
+        trials: None,
+        other_programs: Some(OtherPrograms { largest, ..OtherPrograms::default() }),
+    };
+    let told = Redactor::default().end(&end).other_programs.unwrap().largest;
+    let names: Vec<&str> = told.iter().map(|program| program.name.as_str()).collect();
+    assert!(
+        names.iter().all(|name| !name.contains("acme") && !name.contains("ledger")),
+        "{names:?}"
+    );
+    assert_eq!(names[0], names[2], "the same for the same");
+    assert_ne!(names[0], names[1]);
 }

@@ -1,0 +1,151 @@
+//! Trials that are slices, and why others are not.
+
+use iotax_experiment::units::format_duration;
+use iotax_experiment::{Draft, Driver, Slices, WholeTrials};
+use iotax_quantity::{count, grouped, set_time, span_of_ns};
+
+use crate::name::printable;
+
+/// The times of a workload's trials, before a pilot has settled them.
+pub fn range(slices: Slices) -> String {
+    let [least, most] = [slices.least_ns, slices.longest_ns()].map(set_time);
+    let [ramp, time] = [slices.usual.ramp_ns, slices.usual.time_ns].map(format_duration);
+    let lengths = if least == most { most } else { format!("{least} to {most}") };
+    format!(
+        "slices of {lengths}; if those are too short on this machine, {ramp} ramp, then {time} measured"
+    )
+}
+
+/// How arms alternate, and for how long; `None` if trials are not slices.
+pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
+    let settled = spec.in_shortest_slices()?;
+    let plan = iotax_experiment::plan::Plan::new(&settled);
+    let (fewest, most) = (plan.min_blocks, plan.max_blocks);
+    let alternation = "The arms alternate in short slices, so that each sees the same noise. A pilot on each \
+                       arm settles their length before anything is measured.";
+    let limit =
+        plan.max_time_ns.map_or_else(String::new, |ns| format!(", {} at most", span_of_ns(ns)));
+    let most = grouped(most.into());
+    let limits = format!("{fewest} to {most} {}{limit}.", blocks(plan.arms));
+    let shortest = format!(
+        "The shortest time to a verdict is {}: {} of the shortest slices, without switching.",
+        span_of_ns(plan.duration_ns().0),
+        count(fewest, block(plan.arms)),
+    );
+    Some(vec![alternation.to_owned(), format!("{limits} {shortest}")])
+}
+
+/// What one slice of each arm is called.
+pub const fn block(arms: usize) -> &'static str {
+    if arms == 2 { "pair" } else { "block" }
+}
+
+fn blocks(arms: usize) -> String {
+    if arms == 2 { "pairs of slices".to_owned() } else { format!("blocks of {arms} slices") }
+}
+
+/// Why trials are not slices; `None` where nobody expects them to be.
+pub fn why_whole(why: &WholeTrials) -> Option<String> {
+    let why = match why {
+        WholeTrials::NotCompared | WholeTrials::SavedResults => return None,
+        WholeTrials::FixedTrials => "the number of trials is fixed".to_owned(),
+        WholeTrials::AtTheSameTime => "several arms are measured at the same time".to_owned(),
+        WholeTrials::Drained => "--drain spends burst credits before each trial".to_owned(),
+        WholeTrials::DrivenBy { arm, driver } => {
+            let program = match driver {
+                Driver::Native => "a program",
+                Driver::Fio => "fio",
+                Driver::Iperf3 => "iperf3",
+            };
+            format!("{program} drives arm {}, and starting it takes too long", printable(arm))
+        }
+        WholeTrials::HostCommands { arm } => {
+            format!("commands are run before each turn of arm {}", printable(arm))
+        }
+        WholeTrials::TimesAreSet { workload } => format!(
+            "the length of the trials of {} is set (--time, --ramp, or in a file)",
+            printable(workload)
+        ),
+        WholeTrials::NotEven { job } => {
+            format!("job {} begins or ends at a time of its own", printable(job))
+        }
+        WholeTrials::LatencyTarget { job } => {
+            format!("job {} has to find the depth for its latency target", printable(job))
+        }
+        WholeTrials::TooShort { least_ns, time_ns } => format!(
+            "a slice has to last at least {} (eight cycles of what is periodic in the load), and a trial \
+             has only {}",
+            set_time(*least_ns),
+            set_time(*time_ns)
+        ),
+    };
+    Some(format!("The arms alternate in whole trials, not in short slices: {why}."))
+}
+
+#[cfg(test)]
+mod tests {
+    use iotax_experiment::{Arm, Workload};
+
+    use super::*;
+
+    fn compared(arms: &[&str]) -> Draft {
+        let arms = arms.iter().map(|text| Arm::parse(text).expect("an arm")).collect();
+        let workload = Workload::preset("randread-4k").expect("a workload");
+        let mut draft = Draft::compare(vec![workload], arms).expect("arms");
+        assert_eq!(draft.alternate(), None);
+        draft
+    }
+
+    #[test]
+    fn slices_are_told_with_their_range_and_limits() {
+        let two = compared(&["a=/a", "b=/b"]);
+        insta::assert_snapshot!(range(two.workload().slices.expect("slices")), @"slices of 100 ms to 2.5 s; if those are too short on this machine, 2s ramp, then 5s measured");
+        insta::assert_snapshot!(schedule(&two).expect("slices").join("\n"), @"
+        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
+        20 to 5,120 pairs of slices, 10 min at most. The shortest time to a verdict is 5 s: 20 pairs of the shortest slices, without switching.
+        ");
+        let mut three = compared(&["a=/a", "b=/b", "c=/c"]);
+        three.stop.max_time_ns = Some(95_000_000_000);
+        insta::assert_snapshot!(schedule(&three).expect("slices").join("\n"), @"
+        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
+        20 to 5,120 blocks of 3 slices, 95 s at most. The shortest time to a verdict is 7 s: 20 blocks of the shortest slices, without switching.
+        ");
+        assert_eq!(
+            schedule(&{
+                let mut whole = two;
+                whole.phases[0].slices = None;
+                whole
+            }),
+            None
+        );
+    }
+
+    #[test]
+    fn each_reason_for_whole_trials_is_one_sentence() {
+        let arm = || "b".to_owned();
+        let all = [
+            WholeTrials::FixedTrials,
+            WholeTrials::AtTheSameTime,
+            WholeTrials::Drained,
+            WholeTrials::DrivenBy { arm: arm(), driver: Driver::Fio },
+            WholeTrials::HostCommands { arm: arm() },
+            WholeTrials::TimesAreSet { workload: "web".into() },
+            WholeTrials::NotEven { job: "log".into() },
+            WholeTrials::LatencyTarget { job: "io".into() },
+            WholeTrials::TooShort { least_ns: 2_000_000_000, time_ns: 3_000_000_000 },
+        ];
+        let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();
+        insta::assert_snapshot!(sentences.join("\n"), @"
+        The arms alternate in whole trials, not in short slices: the number of trials is fixed.
+        The arms alternate in whole trials, not in short slices: several arms are measured at the same time.
+        The arms alternate in whole trials, not in short slices: --drain spends burst credits before each trial.
+        The arms alternate in whole trials, not in short slices: fio drives arm b, and starting it takes too long.
+        The arms alternate in whole trials, not in short slices: commands are run before each turn of arm b.
+        The arms alternate in whole trials, not in short slices: the length of the trials of web is set (--time, --ramp, or in a file).
+        The arms alternate in whole trials, not in short slices: job log begins or ends at a time of its own.
+        The arms alternate in whole trials, not in short slices: job io has to find the depth for its latency target.
+        The arms alternate in whole trials, not in short slices: a slice has to last at least 2 s (eight cycles of what is periodic in the load), and a trial has only 3 s.
+        ");
+        assert_eq!(why_whole(&WholeTrials::NotCompared), None);
+    }
+}
