@@ -21,6 +21,8 @@ const RATE: f64 = 20_000.0;
 const EVERY: u32 = 64;
 /// Places at which the latencies of a trial lie, spread over a factor of two.
 const SPREAD: u32 = 64;
+/// How often a longer slice is repeated at once.
+const REPEATS: u32 = 3;
 
 /// How long trials take, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -139,8 +141,8 @@ impl Scenario {
         let mut phases = Phases::new(&experiment);
         let mut open = vec![vec![true; self.arms]];
         let mut reasons = vec![EndReason::AllRun];
-        // A longer slice to be repeated, and how long the longest was.
-        let (mut again, mut longest, mut slices) = (false, 1, 1);
+        // How often a longer slice is to be repeated, and how long the longest was.
+        let (mut again, mut longest, mut slices) = (0, 1, 1);
         let (mut block, mut most, mut gave_up) = (0, plan.max_blocks, false);
         let allows = |now: f64, seconds: f64| {
             let end = (now + seconds * self.arms as f64) * SECOND_NS;
@@ -149,7 +151,7 @@ impl Scenario {
         while block < most {
             slices = match plan.slices_of(block) {
                 _ if gave_up => 1,
-                1 if again && slices == 1 => longest,
+                1 if again > 0 && slices == 1 => longest,
                 slices => slices,
             };
             if !allows(stage.now, stage.times.seconds() * f64::from(slices)) {
@@ -169,7 +171,10 @@ impl Scenario {
                 let which = (block, place, arm);
                 phases.add(&stage.trial(&experiment.spec.arms[arm], which, slices, tax));
             }
-            longest = longest.max(slices);
+            if slices > 1 {
+                again = if plan.slices_of(block) > 1 { REPEATS } else { again - 1 };
+                longest = longest.max(slices);
+            }
             block += 1;
             if !gave_up && slices == 1 && !plan.is_look(block) {
                 continue;
@@ -180,7 +185,9 @@ impl Scenario {
                 reasons = progress.stop;
                 break;
             }
-            again = progress.lengths == Lengths::Suspected;
+            if progress.lengths != Lengths::Suspected {
+                again = 0;
+            }
             if progress.lengths == Lengths::Differ && !gave_up {
                 gave_up = true;
                 stage.times = Times::LONG;
@@ -452,11 +459,12 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let stop = Stop { mode: scenario.mode, max_time_ns, ..Stop::default() };
     let spec = Spec::compare(workload.in_slices(), arms, stop, seed).expect("a spec");
     let settled = spec.with(|draft| {
-        draft.alternate();
+        let whole_trials = draft.alternate();
         let times = Phase { ramp_ns, time_ns };
         if are_slices {
-            assert!(draft.is_of_slices(), "arms that can alternate");
+            assert_eq!(whole_trials, None, "arms that can alternate");
             draft.settle(Some(&[times]));
+            assert!(draft.is_of_slices());
         } else {
             draft.settle(None);
             (draft.phases[0].ramp_ns, draft.phases[0].time_ns) = (ramp_ns, time_ns);
