@@ -103,6 +103,7 @@ impl Metric {
                 better: Better::Higher,
                 compares: |workload| !workload.is_open_loop() && !workload.is_network(),
                 of: |trial| trial.primary().map(JobFacts::iops),
+                parts: Some(ios_and_seconds),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
                 ..PLAIN
@@ -143,6 +144,7 @@ impl Metric {
                 better: Better::Higher,
                 compares: |workload| workload.is_connections() && !workload.is_open_loop(),
                 of: |trial| trial.primary().map(JobFacts::iops),
+                parts: Some(ios_and_seconds),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
                 ..PLAIN
@@ -418,6 +420,12 @@ pub(crate) enum Role {
 
 fn ratio(parts: Option<[f64; 2]>) -> Option<f64> {
     parts.map(|[part, whole]| part / whole)
+}
+
+/// I/Os of the primary job, and the seconds in which it completed them.
+fn ios_and_seconds(trial: &TrialFacts) -> Option<[f64; 2]> {
+    let job = trial.primary()?;
+    (job.active_ns > 0).then_some([job.ios as f64, job.active_ns as f64 / 1e9])
 }
 
 /// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or requests.
