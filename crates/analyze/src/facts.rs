@@ -124,6 +124,8 @@ pub(crate) struct JobFacts {
     pub cpu_ns: u64,
     pub offered_ios: Option<u64>,
     pub max_slip_ns: u64,
+    /// Windows that it ran in beyond one: those of the other slices of a stretch.
+    pub more_windows: u32,
     pub in_flight_io_ns: u64,
     pub mismatches: u64,
     /// What became of its datagrams.
@@ -296,6 +298,7 @@ impl JobFacts {
             cpu_ns: record.cpu_user_ns.saturating_add(record.cpu_system_ns),
             offered_ios: record.offered_ios,
             max_slip_ns: record.max_slip_ns,
+            more_windows: 0,
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
             udp: record.udp,

@@ -136,6 +136,7 @@ fn add_job(all: &mut JobFacts, more: &JobFacts) {
     all.p99_latency_ns = quantile(all.p99_latency_ns, ios[0], more.p99_latency_ns, ios[1]);
     all.sync_p99_ns = quantile(all.sync_p99_ns, all.syncs, more.sync_p99_ns, more.syncs);
     all.latency_ios += more.latency_ios;
+    all.more_windows += 1 + more.more_windows;
     all.active_ns += more.active_ns;
     all.ios += more.ios;
     all.read_bytes += more.read_bytes;

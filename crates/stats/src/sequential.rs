@@ -241,9 +241,9 @@ impl Sequential {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
-        // Other modes ask for precision, which takes them far enough.
+        // The precision that the tight mode asks for takes it far enough; slices allow for it by themselves.
         let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
-        let is_safe = holds_if_dependent || is_of_slices || self.goal.mode != Mode::Quick;
+        let is_safe = holds_if_dependent || is_of_slices || self.goal.mode == Mode::Tight;
         let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);
