@@ -1,7 +1,7 @@
 //! How often equal arms are called different, and how many blocks real differences take, by
 //! simulation through the code that concludes on real runs. Prints the tables of docs/benchmarks.md.
 //!
-//! `cargo run --release -p iotax-analyze --example known_truth [RUNS]`
+//! `cargo run --release -p iotax-analyze --example known_truth [RUNS [slices]]`
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
 
 #[path = "../tests/known_truth/noise.rs"]
@@ -21,8 +21,10 @@ const MODES: [StopMode; 3] = [StopMode::Quick, StopMode::Default, StopMode::Tigh
 
 fn main() {
     let runs = std::env::args().nth(1).map_or(500, |runs| runs.parse().expect("a number of runs"));
-    equal(runs);
-    planted(runs);
+    if std::env::args().nth(2).is_none_or(|only| only != "slices") {
+        equal(runs);
+        planted(runs);
+    }
     slices(runs);
 }
 

@@ -51,7 +51,6 @@ impl Times {
     }
 
     /// What is measured of a trial, in windows of a recording.
-    #[expect(clippy::cast_possible_truncation)]
     const fn windows(self) -> usize {
         (self.time_ns / WINDOW_NS) as usize
     }
@@ -126,11 +125,6 @@ impl Scenario {
         let times = Times::slices(recording.slice_windows() as u64 * WINDOW_NS);
         let usual = Self::of(mode, Noise::white(0.0), Disturbance::None);
         Self { times, weather: Weather::Recorded(recording), ..usual }
-    }
-
-    /// In slices of 100 ms with noise of their own.
-    pub(crate) fn sliced(mode: StopMode, noise: Noise) -> Self {
-        Self { times: Times::slices(2 * WINDOW_NS), ..Self::of(mode, noise, Disturbance::None) }
     }
 
     /// The run of this seed, to its end. The schedule is that of the loop that makes real trials.
@@ -257,21 +251,6 @@ impl Tally {
         all.sort_unstable_by(f64::total_cmp);
         all[all.len() / 2]
     }
-}
-
-/// Of how many runs more come less than once in a thousand where the true share is `share`: what a count
-/// may be where the share may. By the binomial distribution.
-pub(crate) fn most(runs: u32, share: f64) -> u32 {
-    let mut probability = (1.0 - share).powf(f64::from(runs));
-    let mut beyond = 1.0 - probability;
-    let mut count = 0;
-    while beyond > 0.001 {
-        let (left, next) = (f64::from(runs - count), f64::from(count + 1));
-        probability *= left / next * share / (1.0 - share);
-        beyond -= probability;
-        count += 1;
-    }
-    count
 }
 
 /// What is measured of a trial.

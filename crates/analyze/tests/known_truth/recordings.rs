@@ -77,13 +77,6 @@ impl Recording {
         (at..at + windows).map(|at| self.iops[at % len]).sum::<f64>() / windows as f64
     }
 
-    /// Standard deviation of its windows, as a share of their mean.
-    pub(crate) fn variation(&self) -> f64 {
-        let mean = self.mean_iops();
-        let squares = self.iops.iter().map(|iops| (iops / mean - 1.0).powi(2)).sum::<f64>();
-        (squares / self.iops.len() as f64).sqrt()
-    }
-
     pub(crate) fn windows(&self) -> usize {
         self.iops.len()
     }

@@ -91,7 +91,7 @@ pub(super) fn more_blocks(blocks: u32, spec: &Draft) -> String {
     match (is_too_few, is_too_short) {
         (true, true) => format!("--max-blocks {blocks} --max-time {minutes}m"),
         (false, true) => format!("--max-time {minutes}m"),
-        (true, false) | (false, false) => format!("--max-blocks {blocks}"),
+        (true | false, false) => format!("--max-blocks {blocks}"),
     }
 }
 
