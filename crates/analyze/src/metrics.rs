@@ -2,7 +2,7 @@
 //! through it.
 
 use iotax_experiment::{IndexLoads, Workload};
-use iotax_stats::sample::variance;
+use iotax_stats::sample::{mean, variance};
 pub use iotax_stats::stopping::Better;
 use iotax_stats::tail::samples_needed;
 use serde::{Serialize, Serializer};
@@ -320,7 +320,7 @@ impl Metric {
     /// Where a slice is far above all others, all others are far below the ratio of all together, and agree
     /// so well on it that chance passes for a difference. So what slices add is also taken against the ratio
     /// of both arms together, as if they were equal: the t of that is the one of plain differences, which no
-    /// such slice makes large. Of the two the one that knows the difference less well counts.
+    /// such slice makes large. The pairs are spread as far as those are.
     pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
         let of_side =
             |side: usize| self.of_each(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
@@ -335,18 +335,22 @@ impl Metric {
         let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
         let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
         let means = [0, 1].map(|side| sum(side, 1) / known.len() as f64);
-        let stretch = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
+        let to_logs = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
         let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
-        let moved = |[a, b]: [[f64; 2]; 2]| {
-            let difference = stretch * (adds(b, means[1]) - adds(a, means[0]));
-            Some([positive(base)?, positive(base * difference.exp())?])
+        let difference =
+            |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
+        let as_equal = variance(&known.iter().map(difference).collect::<Vec<f64>>()).sqrt();
+        let log_ratio = |[a, b]: &[f64; 2]| (b / a).ln();
+        let logs: Vec<f64> = each.iter().flatten().map(log_ratio).collect();
+        let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
+        if as_equal.is_nan() || as_equal <= spread {
+            return each;
+        }
+        let spread_out = |[a, b]: [f64; 2]| {
+            let log_ratio = middle + as_equal / spread * ((b / a).ln() - middle);
+            Some([a, positive(a * log_ratio.exp())?])
         };
-        let as_equal: Vec<Option<[f64; 2]>> =
-            both.iter().map(|both| both.and_then(moved)).collect();
-        let spread = |figures: &[Option<[f64; 2]>]| {
-            variance(&figures.iter().flatten().map(|[a, b]| (b / a).ln()).collect::<Vec<_>>())
-        };
-        if spread(&as_equal) > spread(&each) { as_equal } else { each }
+        each.into_iter().map(|figures| figures.and_then(spread_out)).collect()
     }
 
     /// Whether the figure of a slice is what it adds to that of all of them.
@@ -503,6 +507,27 @@ mod tests {
     use iotax_experiment::{Job, Pace};
 
     use super::*;
+    use crate::stretch;
+
+    #[test]
+    fn a_slice_far_above_all_others_makes_no_difference_sure() {
+        let spec = stretch::tests::spec();
+        let slice = |slot, ios| {
+            let length = iotax_record::TrialLength::Planned;
+            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
+        };
+        let slices: Vec<TrialFacts> =
+            (0..40).map(|slot| slice(slot, if slot == 7 { 100_000 } else { 100 })).collect();
+        let pairs: Vec<[&TrialFacts; 2]> = slices.chunks(2).map(|two| [&two[0], &two[1]]).collect();
+        let logs: Vec<f64> = Metric::Throughput
+            .of_pairs(&pairs)
+            .iter()
+            .map(|pair| pair.map(|[a, b]| (b / a).ln()).unwrap())
+            .collect();
+        let t = mean(&logs) / (variance(&logs) / 20.0).sqrt();
+        assert!((mean(&logs) - (101_900.0_f64 / 2_000.0).ln()).abs() < 1e-9);
+        assert!((t - 1.0).abs() < 1e-3, "{t}, as of plain differences");
+    }
 
     #[test]
     fn each_has_an_id_of_its_own() {

@@ -9,7 +9,7 @@ use crate::play::{Came, Scenario, Tally, Times, Weather};
 use crate::recordings::{Recording, WINDOW_NS};
 
 /// Of each kind of noise; what is asserted of all together is asserted of hundreds.
-const RUNS: u32 = 40;
+const RUNS: u32 = 24;
 /// In the tests that take an hour.
 const MANY_RUNS: u32 = 1000;
 /// Error rate of the verdicts, and of the intervals.
