@@ -78,6 +78,44 @@ fn a_plan_of_a_peel_names_every_subset_of_layers() {
 }
 
 #[test]
+fn a_plan_says_why_trials_are_whole() {
+    let whole = |options: &[&str]| {
+        let args = ["plan", "compare", "-w", "randread-4k", "--seed", "1", "a=mem", "b=mem"];
+        let text = printed(&[&args[..], options].concat());
+        let schedule = text.split_once("Schedule, seed 1\n").unwrap().1;
+        schedule.split_once("  block  1").unwrap().0.to_owned()
+    };
+    assert_snapshot!(whole(&["--time", "3s"]), @"
+    The arms alternate in whole trials, not in short slices: the length of the
+    trials of randread-4k is set (--time, --ramp, or in a file).
+    4 to 40 blocks of 2 trials, 40s to 400s without switching
+    ");
+    assert_snapshot!(whole(&["--drain=90s"]), @"
+    The arms alternate in whole trials, not in short slices: --drain spends burst
+    credits before each trial.
+    4 to 40 blocks of 2 trials, 56s to 560s without switching
+    ");
+    let run = printed(&["plan", "run", "randread-4k", "mem", "-n", "7"]);
+    assert!(!run.contains("slices"), "nothing is compared: {run}");
+}
+
+#[test]
+fn a_plan_in_json_says_whether_trials_are_slices() {
+    let plan = |options: &[&str]| -> serde_json::Value {
+        let args = ["plan", "compare", "-w", "randread-4k", "a=mem", "b=mem", "--format", "json"];
+        serde_json::from_str(&Desk::new().run(&[&args[..], options].concat()).out).unwrap()
+    };
+    let sliced = plan(&[]);
+    assert_eq!(sliced["slices"]["max_blocks"], 5120);
+    assert_eq!(sliced["slices"]["shortest_ns"], 4_800_000_000_u64);
+    assert_eq!(sliced["spec"]["phases"][0]["slices"]["least_ns"], 100_000_000);
+    assert!(sliced["whole_trials"].is_null());
+    let whole = plan(&["--drain"]);
+    assert!(whole["slices"].is_null());
+    assert_eq!(whole["whole_trials"], "drained");
+}
+
+#[test]
 fn a_plan_in_json_has_all_blocks() {
     let args = ["plan", "run", "randread-4k", "mem", "-n", "7", "--format", "json"];
     let plan: serde_json::Value = serde_json::from_str(&Desk::new().run(&args).out).unwrap();

@@ -341,14 +341,16 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_verdict_that_dependent_blocks_would_not_bear_is_none() {
+    fn a_verdict_that_dependent_blocks_would_not_bear_is_none() {
         let d = series(4, -0.2, 0.045);
         let of = |mode| sequential(mode).conclude(&d);
-        assert_eq!((of(Mode::Tight).verdict, of(Mode::Tight).is_guarded), (Verdict::Slower, false));
-        let quick = of(Mode::Quick);
-        assert_eq!((quick.verdict, quick.is_guarded, quick.stop), (Verdict::Undecided, true, None));
-        assert_eq!(of(Mode::Default).verdict, Verdict::Undecided, "no more does the default");
-        assert_eq!(quick.cost, of(Mode::Default).cost, "the interval stays");
+        let tight = of(Mode::Tight);
+        assert_eq!((tight.verdict, tight.is_guarded), (Verdict::Slower, false));
+        for mode in [Mode::Quick, Mode::Default] {
+            let decision = of(mode);
+            assert_eq!((decision.verdict, decision.is_guarded), (Verdict::Undecided, true));
+            assert_eq!((decision.stop, decision.cost), (None, tight.cost), "the interval stays");
+        }
     }
 
     #[test]

@@ -23,8 +23,9 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let (fewest, most) = (plan.min_blocks, plan.max_blocks);
     let alternation = "The arms alternate in short slices, so that each sees the same noise. A pilot on each \
                        arm settles their length before anything is measured.";
-    let limit =
-        plan.max_time_ns.map_or_else(String::new, |ns| format!(", {} at most", span_of_ns(ns)));
+    // One that was set is told with what stops the run.
+    let limit = plan.max_time_ns.filter(|_| spec.stop.max_time_ns.is_none());
+    let limit = limit.map_or_else(String::new, |ns| format!(", {} at most", span_of_ns(ns)));
     let most = grouped(most.into());
     let limits = format!("{fewest} to {most} {}{limit}.", blocks(plan.arms));
     let shortest = format!(
@@ -108,7 +109,7 @@ mod tests {
         three.stop.max_time_ns = Some(95_000_000_000);
         insta::assert_snapshot!(schedule(&three).expect("slices").join("\n"), @"
         The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
-        20 to 5,120 blocks of 3 slices, 95 s at most. The shortest time to a verdict is 7 s: 20 blocks of the shortest slices, without switching.
+        20 to 5,120 blocks of 3 slices. The shortest time to a verdict is 7 s: 20 blocks of the shortest slices, without switching.
         ");
         assert_eq!(
             schedule(&{
