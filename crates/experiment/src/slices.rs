@@ -5,11 +5,10 @@
 //! slice has to be depends on the machine, too, so a pilot settles it once the arms are up, within bounds
 //! that follow from the workload.
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use crate::plan::Phase;
 use crate::spec::{Arm, Design, Draft, Driver, Stop};
-use crate::workload::{Bound, Job, Workload};
+use crate::workload::{Bound, Job, Phase, Slices, Workload};
 
 /// The shortest discarded start of a slice: threads are up, and the queue is full.
 pub const LEAST_SLICE_RAMP_NS: u64 = 20_000_000;
@@ -27,15 +26,6 @@ const FEWEST_BLOCKS: u32 = 20;
 const MOST_BLOCKS: u32 = 5120;
 /// Longest time of an experiment made of slices, where nobody says.
 const MOST_TIME_NS: u64 = 600_000_000_000;
-
-/// That the trials of a workload are slices.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Slices {
-    /// How long the measured window of one is at least, in nanoseconds.
-    pub least_ns: u64,
-    /// What its trials take where they cannot be slices. A window of more than half of that is none.
-    pub usual: Phase,
-}
 
 /// Why the trials of an experiment are not slices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]

@@ -9,7 +9,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::engine::Engine;
 use crate::rule::{Rule, TimeKind};
-use crate::slices::Slices;
 use crate::spec::Yields;
 use crate::tree::Tree;
 
@@ -54,6 +53,24 @@ pub struct Workload {
     /// `time_ns` is the longest that they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
+}
+
+/// The times of one phase's trials.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Phase {
+    /// Discarded start of each trial, in nanoseconds.
+    pub ramp_ns: u64,
+    /// Measured part of each trial, in nanoseconds.
+    pub time_ns: u64,
+}
+
+/// That the trials of a workload are slices.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Slices {
+    /// How long the measured window of one is at least, in nanoseconds.
+    pub least_ns: u64,
+    /// What its trials take where they cannot be slices. A window of more than half of that is none.
+    pub usual: Phase,
 }
 
 /// Where a workload was read.

@@ -13,6 +13,7 @@ use std::ops::Range;
 use serde::{Deserialize, Serialize};
 
 use crate::Draft;
+pub use crate::workload::Phase;
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,15 +57,6 @@ const FIRST_LONG: Range<u32> = 8..16;
 const LEAST_LONG: u32 = 10;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
-
-/// The times of one phase's trials.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Phase {
-    /// Discarded start of each trial, in nanoseconds.
-    pub ramp_ns: u64,
-    /// Measured part of each trial, in nanoseconds.
-    pub time_ns: u64,
-}
 
 impl Plan {
     /// The schedule that `spec` asks for.
