@@ -1,24 +1,31 @@
 //! How often equal arms are called different, and how many blocks real differences take, by
 //! simulation through the code that concludes on real runs. Prints the tables of docs/benchmarks.md.
 //!
-//! `cargo run --release -p iotax-analyze --example known_truth [RUNS]`
+//! `cargo run --release -p iotax-analyze --example known_truth [RUNS [slices]]`
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
 
 #[path = "../tests/known_truth/noise.rs"]
 mod noise;
 #[path = "../tests/known_truth/play.rs"]
 mod play;
+#[path = "../tests/known_truth/recordings.rs"]
+mod recordings;
 
+use iotax_analyze::Verdict;
 use iotax_experiment::StopMode;
 use noise::{Disturbance, Noise};
 use play::Scenario;
+use recordings::Recording;
 
 const MODES: [StopMode; 3] = [StopMode::Quick, StopMode::Default, StopMode::Tight];
 
 fn main() {
     let runs = std::env::args().nth(1).map_or(500, |runs| runs.parse().expect("a number of runs"));
-    equal(runs);
-    planted(runs);
+    if std::env::args().nth(2).is_none_or(|only| only != "slices") {
+        equal(runs);
+        planted(runs);
+    }
+    slices(runs);
 }
 
 /// Equal arms.
@@ -54,7 +61,9 @@ fn equal(runs: u32) {
     ] {
         let cell = |mode| {
             let tally = Scenario { arms, ..Scenario::of(mode, noise, disturbance) }.tally(runs);
-            format!("{:.1} / {:.1} %", percent(tally.signed, runs), percent(tally.any_signed, runs))
+            let [signed, any] =
+                [tally.count(|came| came.signed), tally.count(|came| came.any_signed)];
+            format!("{:.1} / {:.1} %", percent(signed, runs), percent(any, runs))
         };
         let [quick, usual, tight] = MODES.map(cell);
         println!("| {noise} | {disturbance} | {arms} | {quick} | {usual} | {tight} |");
@@ -77,10 +86,10 @@ fn planted(runs: u32) {
                 let tally = Scenario { tax, ..Scenario::of(mode, noise, disturbance) }.tally(runs);
                 format!(
                     "{:.0} %, {:.1} ({}), {:.1}",
-                    percent(tally.slower, runs),
+                    percent(tally.called(Verdict::Slower), runs),
                     tally.mean_blocks(),
-                    tally.blocks[tally.blocks.len() / 2],
-                    percent(tally.missed, runs),
+                    tally.median(|came| f64::from(came.blocks)),
+                    percent(tally.count(|came| came.missed), runs),
                 )
             };
             let [quick, usual, tight] = MODES.map(cell);
@@ -88,6 +97,37 @@ fn planted(runs: u32) {
                 "| {noise} | {disturbance} | {:.0} % | {quick} | {usual} | {tight} |",
                 100.0 * tax
             );
+        }
+    }
+}
+
+/// Slices in noise that was recorded.
+fn slices(runs: u32) {
+    println!(
+        "\n{runs} comparisons in slices per cell: called different from equal, or slower; beside the interval; median time\n"
+    );
+    println!("| noise | tax | `--quick` | default | `--tight` |");
+    println!("|---|---|---|---|---|");
+    for recording in Recording::all().iter().chain(Recording::made()) {
+        for tax in [0.0, 0.02, 0.05, 0.1, 0.2, 0.5] {
+            let cell = |mode| {
+                // These take minutes each, of thousands of slices.
+                let runs = if mode == StopMode::Tight { runs.div_ceil(10) } else { runs };
+                let tally = Scenario { tax, ..Scenario::recorded(mode, recording) }.tally(runs);
+                let called = if tax > 0.0 {
+                    tally.called(Verdict::Slower)
+                } else {
+                    tally.count(|came| came.signed)
+                };
+                format!(
+                    "{:.1} %, {:.1} %, {:.0} s",
+                    percent(called, runs),
+                    percent(tally.count(|came| came.missed), runs),
+                    tally.median(|came| came.seconds),
+                )
+            };
+            let [quick, usual, tight] = MODES.map(cell);
+            println!("| {recording:?} | {:.0} % | {quick} | {usual} | {tight} |", 100.0 * tax);
         }
     }
 }

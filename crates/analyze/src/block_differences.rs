@@ -63,21 +63,17 @@ impl BlockDifferences {
         let mut known = Vec::new();
         let is_stalled = self.metric.has(Trait::Stalls);
         let are_few = is_stalled && stalled::are_few(pairs);
-        // A median has no part of what did not end.
-        let join = are_few && self.metric != Metric::P50;
+        // A median has no part of what did not end, and a rate is that of all slices together.
+        let join = are_few && self.metric != Metric::P50 && !self.metric.is_of_all_slices();
         let joined = if join { stalled::joined(pairs) } else { Vec::new() };
         let joined: Vec<(u32, [&TrialFacts; 2])> =
             joined.iter().map(|(block, pair)| (*block, pair.each_ref())).collect();
         let pairs = if join { joined.as_slice() } else { pairs };
-        let of_side = |side: usize| {
-            let trials: Vec<&TrialFacts> = pairs.iter().map(|(_, pair)| pair[side]).collect();
-            self.metric.of_each(&trials)
-        };
-        let figures: Vec<_> = of_side(0).into_iter().zip(of_side(1)).collect();
-        for ((block, [base, with]), figures) in pairs.iter().zip(figures) {
-            if let (Some(x), Some(y)) = figures {
+        let both: Vec<[&TrialFacts; 2]> = pairs.iter().map(|(_, pair)| *pair).collect();
+        for ((block, pair), figures) in pairs.iter().zip(self.metric.of_pairs(&both)) {
+            if let Some([x, y]) = figures {
                 self.push(*block, x, y);
-                known.push([*base, *with]);
+                known.push(*pair);
             }
         }
         self.in_order(known.iter().map(|[base, with]| Some(base.place? < with.place?)));

@@ -100,7 +100,7 @@ pub(crate) fn conclude(method: &Method, mut rows: Vec<BlockDifferences>) -> Vec<
         .zip(&changes)
         .map(|(row, change)| sequential.sequential_p_if_dependent(unspent(row, change.as_ref())))
         .collect();
-    if sequential.goal().mode == Mode::Quick {
+    if sequential.goal().mode != Mode::Tight && !sequential.design().is_of_slices() {
         // What holds for one of several comparisons may not hold for the family.
         for (decision, adjusted) in decisions.iter_mut().zip(holm::adjusted(&p_if_dependent)) {
             if decision.verdict.is_signed() && adjusted > method.alpha {

@@ -43,6 +43,7 @@ impl TrialOutcome {
     }
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
 #[derive(Debug, Clone)]
 pub(crate) struct TrialFacts {
     pub block: u32,
@@ -124,6 +125,8 @@ pub(crate) struct JobFacts {
     pub cpu_ns: u64,
     pub offered_ios: Option<u64>,
     pub max_slip_ns: u64,
+    /// Windows that it ran in beyond one: those of the other slices of a stretch.
+    pub more_windows: u32,
     pub in_flight_io_ns: u64,
     pub mismatches: u64,
     /// What became of its datagrams.
@@ -179,7 +182,7 @@ impl TrialFacts {
             window_ns: load.window_ns,
             length: trial.length,
             slices: 1,
-            is_slice: workload.slices.is_some() && trial.length == TrialLength::Planned,
+            is_slice: workload.is_sliced() && trial.length == TrialLength::Planned,
             beside: beside(load),
             first_error: first_error(load),
             far_cpu_ns: far_end.map_or(0, |far| far.cpu_busy_ns.unwrap_or(far.cpu_ns)),
@@ -296,6 +299,7 @@ impl JobFacts {
             cpu_ns: record.cpu_user_ns.saturating_add(record.cpu_system_ns),
             offered_ios: record.offered_ios,
             max_slip_ns: record.max_slip_ns,
+            more_windows: 0,
             in_flight_io_ns: record.in_flight_io_ns,
             mismatches: record.verify_mismatches.unwrap_or(0),
             udp: record.udp,

@@ -3,17 +3,20 @@
 
 use iotax_record::TrialLength;
 use iotax_stats::sample::mean;
+use iotax_stats::student::critical_t;
 
 use crate::facts::TrialFacts;
 use crate::metrics::Metric;
 
 /// Short slices on either side that a longer one is compared with: they see the same weather.
 const NEIGHBOURS: usize = 5;
-/// Longer slices of an arm from which on they are believed. Fewer call for another at once.
+/// Longer slices of an arm from which on they are believed. Fewer may call for another at once.
 const ENOUGH: usize = 3;
-/// Standard errors beyond the margin that tell a difference, and that make one suspected.
-const SURE: f64 = 3.3;
-const SUSPECTED: f64 = 2.0;
+/// Two-sided levels at which a difference beyond the margin is told, and suspected.
+const SURE: f64 = 0.001;
+const SUSPECTED: f64 = 0.05;
+/// Slices that tell as much of the noise as one that does not depend on its neighbours.
+const DEPENDENT: usize = 4;
 
 /// What the longer slices of an experiment say of the short ones, the worst arm's first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
@@ -32,7 +35,7 @@ pub enum Lengths {
 pub(crate) struct LengthEffect {
     pub arm: usize,
     pub lengths: Lengths,
-    /// Mean logarithm of the figure of long slices over that of the short ones around them.
+    /// Mean logarithm of the figure of long slices over that of all short ones around them together.
     pub log_ratio: f64,
     /// Window of the longest, in nanoseconds.
     pub long_ns: u64,
@@ -61,32 +64,40 @@ fn of_arm(
         trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm)).collect();
     own.retain(|trial| trial.length != TrialLength::Usual);
     own.sort_by_key(|trial| trial.slot);
-    let log = |trial: &&TrialFacts| metric.of(trial).map(f64::ln);
+    let scale = Scale::of(metric);
+    let figure = |trial: &&TrialFacts| scale.figure(metric, trial);
     let is_short = |trial: &&&TrialFacts| trial.length == TrialLength::Planned;
-    let shorts: Vec<f64> = own.iter().filter(is_short).filter_map(log).collect();
+    let shorts: Vec<f64> = own.iter().filter(is_short).filter_map(figure).collect();
     let short_ns = own.iter().find(is_short)?.window_ns;
     let mut longs = Vec::new();
     for (at, trial) in own.iter().enumerate().filter(|(_, trial)| !is_short(trial)) {
-        let before = own[..at].iter().rev().filter(is_short).filter_map(log).take(NEIGHBOURS);
-        let after = own[at..].iter().filter(is_short).filter_map(log).take(NEIGHBOURS);
+        let before = own[..at].iter().rev().filter(is_short).filter_map(figure).take(NEIGHBOURS);
+        let after = own[at..].iter().filter(is_short).filter_map(figure).take(NEIGHBOURS);
         let around: Vec<f64> = before.chain(after).collect();
-        if let (Some(long), true) = (log(trial), around.len() > NEIGHBOURS) {
-            longs.push((trial.window_ns, long - mean(&around)));
+        let log_ratio = figure(trial).map(|long| scale.log_ratio(&[long], &around));
+        if let (Some(log_ratio), true) = (log_ratio, around.len() > NEIGHBOURS) {
+            longs.push((trial.window_ns, log_ratio));
         }
     }
     // Those about as long as the longest, the latest: what shows after ten seconds does not after one.
     let longest_ns = longs.iter().map(|(window_ns, _)| *window_ns).max()?;
-    longs.retain(|(window_ns, _)| 10 * window_ns >= 7 * longest_ns);
+    longs
+        .retain(|(window_ns, log_ratio)| 10 * window_ns >= 7 * longest_ns && log_ratio.is_finite());
     let latest = &longs[longs.len().saturating_sub(ENOUGH)..];
     let ratios: Vec<f64> = latest.iter().map(|(_, ratio)| *ratio).collect();
     // While one arm has a long slice, each has had so many short ones.
     let slices = usize::try_from(longest_ns / short_ns.max(1)).unwrap_or(usize::MAX);
-    let noise = noise(&shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
+    let noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
     let log_ratio = mean(&ratios);
-    let beyond = (log_ratio.abs() - margin.ln_1p()) * (ratios.len() as f64).sqrt();
-    let lengths = if ratios.len() >= ENOUGH && beyond > SURE * noise {
+    // Those that were repeated at once see the same weather, so that each of them has to show it, and three
+    // prove no more than one.
+    let beyond = |ratio: f64| ratio * log_ratio.signum() - margin.ln_1p();
+    let do_all = ratios.iter().all(|ratio| beyond(*ratio) > 0.0);
+    let freedom = (shorts.len() / DEPENDENT).max(1);
+    let is_beyond = |level| do_all && beyond(log_ratio) > critical_t(level, freedom) * noise;
+    let lengths = if ratios.len() >= ENOUGH && is_beyond(SURE) {
         Lengths::Differ
-    } else if ratios.len() < ENOUGH && beyond > SUSPECTED * noise {
+    } else if ratios.len() < ENOUGH && is_beyond(SUSPECTED) {
         Lengths::Suspected
     } else {
         Lengths::Alike
@@ -94,19 +105,62 @@ fn of_arm(
     Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
 }
 
-/// Standard deviation of what `window` short slices in a row show against those around them; `None` of too
-/// few slices.
-fn noise(shorts: &[f64], window: usize) -> Option<f64> {
+/// What the figures of short slices have to be averaged as to give that of a long one. The mean of their
+/// logarithms is not it: where they differ much, it is far below the logarithm of their mean.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Scale {
+    /// A rate: a slice without any operation has one, too.
+    Rate,
+    /// Time per operation of a loop that begins one when another ends: the inverse of a rate.
+    Time,
+    /// Time per operation at a rate that does not depend on it.
+    TimeAtRate,
+}
+
+impl Scale {
+    fn of(metric: Metric) -> Self {
+        match metric {
+            Metric::Latency | Metric::P99 | Metric::SyncP99 => Self::TimeAtRate,
+            _ if metric.is_time() => Self::Time,
+            _ => Self::Rate,
+        }
+    }
+
+    fn figure(self, metric: Metric, trial: &TrialFacts) -> Option<f64> {
+        match (metric.of(trial), self) {
+            (Some(figure), Self::Time) => Some(figure.recip()),
+            (None, Self::Rate | Self::Time) => trial.stalled_below.map(|_| 0.0),
+            (figure, _) => figure,
+        }
+    }
+
+    /// Logarithm of the metric in some slices over that in others.
+    fn log_ratio(self, some: &[f64], others: &[f64]) -> f64 {
+        let ratio = (mean(some) / mean(others)).ln();
+        if self == Self::Time { -ratio } else { ratio }
+    }
+}
+
+/// Standard deviation of what `window` short slices in a row show against those around them, and at least
+/// what it would be if each were independent of its neighbours; `None` of too few slices.
+fn noise(scale: Scale, shorts: &[f64], window: usize) -> Option<f64> {
     let middle = |values: &[f64]| {
         let (before, rest) = values.split_at(NEIGHBOURS);
         let (inner, after) = rest.split_at(window);
-        mean(inner) - f64::midpoint(mean(before), mean(after))
+        scale.log_ratio(inner, &[before, after].concat())
     };
-    let differences: Vec<f64> = shorts.windows(window + 2 * NEIGHBOURS).map(middle).collect();
-    let squares: f64 = differences.iter().map(|difference| difference.powi(2)).sum();
+    let root = |squares: Vec<f64>| mean(&squares).sqrt();
+    let differences = shorts.windows(window + 2 * NEIGHBOURS).map(middle);
+    let squares: Vec<f64> =
+        differences.filter(|d| d.is_finite()).map(|difference| difference.powi(2)).collect();
+    if squares.len() < 3 {
+        return None;
+    }
+    let step = |two: &[f64]| ((two[1] - two[0]) / mean(shorts)).powi(2) / 2.0;
+    let parts = 1.0 / window as f64 + 0.5 / NEIGHBOURS as f64;
+    let independent = root(shorts.windows(2).map(step).collect()) * parts.sqrt();
     // What agrees to the last bit is not known any better.
-    let sd = (squares / differences.len() as f64).sqrt().max(1e-4);
-    (differences.len() >= 3).then_some(sd)
+    Some(root(squares).max(independent).max(1e-4))
 }
 
 #[cfg(test)]
@@ -146,6 +200,16 @@ mod tests {
         let effect = found(&[12, 14, 16], 0.7, 0.05).unwrap();
         assert!((effect.log_ratio.exp() - 0.7).abs() < 0.02, "{effect:?}");
         assert_eq!((effect.long_ns, effect.short_ns), (1_000_000_000, 100_000_000));
+    }
+
+    #[test]
+    fn rates_that_differ_much_are_averaged_before_their_logarithm_is_taken() {
+        let around = [1.0, 1.0, 1.0, 9.0];
+        assert!(Scale::Rate.log_ratio(&[3.0], &around).abs() < 1e-12);
+        let times: Vec<f64> = around.iter().map(|rate: &f64| rate.recip()).collect();
+        let rates: Vec<f64> = times.iter().map(|time| time.recip()).collect();
+        assert!((Scale::Time.log_ratio(&[3.0 / 2.0], &rates) - 2.0_f64.ln()).abs() < 1e-12);
+        assert_eq!(Scale::TimeAtRate.log_ratio(&[6.0], &around), 2.0_f64.ln());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //! through it.
 
 use iotax_experiment::{IndexLoads, Workload};
+use iotax_stats::sample::variance;
 pub use iotax_stats::stopping::Better;
 use iotax_stats::tail::samples_needed;
 use serde::{Serialize, Serializer};
@@ -103,6 +104,7 @@ impl Metric {
                 better: Better::Higher,
                 compares: |workload| !workload.is_open_loop() && !workload.is_network(),
                 of: |trial| trial.primary().map(JobFacts::iops),
+                parts: Some(ios_and_seconds),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
                 ..PLAIN
@@ -143,6 +145,7 @@ impl Metric {
                 better: Better::Higher,
                 compares: |workload| workload.is_connections() && !workload.is_open_loop(),
                 of: |trial| trial.primary().map(JobFacts::iops),
+                parts: Some(ios_and_seconds),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
                 ..PLAIN
@@ -312,6 +315,45 @@ impl Metric {
         slices.iter().map(|slice| parts(slice).map(moved).and_then(positive)).collect()
     }
 
+    /// The figures of two arms, pair by pair; `None` where one of the two has none.
+    ///
+    /// Where a slice is far above all others, all others are far below the ratio of all together, and agree
+    /// so well on it that chance passes for a difference. So what slices add is also taken against the ratio
+    /// of both arms together, as if they were equal: the t of that is the one of plain differences, which no
+    /// such slice makes large. Of the two the one that knows the difference less well counts.
+    pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
+        let of_side =
+            |side: usize| self.of_each(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+        let each = of_side(0).into_iter().zip(of_side(1)).map(|(a, b)| Some([a?, b?]));
+        let each: Vec<Option<[f64; 2]>> = each.collect();
+        let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);
+        let Some(parts) = self.info().parts.filter(|_| are_slices) else { return each };
+        let of_both = |pair: &[&TrialFacts; 2]| Some([parts(pair[0])?, parts(pair[1])?]);
+        let both: Vec<Option<[[f64; 2]; 2]>> = pairs.iter().map(of_both).collect();
+        let known: Vec<[[f64; 2]; 2]> = both.iter().flatten().copied().collect();
+        let sum = |side: usize, at: usize| known.iter().map(|p| p[side][at]).sum::<f64>();
+        let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
+        let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
+        let means = [0, 1].map(|side| sum(side, 1) / known.len() as f64);
+        let stretch = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
+        let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
+        let moved = |[a, b]: [[f64; 2]; 2]| {
+            let difference = stretch * (adds(b, means[1]) - adds(a, means[0]));
+            Some([positive(base)?, positive(base * difference.exp())?])
+        };
+        let as_equal: Vec<Option<[f64; 2]>> =
+            both.iter().map(|both| both.and_then(moved)).collect();
+        let spread = |figures: &[Option<[f64; 2]>]| {
+            variance(&figures.iter().flatten().map(|[a, b]| (b / a).ln()).collect::<Vec<_>>())
+        };
+        if spread(&as_equal) > spread(&each) { as_equal } else { each }
+    }
+
+    /// Whether the figure of a slice is what it adds to that of all of them.
+    pub(crate) fn is_of_all_slices(self) -> bool {
+        self.info().parts.is_some()
+    }
+
     pub(crate) fn has(self, wanted: Trait) -> bool {
         self.info().traits.contains(&wanted)
     }
@@ -345,6 +387,9 @@ impl Serialize for Metric {
     }
 }
 
+/// What a figure is a ratio of: the part, and the whole.
+type Parts = fn(&TrialFacts) -> Option<[f64; 2]>;
+
 /// What is known of a metric.
 struct MetricInfo {
     /// In records and JSON.
@@ -355,7 +400,7 @@ struct MetricInfo {
     /// The figure of a trial, in `unit`.
     of: fn(&TrialFacts) -> Option<f64>,
     /// What that is a ratio of, where single slices are too short for it.
-    parts: Option<fn(&TrialFacts) -> Option<[f64; 2]>>,
+    parts: Option<Parts>,
     role: Role,
     traits: &'static [Trait],
     /// The quantile of the latencies that it is.
@@ -420,6 +465,12 @@ fn ratio(parts: Option<[f64; 2]>) -> Option<f64> {
     parts.map(|[part, whole]| part / whole)
 }
 
+/// I/Os of the primary job, and the seconds in which it completed them.
+fn ios_and_seconds(trial: &TrialFacts) -> Option<[f64; 2]> {
+    let job = trial.primary()?;
+    (job.active_ns > 0).then_some([job.ios as f64, job.active_ns as f64 / 1e9])
+}
+
 /// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or requests.
 fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
     let job = trial.primary()?;
@@ -427,6 +478,7 @@ fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
 }
 
 /// CPU time of the flows, and what passed of them.
+#[expect(clippy::unnecessary_wraps, reason = "one of several that are called alike")]
 fn cpu_and_mib(trial: &TrialFacts) -> Option<[f64; 2]> {
     let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
     let passed = |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);

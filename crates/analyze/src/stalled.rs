@@ -106,7 +106,7 @@ impl StalledBlocks {
 }
 
 /// Share of the slices of a comparison that may complete nothing before their signs are all that counts.
-const FEW: f64 = 0.05;
+const FEW: f64 = 0.1;
 
 /// Whether so few slices of a comparison completed nothing that there are rates to speak of; false where
 /// none did.

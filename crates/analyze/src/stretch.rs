@@ -14,7 +14,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// `trials`, which are sorted by slot; trials that are no slices, or not usable, as they are.
 pub(crate) fn stretches(spec: &Spec, trials: &[&TrialFacts]) -> Vec<TrialFacts> {
     let workload = spec.workload();
-    let Some(slices) = workload.slices else {
+    let Some(slices) = workload.slices.filter(|_| workload.is_sliced()) else {
         return trials.iter().map(|trial| (*trial).clone()).collect();
     };
     let wanted_ns = slices.usual.time_ns;
@@ -136,6 +136,7 @@ fn add_job(all: &mut JobFacts, more: &JobFacts) {
     all.p99_latency_ns = quantile(all.p99_latency_ns, ios[0], more.p99_latency_ns, ios[1]);
     all.sync_p99_ns = quantile(all.sync_p99_ns, all.syncs, more.sync_p99_ns, more.syncs);
     all.latency_ios += more.latency_ios;
+    all.more_windows += 1 + more.more_windows;
     all.active_ns += more.active_ns;
     all.ios += more.ios;
     all.read_bytes += more.read_bytes;

@@ -14,8 +14,11 @@ use crate::workload::{Bound, Job, Workload};
 /// The shortest discarded start of a slice: threads are up, and the queue is full.
 pub const LEAST_SLICE_RAMP_NS: u64 = 20_000_000;
 
-/// The shortest slice: below it, starting threads and the scheduler's own ticks show.
+/// The shortest slice: below it, what starting and ending one costs shows, and what a device had in flight
+/// for the other arm.
 const LEAST_NS: u64 = 100_000_000;
+/// The same where all arms are stacks in this process: nothing of one reaches into the other's.
+const LEAST_IN_PROCESS_NS: u64 = 50_000_000;
 /// Cycles of whatever is periodic that a slice has room for.
 const CYCLES: f64 = 8.0;
 /// Blocks before the first look: how much slices depend on each other is not known sooner.
@@ -102,8 +105,10 @@ impl Draft {
         if let Some(of) = self.arms.iter().find(|arm| arm.host_commands.is_some()) {
             return Err(WholeTrials::HostCommands { arm: arm(of) });
         }
+        let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
+        let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
         let slices = |phase: &Workload| match phase.slices {
-            Some(_) => phase.sliced(),
+            Some(_) => phase.sliced(least_ns),
             None => Err(WholeTrials::TimesAreSet { workload: phase.name.clone() }),
         };
         self.phases().map(slices).collect()
@@ -119,9 +124,14 @@ impl Draft {
         Some(draft)
     }
 
-    /// Whether its trials are slices, or a pilot may make them so.
-    pub fn is_of_slices(&self) -> bool {
+    /// Whether a pilot may make its trials slices, or has.
+    pub fn may_be_of_slices(&self) -> bool {
         self.workload().slices.is_some()
+    }
+
+    /// Whether its trials are slices.
+    pub fn is_of_slices(&self) -> bool {
+        self.workload().is_sliced()
     }
 
     /// Gives slices up for trials of the usual length: what slices show is not what these would.
@@ -171,8 +181,13 @@ impl Workload {
     /// With trials that are slices, if they may be. Whoever asks for their length takes that back.
     #[must_use]
     pub fn in_slices(mut self) -> Self {
-        self.slices = self.sliced().ok();
+        self.slices = self.sliced(LEAST_NS).ok();
         self
+    }
+
+    /// Whether its trials are slices: a pilot has settled their length, which is less than the usual one.
+    pub fn is_sliced(&self) -> bool {
+        self.slices.is_some_and(|slices| self.time_ns < slices.usual.time_ns)
     }
 
     /// The same with trials that take what they usually do.
@@ -185,7 +200,7 @@ impl Workload {
     }
 
     /// How short its trials may be. A part of one has to be the same as the whole.
-    fn sliced(&self) -> Result<Slices, WholeTrials> {
+    fn sliced(&self, least_ns: u64) -> Result<Slices, WholeTrials> {
         let is_even = |job: &Job| {
             job.bound == Bound::Time
                 && job.start_delay_ns == 0
@@ -202,7 +217,7 @@ impl Workload {
         let index = self.index.map(|index| 1e9 / index.versions_per_second);
         let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
-        let least_ns = LEAST_NS.max((CYCLES * cycle_ns) as u64);
+        let least_ns = least_ns.max((CYCLES * cycle_ns) as u64);
         let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
         if least_ns.saturating_mul(2) > usual.time_ns {
             return Err(WholeTrials::TooShort { least_ns, time_ns: usual.time_ns });
@@ -246,7 +261,7 @@ mod tests {
             let mut draft = preset("randread-4k");
             change(&mut draft);
             let why = draft.alternate();
-            assert!(!draft.is_of_slices() && draft.in_shortest_slices().is_none(), "{why:?}");
+            assert!(!draft.may_be_of_slices() && draft.in_shortest_slices().is_none(), "{why:?}");
             why.unwrap()
         };
         let first_job =

@@ -378,7 +378,7 @@ pub struct Stop {
 pub enum StopMode {
     /// Stop at any verdict.
     Quick,
-    /// A verdict, and its size to within the margin or half of the effect.
+    /// A verdict, and its size to within the margin or a third of the effect.
     Default,
     /// Within 1 point or a tenth of the effect.
     Tight,

@@ -19,7 +19,7 @@ const SWITCHES: f64 = 10.0;
 /// Times the 99th percentile of latency that a start is discarded for.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
-const STEPS_MS: [u64; 6] = [100, 150, 200, 300, 500, 700];
+const STEPS_MS: [u64; 6] = [10, 15, 20, 30, 50, 70];
 
 /// What was seen of the slowest arm.
 #[derive(Debug, Clone, Copy)]
@@ -47,7 +47,7 @@ impl Seen {
 /// # Errors
 /// If an arm could not be brought up again.
 pub fn pilot(spec: &Spec, host: &mut dyn Host, stop: &AtomicBool) -> Result<Spec, Error> {
-    if !spec.is_of_slices() {
+    if !spec.may_be_of_slices() {
         return Ok(spec.clone());
     }
     let phases = spec.phases().map(|phase| times(spec, phase, host, stop));

@@ -16,6 +16,9 @@ use crate::error::Error;
 use crate::host::{Files, Host, Measured, Task, TrialRequest};
 use crate::observer::{Event, Observer};
 
+/// How often a longer slice is repeated that shows something else than short ones.
+const REPEATS: u32 = 3;
+
 /// An arm that failed this often in a row is given up.
 const GIVE_UP_AFTER: u32 = 3;
 
@@ -86,14 +89,15 @@ impl<'a> Trials<'a> {
         let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
-        // A longer slice to be repeated, and how long it was.
-        let (mut again, mut longest) = (false, 1);
+        // How often a longer slice is to be repeated, and how long it was.
+        let (mut again, mut longest) = (0, 1);
         let (mut block, mut most) = (0, plan.max_blocks);
         while block < most {
             let started = self.elapsed();
             self.slices = match plan.slices_of(block) {
                 _ if self.is_usual => 1,
-                1 if again => longest,
+                // Between two of them there is a short one to compare with.
+                1 if again > 0 && self.slices == 1 => longest,
                 slices => slices,
             };
             if self.slices > 1 && !budget.allows(block, started, self.slices) {
@@ -109,9 +113,13 @@ impl<'a> Trials<'a> {
             if let Some(reason) = self.given_up() {
                 return Ok(vec![reason]);
             }
-            longest = longest.max(self.slices);
+            if self.slices > 1 {
+                // Each that the plan has may be repeated anew.
+                again = if plan.slices_of(block) > 1 { REPEATS } else { again - 1 };
+                longest = longest.max(self.slices);
+            }
             block += 1;
-            if !self.is_usual && self.slices == 1 && !is_look(block, most) {
+            if !self.is_usual && self.slices == 1 && !plan.is_look(block) {
                 continue;
             }
             let Setup { phases, observer, .. } = &mut self.setup;
@@ -121,7 +129,9 @@ impl<'a> Trials<'a> {
             if !progress.stop.is_empty() {
                 return Ok(progress.stop);
             }
-            again = progress.lengths == Lengths::Suspected;
+            if progress.lengths != Lengths::Suspected {
+                again = 0;
+            }
             if progress.lengths == Lengths::Differ && !self.is_usual {
                 self.is_usual = true;
                 let spec = self.spec().with(Draft::give_up_slices);
@@ -342,12 +352,6 @@ impl<'a> Trials<'a> {
         self.setup.writer.finish(&end)?;
         Ok(end)
     }
-}
-
-/// Whether the data are looked at after so many blocks: always while they are few, then each time there
-/// are 5 % more.
-fn is_look(blocks: u32, most: u32) -> bool {
-    blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= most
 }
 
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {

@@ -241,9 +241,9 @@ impl Sequential {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
-        // Other modes ask for precision, which takes them far enough.
+        // The precision that the tight mode asks for takes it far enough; slices allow for it by themselves.
         let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
-        let is_safe = holds_if_dependent || is_of_slices || self.goal.mode != Mode::Quick;
+        let is_safe = holds_if_dependent || is_of_slices || self.goal.mode == Mode::Tight;
         let is_guarded = verdict.is_signed() && !is_safe;
         // Too narrow an interval must not end the run; later blocks may clear it.
         let has_goal = dependence.is_none() && self.goal.reached(&cost);
@@ -341,16 +341,16 @@ mod tests {
     }
 
     #[test]
-    fn a_quick_verdict_that_dependent_blocks_would_not_bear_is_none() {
+    fn a_verdict_that_dependent_blocks_would_not_bear_is_none() {
         let d = series(4, -0.2, 0.045);
         let of = |mode| sequential(mode).conclude(&d);
-        assert_eq!(
-            (of(Mode::Default).verdict, of(Mode::Default).is_guarded),
-            (Verdict::Slower, false)
-        );
-        let quick = of(Mode::Quick);
-        assert_eq!((quick.verdict, quick.is_guarded, quick.stop), (Verdict::Undecided, true, None));
-        assert_eq!(quick.cost, of(Mode::Default).cost, "the interval stays");
+        let tight = of(Mode::Tight);
+        assert_eq!((tight.verdict, tight.is_guarded), (Verdict::Slower, false));
+        for mode in [Mode::Quick, Mode::Default] {
+            let decision = of(mode);
+            assert_eq!((decision.verdict, decision.is_guarded), (Verdict::Undecided, true));
+            assert_eq!((decision.stop, decision.cost), (None, tight.cost), "the interval stays");
+        }
     }
 
     #[test]
@@ -435,7 +435,7 @@ mod tests {
 
     #[test]
     fn family_of_one_is_the_plain_decision_and_a_large_one_asks_for_more() {
-        let procedure = sequential(Mode::Default);
+        let procedure = sequential(Mode::Tight);
         let barely = series(4, -0.2, 0.05);
         let alone = procedure.conclude(&barely);
         assert_eq!(alone.verdict, Verdict::Slower);

@@ -19,7 +19,7 @@ use crate::verdict::Verdict;
 pub enum Mode {
     /// Stop at the first verdict.
     Quick,
-    /// Stop at a verdict whose half-width is at most the margin or half of the effect.
+    /// Stop at a verdict whose half-width is at most the margin or a third of the effect.
     #[default]
     Default,
     /// Stop when the half-width is at most 1 point or 10 % of the effect.
@@ -61,7 +61,7 @@ impl Goal {
         let decided = Verdict::of(cost, self.margin).is_decided();
         match self.mode {
             Mode::Quick => decided,
-            Mode::Default => decided && precise(cost, self.margin, 0.5),
+            Mode::Default => decided && precise(cost, self.margin, 1.0 / 3.0),
             Mode::Tight => precise(cost, 0.01, 0.10),
         }
     }

@@ -239,3 +239,22 @@ fn quick_runs_on_dependent_blocks_are_rarely_fooled() {
         assert!(share <= most, "rho {rho}: {share}");
     }
 }
+
+#[test]
+fn equal_slices_that_depend_on_each_other_are_rarely_called_different() {
+    let runs = 3_000;
+    for rho in [0.0, 0.3, 0.6] {
+        let procedure = Sequential::new(Design::of_slices(2_560), 0.05, 0.05, Mode::Quick);
+        let mut rng = rng(20_260_109);
+        let signed = (0..runs).filter(|_| {
+            let mut state = normal(&mut rng);
+            let next = || {
+                state = rho * state + (1.0_f64 - rho * rho).sqrt() * normal(&mut rng);
+                0.2 * state
+            };
+            run(&procedure, next).verdict.is_signed()
+        });
+        let share = signed.count() as f64 / runs as f64;
+        assert!(share <= 0.05 + monte_carlo_margin(runs), "lag-1 {rho}: {share}");
+    }
+}

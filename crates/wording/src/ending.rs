@@ -101,11 +101,11 @@ fn compared(spec: &Spec) -> &'static str {
     }
 }
 
-/// How precise the default mode has a verdict: `within 5 points or half of the effect`
+/// How precise the default mode has a verdict: `within 5 points or a third of the effect`
 pub fn default_precision(margin: f64) -> String {
     let points = exact(100.0 * margin);
     let points = if points == "1" { "1 point".to_owned() } else { format!("{points} points") };
-    format!("within {points} or half of the effect")
+    format!("within {points} or a third of the effect")
 }
 
 fn all_run(spec: &Spec) -> String {
@@ -213,7 +213,7 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, known to within 5 points or half of the effect
+        every arm has a verdict, known to within 5 points or a third of the effect
         every arm has a verdict, or does not keep up with the offered rate
         every arm has a verdict, or completes nothing, as its baseline
         every arm has a verdict, or an effect that changed during the run

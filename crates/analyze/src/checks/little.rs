@@ -38,7 +38,9 @@ fn deviation(facts: &JobFacts) -> Option<(f64, f64, f64, f64)> {
     }
     let (sum_ns, counted_ns) = (facts.service_sum_ns, facts.in_flight_io_ns as f64);
     let active_ns = facts.active_ns as f64;
-    let edges_ns = slots * facts.service_max_ns as f64;
+    // At both ends of several windows they add up like noise.
+    let windows = f64::from(facts.more_windows + 1);
+    let edges_ns = slots * facts.service_max_ns as f64 * windows.sqrt();
     let allowed_ns = TOLERANCE * counted_ns + edges_ns + CLOCK_NS * facts.ios as f64;
     let is_off = counted_ns > 0.0 && (sum_ns - counted_ns).abs() > allowed_ns;
     let limit_ns = slots * active_ns;

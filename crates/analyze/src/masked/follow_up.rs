@@ -148,7 +148,8 @@ fn depths(of: usize, phase: &Workload) -> Vec<(SidePhase, Workload)> {
     let mut depths = Vec::new();
     for depth in Depth::ALL {
         let Some(mut load) = phase.with_depth(depth) else { continue };
-        if load.slices.take().is_some() {
+        if load.is_sliced() {
+            load.slices = None;
             load.time_ns = load.time_ns.saturating_mul(CHECK_SLICES);
         }
         shorten(&mut load);

@@ -1,86 +1,191 @@
 //! Experiments that never happened, through the code that concludes on real ones: the plan orders the
-//! arms of each block, and `Phases` takes in the trials, says when to stop and what came out.
+//! arms of each block and says when to look, and `Phases` takes in the trials, says when to stop and what
+//! came out.
 
-use iotax_analyze::{Comparison, Metric, Phases, Verdict};
-use iotax_experiment::plan::Plan;
-use iotax_experiment::{Arm, Job, Spec, Stop, StopMode, Target, Workload};
+use iotax_analyze::{Comparison, Lengths, Metric, Phases, Verdict};
+use iotax_experiment::plan::{Phase, Plan};
+use iotax_experiment::{Arm, Draft, Job, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
-    DirectionRecord, End, Environment, ExperimentHead, HostRecord, JobRecord, LatencyHistogram,
-    LoadRecord, Outcome, Site, Trial,
+    DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
+    LatencyHistogram, LoadRecord, Outcome, Site, Trial, TrialLength,
 };
 use rand::RngExt;
 
 use crate::noise::{Disk, Disturbance, Noise, Rng, Stream, rng};
+use crate::recordings::{Recording, WINDOW_NS};
 
 const SECOND_NS: f64 = 1e9;
-/// Measured seconds of a trial, discarded ones, and those between two trials.
-const WINDOW: f64 = 5.0;
-const RAMP: f64 = 2.0;
-const SWITCH: f64 = 1.0;
-/// I/Os per second of an arm without a tax.
+/// I/Os per second of an arm without a tax, where no recording says it.
 const RATE: f64 = 20_000.0;
-/// A workload with syncs: throughput, sync latency and CPU per I/O are compared.
+/// A workload with syncs: throughput, the median write, sync latency and CPU per I/O are compared.
 const EVERY: u32 = 64;
+/// Places at which the latencies of a trial lie, spread over a factor of two.
+const SPREAD: u32 = 64;
+/// How often a longer slice is repeated at once.
+const REPEATS: u32 = 3;
+
+/// How long trials take, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Times {
+    /// From the end of one to the start of the next.
+    pub switch_ns: u64,
+    /// What is discarded of each.
+    pub ramp_ns: u64,
+    /// What is measured of each.
+    pub time_ns: u64,
+    /// Whether they are slices, as a pilot settles them.
+    pub are_slices: bool,
+}
+
+impl Times {
+    const LONG: Self = Self {
+        switch_ns: 1_000_000_000,
+        ramp_ns: 2_000_000_000,
+        time_ns: 5_000_000_000,
+        are_slices: false,
+    };
+
+    /// Slices of so many milliseconds, each after a start of 20 ms and a switch of 5 ms.
+    pub(crate) const fn slices(time_ns: u64) -> Self {
+        Self { switch_ns: 5_000_000, ramp_ns: 20_000_000, time_ns, are_slices: true }
+    }
+
+    /// What is measured of a trial, in windows of a recording.
+    const fn windows(self) -> usize {
+        (self.time_ns / WINDOW_NS) as usize
+    }
+
+    /// Of one trial with all that belongs to it.
+    fn seconds(self) -> f64 {
+        (self.switch_ns + self.ramp_ns + self.time_ns) as f64 / SECOND_NS
+    }
+}
+
+/// Where the noise of trials comes from.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Weather {
+    /// Each measure of each arm has its own.
+    OfTrials(Noise),
+    /// Both arms see the windows of a recording, each measure from a place of its own on. A slice has so
+    /// many whole windows, and what lies between two of them is a window, too.
+    Recorded(&'static Recording),
+}
 
 /// Comparisons of one kind.
 #[derive(Debug, Clone)]
 pub(crate) struct Scenario {
     pub mode: StopMode,
     pub arms: usize,
-    pub noise: Noise,
+    pub times: Times,
+    pub weather: Weather,
     pub disturbance: Disturbance,
     /// By which the throughput of the last arm is lower.
     pub tax: f64,
+    /// Seconds at most, if somebody asks for fewer than an experiment takes by itself.
+    pub most_seconds: Option<u32>,
 }
 
 #[expect(clippy::struct_excessive_bools, reason = "each is counted on its own")]
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Came {
     /// Some arm is called slower or faster in the primary measure; in any.
     pub signed: bool,
     pub any_signed: bool,
     /// The same in the median.
     pub typical_signed: bool,
-    /// The last arm's interval of the median holds the truth, if it has one.
+    /// The last arm's interval of the median does not hold the truth, if it has one.
     pub typical_missed: bool,
-    /// The last arm is called slower.
-    pub slower: bool,
-    /// Its interval holds the truth, if it has one.
+    /// What the last arm is called in the primary measure.
+    pub verdict: Verdict,
+    /// Its interval does not hold the truth, if it has one.
     pub missed: bool,
     pub blocks: u32,
+    /// How long it took: slices, what is discarded before each, and switching.
+    pub seconds: f64,
+    /// Slices were given up for longer trials.
+    pub gave_up: bool,
 }
 
 impl Scenario {
     pub(crate) const fn of(mode: StopMode, noise: Noise, disturbance: Disturbance) -> Self {
-        Self { mode, arms: 2, noise, disturbance, tax: 0.0 }
+        let weather = Weather::OfTrials(noise);
+        Self {
+            mode,
+            arms: 2,
+            times: Times::LONG,
+            weather,
+            disturbance,
+            tax: 0.0,
+            most_seconds: None,
+        }
     }
 
-    /// The run of this seed, to its end.
+    /// In slices on a disk, or path, as it was recorded.
+    pub(crate) fn recorded(mode: StopMode, recording: &'static Recording) -> Self {
+        let times = Times::slices(recording.slice_windows() as u64 * WINDOW_NS);
+        let usual = Self::of(mode, Noise::white(0.0), Disturbance::None);
+        Self { times, weather: Weather::Recorded(recording), ..usual }
+    }
+
+    /// The run of this seed, to its end. The schedule is that of the loop that makes real trials.
     pub(crate) fn play(&self, seed: u64) -> Came {
         let experiment = experiment(self, seed);
         let plan = Plan::new(&experiment.spec);
-        let mut rng = rng(seed ^ 0x5eed);
-        let mut stage = Stage {
-            disk: self.disturbance.disk(&mut rng),
-            typical: (0..self.arms).map(|_| Stream::new(self.noise)).collect(),
-            streams: (0..self.arms * 3).map(|_| Stream::new(self.noise)).collect(),
-            rng,
-            now: 0.0,
-            slot: 0,
-        };
+        let mut stage = Stage::new(self, seed);
         let mut phases = Phases::new(&experiment);
         let mut open = vec![vec![true; self.arms]];
-        let mut reasons = Vec::new();
-        for block in 0..plan.max_blocks {
+        let mut reasons = vec![EndReason::AllRun];
+        // How often a longer slice is to be repeated, and how long the longest was.
+        let (mut again, mut longest, mut slices) = (0, 1, 1);
+        let (mut block, mut most, mut gave_up) = (0, plan.max_blocks, false);
+        let allows = |now: f64, seconds: f64| {
+            let end = (now + seconds * self.arms as f64) * SECOND_NS;
+            plan.max_time_ns.is_none_or(|most| end <= most as f64)
+        };
+        while block < most {
+            slices = match plan.slices_of(block) {
+                _ if gave_up => 1,
+                1 if again > 0 && slices == 1 => longest,
+                slices => slices,
+            };
+            if !allows(stage.now, stage.times.seconds() * f64::from(slices)) {
+                slices = 1;
+            }
+            if block > 0 && !allows(stage.now, stage.times.seconds()) {
+                reasons = vec![EndReason::TimeUp];
+                break;
+            }
+            stage.length = match slices {
+                _ if gave_up => TrialLength::Usual,
+                1 => TrialLength::Planned,
+                _ => TrialLength::LongSlice,
+            };
             for (place, arm) in plan.order(block, |arm| open[0][arm]).into_iter().enumerate() {
                 let tax = if arm + 1 == self.arms { self.tax } else { 0.0 };
-                phases.add(&stage.trial(&experiment.spec.arms[arm], (block, place, arm), tax));
+                let which = (block, place, arm);
+                phases.add(&stage.trial(&experiment.spec.arms[arm], which, slices, tax));
+            }
+            if slices > 1 {
+                again = if plan.slices_of(block) > 1 { REPEATS } else { again - 1 };
+                longest = longest.max(slices);
+            }
+            block += 1;
+            if !gave_up && slices == 1 && !plan.is_look(block) {
+                continue;
             }
             let progress = phases.decide();
             open = phases.open(&progress);
-            reasons = progress.stop;
-            if !reasons.is_empty() {
+            if !progress.stop.is_empty() {
+                reasons = progress.stop;
                 break;
+            }
+            if progress.lengths != Lengths::Suspected {
+                again = 0;
+            }
+            if progress.lengths == Lengths::Differ && !gave_up {
+                gave_up = true;
+                stage.times = Times::LONG;
+                most = block + Plan::new(&experiment.spec.with(Draft::give_up_slices)).max_blocks;
             }
         }
         let end = End {
@@ -92,10 +197,10 @@ impl Scenario {
             other_programs: None,
         };
         let (_, analysis) = phases.finish(Some(&end)).remove(0);
-        self.came(&analysis.comparisons)
+        self.came(&analysis.comparisons, stage.now, gave_up)
     }
 
-    fn came(&self, comparisons: &[Comparison]) -> Came {
+    fn came(&self, comparisons: &[Comparison], seconds: f64, gave_up: bool) -> Came {
         let primary = || comparisons.iter().filter(|c| c.metric == Metric::Throughput);
         let last = primary().next_back().expect("a comparison");
         let ends = last.lo.zip(last.hi);
@@ -110,132 +215,210 @@ impl Scenario {
                 .lo
                 .zip(last_typical.hi)
                 .is_some_and(|(lo, hi)| longer < lo || longer > hi),
-            slower: last.verdict == Verdict::Slower,
+            verdict: last.verdict,
             missed: ends.is_some_and(|(lo, hi)| self.tax < lo || self.tax > hi),
             blocks: last.blocks,
+            seconds,
+            gave_up,
         }
     }
 
-    /// So many runs, and the counts of what came of them.
+    /// What came of so many runs.
     pub(crate) fn tally(&self, runs: u32) -> Tally {
-        let mut tally = Tally { runs, ..Tally::default() };
-        for seed in 0..runs {
-            let came = self.play(0x10_7a_00 + u64::from(seed));
-            tally.signed += u32::from(came.signed);
-            tally.any_signed += u32::from(came.any_signed);
-            tally.typical_signed += u32::from(came.typical_signed);
-            tally.typical_missed += u32::from(came.typical_missed);
-            tally.slower += u32::from(came.slower);
-            tally.missed += u32::from(came.missed);
-            tally.blocks.push(came.blocks);
-        }
-        tally.blocks.sort_unstable();
-        tally
+        Tally((0..runs).map(|seed| self.play(0x10_7a_00 + u64::from(seed))).collect())
     }
 }
 
-/// How often something came of so many runs.
+/// What came of runs that differ in their seeds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Tally {
-    pub runs: u32,
-    pub signed: u32,
-    pub any_signed: u32,
-    pub typical_signed: u32,
-    pub typical_missed: u32,
-    pub slower: u32,
-    pub missed: u32,
-    /// Ascending.
-    pub blocks: Vec<u32>,
-}
+pub(crate) struct Tally(Vec<Came>);
 
 impl Tally {
+    pub(crate) fn count(&self, of: impl Fn(&Came) -> bool) -> u32 {
+        u32::try_from(self.0.iter().filter(|came| of(came)).count()).unwrap_or(u32::MAX)
+    }
+
+    pub(crate) fn called(&self, verdict: Verdict) -> u32 {
+        self.count(|came| came.verdict == verdict)
+    }
+
     pub(crate) fn mean_blocks(&self) -> f64 {
-        f64::from(self.blocks.iter().sum::<u32>()) / f64::from(self.runs)
+        f64::from(self.0.iter().map(|came| came.blocks).sum::<u32>()) / self.0.len() as f64
+    }
+
+    pub(crate) fn median(&self, of: impl Fn(&Came) -> f64) -> f64 {
+        let mut all: Vec<f64> = self.0.iter().map(of).collect();
+        all.sort_unstable_by(f64::total_cmp);
+        all[all.len() / 2]
     }
 }
+
+/// What is measured of a trial.
+#[derive(Debug, Clone, Copy)]
+enum Measure {
+    Rate,
+    Sync,
+    Cpu,
+    Typical,
+}
+
+const MEASURES: usize = 4;
 
 /// The machine during one run.
 #[derive(Debug)]
 struct Stage {
+    times: Times,
+    weather: Weather,
     disk: Disk,
-    /// By arm: throughput, sync latency, CPU.
-    streams: Vec<Stream>,
-    /// By arm: the median write.
-    typical: Vec<Stream>,
+    /// Of each measure of each arm.
+    streams: Vec<[Stream; MEASURES]>,
+    /// The window with which each measure begins.
+    first: [usize; MEASURES],
+    /// Windows that are over.
+    over: usize,
+    length: TrialLength,
     rng: Rng,
+    /// Seconds since the start.
     now: f64,
     slot: u32,
+    /// What all trials have in common; histograms take memory.
+    job: JobRecord,
 }
 
 impl Stage {
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-    fn trial(&mut self, arm: &Arm, (block, place, at): (u32, usize, usize), tax: f64) -> Trial {
-        self.now += SWITCH * self.rng.random_range(0.9..1.1) + RAMP;
-        let start = self.now;
-        self.now += WINDOW;
-        let which = (self.slot, place);
-        let [rate, sync, cpu] =
-            [0, 1, 2].map(|measure| self.streams[3 * at + measure].next(&mut self.rng));
-        let rate = RATE * (1.0 - tax) * rate;
-        let speed = self.disk.speed(start, WINDOW, which);
-        let ios = (rate * speed * WINDOW).round() as u64;
-        let per_second = |second: u32| {
-            (rate * self.disk.speed(start + f64::from(second), 1.0, which)).round() as u32
+    fn new(scenario: &Scenario, seed: u64) -> Self {
+        let mut rng = rng(seed ^ 0x5eed);
+        let noise = match scenario.weather {
+            Weather::OfTrials(noise) => noise,
+            Weather::Recorded(_) => Noise::white(0.0),
         };
-        let syncs = (ios / u64::from(EVERY)).max(1);
-        let mut synced = LatencyHistogram::new();
-        let window_ns = (WINDOW * SECOND_NS) as u64;
-        synced.record_many((1e6 * sync / speed) as u64, syncs);
-        // A trial's median is what 1,000 of its writes say, spread by a factor of two.
-        let median_ns = 50e3 / (1.0 - tax) / speed * self.typical[at].next(&mut self.rng);
-        let mut service = LatencyHistogram::new();
-        for _ in 0..1_000 {
-            let spread = 2_f64.powf(self.rng.random_range(-0.5..0.5));
-            service.record((median_ns * spread) as u64);
-        }
-        let write = DirectionRecord {
-            service,
-            ios,
-            bytes: ios * 4096,
-            per_second_ios: (0..WINDOW as u32).map(per_second).collect(),
-            ..DirectionRecord::default()
+        let disk = scenario.disturbance.disk(&mut rng);
+        let first = match scenario.weather {
+            Weather::OfTrials(_) => [0; MEASURES],
+            Weather::Recorded(recording) => {
+                std::array::from_fn(|_| rng.random_range(0..recording.windows()))
+            }
         };
+        let direction =
+            || DirectionRecord { service: LatencyHistogram::empty(), ..DirectionRecord::default() };
         let job = JobRecord {
             name: "writer".into(),
             engine: "sync".into(),
             threads: 1,
             queue_depth: 1,
-            active_ns: window_ns,
-            in_flight_io_ns: window_ns,
-            cpu_user_ns: (ios as f64 * 4000.0 * cpu) as u64,
-            write,
-            sync: synced,
+            read: direction(),
+            write: direction(),
+            sync: LatencyHistogram::empty(),
             ..JobRecord::default()
+        };
+        Self {
+            times: scenario.times,
+            weather: scenario.weather,
+            disk,
+            streams: (0..scenario.arms)
+                .map(|_| std::array::from_fn(|_| Stream::new(noise)))
+                .collect(),
+            first,
+            over: 0,
+            length: TrialLength::Planned,
+            rng,
+            now: 0.0,
+            slot: 0,
+            job,
+        }
+    }
+
+    /// The speed of this trial by a measure, where that of an undisturbed one is 1.
+    fn speed(&mut self, measure: Measure, arm: usize, slices: u32) -> f64 {
+        match self.weather {
+            Weather::OfTrials(_) => {
+                let speed = self.streams[arm][measure as usize].next(&mut self.rng);
+                // A longer one has the mean of so many.
+                speed.powf(f64::from(slices).sqrt().recip())
+            }
+            Weather::Recorded(recording) => {
+                let at = self.first[measure as usize] + self.over;
+                let windows = self.times.windows() * slices as usize;
+                recording.iops(at, windows) / recording.mean_iops()
+            }
+        }
+    }
+
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    fn trial(
+        &mut self,
+        arm: &Arm,
+        (block, place, at): (u32, usize, usize),
+        slices: u32,
+        tax: f64,
+    ) -> Trial {
+        let Times { switch_ns, ramp_ns, time_ns, are_slices } = self.times;
+        let time_ns = time_ns * u64::from(slices);
+        // What is not measured takes a window at least.
+        self.over += (switch_ns + ramp_ns).div_ceil(WINDOW_NS) as usize;
+        // The time limit counts what slices take at least.
+        let jitter = if are_slices { 1.0 } else { self.rng.random_range(0.9..1.1) };
+        self.now += (switch_ns as f64 * jitter + ramp_ns as f64) / SECOND_NS;
+        let (start, window) = (self.now, time_ns as f64 / SECOND_NS);
+        self.now += window;
+        let which = (self.slot, place);
+        let usual = match self.weather {
+            Weather::OfTrials(_) => RATE,
+            Weather::Recorded(recording) => recording.mean_iops(),
+        };
+        let speed = self.disk.speed(start, window, which);
+        let rate = usual * (1.0 - tax) * self.speed(Measure::Rate, at, slices);
+        let ios = (rate * speed * window).round() as u64;
+        let per_second = |second: u32| {
+            (rate * self.disk.speed(start + f64::from(second), 1.0, which)).round() as u32
+        };
+        let per_second_ios = (0..window as u32).map(per_second).collect();
+        // Nothing takes longer than the window, also not all together.
+        let [sync, cpu, typical] = [Measure::Sync, Measure::Cpu, Measure::Typical]
+            .map(|measure| self.speed(measure, at, slices).max(1.0 / (usual * window)));
+        self.over += self.times.windows() * slices as usize;
+        let mut job = self.job.clone();
+        (job.active_ns, job.in_flight_io_ns) = (time_ns, time_ns);
+        let syncs = ios.div_ceil(u64::from(EVERY));
+        job.sync.record_many(((1e6 / sync / speed) as u64).min(time_ns / syncs.max(1)), syncs);
+        job.cpu_user_ns = ((ios as f64 * 4000.0 / cpu) as u64).min(time_ns);
+        let median_ns = 1e9 / usual / (1.0 - tax) / speed / typical;
+        for place in 0..SPREAD {
+            let share = (f64::from(place) + 0.5) / f64::from(SPREAD);
+            let count = (ios * u64::from(place + 1)) / u64::from(SPREAD)
+                - (ios * u64::from(place)) / u64::from(SPREAD);
+            job.write.service.record_many((median_ns * 2_f64.powf(share - 0.5)) as u64, count);
+        }
+        (job.write.ios, job.write.bytes) = (ios, ios * 4096);
+        job.write.per_second_ios = per_second_ios;
+        let load = LoadRecord {
+            driver: "native".into(),
+            window_ns: time_ns,
+            jobs: vec![job],
+            ..LoadRecord::default()
         };
         let slot = self.slot;
         self.slot += 1;
         Trial {
             phase: 0,
+            length: self.length,
             counters: None,
             block,
             slot,
             arm: arm.name.clone(),
-            length: iotax_record::TrialLength::default(),
             started_ns: (start * SECOND_NS) as u64,
-            switch_ns: (SWITCH * SECOND_NS) as u64,
-            outcome: Outcome::Completed,
-            load: Some(LoadRecord {
-                driver: "native".into(),
-                window_ns,
-                jobs: vec![job],
-                ..LoadRecord::default()
-            }),
+            switch_ns,
+            outcome: match load.stalled_below("writer") {
+                None => Outcome::Completed,
+                Some(_) => Outcome::Degraded { reasons: vec!["no I/O completed".into()] },
+            },
+            load: Some(load),
         }
     }
 }
 
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
+    let Times { ramp_ns, time_ns, are_slices, .. } = scenario.times;
     let job = Job {
         read_percent: 0,
         fsync_every: Some(EVERY),
@@ -244,8 +427,6 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     };
     let workload = Workload {
         name: "writes".into(),
-        ramp_ns: (RAMP * SECOND_NS) as u64,
-        time_ns: (WINDOW * SECOND_NS) as u64,
         jobs: vec![job],
         primary: "writer".into(),
         ..Workload::preset("randread-4k").expect("a preset")
@@ -253,7 +434,21 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
     let arm = |number| Arm::new(format!("arm {number}"), Target::Path("/data".into()));
     let arms: Vec<Arm> = (0..scenario.arms).map(arm).collect();
     let sites = vec![Site { storage_id: "one disk".into(), ..Site::default() }; arms.len()];
-    let stop = Stop { mode: scenario.mode, ..Stop::default() };
+    let max_time_ns = scenario.most_seconds.map(|seconds| u64::from(seconds) * 1_000_000_000);
+    let stop = Stop { mode: scenario.mode, max_time_ns, ..Stop::default() };
+    let spec = Spec::compare(workload.in_slices(), arms, stop, seed).expect("a spec");
+    let settled = spec.with(|draft| {
+        let whole_trials = draft.alternate();
+        let times = Phase { ramp_ns, time_ns };
+        if are_slices {
+            assert_eq!(whole_trials, None, "arms that can alternate");
+            draft.settle(Some(&[times]));
+            assert!(draft.is_of_slices());
+        } else {
+            draft.settle(None);
+            (draft.phases[0].ramp_ns, draft.phases[0].time_ns) = (ramp_ns, time_ns);
+        }
+    });
     ExperimentHead {
         cloud: iotax_experiment::CloudChoice::default(),
         format: iotax_record::FORMAT,
@@ -261,7 +456,7 @@ fn experiment(scenario: &Scenario, seed: u64) -> ExperimentHead {
         iotax_version: "0".into(),
         started: "2026-01-01T00:00:00Z".into(),
         command: Vec::new(),
-        spec: Spec::compare(workload, arms, stop, seed).expect("a spec"),
+        spec: settled,
         hosts: vec![HostRecord {
             environment: Environment { cpus: 2, ..Environment::default() },
             ..HostRecord::default()

@@ -128,7 +128,7 @@ impl<'a> Run<'a> {
         let line = ProgressLine::new(&Plan::new(spec), &session.live, asked.output.quiet);
         let show = |done, total| line.laying_out(done, total);
         resolved.advised(lay_out(spec, &mut opened.hosts, &session.stop, &show))?;
-        if spec.is_of_slices() {
+        if spec.may_be_of_slices() {
             line.briefly("finding the length of slices");
         }
         let spec = &iotax_run::pilot(spec, &mut opened.hosts, &session.stop)?;

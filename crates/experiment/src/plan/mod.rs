@@ -91,6 +91,12 @@ impl Plan {
         order
     }
 
+    /// Whether the data are looked at after so many blocks: always while they are few, then each time
+    /// there are 5 % more.
+    pub fn is_look(&self, blocks: u32) -> bool {
+        blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= self.max_blocks
+    }
+
     /// Seed of the load's random choices in block `block`: the same for every arm of the block, so
     /// that all arms see the same offsets.
     pub fn load_seed(&self, block: u32) -> u64 {
@@ -161,6 +167,16 @@ mod tests {
         let blocks = |seed| (0..10).map(|b| plan(4, seed).order(b, |_| true)).collect::<Vec<_>>();
         assert_eq!(blocks(1), blocks(1));
         assert_ne!(blocks(1), blocks(2));
+    }
+
+    #[test]
+    fn looks_are_thinned_as_blocks_get_more() {
+        let plan = Plan { max_blocks: 517, ..plan(2, 0) };
+        assert!((1..40).all(|blocks| plan.is_look(blocks)));
+        let looks =
+            |range: Range<u32>| range.filter(|blocks| plan.is_look(*blocks)).collect::<Vec<u32>>();
+        assert_eq!(looks(40..47), [40, 42, 44, 46]);
+        assert_eq!(looks(495..518), [500, 517], "each 25th, and the last");
     }
 
     #[test]
