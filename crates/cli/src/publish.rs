@@ -26,6 +26,7 @@ pub(crate) struct Shown {
 }
 
 /// What was measured, or read.
+#[expect(clippy::large_enum_variant, reason = "there is one of them")]
 pub(crate) enum Answer {
     /// Of each phase of what is called so.
     Trials {

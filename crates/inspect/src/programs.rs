@@ -100,12 +100,11 @@ impl Programs {
         }
         let own_start = self.all.get(&own).map_or(u64::MAX, |own| own.started);
         let is_adopted = |process: &Process| process.parent == 1 && process.started >= own_start;
-        let is_other = |number: u32, process: &Process| {
-            !process.is_kernel
-                && !self.is_of(number, own)
-                && !(tells_daemons && self.line(number).any(is_adopted))
+        let is_layer = |number| tells_daemons && self.line(number).any(is_adopted);
+        let is_left_out = |number: u32, process: &Process| {
+            process.is_kernel || self.is_of(number, own) || is_layer(number)
         };
-        let others = || self.all.iter().filter(|(number, process)| is_other(**number, process));
+        let others = || self.all.iter().filter(|(number, process)| !is_left_out(**number, process));
         let mut by_name: HashMap<&str, Used> = HashMap::new();
         for (number, process) in others() {
             let sum = by_name.entry(&process.name).or_default();

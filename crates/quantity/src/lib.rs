@@ -10,8 +10,9 @@ pub use number::{
     significant, three_digits, times, two_digits, whole,
 };
 pub use unit::{
-    bandwidth, bit_rate, bytes, gib, iops, iops_limit, limit_figure, mb_per_s, mib_per_s,
-    mib_per_s_limit, per_second, set_time, single_bytes, size, span, span_of_ns, time, time_unit,
+    bandwidth, bit_rate, bytes, gib, iops, iops_limit, limit_figure, mb_per_s, measured_mb_per_s,
+    mib_per_s, mib_per_s_limit, per_second, set_time, single_bytes, size, span, span_of_ns, time,
+    time_unit,
 };
 
 /// `1 trial`, `3 trials`, `1,200 trials`.

@@ -115,6 +115,11 @@ pub fn mb_per_s(rate: f64) -> String {
     format!("{} MB/s", limit_figure(rate / 1e6))
 }
 
+/// One that was measured, in 10^6 bytes: `6.12 MB/s`, `1,849 MB/s`.
+pub fn measured_mb_per_s(rate: f64) -> String {
+    format!("{} MB/s", bandwidth(rate / 1e6))
+}
+
 /// A rate of bytes in a unit that stands elsewhere: `0.047`, `14.0`, `333`, `8,523`.
 pub fn bandwidth(amount: f64) -> String {
     match amount {
@@ -172,6 +177,8 @@ mod tests {
         assert_eq!(mib_per_s_limit(60.0 * MIB), "60 MiB/s");
         let shown = [8.2e6, 96e6, 1.2e9].map(mb_per_s);
         assert_eq!(shown, ["8.2 MB/s", "96 MB/s", "1,200 MB/s"]);
+        let measured = [6.124e6, 120e6, 1_849.1e6].map(measured_mb_per_s);
+        assert_eq!(measured, ["6.12 MB/s", "120 MB/s", "1,849 MB/s"]);
     }
 
     #[test]

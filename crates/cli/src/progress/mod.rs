@@ -70,7 +70,7 @@ impl Moment {
         let limit = limit.map(|left| format!("at most {}", seconds(left)));
         // One of them is always there.
         let rank_of_limit = if verdict.is_some() { 3 } else { 0 };
-        let rank_of_what = if self.slowest.is_empty() { 0 } else { 1 };
+        let rank_of_what = u8::from(!self.slowest.is_empty());
         let parts = [
             Part::new(0, &self.slowest),
             Part::new(4, &self.others),
@@ -358,12 +358,8 @@ mod tests {
     #[test]
     fn the_line_fits_80_and_60_columns() {
         let start = Instant::now();
-        let mut left = Left::new(
-            start,
-            Duration::from_millis(240),
-            [20, 5120],
-            Some(Duration::from_secs(600)),
-        );
+        let mut left =
+            Left::new(start, Duration::from_millis(240), [20, 5120], Some(Duration::from_mins(10)));
         left.done(140, start + Duration::from_secs(34));
         left.expect(Some(170));
         let moment = Moment {

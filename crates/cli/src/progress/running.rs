@@ -86,7 +86,7 @@ impl Pass {
 
 /// `54 s`, `2 min 10 s`
 pub(super) fn seconds(duration: Duration) -> String {
-    iotax_quantity::span(duration.as_secs_f64().ceil() as u64)
+    iotax_quantity::span(duration.as_secs() + u64::from(duration.subsec_nanos() > 0))
 }
 
 /// How fast a load runs right now, for the eye: it is no figure of any report.

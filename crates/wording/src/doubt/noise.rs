@@ -3,7 +3,7 @@
 use iotax_analyze::{NoiseSource, Outlook, Program, ProgramLoad};
 use iotax_experiment::Draft;
 use iotax_experiment::plan::Plan;
-use iotax_quantity::{bandwidth, count, grouped, list, percent};
+use iotax_quantity::{count, grouped, list, measured_mb_per_s, percent};
 
 use crate::name::printable;
 
@@ -61,14 +61,13 @@ fn program(Program { name, load }: &Program) -> String {
     let name = printable(name);
     match load {
         ProgramLoad::Cpu { share } => format!("{name} used {} of the CPU time", percent(*share)),
-        ProgramLoad::Reads { bytes_per_s } => format!("{name} read {}", rate(*bytes_per_s)),
-        ProgramLoad::Writes { bytes_per_s } => format!("{name} wrote {}", rate(*bytes_per_s)),
+        ProgramLoad::Reads { bytes_per_s } => {
+            format!("{name} read {}", measured_mb_per_s(*bytes_per_s))
+        }
+        ProgramLoad::Writes { bytes_per_s } => {
+            format!("{name} wrote {}", measured_mb_per_s(*bytes_per_s))
+        }
     }
-}
-
-/// `120 MB/s`
-fn rate(bytes_per_s: f64) -> String {
-    format!("{} MB/s", bandwidth(bytes_per_s / 1e6))
 }
 
 /// ` Or give it more blocks (--max-time 34m).`, if that is within reach.
@@ -91,7 +90,7 @@ pub(super) fn more_blocks(blocks: u32, spec: &Draft) -> String {
     match (is_too_few, is_too_short) {
         (true, true) => format!("--max-blocks {blocks} --max-time {minutes}m"),
         (false, true) => format!("--max-time {minutes}m"),
-        (true | false, false) => format!("--max-blocks {blocks}"),
+        (_, false) => format!("--max-blocks {blocks}"),
     }
 }
 
