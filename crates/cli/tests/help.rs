@@ -107,8 +107,8 @@ fn a_plan_in_json_says_whether_trials_are_slices() {
     };
     let sliced = plan(&[]);
     assert_eq!(sliced["slices"]["max_blocks"], 5120);
-    assert_eq!(sliced["slices"]["shortest_ns"], 4_800_000_000_u64);
-    assert_eq!(sliced["spec"]["phases"][0]["slices"]["least_ns"], 100_000_000);
+    assert_eq!(sliced["slices"]["shortest_ns"], 2_800_000_000_u64);
+    assert_eq!(sliced["spec"]["phases"][0]["slices"]["least_ns"], 50_000_000);
     assert!(sliced["whole_trials"].is_null());
     let whole = plan(&["--drain"]);
     assert!(whole["slices"].is_null());

@@ -148,8 +148,9 @@ fn depths(of: usize, phase: &Workload) -> Vec<(SidePhase, Workload)> {
     let mut depths = Vec::new();
     for depth in Depth::ALL {
         let Some(mut load) = phase.with_depth(depth) else { continue };
-        if load.is_sliced() {
-            load.slices = None;
+        let is_sliced = load.is_sliced();
+        load.slices = None;
+        if is_sliced {
             load.time_ns = load.time_ns.saturating_mul(CHECK_SLICES);
         }
         shorten(&mut load);

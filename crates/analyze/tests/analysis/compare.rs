@@ -126,7 +126,7 @@ fn mean_throughput_counts_not_the_median_second() {
 fn default_and_tight_ask_for_more_blocks_than_quick() {
     let stop_at = |mode| {
         let mut bed = Bed::compare(&["base", "slow"]).stop(|stop| stop.mode = mode).seed(3);
-        let trials = bed.blocks(40, &[400.0, 340.0], 0.04);
+        let trials = bed.blocks(40, &[400.0, 200.0], 0.3);
         let stops = |blocks: &usize| !bed.decide(&trials[..blocks * 2]).stop.is_empty();
         (1..=40).find(stops).unwrap()
     };
