@@ -297,12 +297,22 @@ impl Metric {
         (self.info().of)(trial).and_then(positive)
     }
 
-    /// The figures of one arm's trials, `None` where one has none.
+    /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse in a
+    /// slice by itself; of speeds a contrast of several arms is better off with what each slice shows.
+    pub(crate) fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
+        if self.is_speed() {
+            trials.iter().map(|trial| self.of(trial)).collect()
+        } else {
+            self.of_all(trials)
+        }
+    }
+
+    /// The same as parts of what all slices come to together.
     ///
     /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets the ratio
     /// of all together, moved by what it adds to it (the first order of Taylor's series). The mean of their
     /// logarithms is that of the ratio, and their spread tells how well it is known.
-    pub(crate) fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
+    fn of_all(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
         let is_coarse = |trial: &&TrialFacts| trial.is_slice;
         let Some(parts) = self.info().parts.filter(|_| trials.iter().any(is_coarse)) else {
             return trials.iter().map(|trial| self.of(trial)).collect();
@@ -323,7 +333,7 @@ impl Metric {
     /// such slice makes large. The pairs are spread as far as those are.
     pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
         let of_side =
-            |side: usize| self.of_each(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+            |side: usize| self.of_all(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
         let each = of_side(0).into_iter().zip(of_side(1)).map(|(a, b)| Some([a?, b?]));
         let each: Vec<Option<[f64; 2]>> = each.collect();
         let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);

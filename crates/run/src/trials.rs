@@ -115,7 +115,7 @@ impl<'a> Trials<'a> {
             }
             if self.slices > 1 {
                 // Each that the plan has may be repeated anew.
-                again = if plan.slices_of(block) > 1 { REPEATS } else { again - 1 };
+                again = if plan.slices_of(block) > 1 { REPEATS } else { again.saturating_sub(1) };
                 longest = longest.max(self.slices);
             }
             block += 1;
