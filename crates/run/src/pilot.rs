@@ -96,13 +96,13 @@ fn times(
 
 fn seen(load: &LoadRecord, primary: &str) -> Option<Seen> {
     let job = load.jobs.iter().find(|job| job.name == primary)?;
-    let (ios, tail_ns) = if job.sync.count() > 0 {
+    let (operations, tail_ns) = if job.sync.count() > 0 {
         (job.sync.count(), job.sync.quantile_ns(0.99))
     } else {
         (JobRecord::ios(job), job.latency_from(true).quantile_ns(0.99))
     };
-    let iops = ios as f64 * 1e9 / job.active_ns.max(1) as f64;
-    (ios > 0).then_some(Seen { iops, p99_ns: tail_ns as f64, switch_ns: 0.0 })
+    let iops = operations as f64 * 1e9 / job.active_ns.max(1) as f64;
+    (operations > 0).then_some(Seen { iops, p99_ns: tail_ns as f64, switch_ns: 0.0 })
 }
 
 /// `None` if a slice would have to be more than half as long as a trial usually is.

@@ -21,7 +21,7 @@ fn noisy_beside(bed: Bed, cpu_share: f64, written_bytes: u64) -> Found {
         })
         .collect();
     let span_ns = 100 * SECOND_NS;
-    let cpu_ns = (cpu_share * 2.0 * span_ns as f64) as u64;
+    let cpu_ns = iotax_quantity::whole(cpu_share * 2.0 * span_ns as f64);
     let program = |name: &str| ProgramUse { name: name.into(), ..ProgramUse::default() };
     let largest = vec![
         ProgramUse { cpu_ns, ..program("rustc") },

@@ -88,9 +88,9 @@ impl ProgressLine {
     /// events it follows the counters of the load, `live`.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let longest = Duration::from_nanos(plan.duration_ns().1);
-        let mut line = Self::of_search(longest, live, quiet);
-        line.plan = Some(plan.clone());
-        line
+        let mut of_plan = Self::of_search(longest, live, quiet);
+        of_plan.plan = Some(plan.clone());
+        of_plan
     }
 
     /// The same for a search for caps that takes about so long.
@@ -98,15 +98,15 @@ impl ProgressLine {
         let running = Running::of(Arc::clone(live));
         let shown = Arc::new(Mutex::new(Moment::default()));
         let (load, moment) = (running.clone(), Arc::clone(&shown));
-        let line = move |_: &_, out: &mut dyn fmt::Write| {
+        let draw = move |_: &_, out: &mut dyn fmt::Write| {
             let (load, columns) = (load.text(), textwrap::termwidth());
-            let line = locked(&moment).line(&load, Instant::now(), columns.saturating_sub(SPINNER));
+            let text = locked(&moment).line(&load, Instant::now(), columns.saturating_sub(SPINNER));
             // Nobody can be told that the line could not be written.
-            let _ = out.write_str(&line);
+            let _ = out.write_str(&text);
         };
         let style = ProgressStyle::with_template("{spinner} {line}")
             .expect("the template is constant")
-            .with_key("line", line);
+            .with_key("line", draw);
         let bar = if quiet {
             ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden())
         } else {
