@@ -53,7 +53,7 @@ impl Clock for Time {
 }
 
 impl Time {
-    fn passes(&self, time: Duration) {
+    pub(crate) fn passes(&self, time: Duration) {
         self.0.set(self.0.get() + time);
     }
 }
@@ -131,7 +131,7 @@ impl Runner for Scripted<'_> {
 
 /// A load at a steady rate, one I/O after the other.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn load(rate: f64, window_ns: u64) -> LoadRecord {
+pub(crate) fn load(rate: f64, window_ns: u64) -> LoadRecord {
     let ios = (rate * window_ns as f64 / 1e9) as u64;
     let mut service = LatencyHistogram::new();
     service.record_many(window_ns / ios.max(1), ios);
@@ -261,7 +261,7 @@ impl Bench {
     }
 }
 
-fn experiment(spec: Spec) -> ExperimentHead {
+pub(crate) fn experiment(spec: Spec) -> ExperimentHead {
     ExperimentHead {
         cloud: iotax_experiment::CloudChoice::default(),
         format: FORMAT,
@@ -275,7 +275,7 @@ fn experiment(spec: Spec) -> ExperimentHead {
     }
 }
 
-struct Silent;
+pub(crate) struct Silent;
 
 impl Observer for Silent {
     fn on(&mut self, _: &Event<'_>) {}
