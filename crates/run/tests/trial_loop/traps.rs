@@ -157,25 +157,26 @@ fn wobble(trial: u32) -> f64 {
     0.97 + 0.06 * f64::from(trial.wrapping_mul(2_654_435_761) >> 16) / 65_536.0
 }
 
-/// Credits that pay for `full_ns` at twice the sustained rate, and come back while nothing is done.
+/// Credits that pay for `full_ns` nanoseconds at twice the sustained rate, and come back while nothing is done.
 struct Bucket {
-    full_ns: f64,
-    left_ns: f64,
-    seen_ns: u64,
+    /// At most so many, each for a nanosecond.
+    room: f64,
+    credits: f64,
+    last_ns: u64,
 }
 
 impl Bucket {
     fn new(full_ns: u64) -> Self {
-        Self { full_ns: full_ns as f64, left_ns: full_ns as f64, seen_ns: 0 }
+        Self { room: full_ns as f64, credits: full_ns as f64, last_ns: 0 }
     }
 
     /// 10,000 IOPS while there are credits, 5,000 for ever.
     fn rate(&mut self, now_ns: u64) -> f64 {
-        let idle_ns = now_ns.saturating_sub(self.seen_ns + STEP_NS) as f64;
-        self.seen_ns = now_ns;
-        self.left_ns = (self.left_ns + idle_ns).min(self.full_ns);
-        if self.left_ns >= STEP_NS as f64 {
-            self.left_ns -= STEP_NS as f64;
+        let idle_ns = now_ns.saturating_sub(self.last_ns + STEP_NS) as f64;
+        self.last_ns = now_ns;
+        self.credits = (self.credits + idle_ns).min(self.room);
+        if self.credits >= STEP_NS as f64 {
+            self.credits -= STEP_NS as f64;
             10_000.0
         } else {
             5_000.0
