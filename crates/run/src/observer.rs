@@ -38,7 +38,7 @@ pub enum Event<'a> {
     },
     /// A round of preconditioning ended.
     RoundEnded,
-    /// A trial ended and is on disk.
+    /// A trial ended and is written.
     TrialEnded(&'a Trial),
     /// A probe of a search for caps is about to start, or a pause, which takes so long.
     StepStarts { purpose: Purpose, takes: Duration },

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use iotax_analyze::{Lengths, Phases, Sustained};
-use iotax_experiment::plan::{Phase, Plan};
+use iotax_experiment::plan::{Phase, Plan, SliceLengths};
 use iotax_experiment::{Draft, IndexEnds, Spec, Workload};
 use iotax_record::{
     End, EndReason, ExperimentHead, JobRecord, LoadRecord, Outcome, Trial, TrialLength, Writer,
@@ -15,9 +15,6 @@ use crate::clock::{Clock, nanos};
 use crate::error::Error;
 use crate::host::{Files, Host, Measured, Task, TrialRequest};
 use crate::observer::{Event, Observer};
-
-/// How often a longer slice is repeated that shows something else than short ones.
-const REPEATS: u32 = 3;
 
 /// An arm that failed this often in a row is given up.
 const GIVE_UP_AFTER: u32 = 3;
@@ -89,20 +86,15 @@ impl<'a> Trials<'a> {
         let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
-        // How often a longer slice is to be repeated, and how long it was.
-        let (mut again, mut longest) = (0, 1);
+        let mut lengths = SliceLengths::default();
         let (mut block, mut most) = (0, plan.max_blocks);
         while block < most {
             let started = self.elapsed();
-            self.slices = match plan.slices_of(block) {
-                _ if self.is_usual => 1,
-                // Between two of them there is a short one to compare with.
-                1 if again > 0 && self.slices == 1 => longest,
-                slices => slices,
+            self.slices = if self.is_usual {
+                1
+            } else {
+                lengths.next(plan, block, |slices| budget.allows(block, started, slices))
             };
-            if self.slices > 1 && !budget.allows(block, started, self.slices) {
-                self.slices = 1;
-            }
             if !budget.allows(block, started, 1) {
                 return Ok(vec![EndReason::TimeUp]);
             }
@@ -112,11 +104,6 @@ impl<'a> Trials<'a> {
             budget.block_took(self.elapsed().saturating_sub(started), self.slices);
             if let Some(reason) = self.given_up() {
                 return Ok(vec![reason]);
-            }
-            if self.slices > 1 {
-                // Each that the plan has may be repeated anew.
-                again = if plan.slices_of(block) > 1 { REPEATS } else { again.saturating_sub(1) };
-                longest = longest.max(self.slices);
             }
             block += 1;
             if !self.is_usual && self.slices == 1 && !plan.is_look(block) {
@@ -130,7 +117,7 @@ impl<'a> Trials<'a> {
                 return Ok(progress.stop);
             }
             if progress.lengths != Lengths::Suspected {
-                again = 0;
+                lengths.are_clear();
             }
             if progress.lengths == Lengths::Differ && !self.is_usual {
                 self.is_usual = true;

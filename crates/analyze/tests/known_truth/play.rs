@@ -3,7 +3,7 @@
 //! came out.
 
 use iotax_analyze::{Comparison, Lengths, Metric, Phases, Verdict};
-use iotax_experiment::plan::{Phase, Plan};
+use iotax_experiment::plan::{Phase, Plan, SliceLengths};
 use iotax_experiment::{Arm, Draft, Job, Spec, Stop, StopMode, Target, Workload};
 use iotax_record::{
     DirectionRecord, End, EndReason, Environment, ExperimentHead, HostRecord, JobRecord,
@@ -21,8 +21,6 @@ const RATE: f64 = 20_000.0;
 const EVERY: u32 = 64;
 /// Places at which the latencies of a trial lie, spread over a factor of two.
 const SPREAD: u32 = 64;
-/// How often a longer slice is repeated at once.
-const REPEATS: u32 = 3;
 
 /// How long trials take, in nanoseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -135,22 +133,15 @@ impl Scenario {
         let mut phases = Phases::new(&experiment);
         let mut open = vec![vec![true; self.arms]];
         let mut reasons = vec![EndReason::AllRun];
-        // How often a longer slice is to be repeated, and how long the longest was.
-        let (mut again, mut longest, mut slices) = (0, 1, 1);
+        let mut lengths = SliceLengths::default();
         let (mut block, mut most, mut gave_up) = (0, plan.max_blocks, false);
         let allows = |now: f64, seconds: f64| {
             let end = (now + seconds * self.arms as f64) * SECOND_NS;
             plan.max_time_ns.is_none_or(|most| end <= most as f64)
         };
         while block < most {
-            slices = match plan.slices_of(block) {
-                _ if gave_up => 1,
-                1 if again > 0 && slices == 1 => longest,
-                slices => slices,
-            };
-            if !allows(stage.now, stage.times.seconds() * f64::from(slices)) {
-                slices = 1;
-            }
+            let fits = |slices| allows(stage.now, stage.times.seconds() * f64::from(slices));
+            let slices = if gave_up { 1 } else { lengths.next(&plan, block, fits) };
             if block > 0 && !allows(stage.now, stage.times.seconds()) {
                 reasons = vec![EndReason::TimeUp];
                 break;
@@ -165,10 +156,6 @@ impl Scenario {
                 let which = (block, place, arm);
                 phases.add(&stage.trial(&experiment.spec.arms[arm], which, slices, tax));
             }
-            if slices > 1 {
-                again = if plan.slices_of(block) > 1 { REPEATS } else { again - 1 };
-                longest = longest.max(slices);
-            }
             block += 1;
             if !gave_up && slices == 1 && !plan.is_look(block) {
                 continue;
@@ -180,7 +167,7 @@ impl Scenario {
                 break;
             }
             if progress.lengths != Lengths::Suspected {
-                again = 0;
+                lengths.are_clear();
             }
             if progress.lengths == Lengths::Differ && !gave_up {
                 gave_up = true;

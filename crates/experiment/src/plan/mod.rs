@@ -6,14 +6,14 @@
 //! of block `b` depends on the seed and on `b` alone, so a plan can be printed before it is run, and
 //! dropping a resolved arm does not change the others' order.
 
+mod lengths;
 mod order;
-
-use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
 use crate::Draft;
 pub use crate::workload::Phase;
+pub use lengths::SliceLengths;
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -50,13 +50,6 @@ const fn is_default(is: &bool) -> bool {
 const fn is_one(at_once: &usize) -> bool {
     *at_once == 1
 }
-
-/// Among these blocks is the first of longer slices.
-const FIRST_LONG: Range<u32> = 8..16;
-/// How many slices a longer one is as long as, at the least.
-const LEAST_LONG: u32 = 10;
-/// The part of the time for longer slices.
-const TENTH: u32 = 10;
 
 impl Plan {
     /// The schedule that `spec` asks for.
@@ -95,28 +88,6 @@ impl Plan {
         self.seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
     }
 
-    /// How many slices the trials of block `block` are as long as: 1, but for some at random places. The first
-    /// of these is among the blocks before the first look; each later one is longer, as long as a tenth of all
-    /// slices before it, and as many slices lie between them as make it a tenth of the time.
-    pub fn slices_of(&self, block: u32) -> u32 {
-        let mut next = FIRST_LONG.start + self.toss(0, FIRST_LONG.end - FIRST_LONG.start);
-        while self.has_slices && next <= block {
-            let slices = LEAST_LONG.max(next / TENTH);
-            if next == block {
-                return slices;
-            }
-            let between = slices * TENTH;
-            next += between - between / TENTH + self.toss(next, between / 5);
-        }
-        1
-    }
-
-    /// A number below `of`, fixed for each `at`.
-    fn toss(&self, at: u32, of: u32) -> u32 {
-        let bits = (self.seed ^ (u64::from(at) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        u32::try_from((bits >> 33) % u64::from(of.max(1))).unwrap_or(0)
-    }
-
     /// Time of one block with `open` arms, without switching, in nanoseconds.
     pub fn block_ns(&self, open: usize) -> u64 {
         let phase_ns = |phase: &Phase| phase.ramp_ns.saturating_add(phase.time_ns);
@@ -137,11 +108,13 @@ impl Plan {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
+    use std::ops::Range;
+
     use super::*;
     use proptest::prelude::*;
 
-    fn plan(arms: usize, seed: u64) -> Plan {
+    pub(crate) fn plan(arms: usize, seed: u64) -> Plan {
         Plan {
             at_once: 1,
             arms,
@@ -169,23 +142,6 @@ mod tests {
             |range: Range<u32>| range.filter(|blocks| plan.is_look(*blocks)).collect::<Vec<u32>>();
         assert_eq!(looks(40..47), [40, 42, 44, 46]);
         assert_eq!(looks(495..518), [500, 517], "each 25th, and the last");
-    }
-
-    #[test]
-    fn longer_slices_are_a_tenth_of_the_time_and_grow() {
-        for seed in 0..50 {
-            let plan = Plan { has_slices: true, ..plan(2, seed) };
-            let long: Vec<(u32, u32)> = (0..4000)
-                .map(|block| (block, plan.slices_of(block)))
-                .filter(|(_, slices)| *slices > 1)
-                .collect();
-            assert!(FIRST_LONG.contains(&long[0].0), "{long:?}");
-            assert!(long.is_sorted_by_key(|(_, slices)| slices), "{long:?}");
-            assert!(long.last().unwrap().1 > 150, "{long:?}");
-            let slices: u32 = long.iter().map(|(_, slices)| slices).sum();
-            assert!((0.08..0.2).contains(&(f64::from(slices) / 4000.0)), "{long:?}");
-        }
-        assert!((0..4000).all(|block| plan(2, 0).slices_of(block) == 1));
     }
 
     #[test]
