@@ -19,7 +19,7 @@ pub(crate) struct Evidence<'a> {
     pub trials: &'a [&'a TrialFacts],
     /// The same, slices joined to what checks can be made on.
     pub stretches: &'a [TrialFacts],
-    /// Of longer slices beside short ones; empty where there are none.
+    /// How longer slices compare with short ones, by arm; empty without longer slices.
     pub lengths: &'a [LengthEffect],
     /// Trials beside `trials`: slices that were given up.
     pub left_out: u32,

@@ -1,4 +1,4 @@
-//! Does a short slice show the same as a long one. A bucket of credits refills while the other arm has its
+//! Whether a short slice shows the same as a long one. A bucket of credits refills while the other arm has its
 //! turn, a cache drains, a device falls asleep: what a slice shows may be true of slices alone.
 
 use iotax_record::TrialLength;
@@ -12,7 +12,7 @@ use crate::metrics::Metric;
 const NEIGHBOURS: usize = 5;
 /// Longer slices of an arm from which on they are believed. Fewer may call for another at once.
 const ENOUGH: usize = 3;
-/// Two-sided levels at which a difference beyond the margin is told, and suspected.
+/// Two-sided levels of the test that a difference is beyond the margin: to report it, and to suspect it.
 const SURE: f64 = 0.001;
 const SUSPECTED: f64 = 0.05;
 /// Slices that tell as much of the noise as one that does not depend on its neighbours.
@@ -85,7 +85,7 @@ fn of_arm(
         .retain(|(window_ns, log_ratio)| 10 * window_ns >= 7 * longest_ns && log_ratio.is_finite());
     let latest = &longs[longs.len().saturating_sub(ENOUGH)..];
     let ratios: Vec<f64> = latest.iter().map(|(_, ratio)| *ratio).collect();
-    // While one arm has a long slice, each has had so many short ones.
+    // In the time of a long slice each arm has this many short ones.
     let slices = usize::try_from(longest_ns / short_ns.max(1)).unwrap_or(usize::MAX);
     let noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
     let log_ratio = mean(&ratios);
@@ -170,7 +170,7 @@ mod tests {
     use super::*;
     use crate::stretch;
 
-    /// Slices of 100 ms of two arms, and of 1 s in these blocks, which are so many times as fast.
+    /// Slices of 100 ms of two arms; in the blocks `long_at` slices of 1 s, `factor` times as fast.
     fn found(long_at: &[u32], factor: f64, noise: f64) -> Option<LengthEffect> {
         let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(3);
         let spec = stretch::tests::spec();

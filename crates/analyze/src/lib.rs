@@ -39,6 +39,7 @@ mod results;
 mod rules;
 mod screened;
 mod seconds;
+mod slice_figures;
 mod slow_mode;
 mod spread;
 mod stalled;

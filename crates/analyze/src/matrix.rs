@@ -10,7 +10,7 @@ use crate::analysis::{
     ArmSummary, Comparison, Estimate, FactorEffect, FactorEffects, FactorInteraction, FactorShift,
 };
 use crate::block_differences::BlockDifferences;
-use crate::blocks::{Block, Blocks};
+use crate::blocks::Blocks;
 use crate::compare;
 use crate::conclude::{Conclusion, conclude};
 use crate::facts::{JobFacts, TrialFacts};
@@ -314,15 +314,7 @@ impl Factors {
 /// By block, by arm.
 fn figures(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {
     let arms = blocks.all.first().map_or(0, |block| block.trials.len());
-    let of_arm = |arm: usize| {
-        let trials: Vec<&TrialFacts> =
-            blocks.all.iter().filter_map(|block| block.trials[arm]).collect();
-        let mut figures = metric.of_each(&trials).into_iter();
-        let of_block = |block: &Block<'_>| block.trials[arm].and_then(|_| figures.next().flatten());
-        blocks.all.iter().map(of_block).collect::<Vec<_>>()
-    };
-    let by_arm: Vec<Vec<Option<f64>>> = (0..arms).map(of_arm).collect();
-    (0..blocks.all.len()).map(|block| by_arm.iter().map(|arm| arm[block]).collect()).collect()
+    metric.by_block(blocks.all.len(), arms, |block, arm| blocks.all[block].trials[arm])
 }
 
 fn logarithms(blocks: &Blocks<'_>, metric: Metric) -> Vec<Vec<Option<f64>>> {

@@ -2,7 +2,6 @@
 //! through it.
 
 use iotax_experiment::{IndexLoads, Workload};
-use iotax_stats::sample::{mean, variance};
 pub use iotax_stats::stopping::Better;
 use iotax_stats::tail::samples_needed;
 use serde::{Serialize, Serializer};
@@ -238,7 +237,7 @@ impl Metric {
     /// Operations of the primary job that a trial needs for its figure in the primary metric to mean
     /// something: for a quantile those that leave some beyond it.
     pub fn operations_needed(workload: &Workload) -> u64 {
-        /// For a mean: so many that one more or less does not show.
+        /// For a mean: one operation more or less changes it by half a percent.
         const FOR_A_MEAN: u64 = 200;
         let first = Self::of_workload(workload).first().and_then(|metric| metric.quantile());
         first.map_or(FOR_A_MEAN, samples_needed)
@@ -297,75 +296,9 @@ impl Metric {
         (self.info().of)(trial).and_then(positive)
     }
 
-    /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse in a
-    /// slice by itself; of speeds a contrast of several arms is better off with what each slice shows.
-    pub(crate) fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
-        if self.is_speed() {
-            trials.iter().map(|trial| self.of(trial)).collect()
-        } else {
-            self.of_all(trials)
-        }
-    }
-
-    /// The same as parts of what all slices come to together.
-    ///
-    /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets the ratio
-    /// of all together, moved by what it adds to it (the first order of Taylor's series). The mean of their
-    /// logarithms is that of the ratio, and their spread tells how well it is known.
-    fn of_all(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
-        let is_coarse = |trial: &&TrialFacts| trial.is_slice;
-        let Some(parts) = self.info().parts.filter(|_| trials.iter().any(is_coarse)) else {
-            return trials.iter().map(|trial| self.of(trial)).collect();
-        };
-        let slices = trials;
-        let known: Vec<[f64; 2]> = slices.iter().filter_map(|slice| parts(slice)).collect();
-        let [part, whole] = [0, 1].map(|at| known.iter().map(|parts| parts[at]).sum::<f64>());
-        let (all, mean) = (part / whole, whole / known.len() as f64);
-        let moved = |[part, whole]: [f64; 2]| all * ((part - all * whole) / (all * mean)).exp();
-        slices.iter().map(|slice| parts(slice).map(moved).and_then(positive)).collect()
-    }
-
-    /// The figures of two arms, pair by pair; `None` where one of the two has none.
-    ///
-    /// Where a slice is far above all others, all others are far below the ratio of all together, and agree
-    /// so well on it that chance passes for a difference. So what slices add is also taken against the ratio
-    /// of both arms together, as if they were equal: the t of that is the one of plain differences, which no
-    /// such slice makes large. The pairs are spread as far as those are.
-    pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
-        let of_side =
-            |side: usize| self.of_all(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
-        let each = of_side(0).into_iter().zip(of_side(1)).map(|(a, b)| Some([a?, b?]));
-        let each: Vec<Option<[f64; 2]>> = each.collect();
-        let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);
-        let Some(parts) = self.info().parts.filter(|_| are_slices) else { return each };
-        let of_both = |pair: &[&TrialFacts; 2]| Some([parts(pair[0])?, parts(pair[1])?]);
-        let both: Vec<Option<[[f64; 2]; 2]>> = pairs.iter().map(of_both).collect();
-        let known: Vec<[[f64; 2]; 2]> = both.iter().flatten().copied().collect();
-        let sum = |side: usize, at: usize| known.iter().map(|p| p[side][at]).sum::<f64>();
-        let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
-        let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
-        let means = [0, 1].map(|side| sum(side, 1) / known.len() as f64);
-        let to_logs = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
-        let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
-        let difference =
-            |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
-        let as_equal = variance(&known.iter().map(difference).collect::<Vec<f64>>()).sqrt();
-        let log_ratio = |[a, b]: &[f64; 2]| (b / a).ln();
-        let logs: Vec<f64> = each.iter().flatten().map(log_ratio).collect();
-        let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
-        if as_equal.is_nan() || as_equal <= spread {
-            return each;
-        }
-        let spread_out = |[a, b]: [f64; 2]| {
-            let log_ratio = middle + as_equal / spread * ((b / a).ln() - middle);
-            Some([a, positive(a * log_ratio.exp())?])
-        };
-        each.into_iter().map(|figures| figures.and_then(spread_out)).collect()
-    }
-
-    /// Whether the figure of a slice is what it adds to that of all of them.
-    pub(crate) fn is_of_all_slices(self) -> bool {
-        self.info().parts.is_some()
+    /// What its figure is a ratio of, where single slices are too short for it.
+    pub(crate) const fn parts(self) -> Option<Parts> {
+        self.info().parts
     }
 
     pub(crate) fn has(self, wanted: Trait) -> bool {
@@ -402,7 +335,7 @@ impl Serialize for Metric {
 }
 
 /// What a figure is a ratio of: the part, and the whole.
-type Parts = fn(&TrialFacts) -> Option<[f64; 2]>;
+pub(crate) type Parts = fn(&TrialFacts) -> Option<[f64; 2]>;
 
 /// What is known of a metric.
 struct MetricInfo {
@@ -517,27 +450,6 @@ mod tests {
     use iotax_experiment::{Job, Pace};
 
     use super::*;
-    use crate::stretch;
-
-    #[test]
-    fn a_slice_far_above_all_others_makes_no_difference_sure() {
-        let spec = stretch::tests::spec();
-        let slice = |slot, ios| {
-            let length = iotax_record::TrialLength::Planned;
-            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
-        };
-        let slices: Vec<TrialFacts> =
-            (0..40).map(|slot| slice(slot, if slot == 7 { 100_000 } else { 100 })).collect();
-        let pairs: Vec<[&TrialFacts; 2]> = slices.chunks(2).map(|two| [&two[0], &two[1]]).collect();
-        let logs: Vec<f64> = Metric::Throughput
-            .of_pairs(&pairs)
-            .iter()
-            .map(|pair| pair.map(|[a, b]| (b / a).ln()).unwrap())
-            .collect();
-        let t = mean(&logs) / (variance(&logs) / 20.0).sqrt();
-        assert!((mean(&logs) - (101_900.0_f64 / 2_000.0).ln()).abs() < 1e-9);
-        assert!((t - 1.0).abs() < 1e-3, "{t}, as of plain differences");
-    }
 
     #[test]
     fn each_has_an_id_of_its_own() {

@@ -137,7 +137,7 @@ pub(crate) fn joined(pairs: &[(u32, [&TrialFacts; 2])]) -> Vec<(u32, [TrialFacts
 /// The first arm whose latest trials all completed nothing, so many in a row.
 pub(crate) fn given_up(trials: &[TrialFacts], spec: &Spec) -> Option<usize> {
     let workload = spec.workload();
-    // As long without anything as so many trials of the usual length would be.
+    // Slices in a row count once they are as long together as that many usual trials.
     let times = workload.slices.map_or(1, |slices| slices.usual.time_ns / workload.time_ns.max(1));
     let enough = u64::from(GIVE_UP_AFTER).saturating_mul(times.max(1));
     (0..spec.arms.len()).find(|arm| {

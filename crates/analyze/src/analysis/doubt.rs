@@ -146,7 +146,7 @@ pub enum DoubtKind {
     LevelChanged { metric: Metric, after: u32, ratio: f64 },
     /// Seen by the depth check.
     LevelSince { arms: Vec<LevelShift> },
-    /// A long slice of an arm has so many times the figure of short ones.
+    /// `ratio`: the figure of an arm's long slices over that of its short ones.
     ShortSlices { metric: Metric, ratio: f64, short_ns: u64, long_ns: u64, given_up: bool },
     /// Preconditioning ended before that.
     NotSteady { rounds: u32, window: Option<Steadiness> },
@@ -309,7 +309,7 @@ pub struct LevelShift {
 /// Blocks that a verdict takes are within reach up to this many times those that were run.
 pub const REACH: u32 = 10;
 
-/// Whether so many blocks, or trials, in all are worth telling after `spent` of them.
+/// Whether a verdict that needs `needed` blocks, or trials, in all is within reach after `spent` of them.
 pub const fn is_within_reach(needed: u32, spent: u32) -> bool {
     needed <= spent.saturating_mul(REACH)
 }

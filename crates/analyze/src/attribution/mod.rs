@@ -134,15 +134,13 @@ impl<'a> Peel<'a> {
 
     /// By block, one per arm; not a number where a trial has none.
     fn figures(&self, metric: Metric) -> Vec<Vec<f64>> {
-        let of_arm = |arm: usize| {
-            metric.of_each(&self.blocks.iter().map(|(_, trials)| trials[arm]).collect::<Vec<_>>())
-        };
         let arms = self.blocks.first().map_or(0, |(_, trials)| trials.len());
-        let by_arm: Vec<_> = (0..arms).map(of_arm).collect();
-        let of_block = |block: usize| {
-            by_arm.iter().map(|arm: &Vec<Option<f64>>| arm[block].unwrap_or(f64::NAN)).collect()
+        let figures =
+            metric.by_block(self.blocks.len(), arms, |block, arm| Some(self.blocks[block].1[arm]));
+        let known = |row: Vec<Option<f64>>| {
+            row.into_iter().map(|figure| figure.unwrap_or(f64::NAN)).collect()
         };
-        (0..self.blocks.len()).map(of_block).collect()
+        figures.into_iter().map(known).collect()
     }
 
     fn gate(&self, metric: Metric) -> Option<Verdict> {

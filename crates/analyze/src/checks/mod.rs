@@ -87,7 +87,7 @@ const CHECKS_OF_RESULTS: &[SelfCheck] =
 pub(crate) fn run(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let checks = if evidence.is_of_results() { CHECKS_OF_RESULTS } else { CHECKS };
     let mut doubts: Vec<Doubt> = checks.iter().flat_map(|check| check(evidence)).collect();
-    // What the noise is from is told once, by name.
+    // One doubt names the source of the noise.
     let names_programs = |doubt: &Doubt| {
         let source = match &doubt.kind {
             DoubtKind::Noise(noise) => noise.source.as_ref(),

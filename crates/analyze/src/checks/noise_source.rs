@@ -26,7 +26,7 @@ const CARRIED: f64 = 0.5;
 const FEW: f64 = 0.1;
 /// Variation of the storage itself that is worth telling.
 const VARIES: f64 = 0.02;
-/// Trials of an arm before its own variation is told.
+/// Trials that an arm needs before its own variation counts.
 const ENOUGH: usize = 8;
 
 /// `None` if nothing stands out.

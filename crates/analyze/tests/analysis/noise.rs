@@ -11,7 +11,7 @@ fn pair() -> Bed {
     Bed::compare(&["base", "other"])
 }
 
-/// Nine noisy blocks, beside other programs that use so much of two CPUs and of the disk.
+/// Nine noisy blocks beside other programs: their share of two CPUs, and what they do on the disk.
 fn noisy_beside(bed: Bed, cpu_share: f64, written_bytes: u64) -> Found {
     let mut bed = bed;
     let trials: Vec<Trial> = (0..9)

@@ -1,0 +1,125 @@
+//! Figures of slices. What was counted in a tenth of a second is little, so a slice's figure is what it adds to
+//! that of all of them.
+
+use iotax_stats::sample::{mean, variance};
+
+use crate::facts::{TrialFacts, positive};
+use crate::metrics::Metric;
+
+impl Metric {
+    /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse in a
+    /// slice by itself; of speeds a contrast of several arms is better off with what each slice shows.
+    fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
+        if self.is_speed() {
+            trials.iter().map(|trial| self.of(trial)).collect()
+        } else {
+            self.of_all(trials)
+        }
+    }
+
+    /// The same as parts of what all slices come to together.
+    ///
+    /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets the ratio
+    /// of all together, moved by what it adds to it (the first order of Taylor's series). The mean of their
+    /// logarithms is that of the ratio, and their spread tells how well it is known.
+    fn of_all(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
+        let is_coarse = |trial: &&TrialFacts| trial.is_slice;
+        let Some(parts) = self.parts().filter(|_| trials.iter().any(is_coarse)) else {
+            return trials.iter().map(|trial| self.of(trial)).collect();
+        };
+        let slices = trials;
+        let known: Vec<[f64; 2]> = slices.iter().filter_map(|slice| parts(slice)).collect();
+        let [part, whole] = [0, 1].map(|at| known.iter().map(|parts| parts[at]).sum::<f64>());
+        let (all, mean) = (part / whole, whole / known.len() as f64);
+        let moved = |[part, whole]: [f64; 2]| all * ((part - all * whole) / (all * mean)).exp();
+        slices.iter().map(|slice| parts(slice).map(moved).and_then(positive)).collect()
+    }
+
+    /// The figures of two arms, pair by pair; `None` where one of the two has none.
+    ///
+    /// Where a slice is far above all others, all others are far below the ratio of all together, and agree
+    /// so well on it that chance passes for a difference. So what slices add is also taken against the ratio
+    /// of both arms together, as if they were equal: the t of that is the one of plain differences, which no
+    /// such slice makes large. The pairs are spread as far as those are.
+    pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
+        let of_side =
+            |side: usize| self.of_all(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
+        let each = of_side(0).into_iter().zip(of_side(1)).map(|(a, b)| Some([a?, b?]));
+        let each: Vec<Option<[f64; 2]>> = each.collect();
+        let are_slices = pairs.iter().flatten().any(|trial| trial.is_slice);
+        let Some(parts) = self.parts().filter(|_| are_slices) else { return each };
+        let of_both = |pair: &[&TrialFacts; 2]| Some([parts(pair[0])?, parts(pair[1])?]);
+        let both: Vec<Option<[[f64; 2]; 2]>> = pairs.iter().map(of_both).collect();
+        let known: Vec<[[f64; 2]; 2]> = both.iter().flatten().copied().collect();
+        let sum = |side: usize, at: usize| known.iter().map(|p| p[side][at]).sum::<f64>();
+        let [base, with] = [0, 1].map(|side| sum(side, 0) / sum(side, 1));
+        let common = (sum(0, 0) + sum(1, 0)) / (sum(0, 1) + sum(1, 1));
+        let means = [0, 1].map(|side| sum(side, 1) / known.len() as f64);
+        let to_logs = if base == with { 1.0 } else { (with / base).ln() * common / (with - base) };
+        let adds = |[part, whole]: [f64; 2], mean: f64| (part - common * whole) / (common * mean);
+        let difference =
+            |[a, b]: &[[f64; 2]; 2]| to_logs * (adds(*b, means[1]) - adds(*a, means[0]));
+        let as_equal = variance(&known.iter().map(difference).collect::<Vec<f64>>()).sqrt();
+        let log_ratio = |[a, b]: &[f64; 2]| (b / a).ln();
+        let logs: Vec<f64> = each.iter().flatten().map(log_ratio).collect();
+        let (middle, spread) = (mean(&logs), variance(&logs).sqrt());
+        if as_equal.is_nan() || as_equal <= spread {
+            return each;
+        }
+        let spread_out = |[a, b]: [f64; 2]| {
+            let log_ratio = middle + as_equal / spread * ((b / a).ln() - middle);
+            Some([a, positive(a * log_ratio.exp())?])
+        };
+        each.into_iter().map(|figures| figures.and_then(spread_out)).collect()
+    }
+
+    /// Whether the figure of a slice is what it adds to that of all of them.
+    pub(crate) const fn is_of_all_slices(self) -> bool {
+        self.parts().is_some()
+    }
+
+    /// Figures of so many blocks, each with one for each arm; `trial`: by block and arm.
+    pub(crate) fn by_block<'a>(
+        self,
+        blocks: usize,
+        arms: usize,
+        trial: impl Fn(usize, usize) -> Option<&'a TrialFacts>,
+    ) -> Vec<Vec<Option<f64>>> {
+        let of_arm = |arm: usize| {
+            let trials: Vec<Option<&TrialFacts>> =
+                (0..blocks).map(|block| trial(block, arm)).collect();
+            let known: Vec<&TrialFacts> = trials.iter().flatten().copied().collect();
+            let mut figures = self.of_each(&known).into_iter();
+            let figure = |trial: &Option<_>| trial.and_then(|_| figures.next().flatten());
+            trials.iter().map(figure).collect()
+        };
+        let by_arm: Vec<Vec<Option<f64>>> = (0..arms).map(of_arm).collect();
+        (0..blocks).map(|block| by_arm.iter().map(|arm| arm[block]).collect()).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stretch;
+
+    #[test]
+    fn a_slice_far_above_all_others_makes_no_difference_sure() {
+        let spec = stretch::tests::spec();
+        let slice = |slot, ios| {
+            let length = iotax_record::TrialLength::Planned;
+            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
+        };
+        let slices: Vec<TrialFacts> =
+            (0..40).map(|slot| slice(slot, if slot == 7 { 100_000 } else { 100 })).collect();
+        let pairs: Vec<[&TrialFacts; 2]> = slices.chunks(2).map(|two| [&two[0], &two[1]]).collect();
+        let logs: Vec<f64> = Metric::Throughput
+            .of_pairs(&pairs)
+            .iter()
+            .map(|pair| pair.map(|[a, b]| (b / a).ln()).unwrap())
+            .collect();
+        let t = mean(&logs) / (variance(&logs) / 20.0).sqrt();
+        assert!((mean(&logs) - (101_900.0_f64 / 2_000.0).ln()).abs() < 1e-9);
+        assert!((t - 1.0).abs() < 1e-3, "{t}, as of plain differences");
+    }
+}
