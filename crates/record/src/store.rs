@@ -36,8 +36,8 @@ pub trait Record: Stored {
 /// Between two syncs of the lines of a record: a sync for each of many short measurements would disturb them.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
 
-/// Writes a record. Each line survives this process when [`Writer::append`] returns, and this machine a
-/// second later.
+/// Writes a record. A line survives this process once [`Writer::append`] returns, and this machine once the
+/// lines are synced: by the first append a second after the last sync, and by [`Writer::finish`].
 #[derive(Debug)]
 pub struct Writer<R> {
     dir: Location,

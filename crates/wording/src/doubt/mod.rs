@@ -85,7 +85,7 @@ pub const fn title(check: Check) -> &'static str {
         Check::NotGranted => "granted otherwise than asked",
         Check::RegimeShift => "shift of regime",
         Check::PlaceEffect => "the order of trials matters",
-        Check::ShortSlices => "short is not long",
+        Check::ShortSlices => "short and long slices differ",
         Check::NotSteady => "not at steady state",
         Check::Dependence => "dependent blocks",
         Check::Precision => "precision",

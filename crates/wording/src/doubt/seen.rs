@@ -210,7 +210,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let side = if *ratio < 1.0 { "below" } else { "above" };
             let [short, long] = [*short_ns, *long_ns].map(|ns| time(ns as f64));
             let instead = if *given_up {
-                "; only the trials of the usual length that followed are concluded from"
+                "; the conclusions rest on the trials of the usual length that followed"
             } else {
                 ""
             };
