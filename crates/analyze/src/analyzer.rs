@@ -27,7 +27,7 @@ use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
     block_differences, bound, family, missing, nodes, outliers, questions, results, screened,
-    stalled, stretch, summary,
+    stalled, stand_in, stretch, summary,
 };
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -276,6 +276,7 @@ impl Analyzer {
         check.withhold(&mut conclusions, &shifts);
         check.mask(&mut conclusions, &depths);
         masked::hide_typical(conclusions.iter_mut().map(|c| &mut c.comparison));
+        stand_in::leave_out_what_agrees(&mut conclusions, self.method.margin);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
         let mut drained = self.drained.clone();
         let iops: Vec<f64> = arms.iter().map(|arm| arm.iops).collect();
@@ -401,7 +402,9 @@ impl Analyzer {
     /// Those that decide when a run ends; all of them, where the word of one of a family is waited for.
     fn deciding(&self) -> Vec<Metric> {
         let metrics = self.metrics();
-        let is_waited_for = metrics.iter().any(|metric| metric.role() == Role::NeedsWord);
+        let is_of_family =
+            |metric: &Metric| matches!(metric.role(), Role::NeedsWord | Role::StandsIn);
+        let is_waited_for = metrics.iter().any(is_of_family);
         let decides = |metric: &Metric| is_waited_for || !self.is_beside(*metric);
         metrics.into_iter().filter(decides).collect()
     }

@@ -103,7 +103,12 @@ impl BlockDifferences {
 
     /// Its differences, as far as they may be looked at.
     pub(crate) fn series(&self) -> Series<'_> {
-        Series { d: &self.log_ratios, first_look: self.first_look(), least_sd: self.resolution }
+        Series {
+            d: &self.log_ratios,
+            first_look: self.first_look(),
+            least_sd: self.resolution,
+            is_trimmed: self.metric.has(Trait::Trimmed),
+        }
     }
 
     /// Adds a block with the baseline's and the arm's positive figures.

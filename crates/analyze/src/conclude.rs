@@ -3,16 +3,17 @@
 use iotax_stats::gate::Reach;
 use iotax_stats::holm;
 use iotax_stats::rci::Interval;
-use iotax_stats::sample::count;
+use iotax_stats::sample::{self, count};
 use iotax_stats::sequential::{Decision, Series};
 use iotax_stats::stopping::Mode;
+use iotax_stats::trimmed::trimmed_mean;
 use iotax_stats::verdict::{Sign, Verdict};
 
 use crate::analysis::{Comparison, PlaceEffect, Regime, Withheld};
 use crate::block_differences::BlockDifferences;
 use crate::change::{self, Change};
 use crate::method::Method;
-use crate::metrics::{Better, Metric};
+use crate::metrics::{Better, Metric, Trait};
 use crate::place;
 use crate::stalled::Judged;
 
@@ -196,6 +197,8 @@ impl BlockDifferences {
     ) -> Conclusion {
         // Before the first look there is no interval, but there are figures to show.
         let shown = if decision.blocks == 0 { self.blocks.len() } else { decision.blocks };
+        let mean = if self.metric.has(Trait::Trimmed) { trimmed_mean } else { sample::mean };
+        let mean = |values: &[f64]| finite(mean(values)).filter(|_| !values.is_empty());
         let base = mean(&self.log_base[..shown.min(self.log_base.len())]).map(f64::exp);
         let ratio = mean(&self.log_ratios[..shown]).map(f64::exp);
         let verdict = self.gate.unwrap_or(decision.verdict);
@@ -239,8 +242,6 @@ pub(crate) fn word(sign: Sign) -> Verdict {
     }
 }
 
-/// `None` if there are no values, or none that average to a number.
-fn mean(values: &[f64]) -> Option<f64> {
-    let mean = values.iter().sum::<f64>() / values.len() as f64;
-    mean.is_finite().then_some(mean)
+fn finite(x: f64) -> Option<f64> {
+    x.is_finite().then_some(x)
 }

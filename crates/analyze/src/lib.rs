@@ -43,6 +43,7 @@ mod slice_figures;
 mod slow_mode;
 mod spread;
 mod stalled;
+mod stand_in;
 mod stretch;
 mod summary;
 mod taken;

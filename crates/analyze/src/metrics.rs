@@ -20,6 +20,10 @@ pub enum Metric {
     Latency,
     /// I/Os per second of the primary job: what arms in a closed loop share.
     Throughput,
+    /// Throughput of slices without the pairs that differ the most: a fifth of them at either end. Rare
+    /// stalls may keep throughput undecided for ever, since they carry most of its noise; what all other
+    /// slices agree on is known long before.
+    TrimmedThroughput,
     /// Bits per second that pass over a network path, both ways together; of datagrams, those that come.
     Bandwidth,
     /// The share of datagrams that come. Loss is compared as what it leaves: none lost has no logarithm,
@@ -58,7 +62,7 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 17] = [
         Self::P99,
         Self::Latency,
         Self::Throughput,
@@ -66,6 +70,7 @@ impl Metric {
         Self::Delivered,
         Self::RoundTrip,
         Self::ConnectionRate,
+        Self::TrimmedThroughput,
         Self::P50,
         Self::LoadTime,
         Self::ServiceTime,
@@ -106,6 +111,18 @@ impl Metric {
                 parts: Some(ios_and_seconds),
                 role: Role::Decides,
                 traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::TrimmedThroughput => MetricInfo {
+                id: "trimmed_throughput",
+                unit: Unit::IosPerSecond,
+                better: Better::Higher,
+                compares: |workload| {
+                    !workload.is_open_loop() && !workload.is_network() && workload.is_sliced()
+                },
+                of: |trial| trial.primary().map(JobFacts::iops),
+                role: Role::StandsIn,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::Capped, Trait::Trimmed],
                 ..PLAIN
             },
             Self::Bandwidth => MetricInfo {
@@ -317,6 +334,11 @@ impl Metric {
         self.info().quantile
     }
 
+    /// Whether it is about what most operations, or slices, show, and not about all of them.
+    pub const fn is_typical(self) -> bool {
+        matches!(self, Self::P50 | Self::TrimmedThroughput)
+    }
+
     /// Whether it is about syncs, not about reads and writes.
     pub fn is_of_syncs(self) -> bool {
         self.has(Trait::OfSyncs)
@@ -384,6 +406,8 @@ pub(crate) enum Trait {
     OfSyncs,
     /// It means nothing where the offered rate is not reached.
     NeedsRate,
+    /// It is concluded on without the blocks that differ the most.
+    Trimmed,
 }
 
 /// What the figures of a metric are in.
@@ -402,6 +426,8 @@ pub enum Unit {
 pub(crate) enum Role {
     /// It decides, if it is the first that can.
     Decides,
+    /// It ends a run where what decides is out of reach.
+    StandsIn,
     /// It needs a word, though not its precision: it is what such a workload is run for.
     NeedsWord,
     /// It is shown beside the others.

@@ -10,6 +10,7 @@ use crate::conclude::Conclusion;
 use crate::effect::Effect;
 use crate::lengths::Lengths;
 use crate::metrics::Role;
+use crate::stand_in;
 
 /// What the data say so far.
 #[derive(Debug, Clone, PartialEq)]
@@ -97,7 +98,7 @@ pub(crate) fn progress(
     blocks: u32,
     subjects: &[Vec<Conclusion>],
 ) -> Standing {
-    let states: Vec<State> = subjects.iter().map(|metrics| state(metrics)).collect();
+    let states: Vec<State> = subjects.iter().map(|metrics| state(metrics, stop)).collect();
     let may_stop = blocks >= stop.min_blocks.max(1);
     let reason = if blocks >= stop.max_blocks {
         Some(EndReason::AllRun)
@@ -129,11 +130,13 @@ fn open(kind: Kind, arms: usize, states: &[State], may_close: bool) -> Vec<bool>
     open
 }
 
-/// The primary metric decides, and some others need a word, too, though not its precision.
-fn state(metrics: &[Conclusion]) -> State {
+/// The primary metric decides, and some others need a word, too, though not its precision. Where it is out of
+/// reach, what stands in for it is enough.
+fn state(metrics: &[Conclusion], stop: &Stop) -> State {
     let needs_word = |c: &&Conclusion| c.comparison.metric.role() == Role::NeedsWord;
     match primary_state(metrics) {
         State::Resolved if metrics.iter().filter(needs_word).any(may_get_a_word) => State::Open,
+        State::Open if stand_in::has_the_last_word(metrics, stop) => State::Futile,
         state => state,
     }
 }

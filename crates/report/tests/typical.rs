@@ -1,4 +1,4 @@
-//! What the first sentence says of the median operation beside the primary metric.
+//! What the first sentence says of the median operation, or of most slices, beside the primary metric.
 
 mod common;
 
@@ -43,6 +43,21 @@ fn what_throughput_is_too_noisy_to_say_the_median_says() {
 }
 
 #[test]
+fn what_rare_slices_hide_most_of_them_say() {
+    let said = |primary: Found, most: Found| {
+        let mut analysis = compared(Metric::Throughput, primary, NOISY);
+        let most = comparison(Metric::TrimmedThroughput, most.0, most.1);
+        analysis.comparisons.push(of_arm("luks", most));
+        first(&common::compare(), &analysis)
+    };
+    insta::assert_snapshot!(said(NOISY, SLOWER), @"Most slices are 10 % slower [8, 12] on luks than on base; throughput is too noisy to say.");
+    insta::assert_snapshot!(said(NOISY, AS_LONG), @"Most slices are as fast on luks as on base (1 % slower [−1, 3]); throughput is too noisy to say.");
+    insta::assert_snapshot!(said(LONGER, SLOWER), @"luks is 30 % slower [29, 31] than base in throughput, though most slices are 10 % slower [8, 12]: rare slices carry the rest.");
+    insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though most slices are 20 % faster [18, 22]: rare slices carry the difference.");
+    insta::assert_snapshot!(said(AS_LONG, SLOWER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3] in throughput), though most slices are 10 % slower [8, 12].");
+}
+
+#[test]
 fn an_interval_without_zero_is_undecided_for_another_reason_than_noise() {
     let taken_back = said((SLOWER.0, Verdict::Undecided), LONGER);
     assert!(taken_back.starts_with("luks against base is undecided"), "{taken_back}");
@@ -79,19 +94,28 @@ fn it_is_called_what_the_job_does() {
     assert_eq!(noun(|job| job.engine = iotax_experiment::Engine::TcpRr), "request");
 }
 
-#[test]
-fn layers_that_are_too_noisy_in_throughput_are_said_in_the_median() {
+fn of_layers(metric: Metric) -> String {
     let mut analysis = analyses::peel();
     for subject in [Subject::Layer("aes".to_owned()), Subject::Total] {
-        let at = analysis.comparisons.iter().position(|c| c.subject == subject).unwrap();
+        let at =
+            analysis.comparisons.iter().position(|c| c.subject == subject).expect("it is compared");
         let primary = &mut analysis.comparisons[at];
         primary.verdict = Verdict::Undecided;
         let mut typical = primary.clone();
-        (typical.metric, typical.verdict) = (Metric::P50, Verdict::Slower);
+        (typical.metric, typical.verdict) = (metric, Verdict::Slower);
         primary.lo = Some(-0.2);
         analysis.comparisons.insert(at + 1, typical);
     }
-    let sentences = verdict(&common::peel(), &analysis)[..2].join("\n");
+    verdict(&common::peel(), &analysis)[..2].join("\n")
+}
+
+#[test]
+fn layers_that_are_too_noisy_in_throughput_are_said_in_the_median_or_most_slices() {
+    insta::assert_snapshot!(of_layers(Metric::TrimmedThroughput), @"
+    Most slices are 24 % slower [23, 25] with all layers than without; throughput is too noisy to say.
+    By layer: aes: most slices are 13 % slower [11, 15], throughput is too noisy to say; aes#2 13 % slower [11, 15].
+    ");
+    let sentences = of_layers(Metric::P50);
     insta::assert_snapshot!(sentences, @"
     The typical read takes 24 % longer [23, 25] with all layers than without; throughput is too noisy to say.
     By layer: aes: the typical read takes 13 % longer [11, 15], throughput is too noisy to say; aes#2 13 % slower [11, 15].

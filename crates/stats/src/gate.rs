@@ -155,7 +155,7 @@ mod tests {
 
     #[test]
     fn the_price_of_a_word_is_paid_when_it_is_reached() {
-        let summary = Summary { blocks: 10, mean: -0.02, sd: 0.1 };
+        let summary = Summary { blocks: 10, mean: -0.02, sd: 0.1, freedom: 9 };
         let half_width = |blocks: usize| {
             let level = Design::with_max_blocks(blocks).nominal_level(0.1);
             critical_t(level, blocks - 1) * 0.1 / (blocks as f64).sqrt()

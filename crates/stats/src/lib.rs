@@ -17,6 +17,7 @@
 //! | [`stopping`] | is it enough, is it hopeless, how many blocks are missing |
 //! | [`measuring_time`] | how long one measurement should take |
 //! | [`sequential`] | all of the above, in order, for one arm or a family of arms |
+//! | [`trimmed`] | the same of the middle of the differences, without rare ones far away |
 //! | [`holm`] | several arms against one baseline |
 //! | [`place`] | does it matter which arm came first in a block |
 //! | [`dependence`] | are the blocks independent |
@@ -61,5 +62,6 @@ pub mod stopping;
 pub mod student;
 pub mod tail;
 pub mod trend;
+pub mod trimmed;
 pub mod unpaired;
 pub mod verdict;

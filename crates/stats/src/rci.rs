@@ -69,6 +69,8 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the differences (n - 1), at least one unit of rounding.
     pub sd: f64,
+    /// Degrees of freedom of that.
+    pub freedom: usize,
 }
 
 impl Summary {
@@ -80,7 +82,8 @@ impl Summary {
         let mean = mean(d);
         let rounding = f64::EPSILON * mean.abs().max(1.0);
         let sd = variance(d).sqrt().max(rounding);
-        (mean.is_finite() && sd.is_finite()).then_some(Self { blocks: d.len(), mean, sd })
+        let freedom = d.len() - 1;
+        (mean.is_finite() && sd.is_finite()).then_some(Self { blocks: d.len(), mean, sd, freedom })
     }
 
     /// With a spread of at least `sd`.
@@ -96,7 +99,7 @@ impl Summary {
 
     /// Two-sided p-value of the paired t test of mean 0.
     pub fn p_value(&self) -> f64 {
-        two_sided_p(self.mean / self.standard_error(), self.blocks - 1)
+        two_sided_p(self.mean / self.standard_error(), self.freedom)
     }
 }
 
@@ -138,7 +141,13 @@ impl CriticalValues {
 
     /// The repeated confidence interval of a series already summarised.
     pub fn interval(&self, summary: &Summary) -> Interval {
-        Interval::around(summary.mean, self.at(summary.blocks) * summary.standard_error())
+        let is_plain = summary.freedom + 1 == summary.blocks;
+        let t = if is_plain {
+            self.at(summary.blocks)
+        } else {
+            critical_t(self.p_star, summary.freedom)
+        };
+        Interval::around(summary.mean, t * summary.standard_error())
     }
 
     /// The repeated confidence interval of the mean of `d`; `None` for degenerate input.
@@ -152,7 +161,7 @@ impl CriticalValues {
 /// [`CriticalValues`] for many.
 pub fn rci(d: &[f64], design: Design, alpha: f64) -> Option<Interval> {
     let summary = Summary::of(d)?;
-    let t = critical_t(design.nominal_level(alpha), summary.blocks - 1);
+    let t = critical_t(design.nominal_level(alpha), summary.freedom);
     Some(Interval::around(summary.mean, t * summary.standard_error()))
 }
 

@@ -9,11 +9,14 @@
 //! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
 //! that one of them may hold 0 where the family has rejected it).
 
+use std::borrow::Cow;
+
 use crate::dependence::{Dependence, dependence, hopeless, inflation, widening};
 use crate::design::Design;
 use crate::holm;
 use crate::rci::{CriticalValues, Interval, Summary};
 use crate::stopping::{Better, Goal, Mode, Projection, Projector};
+use crate::trimmed::winsorized;
 use crate::verdict::{Sign, Verdict};
 
 /// Why a comparison may end.
@@ -36,11 +39,13 @@ pub struct Series<'a> {
     pub first_look: usize,
     /// Standard deviation that they have at least, however well they agree: that of the measurement.
     pub least_sd: f64,
+    /// Whether it is concluded from the middle of them alone (see [`crate::trimmed`]).
+    pub is_trimmed: bool,
 }
 
 impl<'a> From<&'a [f64]> for Series<'a> {
     fn from(d: &'a [f64]) -> Self {
-        Self { d, first_look: 0, least_sd: 0.0 }
+        Self { d, first_look: 0, least_sd: 0.0, is_trimmed: false }
     }
 }
 
@@ -53,13 +58,20 @@ impl<'a> From<&'a Vec<f64>> for Series<'a> {
 impl Series<'_> {
     /// Mean and spread of the first `blocks`; `None` for degenerate input.
     pub fn summary(&self, blocks: usize) -> Option<Summary> {
-        Some(Summary::of(&self.d[..blocks])?.at_least(self.least_sd))
+        let summary = if self.is_trimmed { Summary::trimmed } else { Summary::of };
+        Some(summary(&self.d[..blocks])?.at_least(self.least_sd))
+    }
+
+    /// The first `blocks`, with what is left out for what is nearest to it of what is not.
+    fn counted(&self, blocks: usize) -> Cow<'_, [f64]> {
+        let d = &self.d[..blocks];
+        if self.is_trimmed { winsorized(d).into() } else { d.into() }
     }
 
     /// The same, with a spread that allows for what slices depend on each other.
     pub fn allowed_for(&self, blocks: usize, design: Design) -> Option<Summary> {
         let summary = self.summary(blocks)?;
-        let factor = if design.is_of_slices() { inflation(&self.d[..blocks]) } else { 1.0 };
+        let factor = if design.is_of_slices() { inflation(&self.counted(blocks)) } else { 1.0 };
         Some(Summary { sd: summary.sd * factor, ..summary })
     }
 }
@@ -180,7 +192,7 @@ impl Sequential {
         let looks = self.design().looks().iter().take_while(|&&n| n <= series.d.len());
         let p_values = looks.filter(|&&n| n >= series.first_look).filter_map(|&n| {
             let summary = series.summary(n)?;
-            let sd = summary.sd * widening(&series.d[..n]);
+            let sd = summary.sd * widening(&series.counted(n));
             Some(Summary { sd, ..summary }.p_value())
         });
         self.design().sequential_p(p_values.fold(1.0, f64::min))
@@ -227,7 +239,7 @@ impl Sequential {
     }
 
     fn analyse(&self, series: Series<'_>, look: usize) -> Decision {
-        let d = &series.d[..look];
+        let d = &*series.counted(look);
         let at_last_look = d.len() == self.design().last_look();
         let is_of_slices = self.design().is_of_slices();
         let Some(summary) = series.allowed_for(look, self.design()) else {
@@ -319,7 +331,7 @@ mod tests {
     fn no_look_comes_before_the_first_that_is_allowed() {
         let d = series(8, -0.7, 0.02);
         let conclude = |n: usize, first_look| {
-            let series = Series { d: &d[..n], first_look, least_sd: 0.0 };
+            let series = Series { d: &d[..n], first_look, least_sd: 0.0, is_trimmed: false };
             let procedure = sequential(Mode::Quick);
             (procedure.conclude(series).blocks, procedure.sequential_p(series) < 0.05)
         };
@@ -333,7 +345,7 @@ mod tests {
     fn blocks_that_agree_by_chance_are_no_more_precise_than_what_they_are_made_of() {
         let d = [-0.36; 4];
         let width = |least_sd| {
-            let series = Series { d: &d, first_look: 4, least_sd };
+            let series = Series { d: &d, first_look: 4, least_sd, is_trimmed: false };
             sequential(Mode::Quick).conclude(series).log_ratio.unwrap().half_width()
         };
         assert!(width(0.0) < 1e-12);

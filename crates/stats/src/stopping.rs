@@ -166,7 +166,7 @@ mod tests {
 
     fn blocks_for(sd: f64, tax: f64, mode: Mode) -> usize {
         let projector = Projector::new(&critical(), 0.05);
-        let summary = Summary { blocks: 3, mean: (-tax).ln_1p(), sd };
+        let summary = Summary { blocks: 3, mean: (-tax).ln_1p(), sd, freedom: 2 };
         projector.project(&summary, &goal(mode)).unwrap().total_blocks
     }
 
@@ -203,7 +203,7 @@ mod tests {
 
     #[test]
     fn futility_waits_for_eight_blocks_and_for_hopeless_noise() {
-        let summary = |blocks, mean, sd| Summary { blocks, mean, sd };
+        let summary = |blocks, mean, sd| Summary { blocks, mean, sd, freedom: blocks - 1 };
         let futile = |s: Summary| goal(Mode::Quick).futile(&s, &critical());
         assert!(futile(summary(8, 0.0, 0.28)));
         assert!(!futile(summary(6, 0.0, 0.28)), "too early");
@@ -214,7 +214,7 @@ mod tests {
     #[test]
     fn projection_gives_up_only_where_no_number_of_blocks_would_do() {
         let projector = Projector::new(&critical(), 0.05);
-        let hopeless = Summary { blocks: 10, mean: 0.0, sd: 1e200 };
+        let hopeless = Summary { blocks: 10, mean: 0.0, sd: 1e200, freedom: 9 };
         assert_eq!(projector.project(&hopeless, &goal(Mode::Quick)), None);
     }
 
@@ -226,12 +226,12 @@ mod tests {
             let goal = goal([Mode::Quick, Mode::Default, Mode::Tight][mode]);
             let critical = critical();
             let projector = Projector::new(&critical, 0.05);
-            let summary = Summary { blocks, mean, sd };
+            let summary = Summary { blocks, mean, sd, freedom: blocks - 1 };
             let Some(found) = projector.project(&summary, &goal) else { return Ok(()) };
             prop_assert!(found.total_blocks > blocks);
             if found.within_design {
                 let reached = |n: usize| {
-                    let at = Summary { blocks: n, mean, sd };
+                    let at = Summary { blocks: n, mean, sd, freedom: n - 1 };
                     goal.reached(&goal.cost(critical.interval(&at)))
                 };
                 prop_assert!(reached(found.total_blocks));

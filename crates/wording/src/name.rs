@@ -60,6 +60,7 @@ pub const fn metric(metric: Metric) -> &'static str {
         Metric::P99 => "p99 latency",
         Metric::Latency => "mean latency",
         Metric::Throughput => "throughput",
+        Metric::TrimmedThroughput => "throughput in most slices",
         Metric::Bandwidth => "bandwidth",
         Metric::Delivered => "datagram delivery",
         Metric::RoundTrip => "round trip",

@@ -74,7 +74,7 @@ pub(crate) fn hide_typical<'a>(comparisons: impl Iterator<Item = &'a mut Compari
     };
     let hidden: Vec<(Subject, Option<Cap>)> =
         all.iter().filter(|c| is_hidden(c)).map(|c| (c.subject.clone(), c.cap)).collect();
-    for typical in all.iter_mut().filter(|c| c.metric == Metric::P50) {
+    for typical in all.iter_mut().filter(|c| c.metric.is_typical()) {
         match hidden.iter().find(|(subject, _)| *subject == typical.subject) {
             Some((_, Some(cap))) if !typical.verdict.is_signed() => typical.mask(*cap),
             Some((_, None)) => typical.become_another(),

@@ -14,7 +14,6 @@ use crate::attribution::Peel;
 use crate::checks;
 use crate::conclude::Conclusion;
 use crate::evidence::Evidence;
-use crate::metrics::Metric;
 
 /// The open questions of an experiment.
 pub(crate) fn open(
@@ -66,7 +65,7 @@ fn without_answer(evidence: &Evidence<'_>) -> Vec<OpenQuestion> {
     // Where the primary metric is open, too, one question is enough.
     let repeats = |c: &Conclusion| {
         let same = |p: &&Conclusion| p.comparison.subject == c.comparison.subject;
-        c.comparison.metric == Metric::P50 && evidence.primary().filter(same).any(|p| is_open(&p))
+        c.comparison.metric.is_typical() && evidence.primary().filter(same).any(|p| is_open(&p))
     };
     let mut groups: Vec<Vec<&Conclusion>> = Vec::new();
     for conclusion in evidence.conclusions.iter().filter(|c| is_open(c) && !repeats(c)) {

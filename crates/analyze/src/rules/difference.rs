@@ -101,7 +101,8 @@ impl Judgment {
 fn needed(context: &RuleContext<'_>, share: f64, conclusion: &Conclusion) -> Option<u32> {
     let (mean, sd) = (conclusion.decision.log_ratio?.mean, conclusion.spread?);
     let limit = log_limit(conclusion.comparison.metric, share);
-    let summary = Summary { blocks: conclusion.decision.blocks, mean, sd };
+    let blocks = conclusion.decision.blocks;
+    let summary = Summary { blocks, mean, sd, freedom: blocks.saturating_sub(1) };
     blocks_needed(&summary, mean - limit, context.method.rule_alpha).map(count)
 }
 

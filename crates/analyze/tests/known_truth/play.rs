@@ -98,6 +98,8 @@ pub(crate) struct Came {
     /// Its interval does not hold the truth, if it has one.
     pub missed: bool,
     pub blocks: u32,
+    /// What most slices say; as all of them, where that is no other.
+    pub in_most: Verdict,
     /// How long it took: slices, what is discarded before each, and switching.
     pub seconds: f64,
     /// Slices were given up for longer trials.
@@ -193,6 +195,7 @@ impl Scenario {
         let ends = last.lo.zip(last.hi);
         let typical = || comparisons.iter().filter(|c| c.metric == Metric::P50);
         let last_typical = typical().next_back().expect("a comparison");
+        let in_most = comparisons.iter().rfind(|c| c.metric == Metric::TrimmedThroughput);
         let longer = 1.0 / (1.0 - self.tax) - 1.0;
         Came {
             signed: primary().any(|c| c.verdict.is_signed()),
@@ -203,6 +206,7 @@ impl Scenario {
                 .zip(last_typical.hi)
                 .is_some_and(|(lo, hi)| longer < lo || longer > hi),
             verdict: last.verdict,
+            in_most: in_most.map_or(last.verdict, |c| c.verdict),
             missed: ends.is_some_and(|(lo, hi)| self.tax < lo || self.tax > hi),
             blocks: last.blocks,
             seconds,

@@ -303,7 +303,8 @@ fn layer_clause(comparison: &Comparison, analysis: &Analysis, workload: &Workloa
     let typical = typical::of(comparison, analysis.comparisons.iter());
     let nothing = [String::new(), String::new()];
     if let Beside::Instead(said) = typical::with(comparison, typical, workload, nothing) {
-        let clause = said.trim_end_matches('.').replacen("The", "the", 1).replacen(';', ",", 1);
+        let clause = said.trim_end_matches('.').replacen(';', ",", 1);
+        let clause = clause.replacen("The", "the", 1).replacen("Most", "most", 1);
         return format!("{name}: {clause}");
     }
     if comparison.verdict == Verdict::EffectChanged {

@@ -1,4 +1,4 @@
-//! What the median operation says beside the primary metric, where the two do not say the same.
+//! What the median operation, or most slices, say beside the primary metric, where that is something else.
 
 use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_experiment::Workload;
@@ -21,12 +21,19 @@ fn noun(workload: &Workload) -> &'static str {
     }
 }
 
-/// The comparison of the same arm, or layer, in the median.
+/// The comparison of the same arm, or layer, in the median or in most slices: in what shows a difference,
+/// the median before the other.
 pub(super) fn of<'a>(
     primary: &Comparison,
-    mut all: impl Iterator<Item = &'a Comparison>,
+    all: impl Iterator<Item = &'a Comparison>,
 ) -> Option<&'a Comparison> {
-    all.find(|c| c.metric == Metric::P50 && c.subject == primary.subject)
+    let order = |c: &Comparison| match known(c) {
+        Some(_) if c.verdict.is_signed() => 0,
+        Some(_) if c.verdict.is_decided() => 1,
+        _ => 2,
+    };
+    let is_same = |c: &&Comparison| c.subject == primary.subject && c.metric.is_typical();
+    all.filter(is_same).min_by_key(|c| (order(c), c.metric != Metric::P50))
 }
 
 /// The sentence on an arm in its primary metric, with what the median says where that is something else.
@@ -74,25 +81,33 @@ pub(super) fn with(
     let Some((typical, effect)) = typical.and_then(|c| Some((c, known(c)?))) else {
         return Beside::Nothing;
     };
-    let noun = noun(workload);
-    let takes = |than: &str| format!("the typical {noun} takes {}{than}", effect.in_time());
+    let (is, like) = if typical.metric == Metric::P50 {
+        let noun = noun(workload);
+        let takes = format!("the typical {noun} takes {}", effect.in_time());
+        (takes, format!("the typical {noun} takes as long{same_as} ({})", effect.in_time()))
+    } else {
+        let words = effect.in_words();
+        (format!("most slices are {words}"), format!("most slices are as fast{same_as} ({words})"))
+    };
+    let noisy = noisy(primary);
     match (primary.verdict, typical.verdict) {
         (Verdict::Undecided, _) if !is_noisy(primary) => Beside::Nothing,
-        (Verdict::Undecided, Verdict::Slower | Verdict::Faster) => Beside::Instead(format!(
-            "{}; {}.",
-            iotax_quantity::capital(&takes(&than)),
-            noisy(primary)
-        )),
-        (Verdict::Undecided, Verdict::Equivalent) => Beside::Instead(format!(
-            "The typical {noun} takes as long{same_as} ({}); {}.",
-            effect.in_time(),
-            noisy(primary)
-        )),
+        (Verdict::Undecided, Verdict::Slower | Verdict::Faster) => {
+            Beside::Instead(format!("{}{than}; {noisy}.", iotax_quantity::capital(&is)))
+        }
+        (Verdict::Undecided, Verdict::Equivalent) => {
+            Beside::Instead(format!("{}; {noisy}.", iotax_quantity::capital(&like)))
+        }
         (Verdict::Slower, Verdict::Faster) | (Verdict::Faster, Verdict::Slower) => {
-            Beside::After(format!("though {}: the slow operations carry the difference", takes("")))
+            let rare =
+                if typical.metric == Metric::P50 { "the slow operations" } else { "rare slices" };
+            Beside::After(format!("though {is}: {rare} carry the difference"))
         }
         (Verdict::Equivalent, Verdict::Slower | Verdict::Faster) => {
-            Beside::After(format!("though {}", takes("")))
+            Beside::After(format!("though {is}"))
+        }
+        (Verdict::Slower | Verdict::Faster, _) if typical.metric == Metric::TrimmedThroughput => {
+            Beside::After(format!("though {is}: rare slices carry the rest"))
         }
         _ => Beside::Nothing,
     }
