@@ -10,6 +10,7 @@ use crate::facts::TrialFacts;
 use crate::method::FIRST_LOOK;
 use crate::metrics::{Metric, Trait};
 use crate::resolution;
+use crate::slice_figures::looked_at;
 use crate::stalled::{self, StalledBlocks};
 
 /// The data of one comparison: one value per complete block, in block order.
@@ -33,6 +34,8 @@ pub(crate) struct BlockDifferences {
     pub gate: Option<Verdict>,
     /// Whether base and arm are real arms, whose own figures can be shown.
     pub is_pair: bool,
+    /// Whether each figure is what a slice adds to that of all of them.
+    pub are_of_all: bool,
     /// Whether it is searched for a change of its effect.
     pub may_change: bool,
     /// The blocks by what they completed, if some trial of them completed nothing.
@@ -52,6 +55,7 @@ impl BlockDifferences {
             differences_ns: Vec::new(),
             gate: None,
             is_pair: true,
+            are_of_all: false,
             may_change: true,
             stalled: None,
         }
@@ -64,11 +68,14 @@ impl BlockDifferences {
         let is_stalled = self.metric.has(Trait::Stalls);
         let are_few = is_stalled && stalled::are_few(pairs);
         // A median has no part of what did not end, and a rate is that of all slices together.
-        let join = are_few && self.metric != Metric::P50 && !self.metric.is_of_all_slices();
+        let join = are_few && self.metric != Metric::P50 && self.metric.parts().is_none();
         let joined = if join { stalled::joined(pairs) } else { Vec::new() };
         let joined: Vec<(u32, [&TrialFacts; 2])> =
             joined.iter().map(|(block, pair)| (*block, pair.each_ref())).collect();
         let pairs = if join { joined.as_slice() } else { pairs };
+        let all = pairs;
+        self.are_of_all = self.metric.is_of_all(pairs.iter().flat_map(|(_, pair)| *pair));
+        let pairs = if self.are_of_all { &pairs[..looked_at(pairs.len())] } else { pairs };
         let both: Vec<[&TrialFacts; 2]> = pairs.iter().map(|(_, pair)| *pair).collect();
         for ((block, pair), figures) in pairs.iter().zip(self.metric.of_pairs(&both)) {
             if let Some([x, y]) = figures {
@@ -79,7 +86,7 @@ impl BlockDifferences {
         self.in_order(known.iter().map(|[base, with]| Some(base.place? < with.place?)));
         self.resolution = resolution::of(self.metric, &known);
         self.gate = compare::gate(self.metric, &known);
-        self.stalled = if is_stalled && !are_few { StalledBlocks::of(pairs) } else { None };
+        self.stalled = if is_stalled && !are_few { StalledBlocks::of(all) } else { None };
     }
 
     /// Says of each block whether the baseline came first, if that is known of all.
@@ -108,6 +115,7 @@ impl BlockDifferences {
             first_look: self.first_look(),
             least_sd: self.resolution,
             is_trimmed: self.metric.has(Trait::Trimmed),
+            are_of_all: self.are_of_all,
         }
     }
 

@@ -258,7 +258,8 @@ impl Factors {
         }
         row.gate = known.iter().find_map(|pair| gate(blocks, *pair, metric));
         let trials = blocks.all.iter().flat_map(|block| block.trials.iter().flatten().copied());
-        row.resolution = resolution::of_contrast(metric, trials);
+        row.resolution = resolution::of_contrast(metric, trials.clone());
+        row.are_of_all = !metric.is_speed() && metric.is_of_all(trials);
         row
     }
 

@@ -1,6 +1,7 @@
 //! Figures of slices. What was counted in a tenth of a second is little, so a slice's figure is what it adds to
 //! that of all of them.
 
+use iotax_stats::design::Design;
 use iotax_stats::sample::{mean, variance};
 
 use crate::facts::{TrialFacts, positive};
@@ -73,12 +74,13 @@ impl Metric {
         each.into_iter().map(|figures| figures.and_then(spread_out)).collect()
     }
 
-    /// Whether the figure of a slice is what it adds to that of all of them.
-    pub(crate) const fn is_of_all_slices(self) -> bool {
-        self.parts().is_some()
+    /// Whether the figure of each of these is what it adds to that of all of them.
+    pub(crate) fn is_of_all<'a>(self, mut trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
+        self.parts().is_some() && trials.any(|trial| trial.is_slice)
     }
 
-    /// Figures of so many blocks, each with one for each arm; `trial`: by block and arm.
+    /// Figures of so many blocks, each with one for each arm; `trial`: by block and arm. Where the figure of a
+    /// slice is what it adds to that of all of them, blocks since the latest look have none.
     pub(crate) fn by_block<'a>(
         self,
         blocks: usize,
@@ -88,7 +90,10 @@ impl Metric {
         let of_arm = |arm: usize| {
             let trials: Vec<Option<&TrialFacts>> =
                 (0..blocks).map(|block| trial(block, arm)).collect();
-            let known: Vec<&TrialFacts> = trials.iter().flatten().copied().collect();
+            let all = trials.iter().flatten().copied();
+            let is_of_all = !self.is_speed() && self.is_of_all(all);
+            let looked = if is_of_all { looked_at(blocks) } else { blocks };
+            let known: Vec<&TrialFacts> = trials[..looked].iter().flatten().copied().collect();
             let mut figures = self.of_each(&known).into_iter();
             let figure = |trial: &Option<_>| trial.and_then(|_| figures.next().flatten());
             trials.iter().map(figure).collect()
@@ -98,9 +103,20 @@ impl Metric {
     }
 }
 
+/// How many of so many pairs of slices the latest look was at. Those since must not move the figures of those
+/// before: what makes all others look alike may be among them.
+pub(crate) fn looked_at(pairs: usize) -> usize {
+    Design::of_slices(usize::MAX).look_at_or_before(pairs).unwrap_or(pairs)
+}
+
 #[cfg(test)]
 mod tests {
+    use iotax_experiment::Subject;
+
     use super::*;
+    use crate::block_differences::BlockDifferences;
+    use crate::conclude::conclude;
+    use crate::method::Method;
     use crate::stretch;
 
     #[test]
@@ -121,5 +137,24 @@ mod tests {
         let t = mean(&logs) / (variance(&logs) / 20.0).sqrt();
         assert!((mean(&logs) - (101_900.0_f64 / 2_000.0).ln()).abs() < 1e-9);
         assert!((t - 1.0).abs() < 1e-3, "{t}, as of plain differences");
+    }
+
+    #[test]
+    fn what_came_since_the_latest_look_moves_nothing_before_it() {
+        let spec = stretch::tests::spec();
+        let slice = |slot, ios| {
+            let length = iotax_record::TrialLength::Planned;
+            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
+        };
+        // The 23rd pair is far above all others.
+        let ios = |slot| if slot == 45 { 100_000 } else { 100 + u64::from(slot % 3) };
+        let slices: Vec<TrialFacts> = (0..46).map(|slot| slice(slot, ios(slot))).collect();
+        let concluded = |pairs: usize| {
+            let two = slices.chunks(2).take(pairs).map(|two| [&two[0], &two[1]]);
+            let mut row = BlockDifferences::new(Subject::Arm("b".into()), Metric::Throughput);
+            row.fill(&(0..).zip(two).collect::<Vec<_>>());
+            conclude(&Method::new(&spec), vec![row]).remove(0).comparison
+        };
+        assert_eq!(concluded(23), concluded(20));
     }
 }

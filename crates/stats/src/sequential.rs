@@ -41,11 +41,14 @@ pub struct Series<'a> {
     pub least_sd: f64,
     /// Whether it is concluded from the middle of them alone (see [`crate::trimmed`]).
     pub is_trimmed: bool,
+    /// Whether each is relative to all of them together. Those of an earlier look were others then, so that
+    /// its p-value is not known any more.
+    pub are_of_all: bool,
 }
 
 impl<'a> From<&'a [f64]> for Series<'a> {
     fn from(d: &'a [f64]) -> Self {
-        Self { d, first_look: 0, least_sd: 0.0, is_trimmed: false }
+        Self { d, first_look: 0, least_sd: 0.0, is_trimmed: false, are_of_all: false }
     }
 }
 
@@ -190,7 +193,9 @@ impl Sequential {
 
     fn smallest_p(&self, series: Series<'_>, widening: impl Fn(&[f64]) -> f64) -> f64 {
         let looks = self.design().looks().iter().take_while(|&&n| n <= series.d.len());
-        let p_values = looks.filter(|&&n| n >= series.first_look).filter_map(|&n| {
+        let known = looks.clone().count();
+        let lost = if series.are_of_all { known.saturating_sub(1) } else { 0 };
+        let p_values = looks.skip(lost).filter(|&&n| n >= series.first_look).filter_map(|&n| {
             let summary = series.summary(n)?;
             let sd = summary.sd * widening(&series.counted(n));
             Some(Summary { sd, ..summary }.p_value())
@@ -331,7 +336,7 @@ mod tests {
     fn no_look_comes_before_the_first_that_is_allowed() {
         let d = series(8, -0.7, 0.02);
         let conclude = |n: usize, first_look| {
-            let series = Series { d: &d[..n], first_look, least_sd: 0.0, is_trimmed: false };
+            let series = Series { first_look, ..Series::from(&d[..n]) };
             let procedure = sequential(Mode::Quick);
             (procedure.conclude(series).blocks, procedure.sequential_p(series) < 0.05)
         };
@@ -345,7 +350,7 @@ mod tests {
     fn blocks_that_agree_by_chance_are_no_more_precise_than_what_they_are_made_of() {
         let d = [-0.36; 4];
         let width = |least_sd| {
-            let series = Series { d: &d, first_look: 4, least_sd, is_trimmed: false };
+            let series = Series { first_look: 4, least_sd, ..Series::from(&d[..]) };
             sequential(Mode::Quick).conclude(series).log_ratio.unwrap().half_width()
         };
         assert!(width(0.0) < 1e-12);

@@ -89,7 +89,8 @@ impl<'a> Peel<'a> {
             }
             row.gate = self.gate(metric);
             let trials = self.blocks.iter().flat_map(|(_, trials)| trials.iter().copied());
-            row.resolution = resolution::of_contrast(metric, trials);
+            row.resolution = resolution::of_contrast(metric, trials.clone());
+            row.are_of_all = !metric.is_speed() && metric.is_of_all(trials);
             row
         });
         conclude(method, rows.collect())
