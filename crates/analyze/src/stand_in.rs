@@ -8,8 +8,9 @@ use crate::analysis::Comparison;
 use crate::conclude::Conclusion;
 use crate::metrics::Role;
 
-/// The primary metric is waited for if it probably takes at most so many times the blocks there are.
-const WAITED_FOR: u32 = 3;
+/// The primary metric is waited for if it probably takes at most so many times the blocks there are: where
+/// most slices differ, and where they are alike.
+const WAITED_FOR: [u32; 2] = [3, 10];
 
 fn stands_in(conclusion: &Conclusion) -> bool {
     conclusion.comparison.metric.role() == Role::StandsIn
@@ -22,15 +23,17 @@ pub(crate) fn has_the_last_word(metrics: &[Conclusion], stop: &Stop) -> bool {
     let Some(primary) = metrics.first().map(|conclusion| &conclusion.comparison) else {
         return false;
     };
-    let is_far = primary.blocks_needed.is_none_or(|needed| needed > WAITED_FOR * primary.blocks);
-    let is_enough = |c: &Conclusion| {
-        let verdict = c.comparison.verdict;
-        c.decision.stop == Some(StopReason::GoalReached)
-            && (verdict.is_signed() || verdict.is_decided() && stop.mode == StopMode::Quick)
+    let is_far = |times: u32| {
+        primary.blocks_needed.is_none_or(|needed| needed > times.saturating_mul(primary.blocks))
     };
-    primary.verdict == Verdict::Undecided
-        && is_far
-        && metrics.iter().any(|c| stands_in(c) && is_enough(c))
+    let [to_differ, to_be_alike] = WAITED_FOR;
+    let is_enough = |c: &Conclusion| {
+        let is_signed = c.comparison.verdict.is_signed();
+        let is_alike = c.comparison.verdict.is_decided() && stop.mode == StopMode::Quick;
+        c.decision.stop == Some(StopReason::GoalReached)
+            && (is_signed && is_far(to_differ) || is_alike && is_far(to_be_alike))
+    };
+    primary.verdict == Verdict::Undecided && metrics.iter().any(|c| stands_in(c) && is_enough(c))
 }
 
 /// Leaves out what stands in for a primary metric and says nothing else than that.
@@ -93,6 +96,8 @@ mod tests {
         assert!(!ends(usual, Verdict::Slower, Some(300)), "it is waited for");
         assert!(!ends(quick, Verdict::Undecided, None));
         assert!(ends(quick, Verdict::Equivalent, None) && !ends(usual, Verdict::Equivalent, None));
+        assert!(!ends(quick, Verdict::Equivalent, Some(1000)));
+        assert!(ends(quick, Verdict::Equivalent, Some(1001)));
         assert!(!has_the_last_word(&[], &Stop::default()));
     }
 
