@@ -123,10 +123,34 @@ impl Analyzer {
         !self.has_given_up_slices || trial.length == TrialLength::Usual
     }
 
+    /// Whether slices show the same as longer trials, as far as that is known.
+    fn worst_length(&self, subjects: &[Vec<Conclusion>]) -> Lengths {
+        if self.has_given_up_slices {
+            return Lengths::Alike;
+        }
+        let lengths = self.lengths();
+        let worst = lengths.iter().map(|effect| effect.lengths).max().unwrap_or_default();
+        let longest_ns = lengths.iter().map(|effect| effect.long_ns).max().unwrap_or(u64::MAX);
+        let mut primary = subjects.iter().filter_map(|conclusions| conclusions.first());
+        let does_order_matter = primary.any(|c| c.comparison.place.is_some());
+        if does_order_matter && longest_ns < self.usual_ns() {
+            worst.max(Lengths::Unsure)
+        } else {
+            worst
+        }
+    }
+
+    /// The measured window of trials that are no slices.
+    fn usual_ns(&self) -> u64 {
+        let workload = self.experiment.spec.workload();
+        workload.slices.map_or(workload.time_ns, |slices| slices.usual.time_ns)
+    }
+
     /// The longer slices of each arm beside its short ones.
     fn lengths(&self) -> Vec<LengthEffect> {
         let metric = Metric::additive(self.experiment.spec.workload());
-        lengths::of_arms(&self.trials, self.names.len(), metric, self.method.margin)
+        let (margin, usual_ns) = (self.method.margin, self.usual_ns());
+        lengths::of_arms(&self.trials, self.names.len(), metric, margin, usual_ns)
     }
 
     /// As one phase of preconditioning: the trials of one arm, in their order.
@@ -214,8 +238,7 @@ impl Analyzer {
             judged.rules.append(&mut judged.requirements);
         }
         progress = rules::progress(progress, &judged.rules, &spec.stop);
-        let lengths = if self.has_given_up_slices { Vec::new() } else { self.lengths() };
-        progress.lengths = lengths.iter().map(|effect| effect.lengths).max().unwrap_or_default();
+        progress.lengths = self.worst_length(&subjects);
         if progress.lengths != Lengths::Alike && begun < spec.stop.max_blocks {
             // What slices say is not believed until that is clear.
             progress.stop.clear();

@@ -1,6 +1,7 @@
 //! Whether a short slice shows the same as a long one. A bucket of credits refills while the other arm has its
 //! turn, a cache drains, a device falls asleep: what a slice shows may be true of slices alone.
 
+use iotax_experiment::plan::LongSlices;
 use iotax_record::TrialLength;
 use iotax_stats::sample::mean;
 use iotax_stats::student::critical_t;
@@ -12,6 +13,12 @@ use crate::metrics::Metric;
 const NEIGHBOURS: usize = 5;
 /// Longer slices of an arm from which on they are believed. Fewer may call for another at once.
 const ENOUGH: usize = 3;
+/// Slices of an arm in which it had each place in the order of two arms twice: two pairs of blocks.
+const TURN: usize = 4;
+/// Slices that came after an equal rest, as many as it takes to know their mean.
+const ENOUGH_OF_A_REST: usize = 4;
+/// Fewest short slices from which their noise is known.
+const LEAST_SHORTS: usize = 2 * NEIGHBOURS + TURN + 2;
 /// Two-sided levels of the test that a difference is beyond the margin: to report it, and to suspect it.
 const SURE: f64 = 0.001;
 const SUSPECTED: f64 = 0.05;
@@ -24,10 +31,24 @@ pub enum Lengths {
     /// Nothing against it that they are the same.
     #[default]
     Alike,
+    /// Nothing against it, and the order of the arms makes a difference: what the others left behind, or what
+    /// came back meanwhile, may hide it from these. Longer ones would tell.
+    Unsure,
     /// They may not be: another long slice would tell.
     Suspected,
     /// They are not: slices show something else than longer trials.
     Differ,
+}
+
+impl Lengths {
+    /// Which longer slices come next.
+    pub const fn next(self) -> LongSlices {
+        match self {
+            Self::Alike | Self::Differ => LongSlices::Planned,
+            Self::Unsure => LongSlices::Longer,
+            Self::Suspected => LongSlices::Repeated,
+        }
+    }
 }
 
 /// The longer slices of one arm beside its short ones.
@@ -43,14 +64,16 @@ pub(crate) struct LengthEffect {
     pub short_ns: u64,
 }
 
-/// Of each arm that has longer slices. `margin`: what counts as the same, a fraction.
+/// Of each arm that has longer slices. `margin`: what counts as the same, a fraction. `usual_ns`: the window of
+/// trials that are no slices.
 pub(crate) fn of_arms(
     trials: &[TrialFacts],
     arms: usize,
     metric: Metric,
     margin: f64,
+    usual_ns: u64,
 ) -> Vec<LengthEffect> {
-    (0..arms).filter_map(|arm| of_arm(trials, arm, arms, metric, margin)).collect()
+    (0..arms).filter_map(|arm| of_arm(trials, arm, arms, metric, margin, usual_ns)).collect()
 }
 
 fn of_arm(
@@ -59,6 +82,7 @@ fn of_arm(
     arms: usize,
     metric: Metric,
     margin: f64,
+    usual_ns: u64,
 ) -> Option<LengthEffect> {
     let mut own: Vec<&TrialFacts> =
         trials.iter().filter(|trial| trial.usable && trial.arm == Some(arm)).collect();
@@ -67,13 +91,15 @@ fn of_arm(
     let scale = Scale::of(metric);
     let figure = |trial: &&TrialFacts| scale.figure(metric, trial);
     let is_short = |trial: &&&TrialFacts| trial.length == TrialLength::Planned;
-    let shorts: Vec<f64> = own.iter().filter(is_short).filter_map(figure).collect();
     let short_ns = own.iter().find(is_short)?.window_ns;
+    let shorts = same_rest(&between_shorts(&own), figure);
     let mut longs = Vec::new();
-    for (at, trial) in own.iter().enumerate().filter(|(_, trial)| !is_short(trial)) {
-        let before = own[..at].iter().rev().filter(is_short).filter_map(figure).take(NEIGHBOURS);
-        let after = own[at..].iter().filter(is_short).filter_map(figure).take(NEIGHBOURS);
-        let around: Vec<f64> = before.chain(after).collect();
+    for trial in own.iter().filter(|trial| !is_short(trial)) {
+        let (before, after) =
+            shorts.split_at(shorts.partition_point(|short| short.slot < trial.slot));
+        let before = before.iter().rev().take(NEIGHBOURS);
+        let around: Vec<f64> =
+            before.chain(after.iter().take(NEIGHBOURS)).map(|s| s.figure).collect();
         let log_ratio = figure(trial).map(|long| scale.log_ratio(&[long], &around));
         if let (Some(log_ratio), true) = (log_ratio, around.len() > NEIGHBOURS) {
             longs.push((trial.window_ns, log_ratio));
@@ -94,15 +120,28 @@ fn of_arm(
     let beyond = |ratio: f64| ratio * log_ratio.signum() - margin.ln_1p();
     let do_all = ratios.iter().all(|ratio| beyond(*ratio) > 0.0);
     let freedom = (shorts.len() / DEPENDENT).max(1);
-    let is_beyond = |level| do_all && beyond(log_ratio) > critical_t(level, freedom) * noise;
-    let lengths = if ratios.len() >= ENOUGH && is_beyond(SURE) {
+    let is_beyond = |level| beyond(log_ratio) > critical_t(level, freedom) * noise;
+    let do_all_agree = ratios.iter().all(|ratio| ratio * log_ratio > 0.0);
+    let is_repeated = ratios.len() >= ENOUGH;
+    let lengths = if is_repeated && do_all && is_beyond(SURE) {
         Lengths::Differ
-    } else if ratios.len() < ENOUGH && is_beyond(SUSPECTED) {
-        Lengths::Suspected
-    } else {
+    } else if !(do_all_agree && is_beyond(SUSPECTED)) {
         Lengths::Alike
+    } else if is_repeated && longest_ns >= usual_ns {
+        // Longer ones than these would be no slices.
+        Lengths::Differ
+    } else {
+        Lengths::Suspected
     };
     Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
+}
+
+/// The short slices of an arm that come after a short one of it, each with that one. The first after a
+/// long one shows what that left behind, or what came back in a rest as long.
+fn between_shorts<'a>(own: &[&'a TrialFacts]) -> Vec<[&'a TrialFacts; 2]> {
+    let is_short = |trial: &TrialFacts| trial.length == TrialLength::Planned;
+    let pairs = own.windows(2).map(|pair| [pair[0], pair[1]]);
+    pairs.filter(|pair| pair.iter().all(|trial| is_short(trial))).collect()
 }
 
 /// What the figures of short slices have to be averaged as to give that of a long one. The mean of their
@@ -141,26 +180,101 @@ impl Scale {
     }
 }
 
+/// A short slice as it would have been after as long a rest as any other.
+#[derive(Debug, Clone, Copy)]
+struct Short {
+    slot: u32,
+    figure: f64,
+}
+
+/// The short slices of an arm in their order. What a bucket holds, and whether a device is awake, follows from
+/// how many turns the others had since: what differs with that alternates with the order of the arms, and is
+/// no noise.
+fn same_rest(
+    shorts: &[[&TrialFacts; 2]],
+    figure: impl Fn(&&TrialFacts) -> Option<f64>,
+) -> Vec<Short> {
+    let after = |[before, own]: &[&TrialFacts; 2]| {
+        Some((own.slot - before.slot, Short { slot: own.slot, figure: figure(own)? }))
+    };
+    let all: Vec<(u32, Short)> = shorts.iter().filter_map(after).collect();
+    let groups = groups_of_rest(&all);
+    let group = |rest: u32| groups.iter().rev().find(|group| group.least <= rest);
+    let whole = mean(&all.iter().map(|(_, short)| short.figure).collect::<Vec<_>>());
+    // Each mean takes one of the degrees of freedom.
+    let lost = (all.len() as f64 / all.len().saturating_sub(groups.len()).max(1) as f64).sqrt();
+    let alike = |(rest, short): &(u32, Short)| {
+        let of_group = group(*rest).map_or(whole, |group| group.mean);
+        // Where all stalled, they are alike.
+        let deviation = if of_group > 0.0 { short.figure / of_group - 1.0 } else { 0.0 };
+        Short { figure: whole * (1.0 + lost * deviation), ..*short }
+    };
+    all.iter().map(alike).collect()
+}
+
+/// Slices that came after about the same rest.
+#[derive(Debug, Clone, Copy, PartialEq)]
+struct RestGroup {
+    /// The shortest rest, in turns.
+    least: u32,
+    mean: f64,
+}
+
+/// Slices by the rest before them, in turns: those of neighbouring rests together where there are few of one.
+fn groups_of_rest(all: &[(u32, Short)]) -> Vec<RestGroup> {
+    let mut sorted = all.to_vec();
+    sorted.sort_by_key(|(rest, short)| (*rest, short.slot));
+    let mut left = &sorted[..];
+    let mut groups = Vec::new();
+    while let Some((least, _)) = left.first() {
+        let end = |rest: u32| left.partition_point(|(of, _)| *of <= rest);
+        let rests = left.iter().map(|(rest, _)| *rest);
+        let size = rests.map(end).find(|end| *end >= ENOUGH_OF_A_REST).unwrap_or(left.len());
+        let size = if left.len() - size < ENOUGH_OF_A_REST { left.len() } else { size };
+        let figures: Vec<f64> = left[..size].iter().map(|(_, short)| short.figure).collect();
+        groups.push(RestGroup { least: *least, mean: mean(&figures) });
+        left = &left[size..];
+    }
+    groups
+}
+
 /// Standard deviation of what `window` short slices in a row show against those around them, and at least
 /// what it would be if each were independent of its neighbours; `None` of too few slices.
-fn noise(scale: Scale, shorts: &[f64], window: usize) -> Option<f64> {
-    let middle = |values: &[f64]| {
-        let (before, rest) = values.split_at(NEIGHBOURS);
-        let (inner, after) = rest.split_at(window);
-        scale.log_ratio(inner, &[before, after].concat())
-    };
-    let root = |squares: Vec<f64>| mean(&squares).sqrt();
-    let differences = shorts.windows(window + 2 * NEIGHBOURS).map(middle);
-    let squares: Vec<f64> =
-        differences.filter(|d| d.is_finite()).map(|difference| difference.powi(2)).collect();
-    if squares.len() < 3 {
+fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
+    let shorts: Vec<f64> = shorts.iter().map(|short| short.figure).collect();
+    // Whole turns, so that what alternates with the order of the arms is no noise. As if they were
+    // independent, a longer window is the quieter one. One for which there are too few slices is taken for as
+    // noisy as the longest for which there are enough.
+    let most = shorts.len().checked_sub(LEAST_SHORTS - TURN)? / TURN * TURN;
+    let whole = window.next_multiple_of(TURN).min(most);
+    if whole == 0 {
         return None;
     }
-    let step = |two: &[f64]| ((two[1] - two[0]) / mean(shorts)).powi(2) / 2.0;
+    let turns = (whole as f64 / window as f64).sqrt().max(1.0);
+    let middle = |values: &[f64]| {
+        let (before, rest) = values.split_at(NEIGHBOURS);
+        let (inner, after) = rest.split_at(whole);
+        scale.log_ratio(inner, &[before, after].concat())
+    };
+    let differences = shorts.windows(whole + 2 * NEIGHBOURS).map(middle);
+    let squares: Vec<f64> =
+        differences.filter(|d| d.is_finite()).map(|difference| difference.powi(2)).collect();
+    if squares.is_empty() {
+        return None;
+    }
     let parts = 1.0 / window as f64 + 0.5 / NEIGHBOURS as f64;
-    let independent = root(shorts.windows(2).map(step).collect()) * parts.sqrt();
+    let independent = of_one(&shorts) * parts.sqrt();
     // What agrees to the last bit is not known any better.
-    Some(root(squares).max(independent).max(1e-4))
+    Some((mean(&squares).sqrt() * turns).max(independent).max(1e-4))
+}
+
+/// Standard deviation of one short slice, as a share of their mean, if each is independent of its neighbours.
+/// It is taken from the steps between turns, within which a bucket that refills while the other arm works
+/// alternates with the order of the arms; those that depend on each other make it larger.
+fn of_one(shorts: &[f64]) -> f64 {
+    let step = |two: &[f64]| ((mean(&two[TURN..]) - mean(&two[..TURN])) / mean(shorts)).powi(2);
+    let squares: Vec<f64> = shorts.windows(2 * TURN).map(step).collect();
+    (mean(&squares) * TURN as f64 / 2.0).sqrt()
 }
 
 #[cfg(test)]
@@ -187,7 +301,7 @@ mod tests {
             stretch::tests::trial(&spec, slot, ios, window_ns, length)
         };
         let trials: Vec<TrialFacts> = (0..120).map(slice).collect();
-        of_arm(&trials, 0, 2, Metric::Throughput, 0.05)
+        of_arm(&trials, 0, 2, Metric::Throughput, 0.05, 5_000_000_000)
     }
 
     #[test]

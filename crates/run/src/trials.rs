@@ -116,9 +116,7 @@ impl<'a> Trials<'a> {
             if !progress.stop.is_empty() {
                 return Ok(progress.stop);
             }
-            if progress.lengths != Lengths::Suspected {
-                lengths.are_clear();
-            }
+            lengths.set_next(progress.lengths.next());
             if progress.lengths == Lengths::Differ && !self.is_usual {
                 self.is_usual = true;
                 let spec = self.spec().with(Draft::give_up_slices);

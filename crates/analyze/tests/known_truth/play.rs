@@ -168,9 +168,7 @@ impl Scenario {
                 reasons = progress.stop;
                 break;
             }
-            if progress.lengths != Lengths::Suspected {
-                lengths.are_clear();
-            }
+            lengths.set_next(progress.lengths.next());
             if progress.lengths == Lengths::Differ && !gave_up {
                 gave_up = true;
                 stage.times = Times::LONG;

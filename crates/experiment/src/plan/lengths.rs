@@ -11,8 +11,13 @@ const FIRST_LONG: Range<u32> = 8..16;
 const LEAST_LONG: u32 = 10;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
+/// Short slices between two repeats, at the least: the first shows what the long one left behind, the next are
+/// what it is compared with.
+const BETWEEN: u32 = 4;
 /// How often a longer slice is repeated that shows something else than short ones.
 const REPEATS: u32 = 3;
+/// How many times as long the next repeats are where these did not tell either.
+const GROWTH: u32 = 4;
 
 impl Plan {
     /// How many slices the trials of block `block` are as long as: 1, but for some at random places. The first
@@ -20,7 +25,7 @@ impl Plan {
     /// slices before it, and as many slices lie between them as make it a tenth of the time.
     fn slices_of(&self, block: u32) -> u32 {
         let mut next = FIRST_LONG.start + self.toss(0, FIRST_LONG.end - FIRST_LONG.start);
-        while self.has_slices && next <= block {
+        while self.usual_slices > 0 && next <= block {
             let slices = LEAST_LONG.max(next / TENTH);
             if next == block {
                 return slices;
@@ -31,6 +36,11 @@ impl Plan {
         1
     }
 
+    /// The next length after one that does not tell, at most that of a trial that is no slice.
+    fn longer(&self, slices: u32) -> u32 {
+        slices.saturating_mul(GROWTH).min(self.usual_slices)
+    }
+
     /// A number below `of`, fixed for each `at`.
     fn toss(&self, at: u32, of: u32) -> u32 {
         let bits = (self.seed ^ (u64::from(at) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -38,18 +48,33 @@ impl Plan {
     }
 }
 
+/// Which longer slices come next, by what the data say of those before.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum LongSlices {
+    /// Those that are planned anyway: the latest show the same as short ones, or it is known that they do not.
+    #[default]
+    Planned,
+    /// The latest are repeated: they may show something else.
+    Repeated,
+    /// Longer ones: the latest show the same, and something else says that slices may be too short.
+    Longer,
+}
+
 /// How long the slices of a run were so far, and which are to be repeated. Lengths are in slices.
 #[derive(Debug, Clone)]
 pub struct SliceLengths {
-    latest: u32,
     longest: u32,
-    /// Repeats of the longest that are still due.
+    /// Short ones since the latest longer one.
+    since: u32,
+    next: LongSlices,
+    /// Repeats that there may still be, and their length.
     repeats: u32,
+    repeated: u32,
 }
 
 impl Default for SliceLengths {
     fn default() -> Self {
-        Self { latest: 1, longest: 1, repeats: 0 }
+        Self { longest: 1, since: 0, next: LongSlices::Planned, repeats: 0, repeated: 1 }
     }
 }
 
@@ -57,20 +82,33 @@ impl SliceLengths {
     /// The length of the trials of block `block`; `fits` says whether there is time for one so long.
     pub fn next(&mut self, plan: &Plan, block: u32, fits: impl Fn(u32) -> bool) -> u32 {
         let planned = plan.slices_of(block);
-        // Between two long ones there is a short one to compare with.
-        let is_repeat = planned == 1 && self.repeats > 0 && self.latest == 1;
-        let wanted = if is_repeat { self.longest } else { planned };
-        self.latest = if fits(wanted) { wanted } else { 1 };
-        if self.latest > 1 {
-            self.repeats = if is_repeat { self.repeats - 1 } else { REPEATS };
-            self.longest = self.longest.max(self.latest);
+        let is_due = planned == 1 && self.since >= BETWEEN;
+        let more = if is_due { self.next } else { LongSlices::Planned };
+        let is_repeat = more == LongSlices::Repeated && self.repeats > 0;
+        let wanted = match more {
+            LongSlices::Repeated if is_repeat => self.repeated,
+            LongSlices::Longer if self.longest > 1 && self.longest < plan.usual_slices => {
+                plan.longer(self.longest)
+            }
+            _ => planned,
+        };
+        let length = if fits(wanted) { wanted } else { 1 };
+        self.since += 1;
+        if length > 1 {
+            (self.since, self.longest) = (0, self.longest.max(length));
+            (self.repeats, self.repeated) = match self.repeats {
+                _ if !is_repeat => (REPEATS, length),
+                // Those of this length do not tell.
+                1 if self.repeated < plan.usual_slices => (REPEATS, plan.longer(self.repeated)),
+                repeats => (repeats - 1, self.repeated),
+            };
         }
-        self.latest
+        length
     }
 
-    /// Nothing is repeated: long slices show the same, or it is known that they do not.
-    pub const fn are_clear(&mut self) {
-        self.repeats = 0;
+    /// Takes in what the data say after each look.
+    pub const fn set_next(&mut self, next: LongSlices) {
+        self.next = next;
     }
 }
 
@@ -82,7 +120,7 @@ mod tests {
     #[test]
     fn longer_slices_are_a_tenth_of_the_time_and_grow() {
         for seed in 0..50 {
-            let plan = Plan { has_slices: true, ..plan(2, seed) };
+            let plan = Plan { usual_slices: 50, ..plan(2, seed) };
             let long: Vec<(u32, u32)> = (0..4000)
                 .map(|block| (block, plan.slices_of(block)))
                 .filter(|(_, slices)| *slices > 1)
@@ -97,24 +135,30 @@ mod tests {
     }
 
     #[test]
-    fn a_long_slice_is_repeated_with_short_ones_between_until_it_is_clear() {
-        let plan = Plan { has_slices: true, ..plan(2, 1) };
+    fn a_long_slice_is_repeated_with_short_ones_between_until_they_are_clear() {
+        let plan = Plan { usual_slices: 50, ..plan(2, 1) };
         let first = (0..20).find(|block| plan.slices_of(*block) > 1).unwrap();
-        let lengths = |clear_at: u32, fits: &dyn Fn(u32) -> bool| -> Vec<u32> {
-            let mut lengths = SliceLengths::default();
-            (0..first + 9)
-                .map(|block| {
-                    if block == clear_at {
-                        lengths.are_clear();
-                    }
+        // From their first look on, until that block.
+        let run =
+            |next: LongSlices, end: u32, clear_at: u32, fits: &dyn Fn(u32) -> bool| -> Vec<u32> {
+                let mut lengths = SliceLengths::default();
+                let length = |block: u32| {
+                    let is_clear = !(first..clear_at).contains(&block.saturating_sub(1));
+                    lengths.set_next(if is_clear { LongSlices::Planned } else { next });
                     lengths.next(&plan, block, fits)
-                })
-                .skip(first as usize)
-                .collect()
-        };
+                };
+                (0..first + end).map(length).skip(first as usize).collect()
+            };
+        let until = |end, clear_at, fits| run(LongSlices::Repeated, end, clear_at, fits);
         let any = |_| true;
-        assert_eq!(lengths(99, &any), [10, 1, 10, 1, 10, 1, 10, 1, 1]);
-        assert_eq!(lengths(first + 3, &any), [10, 1, 10, 1, 1, 1, 1, 1, 1]);
-        assert_eq!(lengths(99, &|slices| slices == 1), [1; 9], "the time is nearly up");
+        let long = |lengths: Vec<u32>| -> Vec<(usize, u32)> {
+            lengths.into_iter().enumerate().filter(|(_, slices)| *slices > 1).collect()
+        };
+        let repeated = [(0, 10), (5, 10), (10, 10), (15, 10), (20, 40)];
+        assert_eq!(long(until(21, 99, &any)), repeated);
+        assert_eq!(until(99, 99, &any).into_iter().max(), Some(50), "as trials usually are");
+        assert_eq!(long(until(21, first + 6, &any)), repeated[..2]);
+        assert_eq!(long(run(LongSlices::Longer, 21, 99, &any)), [(0, 10), (5, 40), (10, 50)]);
+        assert_eq!(long(until(21, 99, &|slices| slices == 1)), [], "the time is nearly up");
     }
 }

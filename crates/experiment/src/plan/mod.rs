@@ -11,9 +11,9 @@ mod order;
 
 use serde::{Deserialize, Serialize};
 
-use crate::Draft;
 pub use crate::workload::Phase;
-pub use lengths::SliceLengths;
+use crate::{Draft, Workload};
+pub use lengths::{LongSlices, SliceLengths};
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -28,9 +28,10 @@ pub struct Plan {
     pub phases: Vec<Phase>,
     /// Wall time at most, in nanoseconds.
     pub max_time_ns: Option<u64>,
-    /// Whether trials are slices, some of which are longer.
+    /// If trials are slices, some of which are longer: how many of them take as long as one trial that is none.
+    /// 0 if they are not.
     #[serde(default, skip_serializing_if = "is_default")]
-    pub has_slices: bool,
+    pub usual_slices: u32,
     /// Trials of a block that are performed at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: usize,
@@ -42,13 +43,22 @@ const fn one() -> usize {
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
-const fn is_default(is: &bool) -> bool {
-    !*is
+const fn is_default(slices: &u32) -> bool {
+    *slices == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
 const fn is_one(at_once: &usize) -> bool {
     *at_once == 1
+}
+
+/// In the phase where it is most.
+fn usual_slices(spec: &Draft) -> u32 {
+    let slices = |phase: &Workload| {
+        let usual = phase.slices.filter(|_| phase.is_sliced())?.usual;
+        u32::try_from(usual.time_ns.div_ceil(phase.time_ns)).ok()
+    };
+    if spec.is_of_slices() { spec.phases().filter_map(slices).max().unwrap_or(1) } else { 0 }
 }
 
 impl Plan {
@@ -63,7 +73,7 @@ impl Plan {
                 .map(|phase| Phase { ramp_ns: phase.ramp_ns, time_ns: phase.time_ns })
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
-            has_slices: spec.is_of_slices(),
+            usual_slices: usual_slices(spec),
             at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }
@@ -122,7 +132,7 @@ pub(crate) mod tests {
             max_blocks: 40,
             phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
             max_time_ns: None,
-            has_slices: false,
+            usual_slices: 0,
             seed,
         }
     }

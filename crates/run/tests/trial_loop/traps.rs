@@ -110,15 +110,15 @@ impl Ran {
 
 /// Two arms in slices of 100 ms, for ten minutes at most.
 fn run(disk: &mut Disk<'_>) -> Ran {
-    run_with(Stop::default(), disk)
+    run_with(Stop::default(), 7, disk)
 }
 
-fn run_with(stop: Stop, disk: &mut Disk<'_>) -> Ran {
+fn run_with(stop: Stop, seed: u64, disk: &mut Disk<'_>) -> Ran {
     let mut workload = Workload::preset("randread-4k").unwrap();
     "read".clone_into(&mut workload.jobs[0].name);
     "read".clone_into(&mut workload.primary);
     let arm = |name: &str| Arm::new(name, Target::Path("/".into()));
-    let spec = Spec::compare(workload, vec![arm("a"), arm("b")], stop, 7).unwrap();
+    let spec = Spec::compare(workload, vec![arm("a"), arm("b")], stop, seed).unwrap();
     let times = [Phase { ramp_ns: 20_000_000, time_ns: 100_000_000 }];
     let spec = spec.with(|draft| draft.settle(Some(&times)));
     let (time, stop) = (Time::default(), AtomicBool::new(false));
@@ -163,18 +163,20 @@ struct Bucket {
     room: f64,
     credits: f64,
     last_ns: u64,
+    /// Credits that come back in a nanosecond without work.
+    refill: f64,
 }
 
 impl Bucket {
     fn new(full_ns: u64) -> Self {
-        Self { room: full_ns as f64, credits: full_ns as f64, last_ns: 0 }
+        Self { room: full_ns as f64, credits: full_ns as f64, last_ns: 0, refill: 1.0 }
     }
 
     /// 10,000 IOPS while there are credits, 5,000 for ever.
     fn rate(&mut self, now_ns: u64) -> f64 {
         let idle_ns = now_ns.saturating_sub(self.last_ns + STEP_NS) as f64;
         self.last_ns = now_ns;
-        self.credits = (self.credits + idle_ns).min(self.room);
+        self.credits = (self.credits + self.refill * idle_ns).min(self.room);
         if self.credits >= STEP_NS as f64 {
             self.credits -= STEP_NS as f64;
             10_000.0
@@ -192,6 +194,11 @@ fn equal_disks_are_equivalent_within_seconds() {
     assert_eq!(ran.usual(), 0);
 }
 
+/// Slices were given up for what does not last.
+fn is_burst(kind: &DoubtKind) -> bool {
+    matches!(kind, DoubtKind::ShortSlices { ratio, given_up: true, .. } if *ratio < 0.95)
+}
+
 /// Short slices alone would call them equal.
 #[test]
 fn a_bucket_worth_two_slices_ends_the_slices() {
@@ -204,8 +211,26 @@ fn a_bucket_worth_two_slices_ends_the_slices() {
     let (verdict, tax) = ran.verdict();
     assert_eq!(verdict, Verdict::Slower);
     assert!((tax - 0.5).abs() < 0.03, "{tax}");
-    let is_named = |kind: &DoubtKind| matches!(kind, DoubtKind::ShortSlices { ratio, given_up: true, .. } if *ratio < 0.9);
-    assert_eq!(ran.doubts(is_named), 1, "{:?}", ran.analysis.warnings);
+    assert_eq!(ran.doubts(is_burst), 1, "{:?}", ran.analysis.warnings);
+}
+
+/// Short slices alternate between two speeds, as the other arm had its turn before or not.
+#[test]
+fn a_bucket_worth_about_a_slice_ends_the_slices_however_slowly_it_refills() {
+    let cases = [80, 130, 200].into_iter().flat_map(|full_ms| [(full_ms, 1.0), (full_ms, 0.3)]);
+    for ((full_ms, refill), seed) in cases.flat_map(|case| (0..4).map(move |seed| (case, seed))) {
+        let mut bucket = Bucket { refill, ..Bucket::new(full_ms * 1_000_000) };
+        let ran = run_with(Stop::default(), seed, &mut |at| {
+            let most = if at.arm == 0 { 10_000.0 } else { bucket.rate(at.now_ns) };
+            most * wobble(at.trial)
+        });
+        let what = format!("{full_ms} ms, refilled at {refill}, seed {seed}");
+        assert!(ran.usual() > 0, "{what}: {:?} after {}", ran.reasons, ran.trials.len());
+        let (verdict, tax) = ran.verdict();
+        assert_eq!(verdict, Verdict::Slower, "{what}");
+        assert!((tax - 0.5).abs() < 0.03, "{what}: {tax}");
+        assert_eq!(ran.doubts(is_burst), 1, "{what}: {:?}", ran.analysis.warnings);
+    }
 }
 
 /// A cache that takes half a second of writes, and has written them away after as long.
@@ -245,7 +270,7 @@ fn a_disk_that_drifts_does_not_pass_for_a_difference_and_hides_none() {
 fn one_stall_of_thirty_seconds_is_told() {
     let stalled = 3 * SECOND_NS..33 * SECOND_NS;
     let stop = Stop { max_blocks: 400, min_blocks: 400, ..Stop::default() };
-    let ran = run_with(stop, &mut |at| {
+    let ran = run_with(stop, 7, &mut |at| {
         let rate = [10_000.0, 8_000.0][at.arm] * wobble(at.trial);
         if stalled.contains(&at.now_ns) { 0.0 } else { rate }
     });
