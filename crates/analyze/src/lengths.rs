@@ -316,6 +316,65 @@ mod tests {
         assert_eq!((effect.long_ns, effect.short_ns), (1_000_000_000, 100_000_000));
     }
 
+    /// Slices of an arm in the order AB BA AB BA: after a rest of two turns, and of none. One in ten is long.
+    fn alternating(rate: impl Fn(u32, bool) -> f64, long_rate: f64) -> LengthEffect {
+        let spec = stretch::tests::spec();
+        let slice = |block: u32| {
+            let is_second = block % 2 == 1;
+            let is_long = [10, 15, 20].contains(&block);
+            let (window_ns, length) = if is_long {
+                (1_000_000_000, TrialLength::LongSlice)
+            } else {
+                (100_000_000, TrialLength::Planned)
+            };
+            let rate = if is_long { long_rate } else { rate(block, is_second) };
+            let ios = iotax_quantity::whole(rate * window_ns as f64 / 1e9);
+            let facts = stretch::tests::trial(&spec, 2 * block, ios, window_ns, length);
+            TrialFacts { slot: 2 * block + u32::from(is_second), ..facts }
+        };
+        let trials: Vec<TrialFacts> = (0..30).map(slice).collect();
+        let longs = of_arm(&trials, 0, 2, Metric::Throughput, 0.05, 5_000_000_000);
+        longs.expect("longer slices")
+    }
+
+    #[test]
+    fn what_alternates_with_the_order_of_the_arms_is_no_noise() {
+        let by_rest = |_, is_second: bool| if is_second { 10_000.0 } else { 5_000.0 };
+        assert_eq!(alternating(by_rest, 6_000.0).lengths, Lengths::Differ);
+        assert_eq!(alternating(by_rest, 7_500.0).lengths, Lengths::Alike);
+        // As much of it, in another rhythm.
+        let otherwise = |block: u32, _| if block % 7 < 4 { 10_000.0 } else { 5_000.0 };
+        assert_ne!(alternating(otherwise, 6_000.0).lengths, Lengths::Differ);
+    }
+
+    #[test]
+    fn rests_that_were_rare_count_with_their_neighbours() {
+        let of = |rests: &[u32]| -> Vec<u32> {
+            let short = |(slot, rest): (usize, &u32)| {
+                (*rest, Short { slot: u32::try_from(slot).unwrap(), figure: 1.0 })
+            };
+            let all: Vec<_> = rests.iter().enumerate().map(short).collect();
+            groups_of_rest(&all).iter().map(|group| group.least).collect()
+        };
+        assert_eq!(of(&[1, 3, 1, 3, 1, 3, 1, 3]), [1, 3]);
+        assert_eq!(of(&[1, 2, 2, 2, 4, 4, 4, 4, 5]), [1, 4]);
+        assert_eq!(of(&[1, 1, 1]), [1]);
+        assert_eq!(of(&[]), [] as [u32; 0]);
+    }
+
+    #[test]
+    fn the_noise_of_more_slices_than_there_are_is_that_of_as_many_as_there_are() {
+        let of = |count: u32, window| {
+            let mut rng = rand_xoshiro::Xoshiro256PlusPlus::seed_from_u64(5);
+            let short = |slot| Short { slot, figure: 1.0 + 0.2 * (rng.random::<f64>() - 0.5) };
+            noise(Scale::Rate, &(0..count).map(short).collect::<Vec<_>>(), window)
+        };
+        assert_eq!(of(15, 5), None);
+        assert!(of(16, 5).is_some());
+        let (few, many) = (of(40, 300).unwrap(), of(3000, 300).unwrap());
+        assert!((0.01..0.04).contains(&many) && few > many / 2.0, "{few} {many}");
+    }
+
     #[test]
     fn rates_that_differ_much_are_averaged_before_their_logarithm_is_taken() {
         let around = [1.0, 1.0, 1.0, 9.0];
