@@ -31,6 +31,11 @@ pub enum Lengths {
     /// Nothing against it that they are the same.
     #[default]
     Alike,
+    /// Slices show what lasts longer than they do, and longer than trials usually take, but not for as long as
+    /// arms were held.
+    NotKept,
+    /// Nothing against it, and arms have not been held as long as was asked for.
+    NotHeld,
     /// Nothing against it, and the order of the arms makes a difference: what the others left behind, or what
     /// came back meanwhile, may hide it from these. Longer ones would tell.
     Unsure,
@@ -41,10 +46,15 @@ pub enum Lengths {
 }
 
 impl Lengths {
+    /// Whether more longer slices, or trials of the usual length, would tell more.
+    pub(crate) const fn is_open(self) -> bool {
+        !matches!(self, Self::Alike | Self::NotKept)
+    }
+
     /// Which longer slices come next.
     pub const fn next(self) -> LongSlices {
         match self {
-            Self::Alike | Self::Differ => LongSlices::Planned,
+            Self::Alike | Self::NotKept | Self::NotHeld | Self::Differ => LongSlices::Planned,
             Self::Unsure => LongSlices::Longer,
             Self::Suspected => LongSlices::Repeated,
         }
@@ -113,8 +123,11 @@ fn of_arm(
     let ratios: Vec<f64> = latest.iter().map(|(_, ratio)| *ratio).collect();
     // In the time of a long slice each arm has this many short ones.
     let slices = usize::try_from(longest_ns / short_ns.max(1)).unwrap_or(usize::MAX);
-    let noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
+    let short_noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
     let log_ratio = mean(&ratios);
+    // Of what moves more slowly than all of the short ones together, those that were held tell more.
+    let among_longs = if longest_ns > usual_ns { deviation(&ratios) } else { 0.0 };
+    let noise = short_noise.max(among_longs);
     // Those that were repeated at once see the same weather, so that each of them has to show it, and three
     // prove no more than one.
     let beyond = |ratio: f64| ratio * log_ratio.signum() - margin.ln_1p();
@@ -134,6 +147,12 @@ fn of_arm(
         Lengths::Suspected
     };
     Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
+}
+
+/// Standard deviation; 0 of a single value.
+fn deviation(values: &[f64]) -> f64 {
+    let squares: f64 = values.iter().map(|value| (value - mean(values)).powi(2)).sum();
+    (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
 }
 
 /// The short slices of an arm that come after a short one of it, each with that one. The first after a

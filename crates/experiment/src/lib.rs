@@ -12,6 +12,7 @@ mod engine;
 mod explain;
 pub mod file;
 mod fit;
+mod hold;
 mod host_commands;
 mod index;
 mod job_options;

@@ -108,6 +108,7 @@ impl Spec {
             };
             draft.stop = stop;
             draft.side_runs = SideRuns::default();
+            draft.hold_ns = None;
             draft.fail_if = Vec::new();
         })
     }

@@ -149,7 +149,8 @@ impl Draft {
         let usual = Stop::default();
         if self.stop.max_blocks == usual.max_blocks {
             self.stop.max_blocks = MOST_BLOCKS;
-            self.stop.max_time_ns.get_or_insert(MOST_TIME_NS);
+            let most_ns = MOST_TIME_NS.saturating_add(self.most_hold_ns());
+            self.stop.max_time_ns.get_or_insert(most_ns);
         }
         self.stop.min_blocks = self.stop.min_blocks.max(FEWEST_BLOCKS).min(self.stop.max_blocks);
     }

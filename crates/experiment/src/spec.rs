@@ -92,6 +92,9 @@ pub struct Draft {
     /// What a rule that stays undecided counts as; `None`: it has an exit code of its own.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undecided: Option<UndecidedAs>,
+    /// If trials are slices: how long each arm is also loaded at a stretch, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_ns: Option<u64>,
     /// How many trials of a block are performed at the same time, on hosts of their own.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: u32,

@@ -63,6 +63,8 @@ pub enum EndReason {
     NoneKeepsUp,
     /// No arm completes anything within its window.
     NoneCompletes,
+    /// An arm does not keep up what its short slices show for as long as arms were held.
+    NotKeptUp,
     /// Every effect changed, too late for a verdict on the blocks since.
     AllChanged,
     /// No number of blocks that may be run brings a verdict on these (`None`: all); so many would.

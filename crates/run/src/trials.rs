@@ -84,6 +84,7 @@ impl<'a> Trials<'a> {
     fn blocks(&mut self) -> Result<Vec<EndReason>, Error> {
         let plan = self.setup.plan;
         let mut budget = Budget::new(plan.max_time_ns, plan.block_ns(plan.arms));
+        budget.slices_take(plan.measured_ns());
         budget.takes_in(self.setup.spent);
         let mut open = vec![vec![true; plan.arms]; plan.phases.len()];
         let mut lengths = SliceLengths::default();
@@ -134,9 +135,7 @@ impl<'a> Trials<'a> {
         let usual = workload(self.spec(), phase).slices.map(|slices| slices.usual);
         match usual.filter(|_| self.is_usual) {
             Some(usual) => usual,
-            None => {
-                Phase { time_ns: planned.time_ns.saturating_mul(self.slices.into()), ..planned }
-            }
+            None => Phase { time_ns: self.setup.plan.window_ns(phase, self.slices), ..planned },
         }
     }
 
@@ -396,6 +395,8 @@ fn turns<'a>(
 pub(crate) struct Budget {
     limit: Option<Duration>,
     longest_block: Duration,
+    /// What is measured of a block: trials as long as several slices take as often as long.
+    measured: Duration,
     /// What was over before it started.
     spent: Duration,
 }
@@ -404,12 +405,17 @@ impl Budget {
     pub(crate) fn new(limit_ns: Option<u64>, expected_block_ns: u64) -> Self {
         let limit = limit_ns.map(Duration::from_nanos);
         let longest_block = Duration::from_nanos(expected_block_ns);
-        Self { limit, longest_block, spent: Duration::ZERO }
+        Self { limit, longest_block, measured: Duration::ZERO, spent: Duration::ZERO }
     }
 
     /// Counts what was run before: the limit is for all of it.
     pub(crate) fn takes_in(&mut self, spent: Duration) {
         self.spent += spent;
+    }
+
+    /// Trials are slices, of which so much is measured in each block.
+    fn slices_take(&mut self, measured_ns: u64) {
+        self.measured = Duration::from_nanos(measured_ns);
     }
 
     /// The same limit for blocks of another length.
@@ -419,12 +425,14 @@ impl Budget {
 
     /// Notes how long a block of trials as long as so many slices really took, switching included.
     pub(crate) fn block_took(&mut self, duration: Duration, slices: u32) {
-        self.longest_block = self.longest_block.max(duration / slices.max(1));
+        let of_one = duration.saturating_sub(self.measured * slices.saturating_sub(1));
+        self.longest_block = self.longest_block.max(of_one);
     }
 
     /// Whether one more block fits after so much time. The first block always does.
     pub(crate) fn allows(&self, block: u32, elapsed: Duration, slices: u32) -> bool {
-        let over = self.spent + elapsed + self.longest_block * slices;
+        let whole = self.longest_block + self.measured * slices.saturating_sub(1);
+        let over = self.spent + elapsed + whole;
         block == 0 || self.limit.is_none_or(|limit| over <= limit)
     }
 }
@@ -477,6 +485,11 @@ mod tests {
             budget.allows(1, at(3), 1) && !budget.allows(1, at(4), 1),
             "7 s are over at the fifth"
         );
+        let mut slices = Budget::new(Some(10_000_000_000), 300_000_000);
+        slices.slices_take(200_000_000);
+        slices.block_took(Duration::from_millis(2_100), 10);
+        assert!(slices.allows(1, at(8), 9), "300 ms, and 8 times what is measured");
+        assert!(!slices.allows(1, at(8), 10), "2.1 s");
         assert!(budget.allows(0, at(99), 1), "a run without any block would be of no use");
     }
 }

@@ -37,6 +37,10 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::AllChanged => format!(
             "the effect of every {what} changed, and a verdict on the blocks since is out of reach"
         ),
+        EndReason::NotKeptUp => {
+            "an arm does not keep up the throughput of its short slices when it is held under load"
+                .to_owned()
+        }
         EndReason::OutOfReach { futile, needed } => {
             let rest = futile.map_or_else(String::new, |futile| format!(" for {futile} of them"));
             let is_told = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);

@@ -3,8 +3,9 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
+use iotax_experiment::units::format_duration;
 use iotax_experiment::{CloudChoice, Origin};
-use iotax_quantity::count;
+use iotax_quantity::{count, set_time};
 use iotax_record::{CloudInstance, ExperimentHead, FioLatency, Site};
 
 use crate::verdict::against::results;
@@ -46,7 +47,34 @@ pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         return format!("Nothing was run here: the figures are those of the files.{latency}");
     }
     let switching = if analysis.arms.len() > 1 { switching(analysis) } else { String::new() };
-    format!("Stopped: {}.{switching}", reason(experiment, analysis))
+    let held = longest_load(experiment, analysis);
+    format!("Stopped: {}.{switching}{held}", reason(experiment, analysis))
+}
+
+/// For how long an arm was loaded at a stretch, where trials are slices: what lasts longer was not seen.
+fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    let hold_ns = experiment.spec.hold_ns;
+    let longest_ns = analysis.ending.longest_load_ns;
+    match (longest_ns, hold_ns.map(format_duration)) {
+        (Some(longest_ns), None) => format!(
+            " Longest stretch of load on one arm: {}; burst credits that last longer would not show \
+             (--hold).",
+            set_time(longest_ns)
+        ),
+        (Some(longest_ns), Some(hold))
+            if hold_ns.is_some_and(|hold_ns| longest_ns < hold_ns / 10 * 9) =>
+        {
+            format!(
+                " Longest stretch of load on one arm: {}, not the {hold} of --hold.",
+                set_time(longest_ns)
+            )
+        }
+        (Some(_), Some(hold)) => format!(" Longest stretch of load on one arm: {hold}."),
+        (None, Some(hold)) => {
+            format!(" No arm was held under load for {hold}: trials were not short slices.")
+        }
+        (None, None) => String::new(),
+    }
 }
 
 /// What it took beside trials.

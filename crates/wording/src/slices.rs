@@ -20,7 +20,7 @@ pub fn range(slices: Slices) -> String {
 pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let settled = spec.in_shortest_slices()?;
     let plan = iotax_experiment::plan::Plan::new(&settled);
-    let (fewest, most) = (plan.min_blocks, plan.max_blocks);
+    let (fewest, most) = (plan.least_blocks(), plan.max_blocks);
     let alternation = "The arms alternate in short slices, so that each sees the same noise. A pilot on each \
                        arm settles their length before anything is measured.";
     // One that was set is told with what stops the run.
@@ -28,8 +28,11 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let limit = limit.map_or_else(String::new, |ns| format!(", {} at most", span_of_ns(ns)));
     let most = grouped(most.into());
     let limits = format!("{fewest} to {most} {}{limit}.", blocks(plan.arms));
+    let held = plan.hold_ns.map_or_else(String::new, |ns| {
+        format!(", and {} of load on each arm at a stretch", format_duration(ns))
+    });
     let shortest = format!(
-        "The shortest time to a verdict is {}: {} of the shortest slices, without switching.",
+        "The shortest time to a verdict is {}: {} of the shortest slices{held}, without switching.",
         span_of_ns(plan.duration_ns().0),
         count(fewest, block(plan.arms)),
     );
@@ -111,6 +114,9 @@ mod tests {
         The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
         20 to 5,120 blocks of 3 slices. The shortest time to a verdict is 7 s: 20 blocks of the shortest slices, without switching.
         ");
+        let mut held = two.clone();
+        held.hold_ns = Some(45_000_000_000);
+        insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"");
         assert_eq!(
             schedule(&{
                 let mut whole = two;

@@ -147,7 +147,7 @@ pub enum DoubtKind {
     /// Seen by the depth check.
     LevelSince { arms: Vec<LevelShift> },
     /// `ratio`: the figure of an arm's long slices over that of its short ones.
-    ShortSlices { metric: Metric, ratio: f64, short_ns: u64, long_ns: u64, given_up: bool },
+    ShortSlices { metric: Metric, ratio: f64, short_ns: u64, long_ns: u64, outcome: SlicesOutcome },
     /// Preconditioning ended before that.
     NotSteady { rounds: u32, window: Option<Steadiness> },
     /// Over this many blocks, or trials of a plain run.
@@ -325,6 +325,20 @@ pub enum Outlook {
     Withheld(Withheld),
 }
 
+/// What became of a comparison whose short slices show something else than longer ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SlicesOutcome {
+    /// It rests on the trials of the usual length that followed.
+    GivenUp,
+    /// Its verdict is taken back: trials of the usual length would show the same as slices.
+    Withheld,
+    /// The run ended before there were other trials.
+    Ended,
+    /// The run ended before it was sure that they differ.
+    Unsure,
+}
+
 /// Why the interval's own verdict was taken back.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
@@ -337,6 +351,8 @@ pub enum Withheld {
     OrderMatters,
     /// It may be that of the engines: one stood in for another.
     OtherEngines,
+    /// It is that of short slices, and an arm does not keep up what these show.
+    NotKept,
 }
 
 impl DoubtKind {

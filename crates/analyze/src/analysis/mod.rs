@@ -238,6 +238,9 @@ pub struct Ending {
     pub wall_ns: u64,
     /// Part of it spent on switching between arms.
     pub switch_ns: u64,
+    /// If trials are slices: the longest time for which an arm was loaded without a pause, in nanoseconds.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub longest_load_ns: Option<u64>,
     /// Whether the user interrupted it.
     pub interrupted: bool,
     /// What the record it was read from lacks, for people; empty if it is whole.

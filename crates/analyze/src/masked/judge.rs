@@ -94,7 +94,7 @@ impl Comparison {
 
 /// The arms that a comparison rests on: the baseline and the arm, the bare and the full stack, or,
 /// for a layer of a peel, all of them.
-pub(super) fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
+pub(crate) fn involved(comparison: &Comparison, names: &[String]) -> Vec<usize> {
     let last = names.len().saturating_sub(1);
     match &comparison.subject {
         Subject::Arm(arm) => {

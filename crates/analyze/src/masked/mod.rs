@@ -15,7 +15,7 @@ use crate::method::Method;
 pub(crate) use agree::LevelShift;
 pub(crate) use depths::{Level, arm};
 pub use follow_up::{below_the_cap, depth_check, longest_below_the_cap, longest_depth_check};
-pub(crate) use judge::{even_one_at_a_time, hide_typical};
+pub(crate) use judge::{even_one_at_a_time, hide_typical, involved};
 
 /// What a depth check measured, beside the comparison that it follows.
 pub(crate) struct DepthCheck<'a> {

@@ -129,8 +129,8 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         load.phases = load.phases.into_iter().map(Workload::in_slices).collect();
     }
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
-    let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
-    let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
+    let CertaintyArgs { tight, max_blocks, max_time, hold, .. } = &args.measure.certainty;
+    let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some() || hold.is_some();
     if !asks_for_more && args.workload.is_none() {
         stop.max_time_ns = match &args.stack {
             None => Some(DEFAULT_PEEL_TIME_NS),
@@ -270,6 +270,7 @@ fn experiment_file(
     set_host_commands(&mut draft, &args.host)?;
     rules::set(&mut draft, &args.measure.gate, args.measure.output.format)?;
     draft.side_runs = side_runs(draft.side_runs, &args.measure)?;
+    draft.hold_ns = hold(&args.measure)?.or(draft.hold_ns);
     let targets = draft.targets().count();
     draft.cloud = documented::beside_file(draft.cloud, &args.measure.documented, targets)
         .map_err(|refused| refused.placed(path, &text))?;
@@ -355,7 +356,26 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
 fn with_caps(draft: Draft, args: &MeasureArgs) -> Result<Draft> {
     let cloud = documented::choice(&args.documented, draft.targets().count())?;
     let side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
-    Ok(Draft { cloud, side_runs, ..draft })
+    Ok(Draft { cloud, side_runs, hold_ns: hold(args)?, ..draft })
+}
+
+/// How long each arm is held under load, if that is asked for, in nanoseconds.
+fn hold(args: &MeasureArgs) -> Result<Option<u64>> {
+    option("--hold", args.certainty.hold.as_deref(), parse_duration)
+}
+
+/// Refuses to hold arms where that shows nothing, or cannot be done.
+fn refuse_hold(draft: &Draft, whole: Option<&WholeTrials>) -> Result<()> {
+    if draft.hold_ns.is_some()
+        && let Some(whole) = whole
+    {
+        let why = iotax_wording::slices::why_whole(whole);
+        let why = why.unwrap_or_else(|| "Arms are not compared with a baseline.".to_owned());
+        return Err(usage(format!(
+            "--hold looks for what short slices do not show, and there are none here. {why}"
+        )));
+    }
+    Ok(draft.validate_hold()?)
 }
 
 /// What is run beside the arms: options win over `asked`.
@@ -426,6 +446,7 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
         results::refuse_targets(draft.arms.iter().map(|arm| &arm.target), &args.dir)?;
     }
     let whole_trials = draft.alternate();
+    refuse_hold(&draft, whole_trials.as_ref())?;
     let advice = fit::fit(&mut draft, args);
     let (spec, question) = (draft.resolve()?, Question::Trials);
     Ok(Resolved { spec, question, advice, one_target, whole_trials })

@@ -135,6 +135,7 @@ impl Draft {
             side_runs: crate::side_runs::SideRuns::default(),
             fail_if: Vec::new(),
             undecided: None,
+            hold_ns: None,
             at_once: 1,
             unmatched_jobs: 0,
             fitted: None,

@@ -36,6 +36,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft>
         seed: file.seed.unwrap_or(Draft::DEFAULT_SEED),
         cloud: caps::cloud(file, &draft.arms)?,
         side_runs: caps::side_runs(file)?,
+        hold_ns: duration("hold", file.hold.as_ref())?,
         fail_if: file
             .fail_if
             .iter()

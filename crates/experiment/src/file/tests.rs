@@ -143,7 +143,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:2:1: margn: unknown key `margn`; did you mean `margin`?
       2 | margn = "5%"
         | ^^^^^
-    known keys: after, all-subsets, alpha, arms, baseline, before, below-cap, depth-check, documented, drain, engines, exclude, fail-if, margin, matrix, max-blocks, max-time, min-blocks, mode, peel, precondition, ramp, scale, seed, set, simultaneous, time, undecided, workload
+    known keys: after, all-subsets, alpha, arms, baseline, before, below-cap, depth-check, documented, drain, engines, exclude, fail-if, hold, margin, matrix, max-blocks, max-time, min-blocks, mode, peel, precondition, ramp, scale, seed, set, simultaneous, time, undecided, workload
     "#);
     assert_snapshot!(error(&format!("workload = \"randred-4k\"{arms}")), @r#"
     x.toml:1:12: workload: unknown workload `randred-4k`; did you mean `randread-4k`?

@@ -100,6 +100,9 @@ pub(super) struct SpecFile {
     /// if no time is given.
     #[schemars(schema_with = "super::schema::drain")]
     pub drain: Option<Scalar>,
+    /// Also load each arm this long at a stretch, where trials are short slices.
+    #[schemars(schema_with = "super::schema::duration")]
+    pub hold: Option<Scalar>,
     /// Run equal arms at other depths to find a cap above them; `true` if left out.
     pub depth_check: Option<bool>,
     /// Where arms sit on the same cap, run loads that show what it hides.

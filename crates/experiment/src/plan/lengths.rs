@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::Plan;
+use super::{Phase, Plan};
 
 /// Among these blocks is the first of longer slices.
 const FIRST_LONG: Range<u32> = 8..16;
@@ -11,11 +11,17 @@ const FIRST_LONG: Range<u32> = 8..16;
 const LEAST_LONG: u32 = 10;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
+/// Arms are held at one of these blocks, after the first look.
+const HELD: Range<u32> = 20..30;
+/// Blocks after that one until it can be told what it shows.
+const AFTER_HELD: u32 = 4;
+/// Fewest blocks of an experiment whose arms are held.
+pub(crate) const LEAST_HELD_BLOCKS: u32 = HELD.end + AFTER_HELD;
 /// Short slices between two repeats, at the least: the first shows what the long one left behind, the next are
 /// what it is compared with.
 const BETWEEN: u32 = 4;
 /// How often a longer slice is repeated that shows something else than short ones.
-const REPEATS: u32 = 3;
+pub(crate) const REPEATS: u32 = 3;
 /// How many times as long the next repeats are where these did not tell either.
 const GROWTH: u32 = 4;
 
@@ -34,6 +40,44 @@ impl Plan {
             next += between - between / TENTH + self.toss(next, between / 5);
         }
         1
+    }
+
+    /// How many slices arms are held for, if that is asked for.
+    fn hold_slices(&self) -> Option<u32> {
+        let hold_ns = self.hold_ns?;
+        let slices = |phase: &Phase| hold_ns.div_ceil(phase.time_ns.max(1));
+        let most = self.phases.iter().map(slices).max()?;
+        u32::try_from(most).ok().filter(|slices| *slices > 1)
+    }
+
+    /// The measured window of trials of a phase that are as long as so many slices, in nanoseconds.
+    pub fn window_ns(&self, phase: usize, slices: u32) -> u64 {
+        let window_ns = self.phases[phase].time_ns.saturating_mul(slices.into());
+        match self.hold_ns.filter(|_| self.hold_slices() == Some(slices)) {
+            Some(hold_ns) => window_ns.min(hold_ns),
+            None => window_ns,
+        }
+    }
+
+    /// The block in which arms are held, or the first after it in which there is nothing else to find out.
+    fn held_block(&self) -> u32 {
+        HELD.start + self.toss(u32::MAX, HELD.end - HELD.start)
+    }
+
+    /// Blocks before there can be a verdict.
+    pub fn least_blocks(&self) -> u32 {
+        self.held_at_least().0
+    }
+
+    /// The fewest blocks, and the time that arms are held beside them, in nanoseconds.
+    pub(super) fn held_at_least(&self) -> (u32, u64) {
+        let Some(slices) = self.hold_slices() else { return (self.min_blocks, 0) };
+        let window_ns = |phase| self.window_ns(phase, slices);
+        let turn_ns = (0..self.phases.len()).map(window_ns).fold(0, u64::saturating_add);
+        (
+            self.min_blocks.max(self.held_block() + AFTER_HELD),
+            turn_ns.saturating_mul(self.arms as u64),
+        )
     }
 
     /// The next length after one that does not tell, at most that of a trial that is no slice.
@@ -70,19 +114,34 @@ pub struct SliceLengths {
     /// Repeats that there may still be, and their length.
     repeats: u32,
     repeated: u32,
+    is_held: bool,
+    /// The block in which arms were held last.
+    held: u32,
 }
 
 impl Default for SliceLengths {
     fn default() -> Self {
-        Self { longest: 1, since: 0, next: LongSlices::Planned, repeats: 0, repeated: 1 }
+        Self {
+            longest: 1,
+            since: 0,
+            next: LongSlices::Planned,
+            repeats: 0,
+            repeated: 1,
+            is_held: false,
+            held: 0,
+        }
     }
 }
 
 impl SliceLengths {
     /// The length of the trials of block `block`; `fits` says whether there is time for one so long.
     pub fn next(&mut self, plan: &Plan, block: u32, fits: impl Fn(u32) -> bool) -> u32 {
-        let planned = plan.slices_of(block);
-        let is_due = planned == 1 && self.since >= BETWEEN;
+        let held = plan.hold_slices().filter(|_| {
+            let is_clear = self.next == LongSlices::Planned && self.since >= BETWEEN;
+            block >= plan.held_block() && is_clear && !self.is_held
+        });
+        let planned = held.unwrap_or_else(|| plan.slices_of(block));
+        let is_due = planned == 1 && self.since >= BETWEEN && self.is_rested(plan, block);
         let more = if is_due { self.next } else { LongSlices::Planned };
         let is_repeat = more == LongSlices::Repeated && self.repeats > 0;
         let wanted = match more {
@@ -94,6 +153,9 @@ impl SliceLengths {
         };
         let length = if fits(wanted) { wanted } else { 1 };
         self.since += 1;
+        if Some(length) == plan.hold_slices() {
+            (self.is_held, self.held) = (true, block);
+        }
         if length > 1 {
             (self.since, self.longest) = (0, self.longest.max(length));
             (self.repeats, self.repeated) = match self.repeats {
@@ -104,6 +166,12 @@ impl SliceLengths {
             };
         }
         length
+    }
+
+    /// Whether no arm would be held twice in a row, with nothing of what it used up then come back.
+    fn is_rested(&self, plan: &Plan, block: u32) -> bool {
+        let order = |block| plan.order(block, |_| true);
+        !self.is_held || order(block).first() != order(self.held).last()
     }
 
     /// Takes in what the data say after each look.

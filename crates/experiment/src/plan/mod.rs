@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::workload::Phase;
 use crate::{Draft, Workload};
+pub(crate) use lengths::{LEAST_HELD_BLOCKS, REPEATS};
 pub use lengths::{LongSlices, SliceLengths};
 
 /// The schedule of an experiment.
@@ -32,6 +33,9 @@ pub struct Plan {
     /// 0 if they are not.
     #[serde(default, skip_serializing_if = "is_default")]
     pub usual_slices: u32,
+    /// If trials are slices: how long each arm is also loaded at a stretch, in nanoseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hold_ns: Option<u64>,
     /// Trials of a block that are performed at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: usize,
@@ -74,6 +78,7 @@ impl Plan {
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
             usual_slices: usual_slices(spec),
+            hold_ns: spec.hold_ns.filter(|_| spec.is_of_slices()),
             at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }
@@ -105,11 +110,18 @@ impl Plan {
         turn_ns.saturating_mul(open.div_ceil(self.at_once) as u64)
     }
 
+    /// The part of a block of trials as long as one slice that is measured, in nanoseconds.
+    pub fn measured_ns(&self) -> u64 {
+        let turn_ns = self.phases.iter().map(|phase| phase.time_ns).fold(0, u64::saturating_add);
+        turn_ns.saturating_mul(self.arms.div_ceil(self.at_once) as u64)
+    }
+
     /// Shortest and longest time the experiment takes, without switching, in nanoseconds.
     pub fn duration_ns(&self) -> (u64, u64) {
         let block = self.block_ns(self.arms);
         let longest = block.saturating_mul(u64::from(self.max_blocks));
-        let shortest = block.saturating_mul(u64::from(self.min_blocks));
+        let (fewest, held_ns) = self.held_at_least();
+        let shortest = block.saturating_mul(u64::from(fewest)).saturating_add(held_ns);
         match self.max_time_ns {
             Some(limit) => (shortest.min(limit), longest.min(limit)),
             None => (shortest, longest),
@@ -133,6 +145,7 @@ pub(crate) mod tests {
             phases: vec![Phase { ramp_ns: 2, time_ns: 5 }],
             max_time_ns: None,
             usual_slices: 0,
+            hold_ns: None,
             seed,
         }
     }

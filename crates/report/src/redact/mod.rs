@@ -159,6 +159,7 @@ impl Redactor {
                 | EndReason::Resolved { .. }
                 | EndReason::NoneKeepsUp
                 | EndReason::NoneCompletes
+                | EndReason::NotKeptUp
                 | EndReason::AllChanged
                 | EndReason::OutOfReach { .. }
                 | EndReason::LastLook { .. }

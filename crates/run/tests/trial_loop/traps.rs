@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use iotax_analyze::{Analysis, DoubtKind, Phases, Sustained, Verdict};
+use iotax_analyze::{Analysis, DoubtKind, Phases, SlicesOutcome, Sustained, Verdict};
 use iotax_experiment::plan::{Phase, Plan};
 use iotax_experiment::{Arm, Driver, Spec, Stop, Target, Workload};
 use iotax_load::LayoutProgress;
@@ -114,13 +114,21 @@ fn run(disk: &mut Disk<'_>) -> Ran {
 }
 
 fn run_with(stop: Stop, seed: u64, disk: &mut Disk<'_>) -> Ran {
+    run_held(stop, seed, None, disk)
+}
+
+/// With arms held under load for so long.
+fn run_held(stop: Stop, seed: u64, hold_ns: Option<u64>, disk: &mut Disk<'_>) -> Ran {
     let mut workload = Workload::preset("randread-4k").unwrap();
     "read".clone_into(&mut workload.jobs[0].name);
     "read".clone_into(&mut workload.primary);
     let arm = |name: &str| Arm::new(name, Target::Path("/".into()));
     let spec = Spec::compare(workload, vec![arm("a"), arm("b")], stop, seed).unwrap();
     let times = [Phase { ramp_ns: 20_000_000, time_ns: 100_000_000 }];
-    let spec = spec.with(|draft| draft.settle(Some(&times)));
+    let spec = spec.with(|draft| {
+        draft.hold_ns = hold_ns;
+        draft.settle(Some(&times));
+    });
     let (time, stop) = (Time::default(), AtomicBool::new(false));
     let mut host = Host { time: time.clone(), disk, trials: 0, site: Site::default() };
     let head = experiment(spec);
@@ -196,7 +204,7 @@ fn equal_disks_are_equivalent_within_seconds() {
 
 /// Slices were given up for what does not last.
 fn is_burst(kind: &DoubtKind) -> bool {
-    matches!(kind, DoubtKind::ShortSlices { ratio, given_up: true, .. } if *ratio < 0.95)
+    matches!(kind, DoubtKind::ShortSlices { ratio, outcome: SlicesOutcome::GivenUp, .. } if *ratio < 0.95)
 }
 
 /// Short slices alone would call them equal.
@@ -231,6 +239,101 @@ fn a_bucket_worth_about_a_slice_ends_the_slices_however_slowly_it_refills() {
         assert!((tax - 0.5).abs() < 0.03, "{what}: {tax}");
         assert_eq!(ran.doubts(is_burst), 1, "{what}: {:?}", ran.analysis.warnings);
     }
+}
+
+/// A device whose 30 s of credits both arms use up: the level changes, and what is between them does not.
+#[test]
+fn credits_that_both_arms_share_are_named_once_they_are_spent() {
+    let stop = Stop { max_blocks: 400, min_blocks: 400, ..Stop::default() };
+    for (tax, verdict) in [(0.0, Verdict::Equivalent), (0.2, Verdict::Slower)] {
+        let mut bucket = Bucket::new(30 * SECOND_NS);
+        let ran = run_with(stop, 7, &mut |at| {
+            bucket.rate(at.now_ns) * wobble(at.trial) * [1.0, 1.0 - tax][at.arm]
+        });
+        assert_eq!(ran.verdict().0, verdict);
+        assert!((ran.verdict().1 - tax).abs() < 0.02, "{:?}", ran.verdict());
+        let is_named = |kind: &DoubtKind| matches!(kind, DoubtKind::LevelChanged { ratio, .. } if *ratio < 0.6);
+        assert_eq!(ran.doubts(is_named), 1, "{:?}", ran.analysis.warnings);
+        assert_eq!(ran.usual(), 0);
+    }
+}
+
+/// 30 s of credits that come back at less than half of what slices spend.
+#[test]
+fn credits_of_one_arm_are_named_once_slices_have_spent_them() {
+    let stop = Stop { max_blocks: 600, min_blocks: 600, ..Stop::default() };
+    for seed in 0..4 {
+        let mut bucket = Bucket { refill: 0.3, ..Bucket::new(30 * SECOND_NS) };
+        let ran = run_with(stop, seed, &mut |at| {
+            let most = if at.arm == 0 { 10_000.0 } else { bucket.rate(at.now_ns) };
+            most * wobble(at.trial)
+        });
+        let changes =
+            ran.doubts(|kind| matches!(kind, DoubtKind::EffectChanged { change, .. } if change.before != change.since));
+        assert_eq!(ran.doubts(is_burst) + changes, 1, "{seed}: {:?}", ran.analysis.warnings);
+        let (verdict, _) = ran.verdict();
+        assert!(
+            [Verdict::Slower, Verdict::EffectChanged].contains(&verdict),
+            "{seed}: {verdict:?}"
+        );
+    }
+}
+
+/// The first of two arms without limits, the other with 30 s of credits that come back while it rests.
+fn with_full_bucket(hold_ns: Option<u64>, seed: u64) -> Ran {
+    let mut bucket = Bucket::new(30 * SECOND_NS);
+    run_held(Stop::default(), seed, hold_ns, &mut |at| {
+        let most = if at.arm == 0 { 10_000.0 } else { bucket.rate(at.now_ns) };
+        most * wobble(at.trial)
+    })
+}
+
+/// The longest stretches of load, each in seconds.
+fn held_seconds(ran: &Ran) -> Vec<u64> {
+    let windows = ran.trials.iter().filter_map(|trial| trial.load.as_ref());
+    windows.map(|load| load.window_ns / SECOND_NS).filter(|seconds| *seconds > 10).collect()
+}
+
+#[test]
+fn credits_that_no_slice_spends_are_found_where_arms_are_held() {
+    for seed in 0..4 {
+        let unseen = with_full_bucket(None, seed);
+        assert_eq!(unseen.verdict().0, Verdict::Equivalent, "they are, for a second");
+        assert_eq!(unseen.analysis.ending.longest_load_ns, Some(1_020_000_000));
+        let ran = with_full_bucket(Some(60 * SECOND_NS), seed);
+        assert_eq!(held_seconds(&ran), [60; 6], "{seed}: three times each");
+        assert_eq!(ran.verdict().0, Verdict::Undecided, "{seed}");
+        assert_eq!(ran.reasons, [EndReason::NotKeptUp], "{seed}");
+        assert_eq!(ran.analysis.ending.longest_load_ns, Some(60_020_000_000));
+        let is_named = |kind: &DoubtKind| {
+            let DoubtKind::ShortSlices { ratio, long_ns, outcome, .. } = kind else { return false };
+            let is_withheld = *outcome == SlicesOutcome::Withheld && *long_ns == 60 * SECOND_NS;
+            is_withheld && (*ratio - 0.75).abs() < 0.06
+        };
+        assert_eq!(ran.doubts(is_named), 1, "{seed}: {:?}", ran.analysis.warnings);
+    }
+}
+
+#[test]
+fn equal_arms_are_held_once_and_stay_equivalent() {
+    for seed in 0..4 {
+        let hold_ns = Some(60 * SECOND_NS);
+        let ran = run_held(Stop::default(), seed, hold_ns, &mut |at| 10_000.0 * wobble(at.trial));
+        assert_eq!(ran.verdict().0, Verdict::Equivalent, "{:?}", ran.reasons);
+        assert_eq!(held_seconds(&ran), [60; 2]);
+        assert_eq!(ran.doubts(|_| true), 0, "{:?}", ran.analysis.warnings);
+    }
+}
+
+/// Where the time is up before, the run says how long arms were loaded.
+#[test]
+fn arms_that_there_was_no_time_to_hold_are_not_said_to_have_been() {
+    let stop = Stop { max_time_ns: Some(40 * SECOND_NS), ..Stop::default() };
+    let hold_ns = Some(60 * SECOND_NS);
+    let ran = run_held(stop, 7, hold_ns, &mut |at| 10_000.0 * wobble(at.trial));
+    assert!(held_seconds(&ran).is_empty());
+    assert_eq!(ran.reasons, [EndReason::TimeUp]);
+    assert!(ran.analysis.ending.longest_load_ns < Some(3 * SECOND_NS));
 }
 
 /// A cache that takes half a second of writes, and has written them away after as long.

@@ -1,6 +1,8 @@
 //! What to do about a doubt.
 
-use iotax_analyze::{Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise, Outlook};
+use iotax_analyze::{
+    Better, CacheWay, ColdCache, Doubt, DoubtKind, Metric, Noise, Outlook, SlicesOutcome,
+};
 use iotax_experiment::units::format_duration;
 use iotax_quantity::whole;
 use iotax_record::ExperimentHead;
@@ -184,9 +186,14 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                  that lasts."
             }
         }
-        DoubtKind::ShortSlices { metric, ratio, .. } => {
+        DoubtKind::ShortSlices { metric, ratio, outcome, .. } => {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
+                true if *outcome == SlicesOutcome::Withheld => {
+                    "Burst credits or a cache ran out, and come back while the other arms have their \
+                     turns. --drain compares what lasts, --time trials of any length; `iotax limits` \
+                     measures bursts."
+                }
                 true if workload.writes() => {
                     "Something helps for a moment and runs out: burst credits, which come back while \
                      the other arms have their turn, or a write cache, which drains meanwhile. \

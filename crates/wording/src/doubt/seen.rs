@@ -3,6 +3,7 @@
 use iotax_analyze::{
     Against, CacheWay, ColdCache, Doubt, DoubtKind, Effect, EffectChange, Estimate, GrantedOption,
     GrantedOtherwise, InFlight, Metric, Noise, OneCore, OrderMatters, Outlook, PlaceEffect,
+    SlicesOutcome,
 };
 use iotax_experiment::{Design, Subject};
 use iotax_quantity::{
@@ -206,13 +207,19 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 name::all(each)
             )
         }
-        DoubtKind::ShortSlices { metric, ratio, short_ns, long_ns, given_up } => {
+        DoubtKind::ShortSlices { metric, ratio, short_ns, long_ns, outcome } => {
             let side = if *ratio < 1.0 { "below" } else { "above" };
             let [short, long] = [*short_ns, *long_ns].map(|ns| time(ns as f64));
-            let instead = if *given_up {
-                "; the conclusions rest on the trials of the usual length that followed"
-            } else {
-                ""
+            let instead = match outcome {
+                SlicesOutcome::GivenUp => {
+                    "; the conclusions rest on the trials of the usual length that followed"
+                }
+                SlicesOutcome::Withheld => {
+                    "; no verdict rests on the short ones, and trials of the usual length would show \
+                     the same"
+                }
+                SlicesOutcome::Ended => "; the run ended before other trials could replace them",
+                SlicesOutcome::Unsure => "; the run ended before that was certain",
             };
             format!(
                 "{} in slices of {long} is {} {side} that in slices of {short}{instead}",

@@ -307,6 +307,10 @@ pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
             "it matters which trial comes first in a block, and these blocks are too few to take \
              that out"
         }
+        Withheld::NotKept => {
+            "it is about short slices, and an arm does not keep up what they show when it is held \
+             under load"
+        }
         Withheld::OtherEngines => {
             "libaio drove one of them, for a sandbox forbade io_uring there: measure both with \
              engine=libaio"

@@ -97,6 +97,7 @@ fn spec() -> Spec {
     let several = Target::Several(vec![NamedTarget { name: t(), target: Target::Path(T.into()) }]);
     let targets = [Target::Path(T.into()), stack, several];
     Draft {
+        hold_ns: Some(1),
         at_once: 2,
         phases: vec![workload(), workload()],
         source: iotax_experiment::Source::SavedResults,
