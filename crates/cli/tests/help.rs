@@ -124,6 +124,35 @@ fn a_plan_in_json_has_all_blocks() {
 }
 
 #[test]
+fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
+    let plan = |options: &[&str]| {
+        let args = ["plan", "compare", "-w", "randread-4k", "--seed", "1", "a=mem", "b=mem"];
+        Desk::new().run(&[&args[..], options].concat())
+    };
+    let text = plan(&["--hold", "45s"]).out;
+    let schedule = text.split_once("Schedule, seed 1\n").unwrap().1;
+    assert_snapshot!(schedule.split_once("  pair  1").unwrap().0, @"");
+    let json: serde_json::Value =
+        serde_json::from_str(&plan(&["--hold", "45s", "--format", "json"]).out).unwrap();
+    assert_eq!(json["spec"]["hold_ns"], 45_000_000_000_u64);
+    let refused = [
+        &["--hold", "45s", "--time", "3s"][..],
+        &["--hold", "1s"],
+        &["--hold", "45s", "--max-time", "1m"],
+        &["--hold", "45s", "--max-blocks", "20"],
+        &["--hold", "long"],
+    ];
+    let each: Vec<String> = refused
+        .map(|options| {
+            let said = plan(options);
+            assert_eq!(said.code, 2, "{said}");
+            said.err
+        })
+        .into();
+    assert_snapshot!(each.join("\n"), @"");
+}
+
+#[test]
 fn completions_know_the_subcommands() {
     for shell in ["bash", "zsh", "fish"] {
         let script = Desk::new().run(&["completions", shell]).out;

@@ -3,7 +3,6 @@
 
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
-use iotax_experiment::units::format_duration;
 use iotax_experiment::{CloudChoice, Origin};
 use iotax_quantity::{count, set_time};
 use iotax_record::{CloudInstance, ExperimentHead, FioLatency, Site};
@@ -55,7 +54,7 @@ pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let hold_ns = experiment.spec.hold_ns;
     let longest_ns = analysis.ending.longest_load_ns;
-    match (longest_ns, hold_ns.map(format_duration)) {
+    match (longest_ns, hold_ns.map(set_time)) {
         (Some(longest_ns), None) => format!(
             " Longest stretch of load on one arm: {}; burst credits that last longer would not show \
              (--hold).",

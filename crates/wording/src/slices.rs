@@ -29,7 +29,7 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let most = grouped(most.into());
     let limits = format!("{fewest} to {most} {}{limit}.", blocks(plan.arms));
     let held = plan.hold_ns.map_or_else(String::new, |ns| {
-        format!(", and {} of load on each arm at a stretch", format_duration(ns))
+        format!(", and {} of load on each arm at a stretch", set_time(ns))
     });
     let shortest = format!(
         "The shortest time to a verdict is {}: {} of the shortest slices{held}, without switching.",
@@ -116,7 +116,10 @@ mod tests {
         ");
         let mut held = two.clone();
         held.hold_ns = Some(45_000_000_000);
-        insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"");
+        insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"
+        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
+        28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict is 97 s: 28 pairs of the shortest slices, and 45s of load on each arm at a stretch, without switching.
+        ");
         assert_eq!(
             schedule(&{
                 let mut whole = two;
