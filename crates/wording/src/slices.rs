@@ -118,7 +118,7 @@ mod tests {
         held.hold_ns = Some(45_000_000_000);
         insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"
         The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
-        28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict is 97 s: 28 pairs of the shortest slices, and 45s of load on each arm at a stretch, without switching.
+        28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict is 97 s: 28 pairs of the shortest slices, and 45 s of load on each arm at a stretch, without switching.
         ");
         assert_eq!(
             schedule(&{

@@ -165,6 +165,7 @@ pub(super) fn analysis(
             trials: u32::try_from(trials.len()).unwrap(),
             wall_ns: 340_000_000_000,
             switch_ns: 1_500_000_000,
+            longest_load_ns: None,
             interrupted: false,
             gaps: Vec::new(),
         },
