@@ -131,7 +131,13 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     };
     let text = plan(&["--hold", "45s"]).out;
     let schedule = text.split_once("Schedule, seed 1\n").unwrap().1;
-    assert_snapshot!(schedule.split_once("  pair  1").unwrap().0, @"");
+    assert_snapshot!(schedule.split_once("  pair  1").unwrap().0, @"
+    The arms alternate in short slices, so that each sees the same noise. A pilot
+    on each arm settles their length before anything is measured.
+    28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict
+    is 94 s: 28 pairs of the shortest slices, and 45 s of load on each arm at a
+    stretch, without switching.
+    ");
     let json: serde_json::Value =
         serde_json::from_str(&plan(&["--hold", "45s", "--format", "json"]).out).unwrap();
     assert_eq!(json["spec"]["hold_ns"], 45_000_000_000_u64);
@@ -149,7 +155,21 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
             said.err
         })
         .into();
-    assert_snapshot!(each.join("\n"), @"");
+    assert_snapshot!(each.join("\n"), @"
+    error: --hold looks for what short slices do not show, and there are none here. The arms alternate in whole trials, not in short slices: the length of the trials of randread-4k is set (--time, --ramp, or in a file).
+
+    error: hold: 1s is not longer than a slice can be, 2500ms
+    hold arms for longer than a burst may last, as in 45s
+
+    error: hold: to load each arm for 45s takes 90s in all, and max-time is 1m
+    allow more time, or hold arms for less
+
+    error: hold: arms are held after 20 blocks or more, and max-blocks is 20
+    leave max-blocks out, or allow 40
+
+    error: option --hold: `long` is not a duration: it does not start with a digit
+    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    ");
 }
 
 #[test]

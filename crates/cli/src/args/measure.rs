@@ -21,7 +21,22 @@ pub(crate) struct MeasureArgs {
     #[command(flatten)]
     pub load: LoadArgs,
     #[command(flatten)]
+    pub hold: HoldArgs,
+    #[command(flatten)]
     pub output: OutputArgs,
+}
+
+/// Whether arms are loaded for longer than trials take.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct HoldArgs {
+    /// Also load each arm this long at a stretch, e.g. 45s, to find burst credits
+    /// that short slices never use up [default: 10 slices or more]
+    ///
+    /// Arms alternate in short slices, and credits may come back while the other arm has its turn. If an arm
+    /// is slower when it is held under load, that is repeated twice, and then there is no verdict: the report
+    /// says by how much it is slower. To compare what lasts, use --drain.
+    #[arg(long, value_name = "TIME", help_heading = "Load")]
+    pub hold: Option<String>,
 }
 
 /// How sure a comparison must be.
@@ -45,14 +60,6 @@ pub(crate) struct CertaintyArgs {
     /// Start no block, after the first, that would end later than this
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
-    /// Also load each arm this long at a stretch, e.g. 45s, to find burst credits
-    /// that short slices never use up [default: 10 slices or more]
-    ///
-    /// Arms alternate in short slices, and credits may come back while the other arm has its turn. If an arm
-    /// is slower when it is held under load, that is repeated twice, and then there is no verdict: the report
-    /// says by how much it is slower. To compare what lasts, use --drain.
-    #[arg(long, value_name = "TIME", help_heading = "Load")]
-    pub hold: Option<String>,
 }
 
 /// What is driven, and for how long.

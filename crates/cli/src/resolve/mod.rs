@@ -129,8 +129,9 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         load.phases = load.phases.into_iter().map(Workload::in_slices).collect();
     }
     let mut stop = stop(&args.measure.certainty, Stop::default())?;
-    let CertaintyArgs { tight, max_blocks, max_time, hold, .. } = &args.measure.certainty;
-    let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some() || hold.is_some();
+    let CertaintyArgs { tight, max_blocks, max_time, .. } = &args.measure.certainty;
+    let asks_for_more = *tight || max_blocks.is_some() || max_time.is_some();
+    let asks_for_more = asks_for_more || args.measure.hold.hold.is_some();
     if !asks_for_more && args.workload.is_none() {
         stop.max_time_ns = match &args.stack {
             None => Some(DEFAULT_PEEL_TIME_NS),
@@ -361,7 +362,7 @@ fn with_caps(draft: Draft, args: &MeasureArgs) -> Result<Draft> {
 
 /// How long each arm is held under load, if that is asked for, in nanoseconds.
 fn hold(args: &MeasureArgs) -> Result<Option<u64>> {
-    option("--hold", args.certainty.hold.as_deref(), parse_duration)
+    option("--hold", args.hold.hold.as_deref(), parse_duration)
 }
 
 /// Refuses to hold arms where that shows nothing, or cannot be done.

@@ -231,7 +231,7 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
         ("--tight", certainty.tight),
         ("--max-blocks", certainty.max_blocks.is_some()),
         ("--max-time", certainty.max_time.is_some()),
-        ("--hold", certainty.hold.is_some()),
+        ("--hold", args.measure.hold.hold.is_some()),
         ("--precondition", load.precondition),
         ("--drain", load.drain.is_some()),
         ("--below-cap", args.measure.caps.below_cap),
