@@ -19,6 +19,7 @@ mod experiment;
 mod gap;
 mod histogram;
 mod host;
+mod joined;
 mod json_file;
 mod location;
 pub mod machine;

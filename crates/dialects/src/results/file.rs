@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{BlockSizes, Engine, FioOption, Job, Pace, Pattern, Trims, Workload};
 use iotax_record::{
-    ExperimentHead, JobRecord, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial,
+    ExperimentHead, JobRecord, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial, TrialLength,
 };
 
 use crate::error::Error;
@@ -178,8 +178,10 @@ struct Part<'a> {
     arm: &'a str,
     phase: u32,
     job: &'a Job,
-    /// Of its phase.
+    /// Of a trial of its phase; of slices, what a trial takes where they cannot be.
     time_ns: u64,
+    /// Its trials are slices.
+    are_slices: bool,
 }
 
 /// The results in the record in `dir`, called `path`: all of it, or one arm.
@@ -206,10 +208,11 @@ pub(super) fn read_record(
     let parts = parts(&arms, &workloads);
     let mut warnings: Vec<String> = reader.gap()?.map(|gap| gap.to_string()).into_iter().collect();
     let is_of_results = head.spec.is_of_results();
+    let gave_up_slices = head.spec.is_of_slices() && has_usual_trials(&reader)?;
     let mut files: Vec<(u32, ResultFile)> = Vec::new();
     for trial in reader.lines()? {
         let trial = trial?;
-        if trial.outcome == Outcome::Interrupted {
+        if trial.outcome == Outcome::Interrupted || !counts(&trial, gave_up_slices) {
             continue;
         }
         let place = if is_of_results { trial.block } else { 0 };
@@ -243,6 +246,25 @@ pub(super) fn read_record(
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
+/// Whether slices were given up in its run.
+fn has_usual_trials(reader: &Reader<ExperimentHead>) -> Result<bool, Error> {
+    for trial in reader.lines()? {
+        if trial?.length == TrialLength::Usual {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}
+
+/// Whether the run was concluded from it: not from longer slices, and from none once they were given up.
+fn counts(trial: &Trial, gave_up_slices: bool) -> bool {
+    match trial.length {
+        TrialLength::Planned => !gave_up_slices,
+        TrialLength::LongSlice => false,
+        TrialLength::Usual => true,
+    }
+}
+
 /// Where in Kubernetes all arms were measured, or the one that is asked for.
 fn placed(head: &ExperimentHead, of: Option<&str>) -> Option<Placed> {
     let arms = head.spec.arms.iter().zip(&head.sites);
@@ -263,7 +285,10 @@ fn parts<'a>(arms: &[&'a str], workloads: &[&'a Workload]) -> Vec<Part<'a>> {
             for job in &workload.jobs {
                 let name = named(workload, job, workloads);
                 let name = if arms.len() > 1 { format!("{arm}: {name}") } else { name };
-                parts.push(Part { name, arm, phase, job, time_ns: workload.time_ns });
+                let usual_ns = workload.slices.map(|slices| slices.usual.time_ns);
+                let usual_ns = usual_ns.filter(|_| workload.is_sliced());
+                let time_ns = usual_ns.unwrap_or(workload.time_ns);
+                parts.push(Part { name, arm, phase, job, time_ns, are_slices: usual_ns.is_some() });
             }
         }
     }
@@ -290,7 +315,7 @@ fn measured(part: &Part<'_>) -> Measured {
 
 /// Shares a trial out among the parts that it has measured.
 fn add(parts: &[Part<'_>], file: &mut ResultFile, trial: Trial) {
-    let Trial { arm, phase, started_ns, outcome, load, .. } = trial;
+    let Trial { arm, phase, length, started_ns, outcome, load, .. } = trial;
     let of_trial = |part: &Part<'_>| part.arm == arm && part.phase == phase;
     for (part, measured) in parts.iter().zip(&mut file.jobs).filter(|(part, _)| of_trial(part)) {
         let load = load.as_ref().and_then(|load| {
@@ -299,7 +324,34 @@ fn add(parts: &[Part<'_>], file: &mut ResultFile, trial: Trial) {
             record.name.clone_from(&part.name);
             Some(LoadRecord { jobs: vec![record], operations: Vec::new(), ..load.clone() })
         });
-        measured.runs.push(Run { started_ns, outcome: outcome.clone(), load });
+        let run = Run { started_ns, outcome: outcome.clone(), load };
+        let is_slice = part.are_slices && length == TrialLength::Planned;
+        let open = measured.runs.last_mut().filter(|_| is_slice);
+        let left = match open {
+            Some(open) => open.join(run, part),
+            None => Some(run),
+        };
+        measured.runs.extend(left);
+    }
+}
+
+impl Run {
+    /// Adds a slice to those before it until they are as long as a trial usually is: neighbours depend on
+    /// each other, and what was counted in a tenth of a second is little. `None` if it was added.
+    fn join(&mut self, slice: Self, part: &Part<'_>) -> Option<Self> {
+        match (&mut self.load, &slice.load) {
+            (Some(all), Some(load)) if all.window_ns < part.time_ns => {
+                // Nothing is wrong with a stretch in one slice of which nothing completed.
+                let [was_stalled, is_stalled] =
+                    [&*all, load].map(|load| load.stalled_below(&part.name).is_some());
+                if was_stalled || self.outcome == Outcome::Completed && !is_stalled {
+                    self.outcome = slice.outcome;
+                }
+                all.add(load);
+                None
+            }
+            _ => Some(slice),
+        }
     }
 }
 

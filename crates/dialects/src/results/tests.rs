@@ -214,3 +214,75 @@ fn what_cannot_be_compared_says_why() {
     assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `# Results of DiskSpd in XML`");
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
 }
+
+/// A record of slices of one job, each with so many I/Os, and `lengths`.
+fn sliced(directory: &Path, slices: &[(u64, iotax_record::TrialLength)]) {
+    use iotax_experiment::plan::Phase;
+    use iotax_record::{DirectionRecord, LoadRecord, TrialLength};
+
+    const MS: u64 = 1_000_000;
+    let read = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
+    let target = Target::parse("mem").unwrap();
+    let arms = ["a", "b"].map(|name| Arm::new(name, target.clone())).to_vec();
+    let draft = Draft::compare(vec![Workload::preset("randread-4k").unwrap()], arms).unwrap();
+    let times = Phase { ramp_ns: 20 * MS, time_ns: 100 * MS };
+    let spec = draft.resolve().unwrap().with(|draft| draft.settle(Some(&[times])));
+    let head = ExperimentHead { spec, ..read.experiment };
+    let mut writer = iotax_record::Writer::create(directory, &head).unwrap();
+    for (slot, (ios, length)) in (0..).zip(slices) {
+        let window_ns = match length {
+            TrialLength::Planned => 100 * MS,
+            TrialLength::LongSlice => 1000 * MS,
+            TrialLength::Usual => 5000 * MS,
+        };
+        let job = JobRecord {
+            name: "io".into(),
+            active_ns: window_ns,
+            read: DirectionRecord { ios: *ios, ..DirectionRecord::default() },
+            in_flight_io_ns: window_ns,
+            ..JobRecord::default()
+        };
+        let load = LoadRecord {
+            driver: "native".into(),
+            window_ns,
+            jobs: vec![job],
+            ..LoadRecord::default()
+        };
+        let trial = Trial {
+            block: slot,
+            slot,
+            arm: "a".into(),
+            phase: 0,
+            length: *length,
+            started_ns: u64::from(slot),
+            switch_ns: 0,
+            outcome: Outcome::Completed,
+            load: Some(load),
+            counters: None,
+        };
+        writer.append(&trial).unwrap();
+    }
+    writer.finish(&read.end).unwrap();
+}
+
+#[test]
+fn slices_of_a_record_are_trials_of_the_usual_length() {
+    use iotax_record::TrialLength::{LongSlice, Planned, Usual};
+    let dir = tempfile::tempdir().unwrap();
+    let read = |name: &str, slices: &[(u64, iotax_record::TrialLength)]| -> Vec<(u64, u64)> {
+        let path = dir.path().join(name);
+        sliced(&path, slices);
+        let arm = SavedArm::named("a", vec![PathBuf::from(format!("{}#a", path.display()))]);
+        let results = read_results(vec![arm], Stop::default(), Vec::new(), "0.0.0").unwrap();
+        let load = |trial: &Trial| trial.load.clone().unwrap();
+        let shape = |trial: &Trial| (load(trial).window_ns, load(trial).jobs[0].read.ios);
+        results.trials.iter().map(shape).collect()
+    };
+    // Fifty make five seconds; the longer one was not compared.
+    let mut slices = vec![(10, Planned); 60];
+    slices.insert(20, (7, LongSlice));
+    assert_eq!(read("all", &slices), [(5_000_000_000, 500), (1_000_000_000, 100)]);
+    // Given up: only what followed is concluded from.
+    slices.extend([(400, Usual), (401, Usual)]);
+    assert_eq!(read("given-up", &slices), [(5_000_000_000, 400), (5_000_000_000, 401)]);
+}
