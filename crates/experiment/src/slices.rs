@@ -31,8 +31,10 @@ const MOST_TIME_NS: u64 = 600_000_000_000;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WholeTrials {
-    /// Arms are not compared with a baseline: a plain run, or nodes of a fleet.
-    NotCompared,
+    /// There is one arm, which has none to alternate with.
+    OneArm,
+    /// Arms are nodes of a fleet, each with noise of its own.
+    Nodes,
     /// Nothing is run.
     SavedResults,
     /// So many trials were asked for.
@@ -75,8 +77,10 @@ impl Draft {
         if self.is_of_results() {
             return Err(WholeTrials::SavedResults);
         }
-        if !matches!(self.design, Design::Compare | Design::Peel { .. }) {
-            return Err(WholeTrials::NotCompared);
+        match self.design {
+            Design::Compare | Design::Peel { .. } => {}
+            Design::Single => return Err(WholeTrials::OneArm),
+            Design::Fleet => return Err(WholeTrials::Nodes),
         }
         if self.stop.min_blocks >= self.stop.max_blocks {
             return Err(WholeTrials::FixedTrials);
@@ -258,7 +262,8 @@ mod tests {
         let first_job =
             |change: &dyn Fn(&mut Job)| whole(&|draft| change(&mut draft.phases[0].jobs[0]));
         let (arm, job) = (|| "b".to_owned(), || "io".to_owned());
-        assert_eq!(whole(&|draft| draft.design = Design::Single), WholeTrials::NotCompared);
+        assert_eq!(whole(&|draft| draft.design = Design::Single), WholeTrials::OneArm);
+        assert_eq!(whole(&|draft| draft.design = Design::Fleet), WholeTrials::Nodes);
         assert_eq!(
             whole(&|draft| draft.stop.min_blocks = draft.stop.max_blocks),
             WholeTrials::FixedTrials

@@ -51,7 +51,20 @@ fn blocks(arms: usize) -> String {
 /// Why trials are not slices; `None` where nobody expects them to be.
 pub fn why_whole(why: &WholeTrials) -> Option<String> {
     let why = match why {
-        WholeTrials::NotCompared | WholeTrials::SavedResults => return None,
+        WholeTrials::SavedResults => return None,
+        WholeTrials::OneArm => {
+            return Some(
+                "Trials are whole, not short slices: one arm has none to alternate with."
+                    .to_owned(),
+            );
+        }
+        WholeTrials::Nodes => {
+            return Some(
+                "Nodes take turns in whole trials, not in short slices: each has noise of its own, which does \
+                 not cancel."
+                    .to_owned(),
+            );
+        }
         WholeTrials::FixedTrials => "the number of trials is fixed".to_owned(),
         WholeTrials::AtTheSameTime => "several arms are measured at the same time".to_owned(),
         WholeTrials::Drained => "--drain spends burst credits before each trial".to_owned(),
@@ -134,6 +147,8 @@ mod tests {
     fn each_reason_for_whole_trials_is_one_sentence() {
         let arm = || "b".to_owned();
         let all = [
+            WholeTrials::OneArm,
+            WholeTrials::Nodes,
             WholeTrials::FixedTrials,
             WholeTrials::AtTheSameTime,
             WholeTrials::Drained,
@@ -146,6 +161,8 @@ mod tests {
         ];
         let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();
         insta::assert_snapshot!(sentences.join("\n"), @"
+        Trials are whole, not short slices: one arm has none to alternate with.
+        Nodes take turns in whole trials, not in short slices: each has noise of its own, which does not cancel.
         The arms alternate in whole trials, not in short slices: the number of trials is fixed.
         The arms alternate in whole trials, not in short slices: several arms are measured at the same time.
         The arms alternate in whole trials, not in short slices: --drain spends burst credits before each trial.
@@ -156,6 +173,6 @@ mod tests {
         The arms alternate in whole trials, not in short slices: job io has to find the depth for its latency target.
         The arms alternate in whole trials, not in short slices: a slice has to last at least 2 s (eight cycles of what is periodic in the load), and a trial has only 3 s.
         ");
-        assert_eq!(why_whole(&WholeTrials::NotCompared), None);
+        assert_eq!(why_whole(&WholeTrials::SavedResults), None);
     }
 }
