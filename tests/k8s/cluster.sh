@@ -127,9 +127,10 @@ control_plane() {
     --kubelet-preferred-address-types=InternalIP --service-account-issuer=https://kubernetes.default.svc \
     --service-account-key-file="$PKI/sa.pub" --service-account-signing-key-file="$PKI/sa.key" \
     --endpoint-reconciler-type=lease --profiling=false
-  # host 127.0.0.1:$API_PORT -> UNIX socket -> 10.77.0.1:6443 in the netns
-  bg api-inner nsenter --net=/run/netns/k8s-cp socat "UNIX-LISTEN:$RUN/api.sock,fork,mode=600" TCP:10.77.0.1:6443
-  bg api-outer socat "TCP-LISTEN:$API_PORT,bind=127.0.0.1,reuseaddr,fork" "UNIX-CONNECT:$RUN/api.sock"
+  # host 127.0.0.1:$API_PORT -> UNIX socket -> 10.77.0.1:6443 in the netns. What comes in two pieces is not
+  # to wait for the first to be acknowledged.
+  bg api-inner nsenter --net=/run/netns/k8s-cp socat "UNIX-LISTEN:$RUN/api.sock,fork,mode=600" TCP:10.77.0.1:6443,nodelay
+  bg api-outer socat "TCP-LISTEN:$API_PORT,bind=127.0.0.1,reuseaddr,nodelay,fork" "UNIX-CONNECT:$RUN/api.sock"
   wait_for 120 "API server" k get --raw /readyz
   say "API server ready"
   bg kube-controller-manager nsenter --net=/run/netns/k8s-cp "$BIN/kube-controller-manager" \

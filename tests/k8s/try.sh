@@ -95,13 +95,14 @@ gone() { diff <(everything) "$W/before"; }
 # nothing_left WHAT: what was there before is there, and nothing else.
 nothing_left() { gone || fail "$1: this is left"; ok "$1: nothing is left"; }
 
-# compare ARGS...: on volumes that are free. NAMESPACE (`new`: one of its own), SIZE, CPU, TIME and WAIT
-# may be set for one.
+# compare ARGS...: on volumes that are free. NAMESPACE (`new`: one of its own), SIZE, CPU, TIME (`slices`: none)
+# and WAIT may be set for one.
 compare() {
-  local place=(--namespace "${NAMESPACE:-bench}")
+  local place=(--namespace "${NAMESPACE:-bench}") times=(--time "${TIME:-1s}" --ramp 200ms)
+  [ "${TIME:-}" != slices ] || times=()
   [ "${NAMESPACE:-}" != new ] || place=(--create-namespace)
   release
-  "$IOTAX" kube compare -w randread-4k --set size=64M --set depth=8 --time "${TIME:-1s}" --ramp 200ms \
+  "$IOTAX" kube compare -w randread-4k --set size=64M --set depth=8 "${times[@]}" \
     "${place[@]}" --size "${SIZE:-200M}" --cpu "${CPU:-500m}" --memory 256M \
     --wait "${WAIT:-60s}" --no-depth-check "$@"
 }

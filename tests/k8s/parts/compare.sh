@@ -1,7 +1,7 @@
 # Comparisons of classes, volumes of nodes, nodes. Sourced by try.sh.
 
 part_class() {
-  compare fast=class:fast slow=class:slow --out "$W/class" | tee "$W/said"
+  TIME=slices compare fast=class:fast slow=class:slow --out "$W/class" | tee "$W/said"
   local low high
   # In percent, as they are shown.
   read -r low high < <("$IOTAX" report "$W/class" --format json |
@@ -15,7 +15,7 @@ part_class() {
 }
 
 part_itself() {
-  compare a=class:fast b=class:fast --out "$W/itself" >"$W/said"
+  TIME=slices compare a=class:fast b=class:fast --out "$W/itself" >"$W/said"
   ! grep -E '^  b .*(slower|faster)$' "$W/said" || fail "a class differs from itself"
   ok "a class does not differ from itself: $(sed -n 3p "$W/said")"
   nothing_left itself
