@@ -30,9 +30,9 @@ macro_rules! recorded {
     };
 }
 
-const FILES: [(&str, &str); 9] = recorded![
+const FILES: [(&str, &str); 10] = recorded![
     "quiet_read_qd1", "busy_read_qd1", "busy_write_qd8", "write_qd1", "mixed_qd4", "fdatasync",
-    "read_1m", "tcp_rr", "loop_write_qd1"
+    "read_1m", "tcp_rr", "loop_write_qd1", "pod_read_qd1"
 ];
 
 static RECORDINGS: LazyLock<Vec<Recording>> = LazyLock::new(|| {
