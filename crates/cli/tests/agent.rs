@@ -119,6 +119,65 @@ fn a_killed_agent_is_a_failed_trial_and_the_run_goes_on() {
     assert!(desk.journals().is_empty());
 }
 
+/// Two agents whose arms alternate in slices. Once some are done, `disturb` is done to the run.
+fn in_slices(disturb: impl FnOnce(&Child)) -> (Desk, Said) {
+    let desk = Desk::new();
+    // One command is one agent, whatever arms it has.
+    let agents = [format!("a={}", agent()), format!("b=env {}", agent())];
+    let load = ["--set", "size=4M", "--max-blocks", "40", "--tight", "--no-depth-check"];
+    let arms = ["a=.", "b=.", "--agent", &agents[0], "--agent", &agents[1], "--out", "out"];
+    let words = [&["compare", "-w", "randread-4k", "-q"], &arms[..], &load[..]].concat();
+    let mut command = desk.command(&words);
+    let run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    wait_for("slices of both arms", || trials(&desk, "out").len() > 10);
+    disturb(&run);
+    let said = Said::of(run.wait_with_output().unwrap());
+    (desk, said)
+}
+
+fn head(desk: &Desk, record: &str) -> Value {
+    serde_json::from_slice(
+        &std::fs::read(desk.path().join(record).join("experiment.json")).unwrap(),
+    )
+    .unwrap()
+}
+
+#[test]
+fn an_agent_that_is_killed_among_slices_is_one_slice_that_failed() {
+    let (desk, said) = in_slices(|run| {
+        let agents = agents_of(run);
+        assert_eq!(agents.len(), 2, "{agents:?}");
+        Command::new("kill").args(["-9", &agents[1]]).status().unwrap();
+    });
+    assert_eq!(said.code, 0, "{said}");
+    let time_ns = head(&desk, "out")["spec"]["phases"][0]["time_ns"].as_u64().unwrap();
+    assert!(time_ns < 5_000_000_000, "{time_ns} ns are no slice");
+    let trials = trials(&desk, "out");
+    let errors: Vec<&str> =
+        trials.iter().filter_map(|trial| trial["outcome"]["failed"]["error"].as_str()).collect();
+    assert!(matches!(errors[..], [error] if error.contains("was lost: ")), "{errors:?}");
+    let of_b = |trial: &&Value| trial["arm"] == "b" && !trial["outcome"]["failed"].is_object();
+    let at = trials.iter().position(|trial| trial["outcome"]["failed"].is_object()).unwrap();
+    assert!(trials[at..].iter().filter(of_b).count() > 10, "it goes on: {said}");
+    assert_eq!(desk.names(), ["out"], "nothing is left of the agents");
+    assert!(desk.journals().is_empty());
+}
+
+#[test]
+fn a_run_that_is_stopped_among_slices_keeps_them() {
+    let (desk, said) = in_slices(|run| {
+        Command::new("kill").args(["-INT", &run.id().to_string()]).status().unwrap();
+    });
+    assert_eq!(said.code, 130, "{said}");
+    let end: Value =
+        serde_json::from_slice(&std::fs::read(desk.path().join("out/end.json")).unwrap()).unwrap();
+    assert_eq!(end["interrupted"], true, "{end}");
+    let completed = trials(&desk, "out").iter().filter(|t| t["outcome"] == "completed").count();
+    assert!(completed >= 10, "{completed}");
+    assert_eq!(desk.names(), ["out"], "nothing is left of the agents");
+    assert!(desk.journals().is_empty());
+}
+
 #[test]
 fn an_agent_that_is_none_is_said_to_be_none() {
     let desk = Desk::new();
