@@ -125,7 +125,9 @@ mod tests {
 
     fn load(latencies_ns: &[u64]) -> LoadRecord {
         let mut read = DirectionRecord { ios: latencies_ns.len() as u64, ..Default::default() };
-        latencies_ns.iter().for_each(|latency_ns| read.service.record(*latency_ns));
+        for latency_ns in latencies_ns {
+            read.service.record(*latency_ns);
+        }
         let job = JobRecord {
             name: "io".into(),
             active_ns: 100,
