@@ -109,9 +109,9 @@ fn schedule(resolved: &Resolved, plan: &Plan) -> String {
     let mut out = format!("\nSchedule, seed {}\n", spec.seed);
     let alternating = slices::schedule(spec);
     let lines = alternating.clone().unwrap_or_else(|| {
-        // Nobody asks it of one trial.
-        let is_one = plan.arms == 1 && plan.max_blocks == 1;
-        let why = resolved.whole_trials().filter(|_| !is_one).and_then(slices::why_whole);
+        // Nobody asks it of one arm whose trials are counted.
+        let is_counted = plan.arms == 1 && plan.min_blocks == plan.max_blocks;
+        let why = resolved.whole_trials().filter(|_| !is_counted).and_then(slices::why_whole);
         why.into_iter().chain([length(plan)]).collect()
     });
     for line in lines {
