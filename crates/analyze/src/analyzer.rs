@@ -4,11 +4,10 @@ use iotax_experiment::rule::Condition;
 use iotax_experiment::{Design, Draft, Rule};
 use iotax_record::{End, EndReason, ExperimentHead, Trial, TrialLength};
 use iotax_stats::sample::{count, mean};
-use iotax_stats::verdict::Verdict;
 
 use crate::analysis::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, Comparison, Ending, FORMAT, FactorEffects,
-    Outliers, Withheld,
+    Outliers,
 };
 use crate::attribution::{Layout, Peel};
 use crate::blocks::Blocks;
@@ -27,7 +26,7 @@ use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
-    block_differences, bound, family, missing, nodes, outliers, questions, results, screened,
+    block_differences, bound, family, held, missing, nodes, outliers, questions, results, screened,
     stalled, stand_in, stretch, summary,
 };
 
@@ -136,21 +135,11 @@ impl Analyzer {
         let does_order_matter = primary.any(|c| c.comparison.place.is_some());
         if does_order_matter && longest_ns < self.usual_ns() {
             worst.max(Lengths::Unsure)
-        } else if self.is_to_be_held() {
+        } else if held::is_due(&self.experiment.spec, &self.trials) {
             worst.max(Lengths::NotHeld)
         } else {
             worst
         }
-    }
-
-    /// Whether arms have not been held for as long as was asked for, or too few blocks are over since to tell
-    /// what that shows.
-    fn is_to_be_held(&self) -> bool {
-        let Some(hold_ns) = self.experiment.spec.hold_ns else { return false };
-        let is_held = |trial: &&TrialFacts| is_as_long(trial.window_ns, hold_ns);
-        let held = self.trials.iter().filter(is_held).map(|trial| trial.block).min();
-        let latest = self.trials.iter().map(|trial| trial.block).max().unwrap_or(0);
-        held.is_none_or(|held| latest < held + BLOCKS_AFTER_HELD)
     }
 
     /// The measured window of trials that are no slices.
@@ -165,13 +154,7 @@ impl Analyzer {
         let (margin, usual_ns) = (self.method.margin, self.usual_ns());
         let arms = self.names.len();
         let mut effects = lengths::of_arms(&self.trials, arms, metric, margin, usual_ns);
-        let hold_ns = self.experiment.spec.hold_ns.filter(|hold_ns| *hold_ns > usual_ns);
-        for effect in &mut effects {
-            let is_held = hold_ns.is_some_and(|hold_ns| is_as_long(effect.long_ns, hold_ns));
-            if effect.lengths == Lengths::Differ && is_held {
-                effect.lengths = Lengths::NotKept;
-            }
-        }
+        held::judge(&self.experiment.spec, usual_ns, &mut effects);
         effects
     }
 
@@ -323,7 +306,7 @@ impl Analyzer {
         let shifts = check.shifts();
         check.withhold(&mut conclusions, &shifts);
         check.mask(&mut conclusions, &depths);
-        self.withhold_not_kept(&mut conclusions, &lengths);
+        held::take_back(&mut conclusions, &lengths, &self.names);
         masked::hide_typical(conclusions.iter_mut().map(|c| &mut c.comparison));
         stand_in::leave_out_what_agrees(&mut conclusions, self.method.margin);
         let arms = summary::arms(&self.experiment, &trials, &self.pools);
@@ -412,26 +395,6 @@ impl Analyzer {
         let has_slices = self.has_given_up_slices || spec.is_of_slices();
         let windows = self.trials.iter().map(|trial| trial.window_ns);
         windows.max().filter(|_| has_slices).map(|ns| ns + spec.workload().ramp_ns)
-    }
-
-    /// Takes back what short slices say of arms that do not keep it up. CPU time per I/O is not about that.
-    fn withhold_not_kept(&self, conclusions: &mut [Conclusion], lengths: &[LengthEffect]) {
-        let is_kept = |arm: &usize| {
-            let mut of_arm = lengths.iter().filter(|effect| effect.arm == *arm);
-            of_arm.all(|effect| effect.lengths != Lengths::NotKept)
-        };
-        for conclusion in conclusions {
-            let comparison = &mut conclusion.comparison;
-            let is_cpu = matches!(comparison.metric, Metric::CpuPerIo | Metric::CpuPerRequest);
-            let arms = masked::involved(comparison, &self.names);
-            let is_about_slices =
-                comparison.verdict.is_decided() || comparison.verdict == Verdict::Undecided;
-            if !is_cpu && is_about_slices && !arms.iter().all(is_kept) {
-                (comparison.verdict, comparison.sign) = (Verdict::Undecided, None);
-                (comparison.holds_after_holm, comparison.blocks_needed) = (false, None);
-                (conclusion.bounds, conclusion.withheld) = (None, Some(Withheld::NotKept));
-            }
-        }
     }
 
     /// The largest tax that counts as none, or keeps a rule.
@@ -577,14 +540,6 @@ impl Analyzer {
         used.dedup();
         used
     }
-}
-
-/// Blocks after arms were held until it can be told what that shows.
-const BLOCKS_AFTER_HELD: u32 = 4;
-
-/// Whether a window is one of those that were to take so long.
-const fn is_as_long(window_ns: u64, hold_ns: u64) -> bool {
-    window_ns >= hold_ns / 10 * 9
 }
 
 /// Conclusions on each subject, side by side by metric, as one family.

@@ -3,7 +3,7 @@
 
 use iotax_experiment::plan::LongSlices;
 use iotax_record::TrialLength;
-use iotax_stats::sample::mean;
+use iotax_stats::sample::{mean, variance};
 use iotax_stats::student::critical_t;
 
 use crate::facts::TrialFacts;
@@ -126,7 +126,7 @@ fn of_arm(
     let short_noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
     let log_ratio = mean(&ratios);
     // Of what moves more slowly than all of the short ones together, those that were held tell more.
-    let among_longs = if longest_ns > usual_ns { deviation(&ratios) } else { 0.0 };
+    let among_longs = if longest_ns > usual_ns { variance(&ratios).sqrt() } else { 0.0 };
     let noise = short_noise.max(among_longs);
     // Those that were repeated at once see the same weather, so that each of them has to show it, and three
     // prove no more than one.
@@ -147,12 +147,6 @@ fn of_arm(
         Lengths::Suspected
     };
     Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
-}
-
-/// Standard deviation; 0 of a single value.
-fn deviation(values: &[f64]) -> f64 {
-    let squares: f64 = values.iter().map(|value| (value - mean(values)).powi(2)).sum();
-    (squares / values.len().saturating_sub(1).max(1) as f64).sqrt()
 }
 
 /// The short slices of an arm that come after a short one of it, each with that one. The first after a

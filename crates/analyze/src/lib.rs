@@ -18,6 +18,7 @@ mod effect;
 mod evidence;
 mod facts;
 mod family;
+mod held;
 mod lengths;
 mod masked;
 mod matrix;

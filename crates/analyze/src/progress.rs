@@ -52,6 +52,8 @@ enum State {
     Resolved,
     /// No mode's goal is within reach.
     Futile,
+    /// Most slices have it; all of them would take much longer.
+    InMostSlices,
     /// The design has no further look at the data.
     Spent,
     /// Neither the arm nor its baseline completes anything.
@@ -136,7 +138,7 @@ fn state(metrics: &[Conclusion], stop: &Stop) -> State {
     let needs_word = |c: &&Conclusion| c.comparison.metric.role() == Role::NeedsWord;
     match primary_state(metrics) {
         State::Resolved if metrics.iter().filter(needs_word).any(may_get_a_word) => State::Open,
-        State::Open if stand_in::has_the_last_word(metrics, stop) => State::Futile,
+        State::Open if stand_in::has_the_last_word(metrics, stop) => State::InMostSlices,
         state => state,
     }
 }
@@ -207,6 +209,7 @@ fn resolved(states: &[State], subjects: &[Vec<Conclusion>]) -> EndReason {
         (State::Overloaded, Besides::Overloaded),
         (State::Silent, Besides::Silent),
         (State::Changed, Besides::Changed),
+        (State::InMostSlices, Besides::InMostSlices),
     ];
     let besides = besides.into_iter().find(|(state, _)| states.contains(state));
     EndReason::Resolved { besides: besides.map(|(_, besides)| besides) }

@@ -79,8 +79,8 @@ impl Metric {
         self.parts().is_some() && trials.any(|trial| trial.is_slice)
     }
 
-    /// Figures of so many blocks, each with one for each arm; `trial`: by block and arm. Where the figure of a
-    /// slice is what it adds to that of all of them, blocks since the latest look have none.
+    /// Figures of `blocks` blocks, one for each arm; `trial`: by block and arm. Where the figure of a slice is
+    /// what it adds to that of all of them, blocks after the latest look have none.
     pub(crate) fn by_block<'a>(
         self,
         blocks: usize,
@@ -103,8 +103,8 @@ impl Metric {
     }
 }
 
-/// How many of so many pairs of slices the latest look was at. Those since must not move the figures of those
-/// before: what makes all others look alike may be among them.
+/// The number of pairs at the latest look. Later pairs must not change the figures of earlier ones: one of them
+/// may make all others look alike.
 pub(crate) fn looked_at(pairs: usize) -> usize {
     Design::of_slices(usize::MAX).look_at_or_before(pairs).unwrap_or(pairs)
 }
@@ -119,15 +119,17 @@ mod tests {
     use crate::method::Method;
     use crate::stretch;
 
+    /// Slices of 100 ms of two arms in turn, by how many I/Os each completes.
+    fn slices(count: u32, ios: impl Fn(u32) -> u64) -> Vec<TrialFacts> {
+        let spec = stretch::tests::spec();
+        let length = iotax_record::TrialLength::Planned;
+        let slice = |slot| stretch::tests::trial(&spec, slot, ios(slot), 100_000_000, length);
+        (0..count).map(slice).collect()
+    }
+
     #[test]
     fn a_slice_far_above_all_others_makes_no_difference_sure() {
-        let spec = stretch::tests::spec();
-        let slice = |slot, ios| {
-            let length = iotax_record::TrialLength::Planned;
-            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
-        };
-        let slices: Vec<TrialFacts> =
-            (0..40).map(|slot| slice(slot, if slot == 7 { 100_000 } else { 100 })).collect();
+        let slices = slices(40, |slot| if slot == 7 { 100_000 } else { 100 });
         let pairs: Vec<[&TrialFacts; 2]> = slices.chunks(2).map(|two| [&two[0], &two[1]]).collect();
         let logs: Vec<f64> = Metric::Throughput
             .of_pairs(&pairs)
@@ -141,19 +143,14 @@ mod tests {
 
     #[test]
     fn what_came_since_the_latest_look_moves_nothing_before_it() {
-        let spec = stretch::tests::spec();
-        let slice = |slot, ios| {
-            let length = iotax_record::TrialLength::Planned;
-            stretch::tests::trial(&spec, slot, ios, 100_000_000, length)
-        };
         // The 23rd pair is far above all others.
         let ios = |slot| if slot == 45 { 100_000 } else { 100 + u64::from(slot % 3) };
-        let slices: Vec<TrialFacts> = (0..46).map(|slot| slice(slot, ios(slot))).collect();
+        let slices = slices(46, ios);
         let concluded = |pairs: usize| {
             let two = slices.chunks(2).take(pairs).map(|two| [&two[0], &two[1]]);
             let mut row = BlockDifferences::new(Subject::Arm("b".into()), Metric::Throughput);
             row.fill(&(0..).zip(two).collect::<Vec<_>>());
-            conclude(&Method::new(&spec), vec![row]).remove(0).comparison
+            conclude(&Method::new(&stretch::tests::spec()), vec![row]).remove(0).comparison
         };
         assert_eq!(concluded(23), concluded(20));
     }

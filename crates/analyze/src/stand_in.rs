@@ -8,8 +8,8 @@ use crate::analysis::Comparison;
 use crate::conclude::Conclusion;
 use crate::metrics::Role;
 
-/// The primary metric is waited for if it probably takes at most so many times the blocks there are: where
-/// most slices differ, and where they are alike.
+/// The run waits for the primary metric if this needs at most so many times the blocks run so far: where most
+/// slices differ, and where they are alike.
 const WAITED_FOR: [u32; 2] = [3, 10];
 
 fn stands_in(conclusion: &Conclusion) -> bool {

@@ -159,7 +159,7 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
         })
         .into();
     assert_snapshot!(each.join("\n"), @"
-    error: --hold looks for what short slices do not show, and there are none here. The arms alternate in whole trials, not in short slices: the length of the trials of randread-4k is set (--time, --ramp, or in a file).
+    error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the length of the trials of randread-4k is set (--time, --ramp, or in a file).
 
     error: hold: 1s is not longer than a slice can be, 2500ms
     hold arms for longer than a burst may last, as in 45s
@@ -167,8 +167,8 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     error: hold: to load each arm for 45s takes 90s in all, and max-time is 1m
     allow more time, or hold arms for less
 
-    error: hold: arms are held after 20 blocks or more, and max-blocks is 20
-    leave max-blocks out, or allow 40
+    error: hold: it needs max-blocks of at least 34, not 20
+    leave max-blocks out, or set it to 40
 
     error: option --hold: `long` is not a duration: it does not start with a digit
     write a duration as 500ns, 200us, 2ms, 5s or 1m

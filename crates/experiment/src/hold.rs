@@ -28,11 +28,10 @@ impl Draft {
             return refuse(problem, "hold arms for longer than a burst may last, as in 45s");
         }
         if self.stop.max_blocks < LEAST_HELD_BLOCKS {
-            let problem = format!(
-                "arms are held after 20 blocks or more, and max-blocks is {}",
-                self.stop.max_blocks
-            );
-            return refuse(problem, "leave max-blocks out, or allow 40");
+            let most = self.stop.max_blocks;
+            let problem =
+                format!("it needs max-blocks of at least {LEAST_HELD_BLOCKS}, not {most}");
+            return refuse(problem, "leave max-blocks out, or set it to 40");
         }
         let needed_ns = self.turns_ns(hold_ns);
         if let Some(most_ns) = self.stop.max_time_ns.filter(|most_ns| *most_ns <= needed_ns) {
@@ -48,6 +47,11 @@ impl Draft {
     /// Each arm once under each phase for as long, in nanoseconds.
     fn turns_ns(&self, each_ns: u64) -> u64 {
         each_ns.saturating_mul((self.arms.len() * self.phases.len()) as u64)
+    }
+
+    /// Whether an arm was held in a window of `window_ns`: one may end a little early.
+    pub fn is_held_in(&self, window_ns: u64) -> bool {
+        self.hold_ns.is_some_and(|hold_ns| window_ns >= hold_ns / 10 * 9)
     }
 
     /// How long arms are held at most, in nanoseconds: once, and as often again as it is repeated.
@@ -101,8 +105,8 @@ mod tests {
         insta::assert_snapshot!(all.join("\n"), @"
         hold: 2s is not longer than a slice can be, 2500ms
         hold arms for longer than a burst may last, as in 45s
-        hold: arms are held after 20 blocks or more, and max-blocks is 20
-        leave max-blocks out, or allow 40
+        hold: it needs max-blocks of at least 34, not 20
+        leave max-blocks out, or set it to 40
         hold: to load each arm for 45s takes 90s in all, and max-time is 90s
         allow more time, or hold arms for less
         ");

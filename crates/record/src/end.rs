@@ -105,7 +105,7 @@ pub enum EndReason {
     Said(String),
 }
 
-/// What has no verdict, and will have none.
+/// What has no verdict of the usual kind, and will have none.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Besides {
@@ -115,4 +115,6 @@ pub enum Besides {
     Silent,
     /// What has an effect that changed during the run.
     Changed,
+    /// What has a verdict in most slices, where all together would take much longer.
+    InMostSlices,
 }

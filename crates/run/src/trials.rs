@@ -413,7 +413,7 @@ impl Budget {
         self.spent += spent;
     }
 
-    /// Trials are slices, of which so much is measured in each block.
+    /// Sets how much of a block of slices is measured, in nanoseconds.
     fn slices_take(&mut self, measured_ns: u64) {
         self.measured = Duration::from_nanos(measured_ns);
     }

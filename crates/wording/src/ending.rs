@@ -32,6 +32,9 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::Resolved { besides: Some(Besides::Changed) } => {
             format!("every {what} has a verdict, or an effect that changed during the run")
         }
+        EndReason::Resolved { besides: Some(Besides::InMostSlices) } => {
+            format!("every {what} has a verdict, in most slices if not in all")
+        }
         EndReason::NoneKeepsUp => format!("no {what} keeps up with the offered rate"),
         EndReason::NoneCompletes => "no arm completes anything within its window".to_owned(),
         EndReason::AllChanged => format!(
@@ -202,8 +205,10 @@ mod tests {
         let mut spec = compare();
         spec = spec.with(|spec| (spec.stop.min_blocks, spec.stop.max_blocks) = (4, 40));
         let besides =
-            [None, Some(Besides::Overloaded), Some(Besides::Silent), Some(Besides::Changed)];
-        let resolved = besides.map(|besides| EndReason::Resolved { besides });
+            [Besides::Overloaded, Besides::Silent, Besides::Changed, Besides::InMostSlices];
+        let besides = [None].into_iter().chain(besides.map(Some));
+        let resolved: Vec<EndReason> =
+            besides.map(|besides| EndReason::Resolved { besides }).collect();
         let out_of_reach = [(None, None), (Some(2), Some(96))];
         let out_of_reach =
             out_of_reach.map(|(futile, needed)| EndReason::OutOfReach { futile, needed });
@@ -221,6 +226,7 @@ mod tests {
         every arm has a verdict, or does not keep up with the offered rate
         every arm has a verdict, or completes nothing, as its baseline
         every arm has a verdict, or an effect that changed during the run
+        every arm has a verdict, in most slices if not in all
         a verdict on every arm is out of reach: at this noise no number of blocks would do
         a verdict on every arm is out of reach for 2 of them at this noise
         the limit of 40 blocks was reached

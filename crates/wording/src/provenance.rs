@@ -52,28 +52,19 @@ pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 
 /// For how long an arm was loaded at a stretch, where trials are slices: what lasts longer was not seen.
 fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
-    let hold_ns = experiment.spec.hold_ns;
-    let longest_ns = analysis.ending.longest_load_ns;
-    match (longest_ns, hold_ns.map(set_time)) {
-        (Some(longest_ns), None) => format!(
-            " Longest stretch of load on one arm: {}; burst credits that last longer would not show \
-             (--hold).",
-            set_time(longest_ns)
-        ),
-        (Some(longest_ns), Some(hold))
-            if hold_ns.is_some_and(|hold_ns| longest_ns < hold_ns / 10 * 9) =>
-        {
-            format!(
-                " Longest stretch of load on one arm: {}, not the {hold} of --hold.",
-                set_time(longest_ns)
-            )
-        }
-        (Some(_), Some(hold)) => format!(" Longest stretch of load on one arm: {hold}."),
-        (None, Some(hold)) => {
+    let spec = &experiment.spec;
+    let hold = spec.hold_ns.map(set_time);
+    let Some(longest_ns) = analysis.ending.longest_load_ns else {
+        return hold.map_or_else(String::new, |hold| {
             format!(" No arm was held under load for {hold}: trials were not short slices.")
-        }
-        (None, None) => String::new(),
-    }
+        });
+    };
+    let rest = match hold {
+        None => "; burst credits that last longer would not show (--hold)".to_owned(),
+        Some(hold) if !spec.is_held_in(longest_ns) => format!(", not the {hold} of --hold"),
+        Some(_) => String::new(),
+    };
+    format!(" Longest stretch of load on one arm: {}{rest}.", set_time(longest_ns))
 }
 
 /// What it took beside trials.

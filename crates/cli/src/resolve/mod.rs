@@ -372,9 +372,7 @@ fn refuse_hold(draft: &Draft, whole: Option<&WholeTrials>) -> Result<()> {
     {
         let why = iotax_wording::slices::why_whole(whole);
         let why = why.unwrap_or_else(|| "Arms are not compared with a baseline.".to_owned());
-        return Err(usage(format!(
-            "--hold looks for what short slices do not show, and there are none here. {why}"
-        )));
+        return Err(usage(format!("--hold needs arms that alternate in short slices. {why}")));
     }
     Ok(draft.validate_hold()?)
 }

@@ -215,7 +215,7 @@ fn what_cannot_be_compared_says_why() {
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
 }
 
-/// A record of slices of one job, each with so many I/Os, and `lengths`.
+/// Writes a record of one job's slices: the I/Os of each, and how long it is.
 fn sliced(directory: &Path, slices: &[(u64, iotax_record::TrialLength)]) {
     use iotax_experiment::plan::Phase;
     use iotax_record::{DirectionRecord, LoadRecord, TrialLength};

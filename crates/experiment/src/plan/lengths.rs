@@ -14,7 +14,7 @@ const TENTH: u32 = 10;
 /// Arms are held at one of these blocks, after the first look.
 const HELD: Range<u32> = 20..30;
 /// Blocks after that one until it can be told what it shows.
-const AFTER_HELD: u32 = 4;
+pub const AFTER_HELD: u32 = 4;
 /// Fewest blocks of an experiment whose arms are held.
 pub(crate) const LEAST_HELD_BLOCKS: u32 = HELD.end + AFTER_HELD;
 /// Short slices between two repeats, at the least: the first shows what the long one left behind, the next are
@@ -50,7 +50,7 @@ impl Plan {
         u32::try_from(most).ok().filter(|slices| *slices > 1)
     }
 
-    /// The measured window of trials of a phase that are as long as so many slices, in nanoseconds.
+    /// The measured window of a trial that is as long as `slices` slices, in nanoseconds.
     pub fn window_ns(&self, phase: usize, slices: u32) -> u64 {
         let window_ns = self.phases[phase].time_ns.saturating_mul(slices.into());
         match self.hold_ns.filter(|_| self.hold_slices() == Some(slices)) {

@@ -13,8 +13,8 @@ use serde::{Deserialize, Serialize};
 
 pub use crate::workload::Phase;
 use crate::{Draft, Workload};
+pub use lengths::{AFTER_HELD, LongSlices, SliceLengths};
 pub(crate) use lengths::{LEAST_HELD_BLOCKS, REPEATS};
-pub use lengths::{LongSlices, SliceLengths};
 
 /// The schedule of an experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
