@@ -17,8 +17,10 @@ const ENOUGH: usize = 3;
 const TURN: usize = 4;
 /// Slices that came after an equal rest, as many as it takes to know their mean.
 const ENOUGH_OF_A_REST: usize = 4;
-/// Fewest short slices from which their noise is known.
+/// Fewest short slices that show how much they depend on each other, and fewest that a longer one is compared
+/// with: fewer can only call for another.
 const LEAST_SHORTS: usize = 2 * NEIGHBOURS + TURN + 2;
+const FEWEST_SHORTS: usize = 4;
 /// Two-sided levels of the test that a difference is beyond the margin: to report it, and to suspect it.
 const SURE: f64 = 0.001;
 const SUSPECTED: f64 = 0.05;
@@ -111,7 +113,7 @@ fn of_arm(
         let around: Vec<f64> =
             before.chain(after.iter().take(NEIGHBOURS)).map(|s| s.figure).collect();
         let log_ratio = figure(trial).map(|long| scale.log_ratio(&[long], &around));
-        if let (Some(log_ratio), true) = (log_ratio, around.len() > NEIGHBOURS) {
+        if let (Some(log_ratio), true) = (log_ratio, around.len() >= FEWEST_SHORTS) {
             longs.push((trial.window_ns, log_ratio));
         }
     }
@@ -132,10 +134,11 @@ fn of_arm(
     // prove no more than one.
     let beyond = |ratio: f64| ratio * log_ratio.signum() - margin.ln_1p();
     let do_all = ratios.iter().all(|ratio| beyond(*ratio) > 0.0);
-    let freedom = (shorts.len() / DEPENDENT).max(1);
+    let are_few = shorts.len() < LEAST_SHORTS;
+    let freedom = if are_few { shorts.len() - 2 } else { shorts.len() / DEPENDENT };
     let is_beyond = |level| beyond(log_ratio) > critical_t(level, freedom) * noise;
     let do_all_agree = ratios.iter().all(|ratio| ratio * log_ratio > 0.0);
-    let is_repeated = ratios.len() >= ENOUGH;
+    let is_repeated = ratios.len() >= ENOUGH && !are_few;
     let lengths = if is_repeated && do_all && is_beyond(SURE) {
         Lengths::Differ
     } else if !(do_all_agree && is_beyond(SUSPECTED)) {
@@ -255,6 +258,10 @@ fn groups_of_rest(all: &[(u32, Short)]) -> Vec<RestGroup> {
 /// what it would be if each were independent of its neighbours; `None` of too few slices.
 fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
     let shorts: Vec<f64> = shorts.iter().map(|short| short.figure).collect();
+    if (FEWEST_SHORTS..LEAST_SHORTS).contains(&shorts.len()) {
+        let parts = 1.0 / window as f64 + 1.0 / shorts.len().min(2 * NEIGHBOURS) as f64;
+        return Some((variance(&shorts) * parts).sqrt() / mean(&shorts)).map(|noise| noise.max(1e-4));
+    }
     // Whole turns, so that what alternates with the order of the arms is no noise. As if they were
     // independent, a longer window is the quieter one. One for which there are too few slices is taken for as
     // noisy as the longest for which there are enough.
@@ -382,8 +389,8 @@ mod tests {
             let short = |slot| Short { slot, figure: 1.0 + 0.2 * (rng.random::<f64>() - 0.5) };
             noise(Scale::Rate, &(0..count).map(short).collect::<Vec<_>>(), window)
         };
-        assert_eq!(of(15, 5), None);
-        assert!(of(16, 5).is_some());
+        assert_eq!(of(3, 5), None);
+        assert!(of(4, 5).is_some() && of(16, 5).is_some());
         let (few, many) = (of(40, 300).unwrap(), of(3000, 300).unwrap());
         assert!((0.01..0.04).contains(&many) && few > many / 2.0, "{few} {many}");
     }

@@ -254,8 +254,8 @@ impl Metric {
     /// Operations of the primary job that a trial needs for its figure in the primary metric to mean
     /// something: for a quantile those that leave some beyond it.
     pub fn operations_needed(workload: &Workload) -> u64 {
-        /// For a mean: one operation more or less changes it by half a percent.
-        const FOR_A_MEAN: u64 = 200;
+        /// For a mean: one operation more or less changes it by a percent.
+        const FOR_A_MEAN: u64 = 100;
         let first = Self::of_workload(workload).first().and_then(|metric| metric.quantile());
         first.map_or(FOR_A_MEAN, samples_needed)
     }

@@ -7,9 +7,9 @@ use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS, JobOption};
 use crate::workload::{Bound, Job, Workload};
 
 /// Index versions that a window must have room for: of fewer loads no mean can be told.
-const LEAST_VERSIONS: f64 = 20.0;
+const LEAST_VERSIONS: f64 = 12.0;
 /// The same for the start that is discarded: the queues of the disk must have filled.
-const LEAST_RAMP_VERSIONS: f64 = 4.0;
+const LEAST_RAMP_VERSIONS: f64 = 2.0;
 /// Sixteen windows of the kernel's read-ahead (128 KiB): a load that waits for the disk so often
 /// takes a time that is its own, and not that of one lucky or unlucky read.
 const LEAST_INDEX_BYTES: u64 = 2 << 20;
@@ -287,8 +287,8 @@ mod tests {
             workload.scale(factor).unwrap();
             (workload.ramp_ns, workload.time_ns)
         };
-        // 20 and 4 versions at 4 per second.
-        assert_eq!(times(0.05, "index.versions=4"), (1_000_000_000, 5_000_000_000));
+        // 12 and 2 versions at 4 per second.
+        assert_eq!(times(0.02, "index.versions=4"), (500_000_000, 3_000_000_000));
         assert_eq!(times(0.6, "index.versions=4"), (2_400_000_000, 36_000_000_000));
         assert_eq!(times(0.05, "index=off"), (200_000_000, 3_000_000_000));
         // Never longer than they were.

@@ -19,9 +19,12 @@ const LEAST_NS: u64 = 100_000_000;
 /// The same where all arms are stacks in this process: nothing of one reaches into the other's.
 const LEAST_IN_PROCESS_NS: u64 = 50_000_000;
 /// Cycles of whatever is periodic that a slice has room for.
-const CYCLES: f64 = 8.0;
-/// Blocks before the first look: how much slices depend on each other is not known sooner.
-const FEWEST_BLOCKS: u32 = 20;
+const CYCLES: f64 = 4.0;
+/// Blocks before the first look: as many as give each arm [`LEAST_IN_ALL_NS`], within these. What a device holds
+/// for one slice has run out by then, and how much slices depend on each other shows.
+const FEWEST_BLOCKS: std::ops::RangeInclusive<u32> = 8..=20;
+/// Time that the slices of an arm take together before the first look.
+const LEAST_IN_ALL_NS: u64 = 2_000_000_000;
 /// Blocks at most, where nobody says: the time ends first.
 const MOST_BLOCKS: u32 = 5120;
 /// Longest time of an experiment made of slices, where nobody says.
@@ -156,7 +159,11 @@ impl Draft {
             let most_ns = MOST_TIME_NS.saturating_add(self.most_hold_ns());
             self.stop.max_time_ns.get_or_insert(most_ns);
         }
-        self.stop.min_blocks = self.stop.min_blocks.max(FEWEST_BLOCKS).min(self.stop.max_blocks);
+        let turn_ns = times.iter().map(|phase| phase.time_ns).fold(0, u64::saturating_add);
+        let fewest = LEAST_IN_ALL_NS.div_ceil(turn_ns.max(1));
+        let fewest = u32::try_from(fewest).unwrap_or(u32::MAX);
+        let fewest = fewest.clamp(*FEWEST_BLOCKS.start(), *FEWEST_BLOCKS.end());
+        self.stop.min_blocks = self.stop.min_blocks.max(fewest).min(self.stop.max_blocks);
     }
 }
 

@@ -13,13 +13,13 @@ use crate::error::Error;
 use crate::host::{Files, Host, Task, TrialRequest};
 
 /// Times the 99th percentile of latency: an I/O that begins in one slice and ends after it belongs to none.
-const TAILS: f64 = 10.0;
+const TAILS: f64 = 5.0;
 /// Times the switch from one arm to the other.
 const SWITCHES: f64 = 10.0;
 /// Times the 99th percentile of latency that a start is discarded for.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
-const STEPS_MS: [u64; 6] = [10, 15, 20, 30, 50, 70];
+const STEPS_MS: [u64; 9] = [10, 12, 15, 20, 25, 30, 40, 50, 70];
 
 /// What was seen of the slowest arm.
 #[derive(Debug, Clone, Copy)]

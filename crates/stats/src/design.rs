@@ -16,11 +16,11 @@ pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 pub const EXTENDED_LOOKS: [usize; 18] =
     [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
 
-/// Numbers of pairs of slices at which the data may be analysed. By the first look they show how much they
-/// depend on each other; the last takes some ten minutes.
-pub const SLICE_LOOKS: [usize; 25] = [
-    20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800, 1024, 1280, 1600,
-    2048, 2560, 3200, 4096, 5120,
+/// Numbers of pairs of slices at which the data may be analysed. By the first look each order came often
+/// enough, and they show something of how much they depend on each other; the last takes some ten minutes.
+pub const SLICE_LOOKS: [usize; 29] = [
+    8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800,
+    1024, 1280, 1600, 2048, 2560, 3200, 4096, 5120,
 ];
 
 /// A look schedule with its map between the nominal and the overall level.
@@ -49,7 +49,7 @@ impl Design {
         Self::within(&EXTENDED_LOOKS, &CALIBRATIONS, max_blocks)
     }
 
-    /// The same for pairs of slices, of which there are hundreds: 20 to 5120.
+    /// The same for pairs of slices, of which there are hundreds: 8 to 5120.
     pub fn of_slices(max_blocks: usize) -> Self {
         Self::within(&SLICE_LOOKS, &SLICES, max_blocks)
     }

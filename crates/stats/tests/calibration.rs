@@ -39,7 +39,7 @@ const SCHEDULES: [Schedule; 2] = [
     },
     Schedule {
         looks: &SLICE_LOOKS,
-        maxima: &[40, 80, 160, 320, 640, 1280, 2560, 5120],
+        maxima: &[20, 40, 80, 160, 320, 640, 1280, 2560, 5120],
         up_to: Design::of_slices,
     },
 ];

@@ -70,7 +70,7 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     let none = Changes::default();
     assert_snapshot!(fitted("driver-searcher", &none, 2 * GIB), @"
     arm 1: 1662 MiB of 112688 MiB, scale Some(0.03)
-    every trial: 1s ramp, then 5s measured
+    every trial: 500ms ramp, then 3s measured
     download: 2 threads, sequential writes of 4M, over 60M each, psync buffered, a pause of 7ms after every I/O, write-through
     mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered with a cache that is kept cold, from 60ms on
     index: up to 4 versions/s of 2M published and loaded, slow over 10ms; 1000 queries/s of 16k

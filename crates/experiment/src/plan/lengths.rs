@@ -5,10 +5,10 @@ use std::ops::Range;
 
 use super::{Phase, Plan};
 
-/// Among these blocks is the first of longer slices.
-const FIRST_LONG: Range<u32> = 8..16;
-/// How many slices a longer one is as long as, at the least.
-const LEAST_LONG: u32 = 10;
+/// Among these tenths of the blocks before the first look is the first of longer slices.
+const FIRST_LONG: Range<u32> = 4..8;
+/// Blocks of which that is a part, at most: of more there is an earlier one.
+const MOST_FIRST: u32 = 20;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
 /// Arms are held at one of these blocks, after the first look.
@@ -30,9 +30,11 @@ impl Plan {
     /// of these is among the blocks before the first look; each later one is longer, as long as a tenth of all
     /// slices before it, and as many slices lie between them as make it a tenth of the time.
     fn slices_of(&self, block: u32) -> u32 {
-        let mut next = FIRST_LONG.start + self.toss(0, FIRST_LONG.end - FIRST_LONG.start);
+        let of = self.min_blocks.min(MOST_FIRST);
+        let [start, end] = [FIRST_LONG.start, FIRST_LONG.end].map(|at| at * of / TENTH);
+        let mut next = start + self.toss(0, end - start);
         while self.usual_slices > 0 && next <= block {
-            let slices = LEAST_LONG.max(next / TENTH);
+            let slices = self.least_long().max(next / TENTH);
             if next == block {
                 return slices;
             }
@@ -40,6 +42,11 @@ impl Plan {
             next += between - between / TENTH + self.toss(next, between / 5);
         }
         1
+    }
+
+    /// How many slices a longer one is as long as, at the least: half of all before the first look.
+    fn least_long(&self) -> u32 {
+        (self.min_blocks.min(MOST_FIRST) / 2).clamp(1, self.usual_slices.max(1))
     }
 
     /// How many slices arms are held for, if that is asked for.
@@ -188,12 +195,12 @@ mod tests {
     #[test]
     fn longer_slices_are_a_tenth_of_the_time_and_grow() {
         for seed in 0..50 {
-            let plan = Plan { usual_slices: 50, ..plan(2, seed) };
+            let plan = Plan { usual_slices: 50, min_blocks: 20, ..plan(2, seed) };
             let long: Vec<(u32, u32)> = (0..4000)
                 .map(|block| (block, plan.slices_of(block)))
                 .filter(|(_, slices)| *slices > 1)
                 .collect();
-            assert!(FIRST_LONG.contains(&long[0].0), "{long:?}");
+            assert!((8..16).contains(&long[0].0) && long[0].1 == 10, "{long:?}");
             assert!(long.is_sorted_by_key(|(_, slices)| slices), "{long:?}");
             assert!(long.last().unwrap().1 > 150, "{long:?}");
             let slices: u32 = long.iter().map(|(_, slices)| slices).sum();
@@ -203,8 +210,18 @@ mod tests {
     }
 
     #[test]
+    fn before_an_early_first_look_there_is_a_longer_slice_too() {
+        for (usual_slices, slices) in [(16, 4), (2, 2)] {
+            let plan = Plan { usual_slices, min_blocks: 8, ..plan(2, 3) };
+            let first = (0..40).find(|block| plan.slices_of(*block) > 1).unwrap();
+            assert!((3..6).contains(&first), "{first}");
+            assert_eq!(plan.slices_of(first), slices);
+        }
+    }
+
+    #[test]
     fn a_long_slice_is_repeated_with_short_ones_between_until_they_are_clear() {
-        let plan = Plan { usual_slices: 50, ..plan(2, 1) };
+        let plan = Plan { usual_slices: 50, min_blocks: 20, ..plan(2, 1) };
         let first = (0..20).find(|block| plan.slices_of(*block) > 1).unwrap();
         // From their first look on, until that block.
         let run =

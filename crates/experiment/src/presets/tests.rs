@@ -196,13 +196,13 @@ fn all_that_is_published_but_the_feeding_is_as_published() {
 fn a_twentieth_and_a_fiftieth() {
     let told = |factor: f64| scaled(factor).explain().join("\n");
     assert_snapshot!(told(0.05), @"
-    every trial: 1s ramp, then 5s measured
+    every trial: 500ms ramp, then 3s measured
     download: 2 threads, sequential writes of 4M, over 100M each, psync buffered, a pause of 7ms after every I/O, write-through
     mmap_read (decides): 8 threads, random reads of 4k-1M, over 2560M of `fio_blob`, mmap buffered with a cache that is kept cold, from 100ms on
     index: up to 4 versions/s of 2M published and loaded, slow over 10ms; 1000 queries/s of 16k
     ");
     assert_snapshot!(told(0.02), @"
-    every trial: 1s ramp, then 5s measured
+    every trial: 500ms ramp, then 3s measured
     download: 2 threads, sequential writes of 4M, over 40M each, psync buffered, a pause of 7ms after every I/O, write-through
     mmap_read (decides): 8 threads, random reads of 4k-1M, over 1G of `fio_blob`, mmap buffered with a cache that is kept cold, from 40ms on
     index: up to 4 versions/s of 2M published and loaded, slow over 10ms; 1000 queries/s of 16k
@@ -231,7 +231,7 @@ proptest! {
         prop_assert_eq!(mmap_read.threads, whole.jobs[1].threads);
         prop_assert!(mmap_read.uncached && mmap_read.invalidate);
         let versions = workload.index.unwrap().versions_per_second * workload.time_ns as f64 / 1e9;
-        prop_assert!(versions >= 20.0);
+        prop_assert!(versions >= 12.0);
         prop_assert!(workload.index.unwrap().index_bytes >= 2 << 20);
         prop_assert!(workload.ramp_ns > download.think.unwrap().time_ns);
         prop_assert_eq!(workload.validate(), Ok(()));
