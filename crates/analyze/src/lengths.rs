@@ -260,7 +260,7 @@ fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
     let shorts: Vec<f64> = shorts.iter().map(|short| short.figure).collect();
     if (FEWEST_SHORTS..LEAST_SHORTS).contains(&shorts.len()) {
         let parts = 1.0 / window as f64 + 1.0 / shorts.len().min(2 * NEIGHBOURS) as f64;
-        return Some((variance(&shorts) * parts).sqrt() / mean(&shorts)).map(|noise| noise.max(1e-4));
+        return Some(((variance(&shorts) * parts).sqrt() / mean(&shorts)).max(1e-4));
     }
     // Whole turns, so that what alternates with the order of the arms is no noise. As if they were
     // independent, a longer window is the quieter one. One for which there are too few slices is taken for as

@@ -131,17 +131,17 @@ mod tests {
         let usual = Phase { ramp_ns: 2_000_000_000, time_ns: 5_000_000_000 };
         let slowest = Seen { iops, p99_ns: p99_ms * 1e6, switch_ns: switch_ms * 1e6 };
         let Phase { ramp_ns, time_ns } =
-            chosen(Slices { least_ns: 100_000_000, usual }, 200.0, slowest)?;
+            chosen(Slices { least_ns: 100_000_000, usual }, 100.0, slowest)?;
         Some((ramp_ns / 1_000_000, time_ns / 1_000_000))
     }
 
     #[test]
     fn a_slice_has_room_for_ios_tails_and_switches() {
         assert_eq!(chosen_ms(1e5, 0.3, 3.0), Some((20, 100)));
-        assert_eq!(chosen_ms(800.0, 2.0, 3.0), Some((20, 300)), "200 I/Os take 250 ms");
-        assert_eq!(chosen_ms(1e4, 25.0, 3.0), Some((75, 300)), "ten times the tail");
+        assert_eq!(chosen_ms(300.0, 2.0, 3.0), Some((20, 400)), "100 I/Os take 333 ms");
+        assert_eq!(chosen_ms(1e4, 45.0, 3.0), Some((125, 250)), "five times the tail");
         assert_eq!(chosen_ms(1e4, 1.0, 90.0), Some((20, 1000)), "switching is slow");
-        assert_eq!(chosen_ms(50.0, 30.0, 3.0), None, "200 I/Os take 4 s: no slices");
+        assert_eq!(chosen_ms(30.0, 30.0, 3.0), None, "100 I/Os take 3.3 s: no slices");
         assert_eq!(chosen_ms(f64::MIN_POSITIVE, 0.1, 3.0), None);
     }
 }

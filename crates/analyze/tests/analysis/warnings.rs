@@ -237,6 +237,19 @@ fn schedule_not_reached() {
 }
 
 #[test]
+fn what_is_due_as_a_window_ends_is_not_missing() {
+    let missing = |ios: u64| {
+        let analysis = changed(&mut pair().offer(500.0), |trial| {
+            let job = job(trial);
+            (job.offered_ios, job.read.ios) = (Some(15 + ios), 15);
+        });
+        said(&analysis, Check::ScheduleSlip)
+    };
+    assert_eq!(missing(1), "");
+    assert!(missing(2).contains("completed 88 % of the I/Os"), "{}", missing(2));
+}
+
+#[test]
 fn schedule_slip() {
     let analysis = changed(&mut pair().offer(500.0), |trial| {
         job(trial).offered_ios = Some(job(trial).read.ios);

@@ -81,9 +81,9 @@ impl Recording {
         self.iops.len()
     }
 
-    /// How long slices are by the pilot's first criterion: room for 200 I/Os.
+    /// How long slices are by the pilot's first criterion: room for 100 I/Os.
     pub(crate) fn slice_windows(&self) -> usize {
-        let room = |windows: &usize| self.mean_iops() * 0.05 * *windows as f64 >= 200.0;
+        let room = |windows: &usize| self.mean_iops() * 0.05 * *windows as f64 >= 100.0;
         [2, 3, 4, 6, 10, 14, 20].into_iter().find(room).expect("a load that is not as slow as that")
     }
 }
