@@ -137,7 +137,7 @@ impl Draft {
             *phase = std::mem::replace(phase, Workload::new("", Vec::new())).unsliced();
         }
         let usual = Stop::default();
-        if self.stop.max_blocks == MOST_BLOCKS {
+        if !self.stop.max_blocks_asked {
             self.stop.max_blocks = usual.max_blocks;
         }
         self.stop.min_blocks = usual.min_blocks.min(self.stop.max_blocks);
@@ -153,8 +153,7 @@ impl Draft {
         for (phase, times) in self.phases.iter_mut().zip(times) {
             (phase.ramp_ns, phase.time_ns) = (times.ramp_ns, times.time_ns);
         }
-        let usual = Stop::default();
-        if self.stop.max_blocks == usual.max_blocks {
+        if !self.stop.max_blocks_asked {
             self.stop.max_blocks = MOST_BLOCKS;
             let most_ns = MOST_TIME_NS.saturating_add(self.most_hold_ns());
             self.stop.max_time_ns.get_or_insert(most_ns);
@@ -252,9 +251,12 @@ mod tests {
         let plan = crate::plan::Plan::new(&settled);
         assert_eq!((plan.min_blocks, plan.max_blocks), (20, 5120));
         assert_eq!(plan.duration_ns(), (4_800_000_000, 600_000_000_000));
-        let usual = Draft { stop: Stop { max_blocks: 60, ..draft.stop }, ..draft };
-        let plan = crate::plan::Plan::new(&usual.in_shortest_slices().unwrap());
-        assert_eq!((plan.max_blocks, plan.max_time_ns), (60, None), "as the user set it");
+        let asked = Stop { max_blocks: 40, max_blocks_asked: true, ..draft.stop };
+        let mut few = Draft { stop: asked, ..draft }.in_shortest_slices().unwrap();
+        let plan = crate::plan::Plan::new(&few);
+        assert_eq!((plan.max_blocks, plan.max_time_ns), (40, None), "as the user set it");
+        few.give_up_slices();
+        assert_eq!(few.stop.max_blocks, 40);
     }
 
     #[test]

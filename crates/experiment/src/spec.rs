@@ -369,6 +369,9 @@ pub struct Stop {
     pub simultaneous: bool,
     /// Blocks at most.
     pub max_blocks: u32,
+    /// Whether somebody asked for that many: else trials that are slices may be more.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub max_blocks_asked: bool,
     /// Blocks at least: a fixed number of trials when equal to `max_blocks`.
     pub min_blocks: u32,
     /// Wall time at most; the block under way is finished.

@@ -406,6 +406,7 @@ fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
         alpha: base.alpha,
         simultaneous: base.simultaneous || args.simultaneous,
         max_blocks,
+        max_blocks_asked: base.max_blocks_asked || args.max_blocks.is_some(),
         min_blocks: base.min_blocks.min(max_blocks),
         max_time_ns: option("--max-time", args.max_time.as_deref(), parse_duration)?
             .or(base.max_time_ns),

@@ -36,6 +36,7 @@ impl Default for Stop {
             alpha: 0.05,
             simultaneous: false,
             max_blocks: 40,
+            max_blocks_asked: false,
             min_blocks: 4,
             max_time_ns: None,
         }

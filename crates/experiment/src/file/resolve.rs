@@ -175,6 +175,7 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
         alpha: share("alpha", file.alpha.as_ref(), usual.alpha)?,
         simultaneous: file.simultaneous,
         max_blocks,
+        max_blocks_asked: file.max_blocks.is_some(),
         // Asking for fewer blocks than are usual at least is asking for just those.
         min_blocks: file.min_blocks.unwrap_or(usual.min_blocks.min(max_blocks)),
         max_time_ns: duration("max-time", file.max_time.as_ref())?,
