@@ -97,6 +97,7 @@ fn experiment() -> ExperimentHead {
         alpha: 0.05,
         simultaneous: false,
         max_blocks: TRIALS / 2,
+        max_blocks_asked: true,
         min_blocks: 3,
         max_time_ns: None,
     };

@@ -39,6 +39,7 @@ pub fn drain_spec(spec: &Spec, limit_ns: u64) -> Spec {
         mode: StopMode::Quick,
         min_blocks: stretches,
         max_blocks: stretches,
+        max_blocks_asked: true,
         max_time_ns: None,
         ..spec.stop
     };

@@ -37,6 +37,7 @@ pub fn precondition_spec(spec: &Spec) -> Option<Spec> {
         mode: StopMode::Quick,
         min_blocks: MOST_ROUNDS,
         max_blocks: MOST_ROUNDS,
+        max_blocks_asked: true,
         ..spec.stop
     };
     Some(spec.beside(phases, stop))

@@ -27,6 +27,7 @@ fn experiment() -> ExperimentHead {
                 alpha: 0.05,
                 simultaneous: false,
                 max_blocks: 1,
+                max_blocks_asked: true,
                 min_blocks: 1,
                 max_time_ns: None,
             },

@@ -45,6 +45,7 @@ fn at_depths(spec: &Spec, chosen: impl Iterator<Item = bool>) -> Option<Spec> {
         mode: StopMode::Quick,
         min_blocks: FEWEST_BLOCKS,
         max_blocks: CHECK_BLOCKS,
+        max_blocks_asked: true,
         max_time_ns: None,
         ..spec.stop
     };
@@ -105,6 +106,7 @@ fn at_loads(spec: &Spec, rates: impl Iterator<Item = Option<Vec<(String, f64)>>>
         mode: StopMode::Quick,
         min_blocks: spec.stop.min_blocks.min(max_blocks),
         max_blocks,
+        max_blocks_asked: true,
         max_time_ns: None,
         ..spec.stop
     };

@@ -56,6 +56,7 @@ impl Bed {
                 alpha: 0.05,
                 simultaneous: false,
                 max_blocks: 40,
+                max_blocks_asked: false,
                 min_blocks: 3,
                 max_time_ns: None,
             },

@@ -66,6 +66,7 @@ fn every_top_level_key_is_understood() {
         alpha: 0.01,
         simultaneous: true,
         max_blocks: 20,
+        max_blocks_asked: true,
         min_blocks: 5,
         max_time_ns: Some(600_000_000_000),
     };

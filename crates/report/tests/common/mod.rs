@@ -76,6 +76,7 @@ fn stop() -> Stop {
         alpha: 0.05,
         simultaneous: false,
         max_blocks: 40,
+        max_blocks_asked: false,
         min_blocks: 3,
         max_time_ns: None,
     }

@@ -37,6 +37,7 @@ pub(crate) fn spec(arms: &[(&str, Target)]) -> Spec {
             alpha: 0.05,
             simultaneous: true,
             max_blocks: 1,
+            max_blocks_asked: true,
             min_blocks: 1,
             max_time_ns: None,
         },

@@ -179,7 +179,12 @@ impl Bench {
         "read".clone_into(&mut workload.primary);
         let arm = |number| Arm::new(format!("arm {number}"), Target::Path("/".into()));
         let arms = (0..arms).map(arm).collect();
-        let mut stop = Stop { mode: StopMode::Quick, max_blocks: 12, ..Stop::default() };
+        let mut stop = Stop {
+            mode: StopMode::Quick,
+            max_blocks: 12,
+            max_blocks_asked: true,
+            ..Stop::default()
+        };
         change(&mut stop);
         let spec = Spec::compare(workload, arms, stop, 7).unwrap();
         let sustained = Sustained::default();

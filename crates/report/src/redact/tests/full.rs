@@ -90,6 +90,7 @@ fn spec() -> Spec {
         alpha: 0.1,
         simultaneous: true,
         max_blocks: 1,
+        max_blocks_asked: true,
         min_blocks: 1,
         max_time_ns: Some(1),
     };
