@@ -37,6 +37,12 @@ fn signal_if_there(pid: u64) {
     let _ = kill_process(pid, Signal::CONT);
 }
 
+/// How often a process has read: a server once for each request.
+fn reads(pid: u64) -> u64 {
+    let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap();
+    io.lines().find_map(|line| line.strip_prefix("syscr: ")).unwrap().parse().unwrap()
+}
+
 /// What a process is doing, as the kernel has it.
 fn state(pid: u64) -> Option<char> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
@@ -63,6 +69,9 @@ fn ctrl_c_ends_a_run_whose_disk_does_not_answer() {
         assert!(run.try_wait().unwrap().is_none(), "it ended before it was to be stopped");
         sleep(Duration::from_millis(20));
     }
+    // Its file is there before the load is.
+    let before = reads(asleep.server);
+    wait_for("the load to be under way", || reads(asleep.server) > before + 1_000);
     signal(asleep.server, Signal::STOP);
     wait_for("the server to stand still", || state(asleep.server) == Some('T'));
     let stopped = Instant::now();
