@@ -7,12 +7,13 @@ PLACE is a directory on a disk with room for 4 GB, RUNS how often each is run. R
 below; without any, all. `--busy` as the first argument runs them beside two busy loops. Prints a row of
 a table for each, as it is done. The peel of LUKS and the search engine need root.
 """
-import json
 import os
 import statistics
 import subprocess
 import sys
 import time
+
+from measured import random_file, told
 
 MEM = "mem(size=64M) + delay(latency={}us)"
 DISK = "file(path=times.img,size=1G) + delay(latency={}us)"
@@ -34,29 +35,24 @@ ROWS = {
 
 def run(command):
     begun = time.monotonic()
-    done = subprocess.run(["iotax", *command, "--format", "json"], stdout=subprocess.PIPE,
-                          stderr=subprocess.PIPE, text=True)
-    took = time.monotonic() - begun
-    if not done.stdout:
-        sys.exit(f"{command}: {done.stderr}")
-    return json.loads(done.stdout), took
+    return told("iotax", command), time.monotonic() - begun
 
 
 def row(name, runs):
     title, command = ROWS[name]
-    told = [run(command) for _ in range(runs)]
+    all_runs = [run(command) for _ in range(runs)]
     words = {}
-    for one, _ in told:
+    for one, _ in all_runs:
         word = [c["verdict"] for c in one["comparisons"] if c["metric"] == "throughput"]
         in_most = [c["verdict"] for c in one["comparisons"] if c["metric"] == "trimmed_throughput"]
         key = ", ".join(word) + (" (most slices: " + ", ".join(in_most) + ")" if in_most else "")
         words[key] = words.get(key, 0) + 1
     verdicts = "; ".join(f"{word} {count} of {runs}" for word, count in words.items())
-    to_verdict = [one["ending"]["wall_ns"] / 1e9 for one, _ in told]
+    to_verdict = [one["ending"]["wall_ns"] / 1e9 for one, _ in all_runs]
     spread = lambda values, digits: (f"{statistics.median(values):.{digits}f} "
                                      f"({min(values):.{digits}f} to {max(values):.{digits}f})")
-    cells = [title, str(runs), verdicts, spread(to_verdict, 1), spread([took for _, took in told], 1),
-             spread([one["ending"]["blocks"] for one, _ in told], 0)]
+    cells = [title, str(runs), verdicts, spread(to_verdict, 1), spread([took for _, took in all_runs], 1),
+             spread([one["ending"]["blocks"] for one, _ in all_runs], 0)]
     print("| " + " | ".join(cells) + " |", flush=True)
 
 
@@ -67,11 +63,7 @@ def main():
     if len(args) < 2 or not set(args[2:]) <= set(ROWS):
         sys.exit(__doc__)
     os.chdir(args[0])
-    if not os.path.exists("times.img"):
-        with open("times.img", "wb") as image:
-            for _ in range(1024):
-                image.write(os.urandom(1 << 20))
-            os.fsync(image.fileno())
+    random_file("times.img")
     loops = [subprocess.Popen(["sh", "-c", "while :; do :; done"]) for _ in range(2 * is_busy)]
     try:
         print("| arms | runs | verdict | to the verdict, s | in all, s | blocks |")

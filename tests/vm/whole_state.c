@@ -1,6 +1,7 @@
 /* Preloaded into User Mode Linux, whose kernel (6.1) keeps 832 bytes of the vector registers of each of
  * its threads. A host whose CPU has more of them (AVX-512, AMX) refuses to set a part: "ptrace set fp
- * regs failed". Here the rest is kept beside that part, by its address, and set with it. */
+ * regs failed". Here the rest is kept beside that part, by its address, and set with it. A thread for
+ * which there is no room gets the rest that its process has. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <elf.h>

@@ -7,7 +7,7 @@ use crate::facts::TrialFacts;
 use crate::metrics::{Metric, Trait};
 
 /// Below this share of the offered rate the latencies are those of a growing queue.
-pub(crate) const MIN_ACHIEVED: f64 = 0.99;
+const MIN_ACHIEVED: f64 = 0.99;
 
 /// The word that forbids a conclusion about response times, whatever the interval.
 ///
@@ -18,24 +18,31 @@ pub(crate) fn gate<'a, B: AsRef<[&'a TrialFacts]>>(
 ) -> Option<Verdict> {
     let count = blocks.first().map_or(0, |block| block.as_ref().len());
     let arms = || (0..count).map(|arm| blocks.iter().map(move |block| block.as_ref()[arm]));
-    if metric.has(Trait::NeedsRate)
-        && arms().any(|trials| achieved(trials).is_some_and(|a| a < MIN_ACHIEVED))
-    {
+    if metric.has(Trait::NeedsRate) && arms().any(falls_behind) {
         return Some(Verdict::Overloaded);
     }
     let too_few = arms().any(|trials| !has_tail(metric, trials));
     too_few.then_some(Verdict::InsufficientTailSamples)
 }
 
-/// Share of the offered I/Os of the primary job that were completed; `None` in a closed loop.
-pub(crate) fn achieved<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> Option<f64> {
-    let (mut offered, mut done) = (0, 0);
+/// Whether the primary job fell behind the offered rate; never in a closed loop.
+fn falls_behind<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
+    let (mut offered, mut done, mut windows) = (0, 0, 0);
     for job in trials.filter_map(TrialFacts::primary) {
-        offered += job.offered_ios?;
+        let Some(of_job) = job.offered_ios else { return false };
+        offered += of_job;
         // Short ones are among them.
         done += job.ios;
+        windows += 1;
     }
-    (offered > 0).then(|| done as f64 / offered as f64)
+    !keeps_up(offered, done, windows)
+}
+
+/// Whether `done` of the I/Os `offered` in some windows are as many as a job completes whose queue does not grow.
+/// One that is due as a window ends completes after it.
+pub(crate) fn keeps_up(offered: u64, done: u64, windows: u64) -> bool {
+    let missing = offered.saturating_sub(done.saturating_add(windows));
+    missing as f64 <= (1.0 - MIN_ACHIEVED) * offered as f64
 }
 
 /// Whether these trials' figures, if they are quantiles, have on average enough I/Os behind them.

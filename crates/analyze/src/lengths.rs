@@ -17,9 +17,10 @@ const ENOUGH: usize = 3;
 const TURN: usize = 4;
 /// Slices that came after an equal rest, as many as it takes to know their mean.
 const ENOUGH_OF_A_REST: usize = 4;
-/// Fewest short slices that show how much they depend on each other, and fewest that a longer one is compared
-/// with: fewer can only call for another.
+/// Short slices of an arm from which on it is known how much they depend on each other. Fewer can call for another
+/// longer slice, and end nothing.
 const LEAST_SHORTS: usize = 2 * NEIGHBOURS + TURN + 2;
+/// Short slices that a longer one is compared with, at the least.
 const FEWEST_SHORTS: usize = 4;
 /// Two-sided levels of the test that a difference is beyond the margin: to report it, and to suspect it.
 const SURE: f64 = 0.001;
@@ -258,6 +259,7 @@ fn groups_of_rest(all: &[(u32, Short)]) -> Vec<RestGroup> {
 /// what it would be if each were independent of its neighbours; `None` of too few slices.
 fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
     let shorts: Vec<f64> = shorts.iter().map(|short| short.figure).collect();
+    // These are too few to show more.
     if (FEWEST_SHORTS..LEAST_SHORTS).contains(&shorts.len()) {
         let parts = 1.0 / window as f64 + 1.0 / shorts.len().min(2 * NEIGHBOURS) as f64;
         return Some(((variance(&shorts) * parts).sqrt() / mean(&shorts)).max(1e-4));

@@ -369,7 +369,7 @@ pub struct Stop {
     pub simultaneous: bool,
     /// Blocks at most.
     pub max_blocks: u32,
-    /// Whether somebody asked for that many: else trials that are slices may be more.
+    /// Whether the user asked for `max_blocks`. If not, there may be more blocks of slices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub max_blocks_asked: bool,
     /// Blocks at least: a fixed number of trials when equal to `max_blocks`.

@@ -99,8 +99,7 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
 const TOO_MUCH: f64 = 0.8;
 /// Standard errors by which the autocorrelation of slices is taken for more than they show.
 const CAUTION: f64 = 1.3;
-/// The same beside it where there are fewer than [`MANY`], times their inverse: those that agree by chance end
-/// a run at once.
+/// The same for slices fewer than [`MANY`], times `1 / n - 1 / MANY`: a few that agree by chance would end a run.
 const CAUTION_OF_FEW: f64 = 5.0;
 /// Slices from which on they show what they depend on each other.
 const MANY: f64 = 32.0;

@@ -1,5 +1,5 @@
 use crate::analysis::{Doubt, DoubtKind};
-use crate::compare::MIN_ACHIEVED;
+use crate::compare::keeps_up;
 use crate::evidence::Evidence;
 
 /// Delays of a start below this are the timer's.
@@ -18,10 +18,8 @@ fn not_reached(evidence: &Evidence<'_>) -> Vec<Doubt> {
     evidence.worst_jobs(|_, job, facts| {
         let offered = facts.offered_ios.filter(|ios| *ios > 0)?;
         let achieved = facts.ios as f64 / offered as f64;
-        // One that is due as the window ends completes after it: of the few of a slice that is a part.
-        let missing = (offered - facts.ios.min(offered)).saturating_sub(1);
         let job = job.name.clone();
-        (missing as f64 > (1.0 - MIN_ACHIEVED) * offered as f64)
+        (!keeps_up(offered, facts.ios, 1))
             .then_some((1.0 - achieved, DoubtKind::RateNotReached { job, achieved }))
     })
 }

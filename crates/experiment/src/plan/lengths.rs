@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use super::{Phase, Plan};
 
-/// Among these tenths of the blocks before the first look is the first of longer slices.
+/// The first block of longer slices is that far on the way to the first look, in tenths.
 const FIRST_LONG: Range<u32> = 4..8;
-/// Blocks of which that is a part, at most: of more there is an earlier one.
+/// Blocks on that way, at most: a first look that the user puts off does not put off the longer slices.
 const MOST_FIRST: u32 = 20;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
