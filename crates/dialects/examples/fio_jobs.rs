@@ -17,16 +17,16 @@ use fio_jobs::{Row, counts, in_directory, row};
 const INTRO: &str = "\
 # The job files of the newest fio
 
-What `iotax run FILE TARGET` makes of each job file in the folders `examples` and `t/jobs` of fio's
-repository (<https://github.com/axboe/fio>, August 2026, after fio 3.42), with nothing set in the
-environment. The files are fio's own and not part of iotax; the count is repeated by
+This table shows what `iotax run FILE TARGET` does with each job file in the directories `examples` and `t/jobs` of
+fio's repository (<https://github.com/axboe/fio>, August 2026, after fio 3.42). No environment variables were set.
+The files belong to fio and are not part of iotax. To repeat the count:
 
 ```sh
 FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
 ```
 
-Words as in [fio-examples.md](fio-examples.md). Options that are newer than the fio on a machine are
-named before it runs, with the release they came with.
+[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. Some options are newer than the
+installed fio. `--engine fio` refuses these before anything runs, and names the release that introduced them.
 ";
 
 fn main() -> ExitCode {

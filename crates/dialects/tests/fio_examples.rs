@@ -22,16 +22,19 @@ const NATIVE: usize = 35;
 const INTRO: &str = "\
 # The example jobs of fio 3.33
 
-What `iotax run FILE TARGET` makes of each job file in fio's own collection of examples
-(Debian's `/usr/share/doc/fio/examples`). This table is generated:
-`UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
+This table shows what `iotax run FILE TARGET` does with each of fio's own example job files
+(`/usr/share/doc/fio/examples` on Debian).
 
-- **native**: iotax's own engines do it. What means something else to them is said when it runs.
-- **with fio**: `--engine fio` runs it; the options that keep the native engines from it are named.
-- **refused**: fio would use the network, run a program, or reach beyond the target, which iotax
-  does not let it do; or fio does not read the file as it stands, either.
+| iotax | meaning |
+|---|---|
+| native | iotax's own engines run the file. iotax prints a note for each option that works differently there. |
+| with fio | Add `--engine fio`. The last column names the options that iotax's own engines do not support. |
+| refused | fio would use the network, run a program or reach beyond the target, which iotax does not allow. Or fio itself cannot read the file as it is, for example because a variable is not set in the environment. |
 
-fio's newest examples and test jobs are counted in [fio-newest.md](fio-newest.md).
+The `needs` column lists hardware, services and special engines that an ordinary machine does not have.
+The results for fio's newest examples and test jobs are in [fio-newest.md](fio-newest.md).
+
+To update this page: `UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
 
 ";
 
@@ -106,7 +109,7 @@ fn table(rows: &[Row]) -> String {
     let native = plain.iter().filter(|row| row.verdict == Verdict::Native).count();
     let _ = writeln!(
         text,
-        "{}. Of the {} that need nothing special, {native} are native.\n",
+        "{}. Of the {} files with an empty `needs` column, {native} are native.\n",
         counts(&rows.iter().collect::<Vec<_>>()),
         plain.len()
     );
