@@ -17,9 +17,9 @@ use fio_jobs::{Row, counts, in_directory, row};
 const INTRO: &str = "\
 # The job files of the newest fio
 
-This table shows what `iotax run FILE TARGET` does with each job file in the directories `examples` and `t/jobs` of
-fio's repository (<https://github.com/axboe/fio>, August 2026, after fio 3.42). No environment variables were set.
-The files belong to fio and are not part of iotax. To repeat the count:
+This page shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
+[fio's repository](https://github.com/axboe/fio) (August 2026, after fio 3.42). No environment variables were set.
+The files belong to fio and are not part of iotax. To update the page:
 
 ```sh
 FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
