@@ -3,7 +3,7 @@
 #     docs/measure/applications.sh etcd PROGRAM LOAD... | postgres BINARIES | nats PROGRAM
 # Needs strace and python3; postgres wants to be run as root, and has a user of that name. LOAD: a command
 # that puts values into etcd at 127.0.0.1:23790 for ten seconds. Everything lies in a temporary
-# directory, and traffic stays on this host. docs/applications.md has the results.
+# directory, and traffic stays on this host. docs/benchmarks.md has the results.
 set -euo pipefail
 what=${1:?etcd, postgres or nats}
 program=$(realpath "${2:?where it is}")
