@@ -1,4 +1,4 @@
-//! Prints the table of docs/outliers.md: how often the slow arm of a fleet is named, and healthy ones
+//! Prints a table of docs/benchmarks.md: how often the slow arm of a fleet is named, and healthy ones
 //! are, over simulated fleets. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example fleet [RUNS]`

@@ -1,5 +1,5 @@
 //! How often intervals of a matrix's effects miss, and how often effects and an interaction are found,
-//! over simulated experiments of 3 x 3 x 2 arms and 20 blocks: the table of docs/matrix.md.
+//! over simulated experiments of 3 x 3 x 2 arms and 20 blocks: a table of docs/benchmarks.md.
 //!
 //!     cargo run --release -p iotax-stats --example matrix [RUNS]
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
