@@ -14,8 +14,7 @@ mod recordings;
 use iotax_analyze::Verdict;
 use iotax_experiment::StopMode;
 use noise::{Disturbance, Noise};
-use play::Scenario;
-use recordings::Recording;
+use play::{Came, Scenario};
 
 const MODES: [StopMode; 3] = [StopMode::Quick, StopMode::Default, StopMode::Tight];
 
@@ -101,35 +100,45 @@ fn planted(runs: u32) {
     }
 }
 
-/// Slices in noise that was recorded.
+/// Slices in noise that was recorded, and made.
 fn slices(runs: u32) {
-    println!(
-        "\n{runs} comparisons in slices per cell: called different from equal, or slower; beside the interval; median time\n"
-    );
+    println!("\n{runs} comparisons in slices per cell\n");
     println!("| noise | tax | `--quick` | default | `--tight` |");
     println!("|---|---|---|---|---|");
-    for recording in Recording::all().iter().chain(Recording::made()) {
-        for tax in [0.0, 0.02, 0.05, 0.1, 0.2, 0.5] {
-            let cell = |mode| {
-                // These take minutes each, of thousands of slices.
-                let runs = if mode == StopMode::Tight { runs.div_ceil(10) } else { runs };
-                let tally = Scenario { tax, ..Scenario::recorded(mode, recording) }.tally(runs);
-                let called = if tax > 0.0 {
-                    tally.called(Verdict::Slower)
-                } else {
-                    tally.count(|came| came.signed)
-                };
-                format!(
-                    "{:.1} %, {:.1} %, {:.0} s",
-                    percent(called, runs),
-                    percent(tally.count(|came| came.missed), runs),
-                    tally.median(|came| came.seconds),
-                )
-            };
-            let [quick, usual, tight] = MODES.map(cell);
-            println!("| {recording:?} | {:.0} % | {quick} | {usual} | {tight} |", 100.0 * tax);
+    for at in 0..Scenario::in_slices(StopMode::Quick).len() {
+        let rows = std::thread::scope(|scope| {
+            let row = |tax| scope.spawn(move || row_of_slices(at, tax, runs));
+            let rows = [0.0, 0.02, 0.05, 0.1, 0.2, 0.5].map(row);
+            rows.map(|row| row.join().expect("rows are played to their ends"))
+        });
+        for row in rows {
+            println!("{row}");
         }
     }
+}
+
+fn row_of_slices(at: usize, tax: f64, runs: u32) -> String {
+    let cell = |mode: StopMode| {
+        // These take minutes each, of thousands of slices.
+        let runs = if mode == StopMode::Tight { runs.div_ceil(10) } else { runs };
+        let scenario = Scenario { tax, ..Scenario::in_slices(mode).swap_remove(at) };
+        let tally = scenario.tally(runs);
+        let found = |came: &Came| [came.verdict, came.in_most].contains(&Verdict::Slower);
+        let [signed, any] = [tally.count(|came| came.signed), tally.count(|came| came.any_signed)];
+        let called = if tax > 0.0 {
+            format!("{:.1} %", percent(tally.count(found), runs))
+        } else {
+            format!("{:.1} / {:.1} %", percent(signed, runs), percent(any, runs))
+        };
+        format!(
+            "{called}, {:.1} %, {:.0} s",
+            percent(tally.count(|came| came.missed), runs),
+            tally.median(|came| came.seconds),
+        )
+    };
+    let [quick, usual, tight] = MODES.map(cell);
+    let weather = Scenario::in_slices(StopMode::Quick)[at].weather;
+    format!("| {weather} | {:.0} % | {quick} | {usual} | {tight} |", 100.0 * tax)
 }
 
 fn percent(count: u32, runs: u32) -> f64 {

@@ -158,6 +158,7 @@ impl Job {
                 format!("random runs of {length} sequential {operations}")
             }
             Pattern::Runs(RunLength::Geometric(mean)) => {
+                let mean = (100.0 * mean).round() / 100.0;
                 format!("random runs of on average {mean} sequential {operations}")
             }
             Pattern::Mixed { random_percent } => {
@@ -436,6 +437,7 @@ mod tests {
         assert_snapshot!(explained("zipf:1.2"), @"io: 1 thread, skewed (zipf:1.2) reads of 4k, over 1G, io_uring direct");
         assert_snapshot!(explained("strided:64k"), @"io: 1 thread, strided reads of 4k every 64k, over 1G, io_uring direct");
         assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential reads of 4k, over 1G, io_uring direct");
+        assert!(explained("geometric:3.3333333333333335").contains("on average 3.33 sequential"));
         assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs of on average 4 sequential reads of 4k, over 1G, io_uring direct");
         assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random reads of 4k, over 1G, io_uring direct");
     }

@@ -2,6 +2,8 @@
 //! arms of each block and says when to look, and `Phases` takes in the trials, says when to stop and what
 //! came out.
 
+use std::fmt;
+
 use iotax_analyze::{Comparison, Lengths, Metric, Phases, Verdict};
 use iotax_experiment::plan::{Phase, Plan, SliceLengths};
 use iotax_experiment::{Arm, Draft, Job, Spec, Stop, StopMode, Target, Workload};
@@ -44,7 +46,7 @@ impl Times {
     };
 
     /// Slices of so many milliseconds, each after a start of 20 ms and a switch of 5 ms.
-    pub(crate) const fn slices(time_ns: u64) -> Self {
+    const fn slices(time_ns: u64) -> Self {
         Self { switch_ns: 5_000_000, ramp_ns: 20_000_000, time_ns, are_slices: true }
     }
 
@@ -67,6 +69,15 @@ pub(crate) enum Weather {
     /// Both arms see the windows of a recording, each measure from a place of its own on. A slice has so
     /// many whole windows, and what lies between two of them is a window, too.
     Recorded(&'static Recording),
+}
+
+impl fmt::Display for Weather {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::OfTrials(noise) => write!(f, "{noise}, of slices"),
+            Self::Recorded(recording) => write!(f, "{recording:?}"),
+        }
+    }
 }
 
 /// Comparisons of one kind.
@@ -125,6 +136,18 @@ impl Scenario {
         let times = Times::slices(recording.slice_windows() as u64 * WINDOW_NS);
         let usual = Self::of(mode, Noise::white(0.0), Disturbance::None);
         Self { times, weather: Weather::Recorded(recording), ..usual }
+    }
+
+    /// In slices: in every recorded and made noise, and in noise of each slice, independent and with a lag-1
+    /// autocorrelation of .6.
+    pub(crate) fn in_slices(mode: StopMode) -> Vec<Self> {
+        let of_windows = Recording::all().iter().chain(Recording::made());
+        let of_slices = [0.0, 0.6].map(|lag| {
+            let noise = Noise { lag, ..Noise::white(0.2) };
+            let times = Times::slices(2 * WINDOW_NS);
+            Self { times, ..Self::of(mode, noise, Disturbance::None) }
+        });
+        of_windows.map(|recording| Self::recorded(mode, recording)).chain(of_slices).collect()
     }
 
     /// The run of this seed, to its end. The schedule is that of the loop that makes real trials.

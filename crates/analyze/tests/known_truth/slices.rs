@@ -4,9 +4,8 @@
 use iotax_analyze::Verdict;
 use iotax_experiment::StopMode::{self, Default as Usual, Quick, Tight};
 
-use crate::noise::{Disturbance, Noise};
-use crate::play::{Came, Scenario, Tally, Times, Weather};
-use crate::recordings::{Recording, WINDOW_NS};
+use crate::play::{Came, Scenario, Tally, Weather};
+use crate::recordings::Recording;
 
 /// Of each kind of noise; what is asserted of all together is asserted of hundreds.
 const RUNS: u32 = 24;
@@ -14,16 +13,6 @@ const RUNS: u32 = 24;
 const MANY_RUNS: u32 = 1000;
 /// Error rate of the verdicts, and of the intervals.
 const ALPHA: f64 = 0.05;
-
-fn scenarios(mode: StopMode) -> Vec<Scenario> {
-    let recorded = Recording::all().iter().chain(Recording::made());
-    let own = [0.0, 0.6].map(|lag| {
-        let noise = Noise { lag, ..Noise::white(0.2) };
-        let times = Times::slices(2 * WINDOW_NS);
-        Scenario { times, ..Scenario::of(mode, noise, Disturbance::None) }
-    });
-    recorded.map(|recording| Scenario::recorded(mode, recording)).chain(own).collect()
-}
 
 /// Standard deviation of its windows, as a share of their mean.
 fn variation(recording: &Recording) -> f64 {
@@ -59,7 +48,7 @@ fn are_few(tallies: &[Tally], runs: u32, what: &str, are: impl Fn(&Came) -> bool
 /// Runs of equal arms of all kinds of noise, which end after so many seconds at the latest.
 fn equal_arms(mode: StopMode, runs: u32, most_seconds: Option<u32>) {
     let play = |scenario| Scenario { most_seconds, ..scenario }.tally(runs);
-    let tallies: Vec<Tally> = scenarios(mode).into_iter().map(play).collect();
+    let tallies: Vec<Tally> = Scenario::in_slices(mode).into_iter().map(play).collect();
     are_few(&tallies, runs, "called different", |came| came.signed);
     are_few(&tallies, runs, "different in some measure", |came| came.any_signed);
     are_few(&tallies, runs, "beside the interval", |came| came.missed);
@@ -90,7 +79,7 @@ fn is_not_found(came: &Came) -> bool {
 
 #[test]
 fn a_tenth_is_found_on_busy_disks() {
-    let scenarios = scenarios(Quick);
+    let scenarios = Scenario::in_slices(Quick);
     let tallies = planted(Quick, RUNS, 0.1, scenarios.clone());
     are_few(&tallies, RUNS, "not found", is_not_found);
     for (scenario, tally) in scenarios.iter().zip(&tallies) {
@@ -105,7 +94,7 @@ fn a_tenth_is_found_on_busy_disks() {
 fn intervals_hold_what_was_planted() {
     for (tax, mode) in [(0.02, Quick), (0.05, Usual), (0.2, Usual), (0.5, Tight)] {
         let short = |scenario| Scenario { most_seconds: Some(30), ..scenario };
-        planted(mode, RUNS, tax, scenarios(mode).into_iter().map(short).collect());
+        planted(mode, RUNS, tax, Scenario::in_slices(mode).into_iter().map(short).collect());
     }
 }
 
@@ -123,7 +112,7 @@ fn thousands_of_equal_arms_are_rarely_called_different_in_slices() {
 fn of_thousands_a_tenth_is_found_and_intervals_hold_what_was_planted() {
     for (mode, runs) in [(Quick, MANY_RUNS), (Usual, MANY_RUNS), (Tight, MANY_RUNS / 10)] {
         for tax in [0.02, 0.05, 0.1, 0.2, 0.5] {
-            let tallies = planted(mode, runs, tax, scenarios(mode));
+            let tallies = planted(mode, runs, tax, Scenario::in_slices(mode));
             if tax >= 0.1 {
                 are_few(&tallies, runs, "not found", is_not_found);
             }

@@ -54,10 +54,11 @@ pub(crate) struct CertaintyArgs {
     /// Let the intervals hold for all arms at once
     #[arg(long, help_heading = "Certainty")]
     pub simultaneous: bool,
-    /// Blocks at most [default: 40]
+    /// Maximum number of blocks [default: 40, or 5120 where trials are short slices]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), help_heading = "Certainty")]
     pub max_blocks: Option<u32>,
-    /// Start no block, after the first, that would end later than this
+    /// Stop before a block that would end later than this [default: none, or 10m where
+    /// trials are short slices]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
 }

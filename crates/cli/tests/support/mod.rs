@@ -3,6 +3,7 @@
 
 pub(crate) mod azure;
 pub(crate) mod peer;
+mod schema;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
@@ -111,6 +112,7 @@ impl Desk {
 
     /// What a finished command did, with this desk's path called `DESK`.
     pub(crate) fn said(&self, output: &Output) -> Said {
+        schema::check(&String::from_utf8_lossy(&output.stdout));
         let clean = |bytes: &[u8]| {
             String::from_utf8_lossy(bytes).replace(&self.path().display().to_string(), "DESK")
         };

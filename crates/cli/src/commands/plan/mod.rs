@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
-use iotax_experiment::{HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use iotax_experiment::{Design, HostCommands, Layer, Requirement, Spec, StopMode, Target};
 use iotax_quantity::{count, grouped, percent};
 use iotax_rig::GivenUp;
 use iotax_run::Drivers;
@@ -127,7 +127,9 @@ fn schedule(resolved: &Resolved, plan: &Plan) -> String {
     }
     if max_blocks > SHOWN_BLOCKS {
         let rest = grouped((max_blocks - SHOWN_BLOCKS).into());
-        let left_out = if plan.arms > 2 { "; arms with a verdict are left out" } else { "" };
+        let each_has_a_verdict = spec.design == Design::Compare && spec.matrix().is_none();
+        let may_leave_out = plan.arms > 2 && each_has_a_verdict;
+        let left_out = if may_leave_out { "; arms with a verdict are left out" } else { "" };
         let _ = writeln!(out, "  and up to {rest} more{left_out}");
     }
     out
