@@ -77,7 +77,8 @@ mod tests {
     #[test]
     fn every_step_with_a_table_has_its_place() {
         let text = fs::read_to_string(root().join(FILE)).unwrap_or_default();
-        for name in ["engines", "known-truth", "layers", "fio", "fuse", "blind", "dist"] {
+        for name in ["engines", "known-truth", "layers", "fio", "network", "fuse", "blind", "dist"]
+        {
             assert!(replaced(&text, name, "").is_some(), "{name}");
         }
     }

@@ -1,5 +1,6 @@
 //! How often equal arms are called different, and how many blocks real differences take, by
-//! simulation through the code that concludes on real runs. Prints the tables of docs/benchmarks.md.
+//! simulation through the code that concludes on real runs. Prints the tables of
+//! docs/benchmarks.md about known truth.
 //!
 //! `cargo run --release -p iotax-analyze --example known_truth [RUNS [slices]]`
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]

@@ -1,5 +1,5 @@
-//! Prints a table of docs/benchmarks.md: how often the slow arm of a fleet is named, and healthy ones
-//! are, over simulated fleets. Seeded.
+//! Prints the table of docs/benchmarks.md about one slow arm of many: how often it is named, and
+//! how often any arm is if all are healthy, in simulated fleets. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example fleet [RUNS]`
 

@@ -1,5 +1,5 @@
-//! Prints the table of docs/gate.md: how often `--fail-if 'slower by 5%'` says what, at a true tax.
-//! Watched at every look, ended at the first word. Seeded.
+//! Prints the table of docs/benchmarks.md about simulated gates: how often `slower by 5%` is
+//! broken, kept or undecided at a known tax. A run ends at the first look that decides. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example gate [RUNS]`
 

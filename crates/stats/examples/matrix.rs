@@ -1,5 +1,5 @@
-//! How often intervals of a matrix's effects miss, and how often effects and an interaction are found,
-//! over simulated experiments of 3 x 3 x 2 arms and 20 blocks: a table of docs/benchmarks.md.
+//! Prints the table of docs/benchmarks.md about the effects of a matrix: how often intervals miss,
+//! and how often effects and an interaction are found, in simulated experiments. Seeded.
 //!
 //!     cargo run --release -p iotax-stats --example matrix [RUNS]
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]

@@ -1,5 +1,5 @@
-//! Prints the table of docs/method.md about quick runs on blocks that depend on each other: to the
-//! first verdict, and to the first that would hold for dependent blocks, too. Seeded.
+//! Prints the table of docs/benchmarks.md about quick runs on dependent blocks: to the first
+//! verdict, and to the first that also holds for dependent blocks. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example quick [RUNS]`
 

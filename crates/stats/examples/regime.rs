@@ -1,5 +1,5 @@
-//! Prints the tables of docs/method.md about the regime monitor: false alarms, power, and what it
-//! does to verdicts. Seeded.
+//! Prints the tables of docs/benchmarks.md about level changes: false alarms, power, and the effect
+//! on verdicts. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example regime [RUNS]`
 

@@ -1,5 +1,5 @@
-//! Prints the table of docs/benchmarks.md about fleets: how many of the slow nodes are named, how many
-//! of the named are healthy, and what it costs, over simulated fleets. Seeded.
+//! Prints the table of docs/benchmarks.md about slow nodes of a simulated fleet: how many are
+//! named, how many of the named are healthy, and what it costs. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example screening [RUNS]`
 

@@ -1,4 +1,4 @@
-//! Prints the table of docs/method.md about trends: false alarms and power. Seeded.
+//! Prints the table of docs/benchmarks.md about trends: false alarms and power. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example trend [RUNS]`
 

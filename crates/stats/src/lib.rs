@@ -5,9 +5,10 @@
 //!
 //! The quantity under test is the block difference `d_b = ln(X_arm / X_base)` of block `b`
 //! (for latencies, time per I/O and layer contrasts: any per-block linear contrast). One
-//! block is one measurement of the baseline and of every open arm in fresh random order, so that
-//! drift hits all arms alike (Abedi & Brecht, "Conducting Repeatable Experiments in Highly
-//! Variable Cloud Computing Environments", ICPE 2017).
+//! block is one measurement of the baseline and of every open arm in a balanced random order: the
+//! second block of each pair runs in the reverse order of the first, so that drift hits all arms
+//! alike (Abedi & Brecht, "Conducting Repeatable Experiments in Highly Variable Cloud Computing
+//! Environments", ICPE 2017).
 //!
 //! | module | question it answers |
 //! |---|---|

@@ -3,9 +3,12 @@
 //! One such was slower than one operation per window, `X < L`; by how much nobody knows. Left
 //! out, the worst would count for nothing; set to L, they would make a t test exceed its
 //! error rate (6.7 % at a nominal 5 %, both arms stalling in half of them). Signs need no
-//! size: the order within a block is drawn afresh, so if the label of an arm does not matter, the
+//! size: the order within each block is random, so if the label of an arm does not matter, the
 //! sign of `d` is a fair coin in each block, whatever drifts, and so is which of the two stalled
-//! where exactly one did. Two sequential sign tests, each at half the error rate, one for each.
+//! where exactly one did. Orders are not drawn independently: the second block of a pair runs the
+//! arms of the first in reverse. If only place or a linear drift decides the sign, the two blocks
+//! of a pair disagree, so many equal signs are less likely than with coins. Two sequential sign
+//! tests, each at half the error rate, one for each.
 
 use crate::verdict::Sign;
 

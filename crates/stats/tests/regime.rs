@@ -1,5 +1,5 @@
-//! The regime monitor: what it says of runs without and with a change, and that what follows from
-//! it does not make a false verdict likelier. Short; the tables of docs/method.md are printed by
+//! The regime monitor: how often it reports a change in runs without and with one, and that it does
+//! not make false verdicts more likely. Short; the tables of docs/benchmarks.md are printed by
 //! `cargo run --release -p iotax-stats --example regime`.
 
 mod simulation;

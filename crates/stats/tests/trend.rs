@@ -1,5 +1,5 @@
 //! Trends of a level: how often noise alone is said to have one, and how often a fall is found.
-//! Short; the table of docs/method.md is printed by
+//! Short; the table of docs/benchmarks.md is printed by
 //! `cargo run --release -p iotax-stats --example trend`.
 
 #[allow(dead_code, reason = "each program uses its part")]

@@ -1,6 +1,6 @@
 //! Caps of real throttles: the kernel's for a cgroup, and qemu-storage-daemon's. Needs root and
-//! FUSE; skipped loudly without. docs/benchmarks.md has figures of a quiet machine; here bounds have
-//! room, since a busy one serves less than a cap allows.
+//! FUSE; skipped loudly without. docs/benchmarks.md has measured figures. The bounds here are wide,
+//! because a busy machine serves less than a cap allows.
 
 use std::fs;
 use std::process::{Child, Command, Stdio};

@@ -1,6 +1,6 @@
 //! Runs that never happened, on noise like that of busy machines: heavy tails, trials that depend
 //! on the one before, spikes. Shared by tests and by the examples that print the tables of
-//! docs/method.md.
+//! docs/benchmarks.md.
 
 use iotax_stats::regime::{self, LOOKS};
 use iotax_stats::sequential::{Decision, Sequential};
