@@ -1,4 +1,4 @@
-//! `iotax catalog`
+//! Arguments of `iotax catalog`.
 
 use std::path::PathBuf;
 
@@ -19,15 +19,15 @@ Examples:
   iotax catalog plan --vm E16ds_v4 --disk P30 --disk P30 --caching readonly
   iotax catalog check own.csv
 
-What is not documented is unknown, never guessed.")]
+Limits that are not documented are shown as unknown, never guessed.")]
 pub(crate) enum CatalogCommand {
-    /// VM sizes and managed disks of Azure
+    /// Show VM sizes and managed disks of Azure
     Azure(CatalogLookArgs),
-    /// Instance types and EBS volumes of AWS
+    /// Show instance types and EBS volumes of AWS
     Aws(CatalogLookArgs),
-    /// Machine types and disks of Google Cloud
+    /// Show machine types and disks of Google Cloud
     Gcp(CatalogLookArgs),
-    /// What a VM and its disks may do together, and which limit binds
+    /// Show what a VM and its disks can do together, and which limit binds
     Plan(CatalogPlanArgs),
     /// Compare your own table of limits with the catalog
     Check(CatalogCheckArgs),
@@ -43,12 +43,12 @@ Examples:
   iotax catalog aws r6i.4xlarge gp3:size=500G,iops=6000,bw=250M
   iotax catalog gcp n2-standard-8 pd-ssd:size=500G
 
-A disk is a name and what was provisioned: NAME:size=...,iops=...,bw=... G is
-GiB; M is MB at Azure, MiB elsewhere.")]
+Write a disk as its name and what you provisioned: NAME:size=...,iops=...,bw=...
+G is GiB; M is MB for Azure and MiB elsewhere.")]
 pub(crate) struct CatalogLookArgs {
-    /// VM size, part of its name for a list, or the word disk
+    /// VM size, part of a name to list matching sizes, or the word disk
     pub name: Option<String>,
-    /// Disks on that VM
+    /// Disks attached to the VM, or disks to show after the word disk
     #[arg(value_name = "DISK")]
     pub disks: Vec<String>,
     #[command(flatten)]
@@ -65,16 +65,16 @@ Examples:
   iotax catalog plan --vm r6i.4xlarge --disk gp3:size=1T,iops=16000,bw=1000M
   iotax catalog plan --disk gp2:size=100G")]
 pub(crate) struct CatalogPlanArgs {
-    /// VM size; without one, the disks alone
+    /// VM size; without it, only the limits of the disks apply
     #[arg(long, value_name = "SIZE")]
     pub vm: Option<String>,
-    /// scsi or nvme, where the disk controller changes the limits
+    /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
     #[arg(long, value_name = "WORD", requires = "vm")]
     pub variant: Option<String>,
-    /// Disk and what was provisioned; repeat for several
+    /// Disk and what you provisioned; repeat for several
     #[arg(long = "disk", value_name = "DISK", required = true)]
     pub disks: Vec<String>,
-    /// Host caching of disks that do not say caching=...
+    /// Host caching of disks without caching=...
     #[arg(long, value_enum, default_value_t = CachingWord::None)]
     pub caching: CachingWord,
     #[command(flatten)]
@@ -89,12 +89,12 @@ Example of a table:
   Standard_D4as_v5,uncached,6400,144,20000,600,own notes,2025-03-01
   P30,disk,5000,200,,,,
 
-Only name is needed, and a figure. scope is disk, cached, uncached, temporary,
-local nvme or instance. Tables with the columns of Azure's sizes (size,
-cached_iops, uncached_iops ...) or disks (tier, provisioned_iops ...) do, too.
-Exit code 1 if a figure differs from the catalog's.")]
+Only name and one figure are required. scope is disk, cached, uncached,
+temporary, local nvme or instance. Tables with Azure's columns for sizes (size,
+cached_iops, uncached_iops ...) or disks (tier, provisioned_iops ...) work too.
+The exit code is 1 if a figure differs from the catalog's.")]
 pub(crate) struct CatalogCheckArgs {
-    /// Table with a line of column names
+    /// CSV table whose first line contains the column names
     #[arg(value_name = "FILE.csv")]
     pub file: PathBuf,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! The words of `iotax disk`.
+//! Arguments of `iotax disk`.
 
 use std::path::PathBuf;
 
@@ -9,11 +9,11 @@ use super::measure::Listing;
 /// `iotax disk`
 #[derive(Debug, Subcommand)]
 pub(crate) enum DiskCommand {
-    /// Mount virtual disks and print the file that each of them is
+    /// Mount virtual disks and print the path of each
     Up(DiskUpArgs),
-    /// List the virtual disks that are up
+    /// List the mounted virtual disks
     Status(DiskStatusArgs),
-    /// Take virtual disks down
+    /// Unmount virtual disks
     Down(DiskDownArgs),
     /// Serve virtual disks in the foreground
     #[command(hide = true)]
@@ -33,69 +33,69 @@ Examples:
   iotax disk up --vm E16d_v5 --disk local --size 4G --encryption-at-host vm
   iotax disk up --disk gp2:size=100G --credits 1% --size 4G vm
 
-The directory then holds two files: disk, which any program can use, and
-stats.json, what has passed through each layer. Disks of one command share the
-buckets of throttles with the same group, as disks of one VM share the VM's. A
-file that existed before is served read-only, unless --write-to names it.")]
+Each directory then contains two files: disk, which any program can use, and
+stats.json, with the counters of each layer. Throttles with the same group share
+their buckets across the disks of one command, as disks of one VM share the VM's
+limits. Existing files are served read-only, unless --write-to names them.")]
 pub(crate) struct DiskUpArgs {
     #[command(flatten)]
     pub cloud: CloudArgs,
-    /// What was built, beside the files' names
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
     #[command(flatten)]
     pub disks: DiskArgs,
 }
 
-/// A cloud's disks, by what their documents say.
+/// Disks with the documented limits of a cloud.
 #[derive(Debug, Args)]
 pub(crate) struct CloudArgs {
-    /// Disk with its documented limits, one for each DIRECTORY: P10,
-    /// P10:caching=readonly, gp2:size=100G, pd-ssd:size=500G; local (temporary,
-    /// nvme): a disk of the VM's own host
+    /// Cloud disk to simulate, one for each DIRECTORY: P10, P10:caching=readonly,
+    /// gp2:size=100G, pd-ssd:size=500G; local (temporary, nvme) is a disk of the VM's
+    /// host
     #[arg(long, value_name = "DISK", help_heading = "Disks of a cloud")]
     pub disk: Vec<String>,
-    /// VM size they are attached to: its limits hold for all of them together
+    /// VM size that the disks are attached to; its limits apply to all of them together
     #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Disks of a cloud")]
     pub vm: Option<String>,
-    /// Disk controller, where a VM size has other limits with each: scsi or nvme
+    /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
     #[arg(long, value_name = "NAME", requires = "vm", help_heading = "Disks of a cloud")]
     pub variant: Option<String>,
-    /// What the host caches of disks that do not say: none or readonly
+    /// Host caching of disks without caching=...: none or readonly [default: none]
     #[arg(long, value_name = "WHAT", requires = "disk", help_heading = "Disks of a cloud")]
     pub caching: Option<String>,
-    /// The host encrypts what it sends on, caches and stores
+    /// Simulate encryption at host, of everything that it sends, caches and stores
     #[arg(long, requires = "disk", help_heading = "Disks of a cloud")]
     pub encryption_at_host: bool,
-    /// The disk encrypts what it stores
+    /// Simulate encryption in the disk, of everything that it stores
     #[arg(long, requires = "disk", help_heading = "Disks of a cloud")]
     pub hardware_encrypted: bool,
-    /// Share of the documented burst credits, to see them run out sooner
+    /// Share of the documented burst credits to start with [default: 100%]
     #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Disks of a cloud")]
     pub credits: Option<String>,
-    /// Latency of what the cache does not hold, in place of an assumed 1ms, of
-    /// local disks 100us
+    /// Latency of I/O that misses the cache [default: an assumed 1ms, or 100us for local
+    /// disks]
     #[arg(long, value_name = "DURATION", requires = "disk", help_heading = "Disks of a cloud")]
     pub latency: Option<String>,
-    /// Size of each disk, in place of the documented one
+    /// Size of each disk [default: the documented one]
     #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Disks of a cloud")]
     pub size: Option<String>,
 }
 
-/// Disks, wherever they are served.
+/// Disks, served in the background or the foreground.
 #[derive(Debug, Args)]
 pub(crate) struct DiskArgs {
-    /// Empty directory, and the layers (see `iotax layers`); with --disk the
-    /// directory alone
+    /// Empty directory and the layers of its disk (see `iotax layers`); with --disk,
+    /// only the directory
     #[arg(value_name = "DIRECTORY=STACK", required = true)]
     pub disks: Vec<String>,
-    /// Existing file that may be written through a disk
+    /// Existing file that a disk may write to
     #[arg(long, value_name = "FILE")]
     pub write_to: Vec<PathBuf>,
-    /// Where files of stacks without a path lie
+    /// Directory for scratch files (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Seed of the data on the disks, and of faults
+    /// Seed for the data on the disks and for faults
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -105,7 +105,7 @@ pub(crate) struct DiskArgs {
 pub(crate) struct DiskServeArgs {
     #[command(flatten)]
     pub disks: DiskArgs,
-    /// Somebody else's journal knows the mounts
+    /// Mounts are tracked by another process's journal
     #[arg(long)]
     pub journalled: bool,
 }
@@ -113,7 +113,7 @@ pub(crate) struct DiskServeArgs {
 /// `iotax disk status`
 #[derive(Debug, Args)]
 pub(crate) struct DiskStatusArgs {
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
 }
@@ -121,13 +121,13 @@ pub(crate) struct DiskStatusArgs {
 /// `iotax disk down`
 #[derive(Debug, Args)]
 pub(crate) struct DiskDownArgs {
-    /// Directories the disks are mounted at
+    /// Directories where the disks are mounted
     #[arg(value_name = "DIRECTORY")]
     pub at: Vec<PathBuf>,
-    /// All of this user's
+    /// Unmount all virtual disks of this user
     #[arg(long, conflicts_with = "at")]
     pub all: bool,
-    /// Even if programs use them, whose I/O then fails
+    /// Unmount disks in use too; the I/O of their users then fails
     #[arg(long)]
     pub force: bool,
 }

@@ -9,66 +9,66 @@ use super::measure::{Color, DocumentedArgs, Listing};
 #[command(after_help = "\
 Examples:
   iotax doctor /mnt/data
-      what lies under it, layer by layer, and what of it is known to hurt
+      the stack under it, layer by layer, and its known performance problems
   iotax doctor --all /mnt/data
-      what is yet to be tested in full, too
+      also full details of findings that are not yet confirmed
   iotax doctor tcp://10.0.0.2:7474
-      the way to a peer: route, interfaces, what they stand on; with the peer's
-      token in IOTAX_TOKEN_FILE also which packets arrive there
+      the path to a peer: route and interfaces, down to the card; with the
+      peer's token in IOTAX_TOKEN_FILE, also which packet sizes arrive there
   iotax doctor --interface eth0
   iotax doctor --record iotax-run-20260102-030405
-      what those results say, joined with what was seen on the machine
+      likely causes, from those results and the machine as recorded in them
   iotax doctor --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/data
       also: which documented limit binds
   iotax doctor --fact encryption-at-host=yes /mnt/data
-      what no machine tells of itself
+      the same, with a fact that the machine does not show
   iotax doctor --save machine.json /mnt/data
   iotax doctor --machine machine.json
-      look here, think elsewhere: names, paths and addresses are replaced
+      collect here, examine elsewhere; pseudonyms replace names, paths and
+      addresses
   iotax doctor --explain double-encryption
       mechanism, detection, experiment, remedy, magnitude, sources
 
-It only reads. What it may not read, it says, and how to.")]
+The doctor only reads. It lists what it could not see, and how to see it.")]
 pub(crate) struct DoctorArgs {
-    /// Directories, files, block devices; `tcp://HOST:PORT`, `ssh://HOST` for the way
+    /// Directory, file or block device; `tcp://HOST:PORT` or `ssh://HOST` for the path
     /// to a peer [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// A network interface of this machine, and what it stands on; repeat for several
+    /// Network interface of this machine, down to the card; repeat for several
     #[arg(long = "interface", value_name = "NAME", conflicts_with_all = ["record", "machine", "explain"])]
     pub interfaces: Vec<String>,
-    /// Results of run, compare, peel or limits: rank the causes by them
+    /// Rank the causes by these results of run, compare, peel or limits
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub record: Option<PathBuf>,
-    /// Look at a machine that was saved, not at this one
+    /// Examine a saved machine instead of this one
     #[arg(long, value_name = "FILE",
           conflicts_with_all = ["paths", "no_metadata", "metadata_address", "disk_links"])]
     pub machine: Option<PathBuf>,
-    /// Write what was seen to a file; names, paths and addresses are replaced,
-    /// and FILE.key.json says by what
+    /// Save what was seen to FILE; pseudonyms replace names, paths and addresses, and
+    /// FILE.key.json maps them back
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
-    /// Replace nothing in what is saved
+    /// Save names, paths and addresses as they are
     #[arg(long, requires = "save")]
     pub no_redact: bool,
-    /// Tell all of findings that are to be tested, too: what was seen, why, the
-    /// remedy, the source
+    /// Show full details for every finding, including those not yet confirmed
     #[arg(long)]
     pub all: bool,
-    /// Explain a known cause; without a name, list them
+    /// Explain a known cause; without a name, list all
     #[arg(long, value_name = "CAUSE", num_args = 0..=1, default_missing_value = "",
           conflicts_with_all = ["paths", "record", "machine", "save", "no_redact", "all", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub explain: Option<String>,
-    /// What only you know: encryption-at-host=yes, disk=gp3, vm=..., caching=...;
-    /// repeat for several
+    /// State a fact that the machine does not show: encryption-at-host=yes, disk=gp3,
+    /// vm=..., caching=...; repeat for several
     #[arg(long = "fact", value_name = "FACT=VALUE", conflicts_with = "explain")]
     pub facts: Vec<String>,
     #[command(flatten)]
     pub documented: DocumentedArgs,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text, help_heading = "Output")]
     pub format: Listing,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 }

@@ -1,4 +1,4 @@
-//! What is driven, how sure a comparison must be, and where results go.
+//! Arguments of the commands that measure: load, certainty, gates, output.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -26,15 +26,16 @@ pub(crate) struct MeasureArgs {
     pub output: OutputArgs,
 }
 
-/// Whether arms are loaded for longer than trials take.
+/// Whether arms are also loaded for longer than a trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HoldArgs {
-    /// Also load each arm this long at a stretch, e.g. 45s, to find burst credits
+    /// Also load each arm this long without a break, e.g. 45s, to find burst credits
     /// that short slices never use up [default: 10 slices or more]
     ///
-    /// Arms alternate in short slices, and credits may come back while the other arm has its turn. If an arm
-    /// is slower when it is held under load, that is repeated twice, and then there is no verdict: the report
-    /// says by how much it is slower. To compare what lasts, use --drain.
+    /// Arms alternate in short slices, so burst credits may recover while the other arm runs. If an
+    /// arm is slower under the long load, iotax repeats that load twice. If all three are slower,
+    /// the run ends without a verdict, and the report says by how much. To compare sustained rates,
+    /// use --drain.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub hold: Option<String>,
 }
@@ -45,13 +46,13 @@ pub(crate) struct CertaintyArgs {
     /// Stop at the first verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
     pub quick: bool,
-    /// Go on until the effect is known to 1 point or a tenth of itself
+    /// Continue until the effect is known to 1 point or a tenth of its size
     #[arg(long, help_heading = "Certainty")]
     pub tight: bool,
-    /// Differences below this count as none [default: 5%]
+    /// Treat differences below this as equal [default: 5%]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", help_heading = "Certainty")]
     pub margin: Option<String>,
-    /// Let the intervals hold for all arms at once
+    /// Widen the intervals so that they hold for all arms together
     #[arg(long, help_heading = "Certainty")]
     pub simultaneous: bool,
     /// Maximum number of blocks [default: 40, or 5120 where trials are short slices]
@@ -63,13 +64,13 @@ pub(crate) struct CertaintyArgs {
     pub max_time: Option<String>,
 }
 
-/// What is driven, and for how long.
+/// The load, and for how long it runs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct LoadArgs {
-    /// Measured part of each trial, e.g. 5s
+    /// Measured time of each trial, e.g. 5s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub time: Option<String>,
-    /// Discarded start of each trial, e.g. 2s
+    /// Time at the start of each trial that is discarded, e.g. 2s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub ramp: Option<String>,
     /// Multiply the workload's times and sizes, e.g. 0.05
@@ -78,90 +79,94 @@ pub(crate) struct LoadArgs {
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
-    /// Before anything is measured, write the span of the test files twice, then run
-    /// the workload in rounds until it is steady, 25 at most: a fresh SSD or thin
-    /// volume writes at a rate that does not last
+    /// Before measuring, write all test data twice, then run the workload until its
+    /// rate is steady, for at most 25 rounds; for fresh SSDs and thin volumes, whose
+    /// first write rate does not last
     #[arg(long, help_heading = "Load")]
     pub precondition: bool,
-    /// Load each arm until its burst credits are spent, at most so long [default: 2m]
+    /// Use up the burst credits of each arm before measuring, for at most TIME [default: 2m]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
     pub drain: Option<String>,
-    /// Seed of every random choice [default: drawn, and recorded]
+    /// Seed for all random choices [default: random, and recorded]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
-    /// What drives the load: native, fio, iperf3, or ARM=fio
+    /// Load generator: native, fio or iperf3; ARM=fio sets it for one arm
     #[arg(long, value_name = "ENGINE", help_heading = "Load")]
     pub engine: Vec<String>,
-    /// Have an agent measure, here or elsewhere: 'ssh HOST iotax agent', or ARM=...
+    /// Run the trials through an agent, locally or on another host: 'ssh HOST iotax agent', or
+    /// ARM=... for one arm
     ///
-    /// The command is started and spoken to over its standard input and output; it cannot ask for a
-    /// password, so let ssh use a key. Targets are those of its host, and so are --dir and --destroy:
-    /// write absolute paths, for relative ones are completed by where this iotax runs. An agent that
-    /// is lost costs its trial; the next trial starts another.
+    /// iotax starts the command and talks to it over its standard input and output. The command
+    /// cannot ask for a password, so let ssh use a key. Targets, --dir and --destroy refer to the
+    /// agent's host. Use absolute paths, because iotax completes relative ones with its own working
+    /// directory. If an agent is lost, its trial fails, and the next trial starts another agent.
     #[arg(long, value_name = "COMMAND", help_heading = "Load")]
     pub agent: Vec<String>,
-    /// Where scratch files go (stacks on `file` without a path)
+    /// Directory for scratch files (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
-    /// Block device under `dev` whose content may be lost; repeat for several
+    /// Block device that iotax may overwrite, for stacks on `dev`; repeat for several
     #[arg(long, value_name = "DEV", help_heading = "Load")]
     pub destroy: Vec<PathBuf>,
-    /// Print tables as iostat -mxt does, after each trial
+    /// Print tables like those of iostat -mxt after each trial
     #[arg(long, help_heading = "Output")]
     pub iostat: bool,
 }
 
-/// Rules that results may break.
+/// Rules for the results, and the exit code.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GateArgs {
-    /// Exit with 1 if this rule is broken, with 6 if it stays undecided; repeat for
+    /// Exit with status 1 if this rule is broken, or 6 if it stays undecided; repeat for
     /// several
     ///
-    /// 'slower by 5%' is about every arm that is compared with the baseline, 'p50 slower by 5%' about the
-    /// median operation of each of these, 'sync.p99 > 10ms' about every arm. Figures are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
-    /// with .mean, .p99 or another percentile; before them may stand a job and, with a colon, an arm:
-    /// 'new: wal sync.p99 > 10ms'. Trials go on until each rule is broken or kept, or until that is out
-    /// of reach.
+    /// 'slower by 5%' applies to every arm that is compared with the baseline, and 'p50 slower by
+    /// 5%' to the median operation of these arms. 'sync.p99 > 10ms' applies to every arm. Figures
+    /// are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query with
+    /// .mean, .p99 or another percentile. To limit a rule to one job or arm, write the job before
+    /// the figure, and the arm with a colon before both: 'new: wal sync.p99 > 10ms'. Trials
+    /// continue until each rule is broken or kept, or until that is impossible within the limits of
+    /// the run.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
-    /// What an undecided rule counts as [default: neither, exit with 6]
+    /// How an undecided rule counts [default: neither, exit with status 6]
     ///
-    /// A rule is undecided if the data allow both outcomes, or if it could not be judged: no data, a run
-    /// that was interrupted, arms at a common cap. The report says which violation would have been detected.
+    /// A rule is undecided if the data allow both outcomes, or if it cannot be judged: no data, an
+    /// interrupted run, arms at the same cap. The report says how large a violation the run could
+    /// have detected.
     #[arg(long, value_enum, value_name = "OUTCOME", help_heading = "Gate")]
     pub undecided: Option<Undecided>,
 }
 
-/// What `--fail-if` takes where caps are searched for.
+/// Help of `--fail-if` in commands that search for caps.
 pub(super) const CAP_RULES: &str = "\
-Exit with 1 if this rule is broken, with 6 if it stays undecided; repeat for several
+Exit with status 1 if this rule is broken, or 6 if it stays undecided; repeat for several
 
-'iops < 5000' and 'bandwidth < 100M' are about the caps that are found, 'below documented by 5%' about \
-both beside the least that is documented of the target's VM and disks (--vm, --disk). Before them may \
-stand a target with a colon: 'log: iops < 5000'.";
+'iops < 5000' and 'bandwidth < 100M' apply to the caps that are found. 'below documented by 5%' \
+compares both caps with the lowest documented limit of the target's VM and disks (--vm, --disk). \
+To limit a rule to one target, write the target with a colon before it: 'log: iops < 5000'.";
 
-/// What a rule that is neither broken nor kept counts as.
+/// How a rule counts that is neither broken nor kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
-    /// As kept: exit with 0, and a warning
+    /// As kept: exit with status 0 and a warning
     Pass,
-    /// As broken: exit with 1
+    /// As broken: exit with status 1
     Fail,
 }
 
 /// Where results go and how they look.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
-    /// Directory for the results, new [default: iotax-COMMAND-TIME]
+    /// New directory to write the results to [default: iotax-COMMAND-TIME]
     #[arg(short, long, value_name = "DIR", help_heading = "Output")]
     pub out: Option<PathBuf>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
-    /// Show no progress
+    /// Do not show progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
 }
@@ -177,9 +182,9 @@ pub(crate) enum Format {
     Markdown,
     /// One line per trial
     Csv,
-    /// Rules (--fail-if) as test cases, in JUnit's XML
+    /// JUnit XML, with rules (--fail-if) as test cases
     Junit,
-    /// Rules (--fail-if) as annotations of a workflow of GitHub; the report goes to its summary
+    /// Annotations of a GitHub workflow for rules (--fail-if); the report goes to the step summary
     Github,
 }
 
@@ -195,10 +200,10 @@ pub(crate) enum Listing {
 /// How a listing is printed.
 #[derive(Debug, Args)]
 pub(crate) struct ListingArgs {
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 }
@@ -214,14 +219,14 @@ pub(crate) enum Color {
     Never,
 }
 
-/// What targets are, in the words of the catalog of documented limits.
+/// The VM and disks of the targets, as named in the catalog of documented limits.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DocumentedArgs {
-    /// VM size it runs on, as in the catalog: what was measured is set beside
+    /// VM size of the target's machine, as in the catalog, to compare the results with
     /// its limits
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
     pub vm: Option<String>,
-    /// Kind of disk, once for all targets or once for each: P30,
+    /// Kind of disk, given once for all targets or once for each: P30,
     /// gp3:size=500G,iops=6000
     #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
     pub disk: Vec<String>,
@@ -234,36 +239,35 @@ pub(crate) struct DocumentedArgs {
     /// Do not ask the cloud's metadata service which VM this is
     #[arg(long, help_heading = "Documented limits")]
     pub no_metadata: bool,
-    /// Ask the metadata service here, in tests
+    /// Address of the metadata service, for tests
     #[arg(long, value_name = "ADDRESS", hide = true)]
     pub metadata_address: Option<SocketAddr>,
-    /// Look for links to disks here, in tests
+    /// Directory with links to disks, for tests
     #[arg(long, value_name = "DIR", hide = true)]
     pub disk_links: Option<PathBuf>,
 }
 
-/// What is done about caps above the arms.
+/// How to handle a cap that arms share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CapArgs {
-    /// Where arms sit on the same cap, run loads that show what it hides
+    /// If arms reach the same cap, also compare them below it, where it hides nothing
     #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
     pub below_cap: bool,
-    /// Do not run equal arms at other depths to find a cap above them
+    /// Skip the extra runs at other queue depths that look for a shared cap
     #[arg(long, help_heading = "Caps")]
     pub no_depth_check: bool,
 }
 
-/// How caps are searched for, wherever the targets are.
+/// How to search for caps.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
     /// Fewer points, shorter windows, wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
-    /// Load each target until a burst has run out, at most so long [default:
-    /// 10m]
+    /// Load each target until its burst ends, for at most TIME [default: 10m]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
     pub burst: Option<String>,
-    /// With --burst: pauses after which to look what has come back
+    /// Pauses after which to measure how much of the burst has recovered
     #[arg(
         long,
         value_name = "TIME,TIME",
@@ -272,7 +276,7 @@ pub(crate) struct SearchArgs {
         help_heading = "Search"
     )]
     pub pauses: String,
-    /// Seed of every random choice [default: drawn, and recorded]
+    /// Seed for all random choices [default: random, and recorded]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub seed: Option<u64>,
 }
@@ -280,17 +284,18 @@ pub(crate) struct SearchArgs {
 /// Factors whose levels make the arms.
 #[derive(Debug, Default, Args)]
 pub(crate) struct MatrixArgs {
-    /// Make an arm of every combination of levels; repeat for several factors
+    /// Make an arm of every combination of levels; repeat for each factor
     ///
-    /// The levels stand in the place of {NAME} in the one target that is given; without such a place
-    /// the factor is the parameter of that name of a layer in it (LAYER.NAME if several have it). Each
-    /// level is compared with the first one of its factor, over all arms that differ in nothing else.
+    /// Give one target. iotax replaces {NAME} in it with the levels. If the target does not contain
+    /// {NAME}, the factor sets the parameter of that name in a layer (LAYER.NAME if several layers
+    /// have it). Each level is compared with the first level of its factor, over all arms that
+    /// differ in nothing else.
     ///
-    /// A factor that is none of the target but a key of --set, such as bs, depth or JOB.rate, is of the
-    /// workload: each of its levels is a phase, and all arms take their turns in every phase.
+    /// A factor can also be a --set key of the workload, such as bs, depth or JOB.rate. Each of its
+    /// levels is then a phase, and all arms run in every phase.
     #[arg(long = "matrix", value_name = "NAME=LEVEL,LEVEL...", help_heading = "Matrix")]
     pub factors: Vec<String>,
-    /// Leave out the arms that have all of these levels; repeat for several
+    /// Leave out the arms that have all of these levels; repeat for more
     #[arg(long, value_name = "NAME=LEVEL,...", requires = "factors", help_heading = "Matrix")]
     pub exclude: Vec<String>,
 }
@@ -301,15 +306,16 @@ pub(crate) struct HostCommandArgs {
     /// Run this command each time ARM's turn begins, to make a setting of this host part of
     /// the arm; repeat for several arms
     ///
-    /// The command is run by `sh -c` as you, in the working directory, within 60 s. If it fails, so does the
-    /// trial, and --after is run. Several arms may have one target and differ in such a setting only: a scheduler,
-    /// `read_ahead_kb`, `hdparm -W`, `zfs set`.
+    /// iotax runs the command with `sh -c` as your user, in the working directory, for at most 60
+    /// s. If it fails, the trial fails too, and --after runs. Several arms can have the same target
+    /// and differ only in such a setting: a scheduler, `read_ahead_kb`, `hdparm -W`, `zfs set`.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
     pub before: Vec<String>,
-    /// Run this command each time ARM's turn ends, to undo what --before did; ARM=none if
-    /// nothing needs to be undone
+    /// Run this command each time ARM's turn ends, to undo what --before did; write ARM=none
+    /// if nothing needs to be undone
     ///
-    /// It is also run after a failure and after Ctrl-C, and by `iotax undo` after a run was killed.
+    /// The command also runs after a failure and after Ctrl-C. If the run is killed, `iotax undo`
+    /// runs it.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
     pub after: Vec<String>,
 }
@@ -326,18 +332,18 @@ Examples:
       --time_based' /mnt/data
   iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data
   iotax run two-drives.fio e=/mnt/e f=/mnt/f
-      job files and lines that name several drives: a target for each")]
+      a target for each drive that a job file or command line names")]
 pub(crate) struct RunArgs {
-    /// Built-in workload or suite (see `iotax workloads`), job file of fio, or
-    /// command line of fio or DiskSpd in quotes
+    /// Built-in workload or suite (see `iotax workloads`), fio job file, or quoted
+    /// command line of fio or DiskSpd
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
-    /// Directory, file, block device (read only) or stack, for all jobs; or NAME=TARGET for each
-    /// that the jobs name, all in use at the same time
+    /// Directory, file, block device (read-only) or stack to test. If the jobs name several
+    /// targets, give NAME=TARGET for each; they are in use at the same time
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
-    /// Number of trials [default: 1; with --fail-if, or a workload that has a threshold, as many as
-    /// it takes, 40 at most]
+    /// Number of trials [default: 1; with --fail-if or a workload with a threshold, as many as
+    /// needed, at most 40]
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     #[command(flatten)]
@@ -351,7 +357,7 @@ pub(crate) struct RunArgs {
 }
 
 impl RunArgs {
-    /// Of these targets, under this workload.
+    /// Arguments with these targets and this workload.
     pub(crate) fn of(
         targets: Vec<String>,
         workload: String,
@@ -372,37 +378,36 @@ Examples:
   iotax limits /dev/sdc --quick
       the same in half a minute; files and devices are only read
   iotax limits --burst=40m /mnt/data
-      load it until a burst runs out, and see what comes back in pauses
+      load it until its burst ends, and see how much recovers in pauses
   iotax limits cached=/mnt/f uncached=/mnt/g
-      also: one bucket for both, or two, or one above two
+      also: whether they share one bucket, have two, or both
   iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
       also: which documented limit binds
   iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
-      exit code 1 if it is
+      exit code 1 if a cap is more than 5 % below its documented limit
   iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
 
-In a directory a file of --size is made, and read. Nothing else is written, and
-nothing without --write.")]
+In a directory, iotax creates a file of --size and reads it. Without --write, it
+writes nothing else.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 pub(crate) struct LimitsArgs {
-    /// Directory, file, block device or stack, with or without NAME= before it
+    /// Directory, file, block device or stack; write NAME=TARGET to name it in the report
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     #[command(flatten)]
     pub search: SearchArgs,
     #[command(flatten)]
     pub documented: DocumentedArgs,
-    /// Write instead of reading; only to directories and stacks
+    /// Write instead of reading, on directories and stacks only
     #[arg(long, help_heading = "Search")]
     pub write: bool,
-    /// Size of the file that is made in a directory [default: 1G, or what there
-    /// is room for]
+    /// Size of the test file in a directory [default: 1G, or less if there is no room]
     #[arg(long, value_name = "SIZE", help_heading = "Search")]
     pub size: Option<String>,
-    /// Where scratch files go (stacks on `file` without a path)
+    /// Directory for scratch files (stacks on `file` without a path)
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
     pub dir: PathBuf,
-    /// Block device under `dev` whose content may be lost; repeat for several
+    /// Block device that iotax may overwrite, for stacks on `dev`; repeat for several
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
     #[command(flatten)]
@@ -411,20 +416,21 @@ pub(crate) struct LimitsArgs {
     pub output: OutputArgs,
 }
 
-/// The far end of a network path.
+/// `iotax peer`
 #[derive(Debug, Args)]
 pub(crate) struct PeerArgs {
-    /// Address and port to listen at; port 0 is any that is free
+    /// Address and port to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     pub listen: SocketAddr,
-    /// File that holds the token both ends know. Without it, a new token is made and printed
+    /// File with the token that both ends share. Without it, iotax makes a new token and prints it
     ///
-    /// `-` reads it from the first line of standard input, and ends when that ends.
+    /// `-` reads the token from the first line of standard input. The peer then ends when its
+    /// standard input ends.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
 
-// The words of `iotax compare`.
+// Arguments of `iotax compare`.
 
 /// `iotax compare`
 #[derive(Debug, Args)]
@@ -447,23 +453,22 @@ Examples:
   iotax compare --matrix sec=sys,krb5,krb5p --matrix load=low,high \\
       'results/{sec}-{load}.json'
 
-The first arm is the baseline. A directory gets a private folder that is
-removed afterwards; files and block devices are only read.
+The first arm is the baseline. In a directory, iotax works in a private folder
+and removes it afterwards. Files and block devices are only read.
 
 Pass saved results instead of targets to compare them without running anything:
-directories of results (DIR#ARM for one arm of it), JSON of iotax run and of
-fio, XML of DiskSpd, in any mixture. Separate repetitions of one arm by commas,
-or give its name again.")]
+results directories (DIR#ARM for one arm), JSON of iotax run or fio, and XML of
+DiskSpd, in any mixture. If an arm has several results, separate them with
+commas or repeat its name.")]
 pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to drive in every arm, as in `iotax run`; a built-in one may stand
-    /// before the arms instead (a directory of that name is ./NAME)
+    /// Workload to run on every arm, as in `iotax run`. You can also write it before the
+    /// arms; for a directory with the name of a workload, write ./NAME
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// Of saved results: compare ARM with BASELINE, and not with the first arm;
-    /// repeat for several
+    /// Compare ARM with BASELINE instead of with the first arm; repeat for several
     #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
     pub pair: Vec<String>,
     #[command(flatten)]
@@ -475,13 +480,13 @@ pub(crate) struct CompareArgs {
 }
 
 impl CompareArgs {
-    /// Of these arms, under this workload.
+    /// Arguments with these arms and this workload.
     pub(crate) fn of(arms: Vec<String>, workload: String, measure: MeasureArgs) -> Self {
         let (host, matrix) = (HostCommandArgs::default(), MatrixArgs::default());
         Self { arms, workload: Some(workload), pair: Vec::new(), host, matrix, measure }
     }
 
-    /// With a workload in its place that stands before the arms.
+    /// Moves a workload that is written before the arms to where `--workload` is.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
         if self.workload.is_none() && self.arms.len() > 1 && workload::is_workload(&self.arms[0]) {

@@ -1,4 +1,4 @@
-//! The command line as typed. What it means is resolved in [`crate::resolve`].
+//! The command line as typed; [`crate::resolve`] interprets it.
 
 mod catalog;
 mod disk;
@@ -36,18 +36,19 @@ pub(crate) use self::measure::{
 
 /// What does each layer cost your I/O?
 ///
-/// iotax builds or finds the layers in an I/O path, drives load shaped like the application, and
-/// compares arms in randomised interleaved blocks until an honest verdict is possible.
+/// iotax tells you which part of a storage stack is slow. It runs the same workload with and
+/// without each layer, alternating in random order so that noise hits both sides. It reports the
+/// cost of each layer with a confidence interval.
 #[derive(Debug, Parser)]
 #[command(name = "iotax", version, max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
-Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
-allow it, 4 interrupted (results so far are kept), 5 a bug in iotax, 6 a gate is
-undecided (see --undecided).
+Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 wrong usage, 3
+the environment does not allow it, 4 interrupted (results so far are kept), 5 a
+bug in iotax, 6 a check is undecided (see --undecided).
 
 Start with:  iotax peel")]
 pub(crate) struct Cli {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     pub command: Command,
 }
@@ -55,66 +56,66 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// Take layers off a stack: the tax of each, and their interactions
+    /// Remove layers of a stack in turn to measure what each one costs
     Peel(PeelArgs),
-    /// Compare arms: paths, block devices (read only) or stacks
+    /// Compare configurations (arms): paths, block devices (read-only) or stacks
     Compare(CompareArgs),
     /// Run one workload on one target
     Run(RunArgs),
-    /// Measure network paths, or compare them: latency, bandwidth, loss
+    /// Measure or compare network paths: latency, bandwidth, loss
     Net(Box<NetArgs>),
-    /// Find the caps of targets, and whether they share them
+    /// Find the IOPS and bandwidth caps of targets, and caps that they share
     Limits(LimitsArgs),
-    /// What lies under a path, what of it is known to hurt, and the evidence
+    /// Show the storage stack under a path and check it for known performance problems
     Doctor(DoctorArgs),
-    /// Show what run, compare or peel would do, without touching anything
+    /// Show what run, compare or peel would do, without changing anything
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// Render the results of an earlier run again, offline
+    /// Show the results of earlier runs or other tools, offline
     Report(ReportArgs),
-    /// Make a bundle that repeats a run with fio alone
+    /// Make a bundle that repeats a run with fio, without iotax
     Repro(ReproArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
-    /// List and explain the layers, and which can be made here
+    /// List and explain the layers, and show which are available here
     Layers(LayersArgs),
-    /// Virtual disks for other programs: caps, bursts, encryption, faults
+    /// Create virtual disks for other programs, with caps, bursts, encryption or faults
     #[command(subcommand)]
     Disk(DiskCommand),
-    /// Documented limits of clouds' VM sizes and disks, with their sources
+    /// Show the documented limits of cloud VM sizes and disks, with sources
     #[command(subcommand)]
     Catalog(CatalogCommand),
-    /// Compare in a Kubernetes cluster: storage classes, volumes of pods
+    /// Measure storage classes, volumes and networks in a Kubernetes cluster
     #[cfg(feature = "kubernetes")]
     #[command(subcommand)]
     Kube(KubeCommand),
-    /// Perform trials for an iotax on another host, which starts this: see --agent
+    /// Run trials for another iotax, which starts this command (see --agent)
     Agent(AgentArgs),
-    /// Be the far end of a network path, for whoever knows the token
+    /// Run the server side for network tests
     Peer(PeerArgs),
     /// Remove what a killed run left behind
     Undo(UndoArgs),
-    /// Write man pages, one for each command
+    /// Write man pages, one per command
     Man {
-        /// Directory to write them into
+        /// Directory to write the man pages to
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
     #[cfg(feature = "kubernetes")]
     #[command(skip)]
     CompletePlugin {
-        /// Typed so far, the last one in part.
+        /// Words typed so far; the last one may be incomplete.
         words: Vec<OsString>,
     },
     /// Print a shell completion script
     Completions {
-        /// Which shell
+        /// Shell to print the script for
         shell: Shell,
     },
 }
 
 impl Command {
-    /// With a workload in its place that stands before the arms.
+    /// Moves a workload that is written before the arms to where `--workload` is.
     #[must_use]
     pub(crate) fn settled(self) -> Self {
         match self {
@@ -132,14 +133,14 @@ impl Command {
     }
 }
 
-/// What `iotax plan` explains.
+/// Commands that `iotax plan` explains.
 #[derive(Debug, Subcommand)]
 pub(crate) enum PlanCommand {
-    /// What `iotax peel` would do
+    /// Show what `iotax peel` would do
     Peel(PeelArgs),
-    /// What `iotax compare` would do
+    /// Show what `iotax compare` would do
     Compare(CompareArgs),
-    /// What `iotax run` would do
+    /// Show what `iotax run` would do
     Run(RunArgs),
 }
 
@@ -148,18 +149,18 @@ pub(crate) enum PlanCommand {
 #[command(after_help = "\
 Examples:
   iotax peel
-      two AES-XTS-256 layers on this disk, in process: no root, nothing to
-      install, under two minutes
+      encrypts a file on this disk twice (AES-XTS-256), in iotax's own process:
+      no root, nothing to install, under two minutes
   iotax peel --max-blocks 40
-      the same for as long as it takes, for a disk whose noise hides the tax
+      the same with more time, for a disk whose noise hides the cost
   iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'
   iotax peel 'file(path=/mnt/data/test.bin, size=4G) + aes' --tight")]
 pub(crate) struct PeelArgs {
-    /// Layers from bottom to top; every layer above the base is taken off in turn
+    /// Layers from bottom to top; iotax removes each layer above the base in turn
     #[arg(value_name = "STACK")]
     pub stack: Option<String>,
-    /// Workload to drive, as in `iotax run` (default: a search engine's reads
-    /// beside its index writer)
+    /// Workload to run, as in `iotax run` [default: a search engine's reads next to
+    /// its index writer; for network paths, the suite network]
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     #[command(flatten)]
@@ -171,19 +172,19 @@ pub(crate) struct PeelArgs {
 #[command(after_help = "\
 Examples:
   iotax net
-      this machine's path to itself: no root, nothing to install
+      the loopback path of this machine: no root, nothing to install
   iotax net tcp://10.0.0.2:7474
-      the path to an `iotax peer` that was started there
+      the path to an `iotax peer` on that host
   iotax net plain=ssh://db-1 tunnel=tcp://10.8.0.2:7474 --workload tcp-rr
   iotax net netns 'netns + wireguard'
   iotax peel 'netns + vxlan + wireguard'
-      what each layer costs; `iotax layers` lists those there are")]
+      what each layer costs; `iotax layers` lists all layers")]
 pub(crate) struct NetArgs {
-    /// A path, or NAME=PATH for each of several, which are compared: `tcp://HOST:PORT`,
-    /// `ssh://HOST`, loopback, netns or layers on it [default: loopback]
+    /// Path to measure, or NAME=PATH for each path to compare: `tcp://HOST:PORT`,
+    /// `ssh://HOST`, loopback, or netns with or without layers on it [default: loopback]
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
-    /// Workload or suite to drive
+    /// Workload or suite to run
     #[arg(short, long, value_name = "WORKLOAD", default_value = "network-baseline")]
     pub workload: String,
     /// Number of trials on a single path [default: 1]
@@ -198,12 +199,12 @@ pub(crate) struct NetArgs {
 /// `iotax report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Directories of earlier runs, or results of fio (JSON) or DiskSpd (XML)
+    /// Results directories of earlier runs, or result files of fio (JSON) or DiskSpd (XML)
     #[arg(value_name = "DIR|FILE", required = true)]
     pub paths: Vec<PathBuf>,
-    /// New directory for report.html: of several directories in one page, or of
-    /// results of other tools, then with a record [default: for several
-    /// directories iotax-report-TIME]
+    /// New directory for report.html: one page for several results directories, or a
+    /// page and a record for result files [default: iotax-report-TIME for several
+    /// directories]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Open report.html in a browser
@@ -211,10 +212,10 @@ pub(crate) struct ReportArgs {
     pub open: bool,
     #[command(flatten)]
     pub gate: GateArgs,
-    /// What to print; report.html is written into a directory in any case
+    /// Output format; the report.html in a directory is written in any case
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 }
@@ -224,22 +225,22 @@ pub(crate) struct ReportArgs {
 #[command(after_help = "\
 Example:
   iotax repro iotax-compare-20250101-120000 --out for-support
-      makes for-support/ and for-support.tar.gz; there, somebody else runs
-      ./run.sh base=/mnt/a other=/mnt/b
+      makes for-support/ and for-support.tar.gz. In that directory, the
+      recipient runs ./run.sh base=/mnt/a other=/mnt/b
 
-Words of the system (kernel, drivers, file systems, options, models) and
-numbers leave as they are. Every other word is replaced by one such as host-1
-or path-3; for-support.key.json says what each of them was, and stays here.")]
+Numbers and known words (kernel, drivers, file systems, options, models) stay.
+Every other word becomes a pseudonym such as host-1 or path-3. The bundle does
+not include for-support.key.json, which maps the pseudonyms back.")]
 pub(crate) struct ReproArgs {
-    /// Directory of an earlier run, compare or peel
+    /// Results directory of an earlier run, compare or peel
     pub dir: PathBuf,
-    /// Directory for the bundle, new [default: iotax-repro-TIME]
+    /// New directory for the bundle [default: iotax-repro-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replace nothing: keep names, paths, addresses and ids as they are
+    /// Keep names, paths, addresses and ids instead of replacing them
     #[arg(long)]
     pub no_redact: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
 }
@@ -247,9 +248,9 @@ pub(crate) struct ReproArgs {
 /// `iotax workloads`
 #[derive(Debug, Args)]
 pub(crate) struct WorkloadsArgs {
-    /// Explain one workload in full
+    /// Workload or suite to explain in full
     pub name: Option<String>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
 }
@@ -257,7 +258,7 @@ pub(crate) struct WorkloadsArgs {
 /// `iotax layers`
 #[derive(Debug, Args)]
 pub(crate) struct LayersArgs {
-    /// Explain one layer in full
+    /// Layer to explain in full
     pub name: Option<String>,
     #[command(flatten)]
     pub listing: ListingArgs,
@@ -266,12 +267,11 @@ pub(crate) struct LayersArgs {
 /// `iotax agent`
 #[derive(Debug, Args)]
 pub(crate) struct AgentArgs {
-    /// Perform nothing: keep a container up, in which agents are started, until there
-    /// was none for so long
+    /// Keep the container alive for later agents; exit after TIME without one
     #[arg(long, value_name = "TIME")]
     pub keep: Option<String>,
-    /// Finish a trial though the connection is cut, and keep its result for the agent that is
-    /// started next
+    /// Finish the running trial even if the connection drops, and keep its result for the
+    /// next agent
     #[arg(long, conflicts_with = "keep")]
     pub finish_trials: bool,
 }
@@ -279,15 +279,15 @@ pub(crate) struct AgentArgs {
 /// `iotax undo`
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// What runs in a Kubernetes cluster left there, instead: it takes up to a minute to
-    /// see which of them are dead
+    /// Clean up leftovers in a Kubernetes cluster instead; takes up to a minute to see
+    /// which runs are dead
     #[cfg(feature = "kubernetes")]
     #[arg(long)]
     pub cluster: bool,
     #[cfg(feature = "kubernetes")]
     #[command(flatten)]
     pub place: ClusterArgs,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
 }
