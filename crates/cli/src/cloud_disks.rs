@@ -1,4 +1,4 @@
-//! What disks of a cloud are made of, and what each part of them rests on.
+//! Describes simulated cloud disks: their layers, and the source of each.
 
 use std::fmt::Write as _;
 
@@ -10,7 +10,7 @@ use iotax_wording::catalog;
 
 use crate::output::wrap;
 
-/// Disks that are told one after the other, with one list of sources.
+/// A description of several disks, with one list of sources.
 pub(crate) struct Told {
     indent: &'static str,
     text: String,
@@ -18,12 +18,12 @@ pub(crate) struct Told {
 }
 
 impl Told {
-    /// Nothing yet; all of it will be indented so.
+    /// An empty description with this indentation.
     pub(crate) fn indented(indent: &'static str) -> Self {
         Self { indent, text: String::new(), sources: IndexSet::new() }
     }
 
-    /// A disk, under its heading.
+    /// Adds a disk, under its heading.
     pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
         let _ = writeln!(self.text, "{}{heading}; from bottom to top", self.indent);
         for part in &disk.parts {
@@ -39,7 +39,7 @@ impl Told {
         }
     }
 
-    /// All of it, with notes about all disks, and the sources.
+    /// The text, with the notes on all disks and the sources.
     pub(crate) fn with_notes<'a>(mut self, notes: impl IntoIterator<Item = &'a Note>) -> String {
         let notes: IndexSet<String> = notes.into_iter().map(catalog::note).collect();
         for note in &notes {

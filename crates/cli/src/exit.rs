@@ -1,4 +1,4 @@
-//! The one place where results become exit codes.
+//! Turns results into exit codes; no other module does.
 
 use std::fmt;
 use std::io::{self, Write as _};
@@ -6,25 +6,25 @@ use std::process::ExitCode;
 
 use iotax_experiment::{Blame, Fault};
 
-/// What `main` ends with, apart from success.
+/// How a command ended, other than with an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Exit {
-    /// Done as asked.
+    /// Success.
     Done,
-    /// The user stopped it; results so far are kept.
+    /// The user interrupted the run; results so far are kept.
     Interrupted,
-    /// What was checked is not as it should be.
+    /// A check failed.
     GateFailed,
-    /// What was checked may be either.
+    /// A check is undecided.
     GateUndecided,
     /// Arms kept failing; results so far are kept.
     Failed,
-    /// As the process that did the work, which has said why.
+    /// The exit code of the server process, which has already printed the reason.
     AsServer(u8),
 }
 
 impl Exit {
-    /// Of two gates: one that failed, or else one that is undecided.
+    /// Combines two checks: failed if one failed, otherwise undecided if one is undecided.
     pub(crate) fn or_worse(self, other: Self) -> Self {
         let first = |exit| [self, other].contains(&exit).then_some(exit);
         first(Self::GateFailed).or(first(Self::GateUndecided)).unwrap_or(Self::Done)
@@ -46,21 +46,21 @@ const INTERRUPTED: u8 = 4;
 const BUG: u8 = 5;
 pub(crate) const GATE_UNDECIDED: u8 = 6;
 
-/// Ends the process from a thread that the others do not wait for, as one that was stopped.
+/// Exits as interrupted, from a thread that no other thread waits for.
 #[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
 pub(crate) fn leave(why: &str) -> ! {
-    // As below, the exit code tells if nothing else can.
+    // If stderr fails too, the exit code still tells.
     let _ = writeln!(io::stderr(), "stopped: {why}");
     std::process::exit(INTERRUPTED.into())
 }
 
-/// Ends a server's process from a thread beside the one that serves: nobody wants it any more.
+/// Exits the process of a server that nobody needs any more, from another thread.
 #[expect(clippy::exit, reason = "the main thread serves, and never returns")]
 pub(crate) fn served() -> ! {
     std::process::exit(0)
 }
 
-/// Prints an error, if it is one, and chooses the exit code.
+/// Prints the error, if there is one, and returns the exit code.
 pub(crate) fn code(result: Result<Exit>) -> ExitCode {
     ExitCode::from(match result {
         Ok(Exit::Done) => 0,
@@ -77,7 +77,7 @@ pub(crate) fn code(result: Result<Exit>) -> ExitCode {
                 Fault::Bug => ("error", BUG),
             };
             if !failure.causes.is_empty() {
-                // There is nowhere left to say that stderr is full; the exit code still tells.
+                // If stderr fails, the exit code still tells.
                 let _ = writeln!(io::stderr(), "{word}: {}", printable(&failure.to_string()));
             }
             code
@@ -85,18 +85,18 @@ pub(crate) fn code(result: Result<Exit>) -> ExitCode {
     })
 }
 
-/// Errors quote names and paths as they are, and those may hold sequences that drive a terminal.
+/// Replaces unprintable characters: quoted names and paths may contain escape sequences.
 pub(crate) fn printable(text: &str) -> String {
     let harmless = |c: char| c == '\n' || !iotax_report::is_unprintable(c);
     text.chars().map(|c| if harmless(c) { c } else { char::REPLACEMENT_CHARACTER }).collect()
 }
 
-/// Why a command ended, and whose doing that is. It is made of every error that knows.
+/// Why a command failed, and who is at fault. Converts from every error with a [`Blame`].
 #[derive(Debug)]
 pub(crate) struct Failure {
     fault: Fault,
     wants_space: bool,
-    /// The error and its causes in their words, the outermost first.
+    /// Messages of the error and its causes, the outermost first.
     causes: Vec<String>,
 }
 
@@ -115,7 +115,7 @@ impl<E: Blame> From<E> for Failure {
 }
 
 impl Failure {
-    /// The user stopped what had nothing to show yet, and knows it.
+    /// The user interrupted a run without results; there is nothing to report.
     pub(crate) const fn stopped() -> Self {
         Self { fault: Fault::Interrupted, wants_space: false, causes: Vec::new() }
     }
@@ -125,13 +125,13 @@ impl Failure {
         self.wants_space
     }
 
-    /// The same with a line of advice.
+    /// Adds a line of advice.
     pub(crate) fn advised(self, advice: &str) -> Self {
         Self { causes: vec![format!("{self}\n{advice}")], ..self }
     }
 }
 
-/// The error and its causes, each said once: many of ours quote their cause in their own words.
+/// The error and its causes, without causes that an outer message already quotes.
 impl fmt::Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let said = self.causes.iter().fold(String::new(), |said, cause| {
@@ -146,7 +146,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What was being done when something failed.
+/// Adds to an error what failed.
 pub(crate) trait Context<T> {
     fn context(self, doing: impl fmt::Display) -> Result<T>;
     fn with_context<D: fmt::Display>(self, doing: impl FnOnce() -> D) -> Result<T>;
@@ -166,7 +166,7 @@ impl<T, E: Into<Failure>> Context<T> for std::result::Result<T, E> {
     }
 }
 
-/// What has to be there is not.
+/// A missing value is a bug.
 impl<T> Context<T> for Option<T> {
     fn context(self, doing: impl fmt::Display) -> Result<T> {
         self.with_context(|| doing)
@@ -177,8 +177,8 @@ impl<T> Context<T> for Option<T> {
     }
 }
 
-/// What came of reading a file that an argument names: one that is not there, or holds no text, is a
-/// wrong argument.
+/// The result of reading a file that an argument names. A file that is missing or is not text is a
+/// usage error.
 pub(crate) fn read_argument<T>(read: io::Result<T>, context: impl FnOnce() -> String) -> Result<T> {
     use io::ErrorKind::{InvalidData, IsADirectory, NotADirectory, NotFound};
     read.map_err(|error| match error.kind() {
@@ -189,17 +189,17 @@ pub(crate) fn read_argument<T>(read: io::Result<T>, context: impl FnOnce() -> St
     })
 }
 
-/// Arguments that clap accepts but that make no sense together.
+/// An error in arguments that clap accepts, such as a contradiction.
 pub(crate) fn usage(text: impl Into<String>) -> Failure {
     Failure { fault: Fault::Usage, wants_space: false, causes: vec![text.into()] }
 }
 
-/// The machine does not allow it.
+/// An error of the environment.
 pub(crate) fn failed(text: impl Into<String>) -> Failure {
     Failure { fault: Fault::Environment, ..usage(text) }
 }
 
-/// What cannot be.
+/// An internal error.
 pub(crate) fn bug(text: impl fmt::Display) -> Failure {
     Failure { fault: Fault::Bug, ..usage(text.to_string()) }
 }

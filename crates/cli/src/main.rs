@@ -1,6 +1,6 @@
-//! The `iotax` command: reads arguments, hands them to the rooms that do the work, prints.
+//! The `iotax` command: parses arguments, runs the command, and sets the exit code.
 #![forbid(unsafe_code)]
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only room that prints")]
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "the only crate that prints")]
 
 mod args;
 mod cloud_disks;
@@ -58,7 +58,7 @@ fn main() -> ExitCode {
     exit::code(result)
 }
 
-/// What the program is asked for by its arguments, and by its name; ends with help or an error.
+/// The command that the arguments or the program's name select; exits after help or an error.
 fn asked() -> Command {
     #[cfg(feature = "kubernetes")]
     if let Some(command) = plugin::read() {

@@ -1,4 +1,4 @@
-//! What is printed: as it is, or laid out for a terminal.
+//! Prints text, unchanged or laid out for a terminal, and checks that results can be written.
 
 use std::ffi::OsString;
 use std::fs;
@@ -14,16 +14,16 @@ use serde_json::Value;
 use crate::args::{Color, Listing};
 use crate::exit::{Context as _, Exit, Result, failed, usage};
 
-/// Columns of text at most, and at least: narrower columns would hold a word each.
+/// Maximum and minimum number of text columns; narrower text would have one word per line.
 const WIDEST: usize = 80;
 const NARROWEST: usize = 40;
 
 pub(crate) const REPORT: &str = "report.html";
 
-/// Results go where none are yet.
+/// Refuses a directory that already contains results.
 ///
 /// # Errors
-/// If `dir` holds a record, or a file in a report's place.
+/// If `dir` contains a record or a report.
 pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
     Writer::<ExperimentHead>::refuse_occupied(dir)?;
     Writer::<SearchHead>::refuse_occupied(dir)?;
@@ -33,18 +33,18 @@ pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
     let report = dir.join(REPORT);
     if fs::symlink_metadata(&report).is_ok() {
         return Err(usage(format!(
-            "{} exists already; results are never overwritten: name another directory with --out",
+            "{} already exists and iotax never overwrites results; choose another directory with --out",
             report.display()
         )));
     }
     refuse_unwritable(dir)
 }
 
-/// What is there of the way to `dir` must be a directory that may be written, which is better known
-/// before than after a measurement, and nobody else may lead root elsewhere by a link.
+/// Refuses a directory that cannot be created or written, before anything is measured. Also refuses
+/// symbolic links by which another user could redirect root.
 ///
 /// # Errors
-/// If it is not.
+/// If results cannot be written there.
 pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
     let all = std::path::absolute(dir)?;
     let there = all.ancestors().find(|part| fs::symlink_metadata(part).is_ok());
@@ -57,8 +57,8 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
     let (dir, shown) = (dir.display(), shown.display());
     if !there.is_dir() {
         return Err(usage(format!(
-            "no results can be written to {dir}: {shown} is not a directory; name another place with \
-             --out"
+            "cannot write results to {dir}: {shown} is not a directory; choose another directory \
+             with --out"
         )));
     }
     let why = match access(there, Access::WRITE_OK | Access::EXEC_OK) {
@@ -66,13 +66,15 @@ pub(crate) fn refuse_unwritable(dir: &Path) -> Result<()> {
             Ok(_) => return Ok(()),
             Err(error) => error.to_string(),
         },
-        Err(error) => format!("{shown} cannot be written: {}", io::Error::from(error)),
+        Err(error) => format!("{shown} is not writable: {}", io::Error::from(error)),
     };
-    Err(failed(format!("no results can be written to {dir}: {why}; name another place with --out")))
+    Err(failed(format!(
+        "cannot write results to {dir}: {why}; choose another directory with --out"
+    )))
 }
 
-/// Prints on stdout, as it is and with a newline at the end. Nobody who reads on is no error: what
-/// is left to do is done, and the exit code is what it would be.
+/// Prints `text` and a final newline on stdout. A closed pipe is not an error: the command
+/// continues, and its exit code does not change.
 pub(crate) fn say(text: &str) -> Result<()> {
     let mut out = io::stdout().lock();
     let end: &[u8] = if text.ends_with('\n') { b"" } else { b"\n" };
@@ -86,7 +88,7 @@ pub(crate) fn say(text: &str) -> Result<()> {
     }
 }
 
-/// Prints a listing on stdout, for people or as JSON.
+/// Prints a listing on stdout, as text or JSON.
 pub(crate) fn list(
     format: Listing,
     text: impl FnOnce() -> String,
@@ -99,17 +101,17 @@ pub(crate) fn list(
     Ok(Exit::Done)
 }
 
-/// Adds `text` to `out`, wrapped at 80 columns, as one or more whole lines.
+/// Appends `text` to `out` as complete lines, wrapped at 80 columns.
 pub(crate) fn wrap(out: &mut String, text: &str, first_indent: &str, indent: &str) {
     wrap_at(WIDEST, out, text, first_indent, indent);
 }
 
-/// Columns of the terminal, up to 80; 80 if the output goes elsewhere.
+/// Columns of the terminal, at most 80; 80 if stdout is not a terminal.
 pub(crate) fn columns() -> usize {
     textwrap::termwidth().clamp(NARROWEST, WIDEST)
 }
 
-/// As [`wrap`], at another width.
+/// Like [`wrap`], at another width.
 pub(crate) fn wrap_at(
     columns: usize,
     out: &mut String,
@@ -121,13 +123,13 @@ pub(crate) fn wrap_at(
         .initial_indent(first_indent)
         .subsequent_indent(indent)
         .word_separator(textwrap::WordSeparator::Custom(iotax_report::parts_of_paths))
-        // Half of `dm-crypt` is no name.
+        // Names such as `dm-crypt` must not be split.
         .word_splitter(textwrap::WordSplitter::NoHyphenation);
     out.push_str(&textwrap::fill(text, options));
     out.push('\n');
 }
 
-/// How reports are laid out: colours if they are wanted, 80 columns.
+/// The style of reports: 80 columns, and colours if `color` says so.
 pub(crate) fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
@@ -141,8 +143,8 @@ pub(crate) fn colored(color: Color) -> bool {
     }
 }
 
-/// Whether the environment lets a terminal have colours: <https://no-color.org>, and no escape
-/// sequences for a terminal that is unknown or says it knows none.
+/// Whether the environment allows colours: not with `NO_COLOR` (<https://no-color.org>), nor on an
+/// unknown or dumb terminal.
 fn takes_color(variable: impl Fn(&str) -> Option<OsString>) -> bool {
     let wanted = variable("NO_COLOR").is_none_or(|value| value.is_empty());
     wanted && variable("TERM").is_some_and(|terminal| !terminal.is_empty() && terminal != "dumb")

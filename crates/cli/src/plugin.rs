@@ -9,16 +9,16 @@ use crate::args::{
     ClusterArgs, Command, KubeCommand, Listing, ReportArgs, ReproArgs, UndoArgs, WorkloadsArgs,
 };
 
-/// What kubectl looks for on the path.
+/// Name of the program that kubectl looks for in the PATH.
 const PLUGIN: &str = "kubectl-iotax";
-/// What kubectl asks for the completion of a plugin's words.
+/// Name of the program that kubectl runs to complete arguments of the plugin.
 const COMPLETER: &str = "kubectl_complete-iotax";
 
-/// How commands are written, by each name.
+/// How commands begin, under each name.
 const OF_ITSELF: &str = "iotax kube ";
 const OF_PLUGIN: &str = "kubectl iotax ";
 
-/// What the program is asked for if it is called by one of these names; ends with help or an error.
+/// The command, if the program is called by one of these names; exits after help or an error.
 pub(crate) fn read() -> Option<Command> {
     let mut words = std::env::args_os();
     let program = words.next()?;
@@ -37,13 +37,13 @@ pub(crate) fn read() -> Option<Command> {
 #[command(name = "kubectl iotax", bin_name = "kubectl iotax", version)]
 #[command(max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
-Exit codes: 0 done, 1 a gate failed, 2 wrong usage, 3 the environment does not
-allow it, 4 interrupted (results so far are kept), 5 a bug in iotax, 6 a gate is
-undecided (see --undecided).
+Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 wrong usage, 3
+the environment does not allow it, 4 interrupted (results so far are kept), 5 a
+bug in iotax, 6 a check is undecided (see --undecided).
 
 Start with:  kubectl iotax compare -w randread-4k a=class:NAME b=class:NAME")]
 struct Plugin {
-    /// What to do.
+    /// The command to run.
     #[command(subcommand)]
     command: PluginCommand,
 }
@@ -53,17 +53,17 @@ struct Plugin {
 enum PluginCommand {
     #[command(flatten)]
     Kube(KubeCommand),
-    /// Remove what killed runs left in the namespace
+    /// Remove what killed runs left behind in the namespace
     Undo {
         #[command(flatten)]
         place: ClusterArgs,
-        /// What to print
+        /// Output format
         #[arg(long, value_enum, default_value_t = Listing::Text)]
         format: Listing,
     },
-    /// Render the results of an earlier run again, offline
+    /// Show the results of earlier runs or other tools, offline
     Report(ReportArgs),
-    /// Make a bundle that repeats a run with fio alone
+    /// Make a bundle that repeats a run with fio, without iotax
     Repro(ReproArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
@@ -83,7 +83,7 @@ impl From<PluginCommand> for Command {
     }
 }
 
-/// Usage and examples are those of `iotax kube`, in the words of whoever types `kubectl iotax`.
+/// The parser; usage and examples of `iotax kube` show `kubectl iotax` instead.
 fn command() -> Clap {
     Plugin::command().mut_subcommands(|mut subcommand| {
         let usage = subcommand.render_usage().to_string();
@@ -96,11 +96,11 @@ fn command() -> Clap {
     })
 }
 
-/// Candidates for the last of the words, as kubectl wants them: one in a line, a tab before what it
-/// means, and in the end which files are none.
+/// Candidates for the last word, in kubectl's format: one per line, with its description after a
+/// tab, and a directive at the end.
 ///
 /// # Errors
-/// If the words mean nothing.
+/// If the words cannot be parsed.
 pub(crate) fn candidates(words: Vec<OsString>) -> std::io::Result<String> {
     let words: Vec<OsString> = std::iter::once(PLUGIN.into()).chain(words).collect();
     let last = words.len() - 1;
@@ -125,14 +125,14 @@ mod tests {
     fn words_are_completed_for_kubectl() {
         let of = |words: &[&str]| candidates(words.iter().map(OsString::from).collect()).unwrap();
         insta::assert_snapshot!(of(&["comp"]), @"
-        compare	Compare storage classes: a pod with a volume for each arm
+        compare	Compare storage classes, volumes or nodes, with a pod and a volume for each arm
         :4
         ");
         assert!(of(&["compare", "--write"]).starts_with("--write-to\t"));
         assert_eq!(of(&["report", "results"]), ":0\n");
         insta::assert_snapshot!(of(&["run", "--containers", ""]), @"
-        one	All of a workload in one
-        two	A driver, and a searcher
+        one	The whole workload in one container
+        two	A driver and a searcher
         :4
         ");
     }

@@ -1,4 +1,4 @@
-//! What came of it, in the format asked for: on stdout, and as `report.html` beside the record.
+//! Prints the results in the requested format, and writes `report.html` next to the record.
 
 use std::fs::{self, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
@@ -18,17 +18,17 @@ use crate::args::{Color, Format};
 use crate::exit::{Context as _, Exit, GATE_UNDECIDED, Result, bug, usage};
 use crate::output::{REPORT, say, style};
 
-/// How results are shown.
+/// The format and colours of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct Shown {
     pub format: Format,
     pub color: Color,
 }
 
-/// What was measured, or read.
+/// Results that were measured or read from a record.
 #[expect(clippy::large_enum_variant, reason = "there is one of them")]
 pub(crate) enum Answer {
-    /// Of each phase of what is called so.
+    /// The phases of the experiment of this name.
     Trials {
         name: String,
         parts: Vec<AnalyzedPhase>,
@@ -40,19 +40,19 @@ pub(crate) enum Answer {
     },
 }
 
-/// What is left to do when all is measured.
+/// A finished measurement, ready to be published.
 pub(crate) struct Finished {
     pub answer: Answer,
-    /// Where its record is, if it has one.
+    /// The directory of its record, if it has one.
     pub dir: Option<Held>,
-    /// What the exit code is without rules, unless it stopped early.
+    /// The exit code without rules, or the error that stopped the measurement.
     pub ended: Result<Exit>,
-    /// To be taken down.
+    /// Hosts to shut down.
     pub hosts: Option<Hosts>,
 }
 
-/// Prints the answer on stdout and writes `report.html` into the record's directory. What can be
-/// printed is, even if the report cannot be written or the measurement stopped early.
+/// Prints the results on stdout and writes `report.html` to the record's directory. Prints what it
+/// can even if the report cannot be written or the measurement stopped early.
 pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
     let Finished { answer, dir, ended, hosts } = finished;
     let printed = answer.show(dir.as_ref().map(Location::from).as_ref(), shown);
@@ -68,7 +68,7 @@ impl Answer {
         let Shown { format, color } = shown;
         let document = self.document();
         let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
-        // People get the document, programs the facts.
+        // People read the document, programs the data.
         say(&match format {
             Format::Text => report::text(&document, style(color)),
             Format::Markdown => report::markdown(&document),
@@ -104,7 +104,7 @@ impl Answer {
         }
     }
 
-    /// Of a search for caps.
+    /// The result of a search for caps; panics for trials.
     fn search(&self) -> SearchResult<'_> {
         let Self::Caps { head, caps, end } = self else {
             unreachable!("it is asked of caps alone")
@@ -112,7 +112,7 @@ impl Answer {
         SearchResult { head, caps, end: end.as_ref() }
     }
 
-    /// What became of the rules of each part, by its workload.
+    /// The outcome of the rules, by workload.
     fn suites(&self) -> Vec<(String, Vec<Ruling>)> {
         match self {
             Self::Trials { parts, .. } => {
@@ -129,7 +129,7 @@ impl Answer {
         self.suites().into_iter().flat_map(|(_, rulings)| rulings).collect()
     }
 
-    /// What an undecided rule counts as.
+    /// How an undecided rule counts.
     fn undecided_as(&self) -> Option<UndecidedAs> {
         match self {
             Self::Trials { parts, .. } => parts.first()?.0.spec.undecided,
@@ -137,8 +137,8 @@ impl Answer {
         }
     }
 
-    /// What becomes of a command that did what it was asked for, by the rules. stderr says why it is not
-    /// [`Exit::Done`], where stdout has no text, and that a rule is undecided in any case.
+    /// The exit status of a complete run, by its rules. Unless stdout has the text report, prints
+    /// broken rules on stderr. Always prints undecided rules there.
     pub(crate) fn judged(&self, format: Format) -> Exit {
         let rulings = self.rulings();
         let of = |outcome| rulings.iter().filter(move |ruling| ruling.outcome == outcome);
@@ -156,20 +156,20 @@ impl Answer {
         match self.undecided_as() {
             None => {
                 eprintln!(
-                    "error: {are}: exit code {GATE_UNDECIDED}. --undecided pass makes it 0, \
+                    "error: {are}, so the exit code is {GATE_UNDECIDED}. --undecided pass makes it 0, \
                      --undecided fail makes it 1."
                 );
                 Exit::GateUndecided
             }
             Some(UndecidedAs::Pass) => {
                 eprintln!(
-                    "warning: {are}, and counted as kept: exit code 0 does not mean that nothing \
+                    "warning: {are}, but counted as kept: exit code 0 does not mean that nothing \
                      got slower."
                 );
                 Exit::Done
             }
             Some(UndecidedAs::Fail) => {
-                eprintln!("error: {are}, and counted as broken: exit code 1.");
+                eprintln!("error: {are}, but counted as broken, so the exit code is 1.");
                 Exit::GateFailed
             }
         }
@@ -180,7 +180,7 @@ impl Answer {
         let Self::Trials { name, parts } = self else {
             return Ok(report::search_json(self.search()));
         };
-        // What other tools' results look like in fio's shape is in their own files.
+        // The files of other tools already have their results in fio's format.
         let is_run = parts.iter().all(|(experiment, _)| {
             experiment.spec.design == Design::Single && !experiment.spec.is_of_results()
         });
@@ -205,7 +205,7 @@ fn tell(rulings: &[&Ruling]) {
     }
 }
 
-/// Adds to the page that GitHub shows of a step, where it runs one.
+/// Appends the report to the step summary of a GitHub workflow, if this runs in one.
 fn add_to_summary(markdown: &str) -> Result<()> {
     let Some(file) = std::env::var_os("GITHUB_STEP_SUMMARY").filter(|file| !file.is_empty()) else {
         return Ok(());
@@ -222,8 +222,8 @@ pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.shown().display()))
 }
 
-/// Writes a file beside `path` and moves it there: a record may come from elsewhere, and its
-/// `report.html` may be a link to a file that has nothing to do with it.
+/// Replaces a file without following links: a record may come from elsewhere, and its `report.html`
+/// may be a link to an unrelated file.
 fn replace(path: &Path, text: &str) -> io::Result<()> {
     let new = path.with_extension("html.new");
     match fs::remove_file(&new) {
@@ -234,28 +234,28 @@ fn replace(path: &Path, text: &str) -> io::Result<()> {
         .and_then(|mut file| file.write_all(text.as_bytes()))
         .and_then(|()| fs::rename(&new, path));
     if written.is_err() {
-        // What is left of it is of no use, and the first error tells why.
+        // The partial file is useless, and the first error is the cause.
         let _ = fs::remove_file(&new);
     }
     written
 }
 
-// What the pseudonyms in something that is handed on stand for, in a file beside it, for its owner.
+// The key of a file with pseudonyms: it maps them back, for the owner only.
 
-/// For nobody else.
+/// Only the owner may read it.
 const MODE: u32 = 0o600;
 
-/// Where the key of `handed_on` belongs: beside it, never in it.
+/// The path of the key of `handed_on`: next to it, never in it.
 pub(crate) fn beside(handed_on: &Path) -> PathBuf {
     let mut name = handed_on.file_name().unwrap_or_default().to_owned();
     name.push(".key.json");
     handed_on.with_file_name(name)
 }
 
-/// Writes the key; what is there is never overwritten.
+/// Writes the key; never overwrites an existing file.
 ///
 /// # Errors
-/// If it cannot be written, or there is one.
+/// If the file exists or cannot be written.
 pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
     let mut text = serde_json::to_string_pretty(&redactor.key()).map_err(bug)?;
     text.push('\n');
@@ -264,10 +264,10 @@ pub(crate) fn write(file: &Location, redactor: &Redactor) -> Result<()> {
     match options.open(file.at()).and_then(|mut key| key.write_all(text.as_bytes())) {
         Err(error) if error.kind() == ErrorKind::AlreadyExists => {
             let file = file.shown().display();
-            Err(usage(format!("{file} exists already: name another file")))
+            Err(usage(format!("{file} already exists; choose another file")))
         }
         written => {
-            written.with_context(|| format!("cannot write the key {}", file.shown().display()))
+            written.with_context(|| format!("cannot write the key file {}", file.shown().display()))
         }
     }
 }

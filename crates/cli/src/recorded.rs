@@ -1,4 +1,4 @@
-//! Records read back and analysed.
+//! Reads and analyses records.
 
 use iotax_analyze::Phases;
 use iotax_caps::{CapNote, Caps};
@@ -11,7 +11,7 @@ use crate::exit::{Context as _, Result, failed};
 /// Opens the record in `dir`.
 ///
 /// # Errors
-/// As [`Reader::open`]; a record that nothing can be concluded from.
+/// As [`Reader::open`]; if the record has invalid settings.
 pub(crate) fn open(dir: &Location) -> Result<Reader<ExperimentHead>> {
     let reader = Reader::<ExperimentHead>::open(dir)?;
     let stop = &reader.head.spec.stop;
@@ -19,20 +19,20 @@ pub(crate) fn open(dir: &Location) -> Result<Reader<ExperimentHead>> {
     Ok(reader)
 }
 
-/// The record in `dir`, and what it says, phase by phase.
+/// The record in `dir`, and the analysis of each phase.
 ///
 /// # Errors
-/// As [`open()`]; a trial that cannot be read.
+/// As [`open()`]; if a trial cannot be read.
 pub(crate) fn read(dir: &Location) -> Result<(Reader<ExperimentHead>, Vec<AnalyzedPhase>)> {
     let reader = open(dir)?;
     let parts = parts(dir, &reader)?;
     Ok((reader, parts))
 }
 
-/// What the record in `dir`, which `reader` has opened, says, phase by phase.
+/// The analysis of each phase of the record in `dir`, which `reader` has open.
 ///
 /// # Errors
-/// A trial that cannot be read.
+/// If a trial cannot be read.
 pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<AnalyzedPhase>> {
     let mut phases = Phases::new(&reader.head);
     for trial in reader.lines()? {
@@ -47,11 +47,11 @@ pub(crate) fn parts(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<V
     Ok(parts)
 }
 
-/// What the record in `dir` lacks, and those of what was run beside it, as sentences; told on
-/// stderr.
+/// What is missing in the record in `dir` and in its side records, as sentences. Also prints them
+/// on stderr.
 ///
 /// # Errors
-/// If one of them cannot be read.
+/// If one of the records cannot be read.
 pub(crate) fn gaps(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Vec<String>> {
     let mut gaps = Vec::new();
     gaps.extend(reader.gap()?.map(|gap| tell(dir, &gap)));
@@ -63,14 +63,14 @@ pub(crate) fn gaps(dir: &Location, reader: &Reader<ExperimentHead>) -> Result<Ve
     Ok(gaps)
 }
 
-/// Says on stderr what the record in `dir` lacks, and returns it.
+/// Prints on stderr what is missing in the record in `dir`, and returns it.
 pub(crate) fn tell(dir: &Location, gap: &Gap) -> String {
     let said = gap.to_string();
     eprintln!("warning: {}: {said}", dir.shown().display());
     said
 }
 
-/// How a record is retold: with pseudonyms if others will read it.
+/// Copies a record, with pseudonyms if others will read it.
 pub(crate) struct Retold(pub Option<Redactor>);
 
 impl Retold {
@@ -90,10 +90,10 @@ impl Retold {
     }
 }
 
-/// Adds what was run beside the experiment in `dir`, `main`, to its phases.
+/// Adds the side records of the experiment `main` in `dir` to its phases.
 ///
 /// # Errors
-/// If one of those records cannot be read.
+/// If one of them cannot be read.
 pub(crate) fn add_side_records(
     dir: &Location,
     main: &Spec,
@@ -118,7 +118,7 @@ pub(crate) fn add_side_records(
     Ok(())
 }
 
-/// The record of a search for caps, and what it says.
+/// The record of a search for caps, and its result.
 pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> {
     let reader = Reader::<SearchHead>::open(dir)?;
     let probes = reader.lines()?.collect::<Result<Vec<_>, _>>()?;
@@ -127,17 +127,17 @@ pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> 
         None => as_concluded(dir, &reader)?,
     };
     if let Some(gap) = reader.gap()? {
-        caps.notes.push(CapNote::Said(format!("Beware: {}.", tell(dir, &gap))));
+        caps.notes.push(CapNote::Said(format!("Warning: {}.", tell(dir, &gap))));
     }
     Ok((reader, caps))
 }
 
-/// What was concluded when the record was made.
+/// The result as stored when the record was made.
 fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
     let Some(mut caps) = reader.found::<Caps>(iotax_caps::earlier)? else {
         return Err(failed(format!(
-            "{}: these probes are not those that the search makes, so it was edited, or another \
-             version of iotax made it; and it has no conclusion of its own",
+            "{}: the probes in this record do not match the search, so it was edited or made by another \
+             version of iotax, and it contains no result; run iotax limits again",
             dir.shown().display()
         )));
     };

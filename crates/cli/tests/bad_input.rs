@@ -141,7 +141,7 @@ fn a_report_of_someone_else_is_never_overwritten() {
     fs::write(&report, "mine").unwrap();
     let said = desk.run(&["run", "randread-4k", "mem(size=4M)", "--out", "."]);
     assert_eq!(said.code, 2, "{said}");
-    assert!(said.err.contains("report.html exists already"), "{said}");
+    assert!(said.err.contains("report.html already exists"), "{said}");
     assert_eq!(fs::read_to_string(report).unwrap(), "mine");
     assert_eq!(desk.names(), ["report.html"]);
 }

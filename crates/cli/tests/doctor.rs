@@ -251,7 +251,7 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     assert_eq!(said.code, 2);
     std::fs::remove_file(desk.path().join("there.json")).unwrap();
     let said = desk.run(&["doctor", "--machine", &original, "--save", "there.json"]);
-    assert_snapshot!(said.err, @"error: there.json.key.json exists already: name another file");
+    assert_snapshot!(said.err, @"error: there.json.key.json already exists; choose another file");
     assert!(!desk.path().join("there.json").exists(), "nothing leaves without its key");
     let whole = ["doctor", "--machine", &original, "--save", "whole.json", "--no-redact"];
     assert_eq!(desk.run(&whole).code, 0);

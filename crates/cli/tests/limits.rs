@@ -185,7 +185,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "--out", "small/results"]), @"
     2
-    error: no results can be written to small/results: small is not a directory; name another place with --out
+    error: cannot write results to small/results: small is not a directory; choose another directory with --out
     ");
     assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"
     2

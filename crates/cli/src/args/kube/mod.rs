@@ -1,4 +1,4 @@
-//! The words of `iotax kube`.
+//! Arguments of `iotax kube`.
 
 use std::path::PathBuf;
 
@@ -12,32 +12,32 @@ use super::measure::{
 /// `iotax kube`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KubeCommand {
-    /// Compare storage classes: a pod with a volume for each arm
+    /// Compare storage classes, volumes or nodes, with a pod and a volume for each arm
     Compare(Box<KubeCompareArgs>),
-    /// Find the slow one among nodes: the same volume on each of them
+    /// Find the slow node, by measuring the same kind of volume on each node
     Fleet(Box<KubeFleetArgs>),
     /// Run one workload on one volume
     Run(Box<KubeRunArgs>),
     /// Compare network paths: node to node, pod to pod, pod to Service
     Net(Box<KubeNetArgs>),
-    /// What lies under claims, and what of it is known to hurt
+    /// Show the storage under claims and check it for known performance problems
     Doctor(Box<KubeDoctorArgs>),
-    /// Find the caps of volumes in pods, and what documents say of them
+    /// Find the caps of volumes in pods, and show their documented limits
     Limits(Box<KubeLimitsArgs>),
-    /// Write the image that pods run, for clusters without a way to a registry
+    /// Write the container image that pods run, for example for air-gapped clusters
     Image(KubeImageArgs),
-    /// Print an account with no more rights than a run needs, and a job, as YAML
+    /// Print YAML for a service account with only the rights that a run needs, and for a job
     Manifest(KubeManifestArgs),
 }
 
 /// Which cluster, and where in it.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
-    /// Context of the configuration in KUBECONFIG or ~/.kube/config [default: its
-    /// current one; without a configuration, the cluster that this runs in]
+    /// Context in KUBECONFIG or ~/.kube/config [default: the current one; without a
+    /// configuration, the cluster that iotax runs in]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub context: Option<String>,
-    /// Namespace for everything that is made [default: the context's]
+    /// Namespace for everything that iotax creates [default: the context's]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub namespace: Option<String>,
 }
@@ -49,15 +49,15 @@ Examples:
   iotax kube image --save iotax.tar
       then, on each node: ctr --namespace k8s.io images import iotax.tar
   iotax kube image --save iotax.tar --program iotax-0.1.0-linux-arm64
-      for clusters with nodes of both kinds; nodes take what they can run")]
+      for clusters with nodes of both architectures")]
 pub(crate) struct KubeImageArgs {
-    /// File to write: an archive of an OCI image layout
+    /// File to write, an archive of an OCI image layout
     #[arg(long, value_name = "FILE")]
     pub save: PathBuf,
-    /// Program of a release for another kind of machine; repeat for several
+    /// Also include this iotax program for another architecture; repeat for several
     #[arg(long, value_name = "FILE")]
     pub program: Vec<PathBuf>,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
 }
@@ -67,28 +67,28 @@ pub(crate) struct KubeImageArgs {
 #[command(after_help = "\
 Examples:
   iotax kube manifest --namespace bench | kubectl apply -f -
-      an account, for which kubectl can make a token
+      a service account, for which kubectl can create a token
   iotax kube manifest --namespace bench -- compare -w randread-4k \\
       a=class:fast b=class:slow | kubectl apply -f -
-      and a job that compares, from inside of the cluster; what it finds:
+      also a job that compares, inside the cluster; to see its report:
       kubectl --namespace bench logs --follow job/iotax")]
 pub(crate) struct KubeManifestArgs {
-    /// Namespace that the rights are for
+    /// Namespace that the rights apply to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
-    /// Print a role for looking at all of a cluster instead, for the same account
+    /// Print a role instead that lets the same account read the whole cluster
     #[arg(long, conflicts_with = "words")]
     pub cluster_reader: bool,
-    /// Image with this version of iotax
+    /// Container image with this version of iotax
     #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")))]
     pub image: String,
-    /// Secret to pull the image with; repeat for several
+    /// Secret for pulling the image; repeat for several
     #[arg(long, value_name = "NAME")]
     pub pull_secret: Vec<String>,
-    /// Claim for the results of the job [default: none; then what it prints is all]
+    /// Claim to store the job's results on [default: none, only the log has them]
     #[arg(long, value_name = "CLAIM")]
     pub results: Option<String>,
-    /// Command that a job runs, with its options, as in `compare -w randread-4k a=class:x b=class:y`
+    /// Command and options for a job to run, as in `compare -w randread-4k a=class:x b=class:y`
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<String>,
 }
@@ -99,23 +99,23 @@ pub(crate) struct KubeManifestArgs {
 Examples:
   iotax kube run randread-4k class:fast
   iotax kube run driver-searcher --class fast --size 20G --scale 0.05
-      two containers of one pod on one volume: a driver that downloads and
-      publishes, a searcher that maps, loads and answers
+      a pod with two containers on one volume: a driver that downloads and
+      publishes, and a searcher that maps, loads and answers
   iotax kube run driver-searcher --class fast --scale 0.05 --containers one
-      the same in one container, for contrast
+      the same in one container, for comparison
   iotax kube run driver-searcher --class fast --scale 0.05 --cpu 2 \\
       --driver-cpu 500m --driver-memory 256M")]
 #[command(mut_arg("targets", |arg| arg.required(false).help(
-    "class:CLASS (a new volume of that storage class), block:CLASS (one without a file system), \
-     ephemeral:CLASS (one that lives as long as its pod), emptydir, pvc:CLAIM (a claim that is \
-     there) or hostpath:/PATH@NODE; with @NODE, it is used from that node"
+    "class:CLASS (a new volume of that storage class), block:CLASS (the same without a file \
+     system), ephemeral:CLASS (the same, but deleted with its pod), emptydir, pvc:CLAIM (an \
+     existing claim) or hostpath:/PATH@NODE; append @NODE to use it from that node"
 )))]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeRunArgs {
-    /// Storage class, for a target class:CLASS
+    /// Storage class, as a short form of the target class:CLASS
     #[arg(long, value_name = "CLASS", help_heading = "Kubernetes", conflicts_with = "targets")]
     pub class: Option<String>,
     #[command(flatten)]
@@ -139,14 +139,15 @@ Examples:
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
   iotax kube compare -w randread-4k a=class:fast@node-1 b=class:fast@node-2
 
-Everything is made in one namespace, under one lease that is renewed while the
-run lives, and removed with it; after a kill -9, iotax undo --cluster does it.
-Claims of others are never touched, unless --write-to names them.")]
+iotax creates everything in one namespace, owned by a lease that it renews
+during the run, and removes it at the end. After a kill -9, run
+iotax undo --cluster.
+Existing claims are never touched, unless --write-to names them.")]
 #[command(mut_arg("arms", |arg| arg.help(
-    "NAME=TARGET for each arm: class:CLASS (a new volume of that storage class), block:CLASS (one \
-     without a file system), ephemeral:CLASS (one that lives as long as its pod), emptydir, \
-     pvc:CLAIM (a claim that is there) or hostpath:/PATH@NODE; with @NODE, each is used from that \
-     node; or one experiment file (.toml)"
+    "NAME=TARGET for each arm, or one experiment file (.toml). Targets are class:CLASS (a new \
+     volume of that storage class), block:CLASS (the same without a file system), ephemeral:CLASS \
+     (the same, but deleted with its pod), emptydir, pvc:CLAIM (an existing claim) or \
+     hostpath:/PATH@NODE; append @NODE to use one from that node"
 )))]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
@@ -161,7 +162,7 @@ pub(crate) struct KubeCompareArgs {
     pub compare: CompareArgs,
 }
 
-/// Options of saved results, of this machine, of other hosts: nothing of that is in a cluster.
+/// Options for saved results, this machine or other hosts, which do not apply in a cluster.
 fn is_elsewhere(option: &str) -> bool {
     ["pair", "agent", "dir", "destroy", "before", "after"].contains(&option)
 }
@@ -171,37 +172,37 @@ fn is_elsewhere(option: &str) -> bool {
 #[command(after_help = "\
 Examples:
   iotax kube limits --class fast --size 100G
-      IOPS cap, bandwidth cap, useful depth of a new volume of that size; beside
-      them what is documented of its kind and of the VM size of its node
+      IOPS cap, bandwidth cap and useful queue depth of a new volume of that
+      size, next to the documented limits of its kind and of the node's VM size
   iotax kube limits --class fast --claims 2
-      also: one bucket for both, or two
+      also: whether both volumes share one bucket
   iotax kube limits --class gp2 --size 100G --burst=40m
-      load it until its burst has run out
+      load it until its burst ends
   iotax kube limits fast=class:fast@node-1 raw=block:fast@node-1
 
-Volumes are made, read, and deleted; nothing else is written, and nothing of
-others is touched. A volume has to be as large as those in use: many disks of
-clouds are as fast as they are large.")]
+iotax creates volumes, reads them and deletes them. Without --write, it writes
+nothing else. It touches existing volumes only if --write-to names them. Make
+volumes as large as those in use: many cloud disks get faster with size.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 #[command(mut_args(|arg| {
-    // Of this machine; of workloads that publish an index.
+    // Options for this machine, and for workloads that publish an index.
     let is_elsewhere = ["no_metadata", "containers", "driver_cpu", "driver_memory"].contains(&arg.get_id().as_str());
     let is_hidden = is_elsewhere || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeLimitsArgs {
-    /// class:CLASS, block:CLASS, ephemeral:CLASS, emptydir, or with --write-to pvc:CLAIM and
-    /// `hostpath:/PATH@NODE`; each also @NODE, with or without NAME= before it
+    /// class:CLASS, block:CLASS, ephemeral:CLASS or emptydir; with --write-to also pvc:CLAIM or
+    /// `hostpath:/PATH@NODE`. Append @NODE to use it from that node; write NAME=TARGET to name it
     #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
     pub targets: Vec<String>,
     /// Storage class of new volumes
     #[arg(long, value_name = "CLASS", help_heading = "Kubernetes")]
     pub class: Option<String>,
-    /// How many volumes of it, all in use at once when it is asked what they share
+    /// Number of volumes of --class, used together to find what they share
     #[arg(long, value_name = "N", requires = "class", default_value_t = 1,
           value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Kubernetes")]
     pub claims: u8,
-    /// Node that they are used from
+    /// Node to use the volumes of --class from
     #[arg(long, value_name = "NODE", requires = "class", help_heading = "Kubernetes")]
     pub node: Option<String>,
     #[command(flatten)]
@@ -221,7 +222,7 @@ pub(crate) struct KubeLimitsArgs {
     pub output: OutputArgs,
 }
 
-/// Paths have none.
+/// Volume options, which do not apply to network paths.
 const OF_VOLUMES: [&str; 7] =
     ["size", "containers", "driver_cpu", "driver_memory", "write_to", "drain", "precondition"];
 
@@ -235,38 +236,38 @@ Examples:
   iotax kube net --across-zones -w constellation-network --max-blocks 3
   iotax kube net --paths pod,service,dns -w tcp-rr --fail-if 'slower by 10%'
 
-Paths, of which the first that is measured is the baseline:
-  node       from node to node, by pods on the hosts' network
-  pod        from pod to pod on the other node
-  same-node  from pod to pod on the near end's node
-  service    from pod to a Service (ClusterIP) whose pod is on the other node
-  dns        the same by the Service's name, which is looked up once each turn
+Paths (the first one that is measured is the baseline):
+  node       node to node, by pods on the host network
+  pod        pod to pod on the other node
+  same-node  pod to pod on the near end's node
+  service    pod to a Service (ClusterIP) whose pod is on the other node
+  dns        the same by the Service's name, which is resolved once per turn
 
-Pod Security `baseline` and `restricted` forbid pods on the hosts' network. iotax
-then leaves out `node` and says so, and `pod` is the baseline.")]
+Pod Security `baseline` and `restricted` forbid pods on the host network. iotax
+then leaves out `node`, says so, and uses `pod` as the baseline.")]
 #[command(mut_args(|arg| {
     let id = arg.get_id().as_str();
     let is_hidden = OF_VOLUMES.contains(&id) || is_elsewhere(id) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeNetArgs {
-    /// Node of the near end, which drives the load [default: the cluster's choice]
+    /// Node of the near end, which generates the load [default: the cluster's choice]
     #[arg(long, value_name = "NODE", help_heading = "Paths")]
     pub from: Option<String>,
-    /// Node of the far end [default: the cluster's choice, another than the near end's]
+    /// Node of the far end [default: the cluster's choice, not the near end's node]
     #[arg(long, value_name = "NODE", help_heading = "Paths")]
     pub to: Option<String>,
-    /// Have the two nodes in different zones
+    /// Use two nodes in different zones
     #[arg(long, help_heading = "Paths")]
     pub across_zones: bool,
-    /// Paths to measure, with commas between: node, pod, same-node, service, dns
+    /// Paths to measure, separated by commas: node, pod, same-node, service, dns
     /// [default: all]
     #[arg(long, value_name = "PATH", value_delimiter = ',', help_heading = "Paths")]
     pub paths: Vec<String>,
-    /// Port that the far end listens at [default: 7474 in pods, any that is free on nodes]
+    /// Port that the far end listens on [default: 7474 in pods, any free one on the host network]
     #[arg(long, value_name = "PORT", value_parser = value_parser!(u16).range(1..), help_heading = "Paths")]
     pub port: Option<u16>,
-    /// Network workload or suite to drive
+    /// Network workload or suite to run
     #[arg(short, long, value_name = "WORKLOAD", default_value = "network-baseline")]
     pub workload: String,
     #[command(flatten)]
@@ -277,68 +278,68 @@ pub(crate) struct KubeNetArgs {
     pub measure: MeasureArgs,
 }
 
-/// How many containers a pod has.
+/// Number of containers in a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Containers {
-    /// All of a workload in one
+    /// The whole workload in one container
     One,
-    /// A driver, and a searcher
+    /// A driver and a searcher
     Two,
 }
 
-/// What pods are like.
+/// Options of pods and their volumes.
 #[derive(Debug, Args)]
 pub(crate) struct PodArgs {
-    /// Image with this version of iotax
+    /// Container image with this version of iotax
     #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")), help_heading = "Kubernetes")]
     pub image: String,
-    /// Secret to pull the image with; repeat for several
+    /// Secret for pulling the image; repeat for several
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub pull_secret: Vec<String>,
-    /// Size of each volume
+    /// Size of each new volume
     #[arg(long, value_name = "SIZE", default_value = "10G", help_heading = "Kubernetes")]
     pub size: String,
-    /// Containers of each pod: two are a driver that does what writes, and publishes, and a
-    /// searcher that does what reads, and loads, on one volume [default: two for a workload that
-    /// publishes an index]
+    /// Containers in each pod. With two, a driver runs the jobs that write and publish, and a
+    /// searcher those that read and load, on one volume [default: two for a workload that
+    /// publishes an index, otherwise one]
     #[arg(long, value_enum, help_heading = "Kubernetes")]
     pub containers: Option<Containers>,
-    /// CPUs of each container, requested and as its limit: 2, 500m
+    /// CPU request and limit of each container: 2, 500m
     #[arg(long, value_name = "CPUS", default_value = "1", help_heading = "Kubernetes")]
     pub cpu: String,
-    /// CPUs of the driver, with --containers two [default: --cpu]
+    /// CPU request and limit of the driver, with --containers two [default: --cpu]
     #[arg(long, value_name = "CPUS", help_heading = "Kubernetes")]
     pub driver_cpu: Option<String>,
-    /// Memory of the driver, with --containers two [default: --memory]
+    /// Memory request and limit of the driver, with --containers two [default: --memory]
     #[arg(long, value_name = "SIZE", help_heading = "Kubernetes")]
     pub driver_memory: Option<String>,
-    /// Memory of each container, requested and as its limit
+    /// Memory request and limit of each container
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Kubernetes")]
     pub memory: String,
     /// Label that nodes must have; repeat for several
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Kubernetes")]
     pub node_selector: Vec<String>,
-    /// Taint of nodes that does not keep pods off, `all` for each; repeat for several
+    /// Taint that pods tolerate, or `all`; repeat for several
     #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", help_heading = "Kubernetes")]
     pub toleration: Vec<String>,
-    /// YAML or JSON that is merged into every pod, for what has no option of its own: affinity,
+    /// YAML or JSON file to merge into every pod, for fields without an option: affinity,
     /// runtimeClassName, priorityClassName, securityContext, annotations and labels, as in
     /// `spec: {runtimeClassName: gvisor}`
     #[arg(long, value_name = "FILE", help_heading = "Kubernetes")]
     pub pod_overrides: Option<PathBuf>,
-    /// Make a namespace for this run alone, and delete it in the end with all that is in it; this takes
-    /// rights in the whole cluster
+    /// Create a namespace for this run, and delete it at the end with everything in it; needs
+    /// cluster-wide rights
     #[arg(long, conflicts_with = "namespace", help_heading = "Kubernetes")]
     pub create_namespace: bool,
-    /// User id of everything in a pod, or `cluster` where the cluster chooses it, as
-    /// OpenShift does
+    /// User ID of all containers, or `cluster` if the cluster chooses it, as OpenShift
+    /// does
     #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
     pub user: String,
-    /// How long pods may take to start, volumes included
+    /// How long pods and their volumes may take to start
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Kubernetes")]
     pub wait: String,
-    /// Claim (`pvc:NAME`) or directory of a node (`hostpath:/PATH`) that is there, and may be
-    /// written to: in a folder of its own, which is removed; repeat for several
+    /// Existing claim (`pvc:NAME`) or node directory (`hostpath:/PATH`) that iotax may write to,
+    /// in a private folder that it removes afterwards; repeat for several
     #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
     pub write_to: Vec<String>,
 }
@@ -351,32 +352,32 @@ pub(crate) struct PodArgs {
 #[command(after_help = "\
 Examples:
   iotax kube fleet --class fast
-      one new volume of the class on each node that takes pods
+      one new volume of the class on each node that accepts pods
   iotax kube fleet --nodes n1,n2,n3 --class fast -w etcd-wal
-      by name, which takes no right in the whole cluster
+      nodes by name, which needs no cluster-wide rights
   iotax kube fleet --nodes pool=disks --emptydir
-      the own disks of the nodes with that label
+      the nodes' own disks, on the nodes with that label
 
-In each round every node is measured once, one after the other or --at-once so
-many, in an order drawn afresh. Of 20 nodes or more those are named that lie outside of all the
-others, at 5 % false discoveries: after 4 rounds of all, and up to 16 of those
-that may be slow (with --max-blocks N after N rounds of all). Of fewer each is
-held against the mean of the others until the data decide. Each node has a pod
-for as long as it takes; none is left behind.")]
+In each round, every node is measured once, in a new random order: one at a
+time, or --at-once K together. With 20 or more nodes, iotax reports outliers, at
+a false discovery rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on
+those that may be slow; with --max-blocks N, it runs N rounds on all. With fewer
+nodes, it compares each with the mean of the others until the data decide. Each
+node has a pod during the whole run; iotax removes all pods at the end.")]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeFleetArgs {
-    /// Which: `all` that take pods, names with commas between, or a label KEY=VALUE
+    /// Nodes to measure: `all` that accept pods, names separated by commas, or a label KEY=VALUE
     #[arg(long, value_name = "NODES", default_value = "all", help_heading = "Fleet")]
     pub nodes: String,
     #[command(flatten)]
     pub disk: FleetDisk,
-    /// Nodes that are measured at the same time: saves time, where they share no storage
+    /// Number of nodes to measure at the same time; saves time if they share no storage
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..), help_heading = "Fleet")]
     pub at_once: u32,
-    /// Workload to drive on each node, as in `iotax run`
+    /// Workload to run on each node, as in `iotax run`
     #[arg(short, long, value_name = "WORKLOAD", default_value = "randread-4k")]
     pub workload: String,
     #[command(flatten)]
@@ -387,23 +388,23 @@ pub(crate) struct KubeFleetArgs {
     pub measure: MeasureArgs,
 }
 
-/// What is measured on each node.
+/// The volume to measure on each node.
 #[derive(Debug, Args)]
 #[group(required = true, multiple = false)]
 pub(crate) struct FleetDisk {
-    /// A new volume of this storage class
+    /// Measure a new volume of this storage class
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub class: Option<String>,
-    /// A volume of this storage class that lives as long as its pod
+    /// Measure a volume of this storage class that is deleted with its pod
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub ephemeral: Option<String>,
-    /// The node's own disk
+    /// Measure the node's own disk
     #[arg(long, help_heading = "Fleet")]
     pub emptydir: bool,
 }
 
 impl FleetDisk {
-    /// As an arm is written.
+    /// The target, as an argument.
     pub(crate) fn target(&self) -> String {
         match (&self.class, &self.ephemeral) {
             (Some(class), _) => format!("class:{class}"),
@@ -418,35 +419,35 @@ impl FleetDisk {
 #[command(after_help = "\
 Examples:
   iotax kube doctor
-      claims down to VM sizes, classes, nodes, network; what is known to hurt
+      all claims down to VM sizes, classes, nodes, network; known problems
   iotax kube doctor --namespace shop
   iotax kube doctor pvc:shop/data class:gp2 node:node-1
-      what concerns a claim, a class, a node
+      only what concerns this claim, class or node
   iotax kube doctor --all
-      what is yet to be tested in full, too
+      also full details of findings that are not yet confirmed
   iotax kube doctor pvc:shop/data --probe
       also: devices and file systems under that claim, down to the disk, as
-      a pod sees them that has it mounted read only
+      seen by a pod that mounts it read-only
   iotax kube doctor class:gp2 --probe --privileged --namespace probes
-      the same under a new volume of that class, as root sees it on the node
+      the same under a new volume of that class, as root on the node sees it
   kubectl get storageclasses,csidrivers,csinodes,volumeattachments,nodes,pv,\\
 pvc,pods,daemonsets -A -o json > objects.json
   iotax kube doctor --objects objects.json
-      look here, think elsewhere
+      examine a cluster elsewhere, from its saved objects
 
-It only reads; without --probe it makes nothing at all. With --probe, naming
-a claim is consent to a pod that mounts it for a few seconds, read only, on
-the node where it is used. A claim that no pod uses is attached for that, as
-for any pod, and its driver may make a file system on it if it never had one.
-iotax reads no file of it, writes and changes nothing, and removes the pod. It
-lists what the account may not read; iotax kube manifest --cluster-reader
-prints a role for all of it.")]
+The doctor only reads; without --probe it creates nothing. With --probe, naming a
+claim is consent to a pod that mounts it read-only for a few seconds, on the node
+where it is used. A claim that no pod uses is attached for this, as for any pod.
+Its driver may then create a file system on it if it never had one. iotax reads
+no file on the claim, writes and changes nothing, and removes the pod. It lists
+what the account may not read; iotax kube manifest --cluster-reader prints a
+role for all of that.")]
 #[command(mut_args(|arg| {
-    // Of workloads.
+    // Options for workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
     let is_hidden = is_elsewhere.contains(&arg.get_id().as_str()) || arg.is_hide_set();
     let arg = arg.hide(is_hidden);
-    // A look needs little, and must fit on the node beside the pods that use a claim.
+    // A probe needs little, and must fit on the node next to the pods that use a claim.
     match arg.get_id().as_str() {
         "cpu" => arg.default_value("100m"),
         "memory" => arg.default_value("128M"),
@@ -454,36 +455,38 @@ prints a role for all of it.")]
     }
 }))]
 pub(crate) struct KubeDoctorArgs {
-    /// pvc:[NAMESPACE/]CLAIM, class:CLASS, node:NODE [default: all there is]
+    /// pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE to examine [default: everything]
     #[arg(value_name = "SUBJECT")]
     pub subjects: Vec<String>,
-    /// Context of the configuration in KUBECONFIG or ~/.kube/config [default: its
-    /// current one; without a configuration, the cluster that this runs in]
+    /// Context in KUBECONFIG or ~/.kube/config [default: the current one; without a
+    /// configuration, the cluster that iotax runs in]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes", conflicts_with = "objects")]
     pub context: Option<String>,
-    /// Look at claims of this namespace alone [default: of all that may be listed]
+    /// Examine only claims of this namespace [default: all that the account may list]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes", conflicts_with = "objects")]
     pub namespace: Option<String>,
-    /// Look at what kubectl get -o json has printed into this file, not at a cluster
+    /// Examine this file with the output of kubectl get -o json instead of a cluster
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
-    /// Look from a pod at what lies under each claim of the subjects, mounted read only,
-    /// and under a new volume of each class; pods and new volumes are removed
+    /// Use a pod to see what is under each named claim, mounted read-only, and under a new
+    /// volume of each named class; pods and new volumes are removed afterwards
     #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
     pub probe: bool,
-    /// Have the pods of --probe privileged, as root, with the node's root directory read only:
-    /// also device mapper tables without keys, files under loop devices, what controllers tell
+    /// Run the pods of --probe privileged, as root, with the node's root directory mounted
+    /// read-only, to also see device mapper tables without keys, files under loop devices, and
+    /// controllers
     #[arg(long, requires = "probe", conflicts_with = "user", help_heading = "Kubernetes")]
     pub privileged: bool,
     #[command(flatten)]
     pub pods: PodArgs,
-    /// Tell all of findings that are to be tested, and of all claims and nodes
+    /// Show full details for every finding, including those not yet confirmed, and all claims
+    /// and nodes
     #[arg(long)]
     pub all: bool,
-    /// What to print
+    /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text, help_heading = "Output")]
     pub format: Listing,
-    /// Colours
+    /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 }
