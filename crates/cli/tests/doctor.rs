@@ -127,7 +127,7 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     [exit 2]
     ");
     assert_snapshot!(told(&["caching=some"]), @"
-    error: --fact caching=some: write none, readonly or readwrite
+    error: --fact caching=some: use none, readonly or readwrite
     [exit 2]
     ");
     assert_snapshot!(told(&["vm=Standard_E16d_v55"]), @"
@@ -135,7 +135,7 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     [exit 2]
     ");
     assert_snapshot!(told(&["disk=P10", "disk=P20"]), @"
-    error: --fact disk was given 2 times: give it once for all targets, or once for each, in their order
+    error: --fact disk was given 2 times; give it once for all targets, or once for each target in order
     [exit 2]
     ");
 }

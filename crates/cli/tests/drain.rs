@@ -15,7 +15,7 @@ fn results_of_other_tools_cannot_be_drained() {
     std::fs::write(desk.path().join("b.json"), fio).unwrap();
     let said = desk.run(&["compare", "a.json", "b.json", "--drain"]);
     assert_eq!(said.code, 2, "{said}");
-    assert!(said.err.starts_with("error: --drain says how to run a load"), "{said}");
+    assert!(said.err.starts_with("error: --drain has no effect on saved results"), "{said}");
 }
 
 #[test]

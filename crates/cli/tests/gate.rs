@@ -121,16 +121,16 @@ fn a_rule_that_nothing_can_decide_is_refused_before_anything_is_measured() {
         desk.run(&[&arms[..], &short, &["slower by 5%"], more].concat())
     };
     assert_snapshot!(run(&desk, &["-n", "1", "--fail-if", "iops < 100000"]), @"
-    error: `iops < 100000` can never be decided with -n 1: it takes 3 trials at least, and more where trials vary; use -n 10, or leave -n out
+    error: `iops < 100000` can never be decided with -n 1: it needs at least 3 trials, and more if trials vary; use -n 10, or leave -n out
     [exit 2]
     ");
     assert_eq!(run(&desk, &["-n", "2", "--fail-if", "iops < 100000"]).code, 2);
     assert_snapshot!(compare(&["--max-blocks", "2"]), @"
-    error: `slower by 5%` can never be decided with --max-blocks 2: it takes 4 blocks at least, and more where trials vary; use --max-blocks 10, or leave --max-blocks out
+    error: `slower by 5%` can never be decided with --max-blocks 2: it needs at least 4 blocks, and more if trials vary; use --max-blocks 10, or leave --max-blocks out
     [exit 2]
     ");
     assert_snapshot!(compare(&["--max-time", "1s"]), @"
-    error: `slower by 5%` can never be decided within --max-time 1s: it takes 4 blocks at least, which is 2400ms of load; use --max-time 6s or shorter trials (--time)
+    error: `slower by 5%` can never be decided within --max-time 1s: it needs at least 4 blocks, which take 2400ms; use --max-time 6s or shorter trials (--time)
     [exit 2]
     ");
     let plan = ["plan", "run", "randread-4k", "mem(size=16M)", "-n", "2", "--fail-if", "iops < 9"];
@@ -205,16 +205,16 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--format", "junit"]), @"
-    error: --format junit tells what became of rules, and there are none: add --fail-if
+    error: --format junit shows the outcome of rules, but there are none; add --fail-if
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--undecided", "fail"]), @"
-    error: --undecided is about rules, and there are none: add --fail-if
+    error: --undecided needs a rule; add --fail-if
     [exit 2]
     ");
     let search = desk.run(&["limits", "mem(size=16M)", "--format", "github"]);
     assert_snapshot!(search, @"
-    error: --format github tells what became of rules, and there are none: add --fail-if
+    error: --format github shows the outcome of rules, but there are none; add --fail-if
     [exit 2]
     ");
 }

@@ -129,7 +129,7 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     ");
     assert_snapshot!(refused(&["--format", "junit"]), @"
     2
-    error: --format junit tells what became of rules, and there are none: add --fail-if
+    error: --format junit shows the outcome of rules, but there are none; add --fail-if
     ");
     let run = ["run", "randread-4k", "mem(size=16M)", "--fail-if", "below documented by 5%"];
     assert_snapshot!(desk.run(&run).err, @"
@@ -160,7 +160,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["small"]), @"
     2
-    error: small: too small to find caps in; use a target of 64 MiB at least
+    error: small: too small for a search for caps; use a target of at least 64 MiB
     ");
     assert_snapshot!(refused(&["small", "--write"]), @"
     2
@@ -172,7 +172,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"
     2
-    error: --disk was given 2 times for 3 targets: give it once for all of them, or once for each, in their order
+    error: --disk was given 2 times for 3 targets; give it once for all targets, or once for each target in order
     ");
     assert_snapshot!(refused(&["mem", "--burst=soon"]), @"
     2
@@ -181,7 +181,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "--burst=0"]), @"
     2
-    error: option --burst: no time at all; leave it out
+    error: option --burst: the time is 0; give a time, or leave the option out
     ");
     assert_snapshot!(refused(&["mem", "--out", "small/results"]), @"
     2
@@ -194,7 +194,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"
     2
-    error: --caching sometimes: write none, readonly or readwrite
+    error: --caching sometimes: use none, readonly or readwrite
     ");
     assert_snapshot!(refused(&["mem", "--size", "big"]), @"
     2

@@ -68,7 +68,7 @@ fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
     assert!(from_file.out.contains("randread-4k bs=16k"), "{from_file}");
     let one = desk.run(&["plan", "compare", "mem", "-w", "randread-4k", "--matrix", "bs=4k,16k"]);
     insta::assert_snapshot!(one, @"
-    error: factors of the workload make phases, and there is one arm only: give two arms, or a factor of the target
+    error: factors of the workload make phases, but there is only one arm; give two arms, or a factor of the target
     [exit 2]
     ");
 }
@@ -142,7 +142,7 @@ fn what_makes_no_matrix_is_refused() {
         desk.run(&[&["plan", "compare", "-w", "randread-4k"], arguments].concat())
     };
     insta::assert_snapshot!(refused(&["mem", "mem", "--matrix", "size=1M,2M"]), @"
-    error: --matrix makes its arms of one target, and several are given: make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
+    error: --matrix makes its arms from one target, but several are given; make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
@@ -151,7 +151,7 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["x=mem(size={size})", "--matrix", "size=1M,2M"]), @"
-    error: --matrix calls each arm by its levels: leave out `x=` before the target
+    error: --matrix names each arm after its levels; leave out `x=` before the target
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--exclude", "size=1M"]), @"
@@ -176,7 +176,7 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml", "--matrix", "size=1M,2M"]), @"
-    error: the arms are those of the file: write --matrix into it, as [matrix]
+    error: --matrix does not apply to an experiment file; write the factors into its [matrix] table
     [exit 2]
     ");
 }

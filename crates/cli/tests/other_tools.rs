@@ -56,11 +56,11 @@ fn one_arm_native_and_one_with_fio() {
 #[test]
 fn an_engine_for_an_arm_that_is_not_there_is_refused() {
     assert_snapshot!(compare(&Desk::new(), &["--engine", "three=fio"]), @"
-    error: --engine three=fio: there is no such arm; the arms are one, two
+    error: --engine three=fio: unknown arm; the arms are one, two
     [exit 2]
     ");
     assert_snapshot!(compare(&Desk::new(), &["--engine", "one=diskspd"]), @"
-    error: --engine one=diskspd: there is no engine `diskspd`; write native, fio or iperf3, as in --engine fio or --engine ARM=fio
+    error: --engine one=diskspd: unknown engine `diskspd`; use native, fio or iperf3, as in --engine fio or --engine ARM=fio
     [exit 2]
     ");
 }

@@ -306,23 +306,23 @@ fn what_makes_no_sense_says_why() {
     let run = |args: &[&str]| desk.run(args).to_string();
     let with = |more: &[&str]| run(&[&["compare", "before1.json", "after1.json"], more].concat());
     assert_snapshot!(with(&["--workload", "randread-4k"]), @"
-    error: --workload says how to run a load, and these are results of runs: nothing is run; leave it out
+    error: --workload has no effect on saved results, because nothing is run; leave it out
     [exit 2]
     ");
     assert_snapshot!(with(&["--time", "5s"]), @"
-    error: --time says how to run a load, and these are results of runs: nothing is run; leave it out
+    error: --time has no effect on saved results, because nothing is run; leave it out
     [exit 2]
     ");
     assert_snapshot!(with(&["--max-blocks", "8"]), @"
-    error: --max-blocks says how to run a load, and these are results of runs: nothing is run; leave it out
+    error: --max-blocks has no effect on saved results, because nothing is run; leave it out
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "./dir"]), @"
-    error: before1.json is a result, and ./dir is none: what was measured then cannot be compared with what would be measured now; give results for all arms, or targets for all
+    error: before1.json is a saved result, but ./dir is not; saved results cannot be compared with new measurements: give results for all arms, or targets for all
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "b=mem(size=64M)"]), @"
-    error: a is a result, and b is none: what was measured then cannot be compared with what would be measured now; give results for all arms, or targets for all
+    error: a is a saved result, but b is not; saved results cannot be compared with new measurements: give results for all arms, or targets for all
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
@@ -346,7 +346,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
-    error: there is nothing to compare a with; iotax report shows it alone
+    error: there is no other arm to compare a with; add one, or show this one with iotax report
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
@@ -358,11 +358,11 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
-    error: these are results, and nothing would be run; iotax compare shows them
+    error: these are saved results, so nothing would be run; iotax compare shows them
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "before1.json", "dir"]), @"
-    error: before1.json is a file among directories: report files of other tools alone
+    error: before1.json is a file, but others are directories; report files and directories separately
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
@@ -370,7 +370,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"
-    error: there is nothing to compare before1 with; iotax report shows it alone
+    error: there is no other arm to compare before1 with; add one, or show this one with iotax report
     [exit 2]
     ");
 }

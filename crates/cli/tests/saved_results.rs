@@ -274,7 +274,7 @@ fn each_group_has_a_baseline_of_its_own() {
     let live =
         ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
     assert_snapshot!(desk.run(&live), @"
-    error: --pair is for results that are saved; of targets, compare each pair on its own: interleaved, it tells more
+    error: --pair is only for saved results; to compare targets, run iotax compare for each pair, which interleaves the two
     [exit 2]
     ");
 }
@@ -317,8 +317,8 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5 is 30.0 % slower [29.3, 30.6] than sec=sys in throughput.
       Nothing was run here: the figures are those of the files.
 
-    Warning, unlike results: no result of sec=krb5p, nconnect=4: there is no
-      krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json
+    Warning, unlike results: no result for sec=krb5p, nconnect=4:
+      krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json does not exist
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
       comparison of the jobs too.
@@ -349,7 +349,7 @@ fn recorded_cells_make_a_matrix() {
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());
-    assert!(said.code == 0 && !said.out.contains("no result of"), "{said}");
+    assert!(said.code == 0 && !said.out.contains("no result for"), "{said}");
 }
 
 #[test]
@@ -377,23 +377,23 @@ fn results_are_never_driven_at() {
     fs::create_dir(desk.path().join("saved/sub")).unwrap();
     let said = |args: &[&str]| desk.run(args).to_string();
     assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
-    error: DESK/saved holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
-    error: DESK/saved/sub/file lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
-    error: --workload says how to run a load, and these are results of runs: nothing is run; leave it out
+    error: --workload has no effect on saved results, because nothing is run; leave it out
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
-    error: DESK/saved/sub lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
-    error: saved/experiment.json lies in DESK/saved, which holds the results of an earlier iotax run: no load is driven there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     for args in [

@@ -1,4 +1,4 @@
-//! Arms as they are written: each is read once, and is a target to drive load at or saved results.
+//! Reads the arms of a comparison, which are targets or saved results.
 
 use iotax_experiment::{
     Arm, Error as SpecError, Factor, Matrix, Target, Workload, of_target_and_load, parse_arms,
@@ -9,18 +9,18 @@ use super::workload::Load;
 use crate::args::CompareArgs;
 use crate::exit::{Context as _, Result, usage};
 
-/// Arms, and what is given under the name of one of them again. None if what is written are levels of
-/// the workload, or nothing that could be results.
+/// Arms, and repeated arms with the same name. Without arms if the matrix has factors of the
+/// workload only, or cannot be about results.
 pub(super) struct Written {
     arms: Vec<Arm>,
     repeats: Vec<Arm>,
 }
 
 impl Written {
-    /// As they are given; or those of a matrix, as far as its factors are of the target.
+    /// Reads the arms, or makes those of a matrix from its factors of the target.
     ///
     /// # Errors
-    /// What is no arm.
+    /// If an arm cannot be read.
     pub(super) fn read(args: &CompareArgs, factors: &[Factor]) -> Result<Self> {
         if factors.is_empty() {
             let (arms, repeats) = parse_repeated_arms(args.arms.iter().map(String::as_str))?;
@@ -31,13 +31,13 @@ impl Written {
             Matrix::refuse_open_places(template, factors).context("option --matrix")?;
             let matrix = Matrix::new(factors.to_vec());
             let matrix = matrix.and_then(|matrix| matrix.without(&args.matrix.exclude));
-            // What is wrong is said where targets are made: a factor may be of the workload.
+            // `targets` reports errors, because a factor may be one of the workload.
             arms.extend(matrix.and_then(|matrix| matrix.arms(template)).into_iter().flatten());
         }
         Ok(Self { arms, repeats: Vec::new() })
     }
 
-    /// Where results stand in the place of targets: those of one name are of one arm.
+    /// The arms as saved results: repeated names belong to one arm.
     pub(super) fn merged(&self) -> Vec<Arm> {
         let mut arms = self.arms.clone();
         for repeat in &self.repeats {
@@ -48,11 +48,11 @@ impl Written {
         arms
     }
 
-    /// Targets to drive load at; of a matrix those that its factors make, of which those of the
-    /// workload make phases.
+    /// The arms as targets. Factors of a matrix make arms, or phases if they are factors of the
+    /// workload.
     ///
     /// # Errors
-    /// A name that is given twice; what makes no arms.
+    /// If a name is given twice, or the matrix makes no arms.
     pub(super) fn targets(
         self,
         args: &CompareArgs,
@@ -77,15 +77,15 @@ fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Resul
     if of_target.is_empty() {
         let arms = parse_arms(args.arms.iter().map(String::as_str))?;
         if arms.len() < 2 && !of_load.is_empty() {
-            let problem = "factors of the workload make phases, and there is one arm only";
-            return Err(usage(format!("{problem}: give two arms, or a factor of the target")));
+            let problem = "factors of the workload make phases, but there is only one arm";
+            return Err(usage(format!("{problem}; give two arms, or a factor of the target")));
         }
         return Ok(arms);
     }
     let [template] = args.arms.as_slice() else {
-        let problem = "--matrix makes its arms of one target, and several are given";
+        let problem = "--matrix makes its arms from one target, but several are given";
         return Err(usage(format!(
-            "{problem}: make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
+            "{problem}; make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));
     };
     let matrix = Matrix::new(of_target).context("option --matrix")?;
@@ -93,22 +93,22 @@ fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Resul
     let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     if let Some((name, _)) = template.split_once('=').filter(|(name, _)| name.chars().all(is_name))
     {
-        let problem = "--matrix calls each arm by its levels";
-        return Err(usage(format!("{problem}: leave out `{name}=` before the target")));
+        let problem = "--matrix names each arm after its levels";
+        return Err(usage(format!("{problem}; leave out `{name}=` before the target")));
     }
     matrix.arms(template).context("option --matrix")
 }
 
-/// What `--matrix` says.
+/// The factors of `--matrix`.
 pub(super) fn factors(texts: &[String]) -> Result<Vec<Factor>> {
     let factors = texts.iter().map(|text| Factor::parse(text));
     factors.collect::<Result<_, _>>().context("option --matrix")
 }
 
-/// The workload that must be named where nothing else says what to drive.
+/// The error for a missing workload.
 pub(super) fn no_workload() -> crate::exit::Failure {
     usage(format!(
-        "which workload? name one with --workload, such as {}; `iotax workloads` explains them",
+        "no workload given; choose one with --workload, such as {}; `iotax workloads` lists them",
         Workload::preset_names().next().unwrap_or("randread-4k")
     ))
 }

@@ -1,4 +1,4 @@
-//! What targets are said to be, checked against the catalog before anything is measured.
+//! The VM and disks that the user names, checked against the catalog before anything is measured.
 
 use std::path::Path;
 
@@ -9,19 +9,19 @@ use iotax_experiment::{CloudChoice, file};
 use crate::args::DocumentedArgs;
 use crate::exit::{Context as _, Result, usage};
 
-/// What was said of so many targets.
+/// The VM and disks that the options name.
 ///
 /// # Errors
-/// For a caching mode that is none, disks that are neither one for all targets nor one for each, and
-/// what the catalog does not know.
+/// If a caching mode is unknown, if disks are neither one for all targets nor one for each, or if
+/// the catalog does not know a name.
 pub(crate) fn choice(args: &DocumentedArgs, targets: usize) -> Result<CloudChoice> {
     beside_file(CloudChoice::default(), args, targets).map_err(|refused| usage(refused.problem))
 }
 
-/// As [`choice`], with facts that only the user knows; options win.
+/// Like [`choice`], with facts that only the user knows; options take precedence.
 ///
 /// # Errors
-/// As [`choice`], and for what is no fact.
+/// As [`choice`], and if a fact cannot be read.
 pub(crate) fn choice_with_facts(
     facts: &[String],
     args: &DocumentedArgs,
@@ -30,10 +30,10 @@ pub(crate) fn choice_with_facts(
     beside_file(told(facts, targets)?, args, targets).map_err(|refused| usage(refused.problem))
 }
 
-/// What was measured as `of` says, with facts that only the user knows, which win.
+/// `of` with facts that only the user knows, which take precedence.
 ///
 /// # Errors
-/// What is no fact, and what the catalog does not know.
+/// If a fact cannot be read, or the catalog does not know a name.
 pub(crate) fn with_facts(of: CloudChoice, facts: &[String], targets: usize) -> Result<CloudChoice> {
     if facts.is_empty() {
         return Ok(of);
@@ -52,19 +52,19 @@ pub(crate) fn with_facts(of: CloudChoice, facts: &[String], targets: usize) -> R
     Ok(choice)
 }
 
-/// What facts say of so many targets, checked for what options are checked for elsewhere.
+/// Reads facts, with the same checks as for options.
 fn told(facts: &[String], targets: usize) -> Result<CloudChoice> {
     let mut told = CloudChoice::default();
     facts.iter().try_for_each(|fact| told.tell(fact)).context("option --fact")?;
     if let Some(mode) = told.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
-        let problem = format!("--fact caching={mode}: write none, readonly or readwrite");
+        let problem = format!("--fact caching={mode}: use none, readonly or readwrite");
         return Err(usage(problem));
     }
     let disks = told.disks.len();
     if disks > 1 && disks != targets {
         return Err(usage(format!(
-            "--fact disk was given {disks} times: give it once for all targets, or once for each, \
-             in their order"
+            "--fact disk was given {disks} times; give it once for all targets, or once for each \
+             target in order"
         )));
     }
     Ok(told)
@@ -73,7 +73,7 @@ fn told(facts: &[String], targets: usize) -> Result<CloudChoice> {
 /// A choice that makes no sense.
 pub(crate) struct Refused {
     problem: String,
-    /// The key of the experiment file that is to blame; `None`: an option is.
+    /// The key of the experiment file that is at fault; `None` for an option.
     key: Option<&'static [&'static str]>,
 }
 
@@ -82,7 +82,7 @@ impl Refused {
         Self { problem: problem.into(), key: None }
     }
 
-    /// The error, with the line of the file where that is to blame.
+    /// The error, with the line of the file if the file is at fault.
     pub(crate) fn placed(self, path: &Path, text: &str) -> crate::exit::Failure {
         match self.key {
             None => usage(self.problem),
@@ -93,7 +93,7 @@ impl Refused {
     }
 }
 
-/// What an experiment file says of so many targets, and what options do, which win.
+/// The VM and disks of an experiment file and of the options, which take precedence.
 ///
 /// # Errors
 /// As [`choice`].
@@ -103,21 +103,21 @@ pub(crate) fn beside_file(
     targets: usize,
 ) -> Result<CloudChoice, Refused> {
     if let Some(mode) = args.caching.as_deref().filter(|mode| Caching::parse(mode).is_none()) {
-        let problem = format!("--caching {mode}: write none, readonly or readwrite");
+        let problem = format!("--caching {mode}: use none, readonly or readwrite");
         return Err(Refused::option(problem));
     }
-    // Without --vm the cloud may name one, and nothing else would check it.
+    // Without --vm, the metadata service may name the VM, and nothing else would check this.
     let is_variant = |name: &&str| ["scsi", "nvme"].contains(name);
     if let Some(name) =
         args.variant.as_deref().filter(|name| args.vm.is_none() && !is_variant(name))
     {
-        return Err(Refused::option(format!("--variant {name}: write scsi or nvme")));
+        return Err(Refused::option(format!("--variant {name}: use scsi or nvme")));
     }
     let disks = args.disk.len();
     if disks > 1 && disks != targets {
         return Err(Refused::option(format!(
-            "--disk was given {disks} times for {targets} targets: give it once for all of them, \
-             or once for each, in their order"
+            "--disk was given {disks} times for {targets} targets; give it once for all targets, \
+             or once for each target in order"
         )));
     }
     let choice = CloudChoice {
@@ -136,8 +136,8 @@ pub(crate) fn beside_file(
     }
 }
 
-/// The key of the file that alone, or with the others, makes no sense; `None` if an option stands in
-/// its place.
+/// The key of the file that is at fault, alone or together with others; `None` if an option
+/// overrides it.
 fn blame(
     choice: &CloudChoice,
     args: &DocumentedArgs,
@@ -154,7 +154,7 @@ fn blame(
     } else if is_bad(variant) {
         args.variant.is_none().then_some(&["documented", "variant"])
     } else {
-        // Each may be, and they do not go together.
+        // Each is possible, but not the combination.
         (args.vm.is_none() || args.disk.is_empty()).then_some(&["documented"])
     }
 }

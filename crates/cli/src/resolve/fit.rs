@@ -1,4 +1,4 @@
-//! Test files that fit where they go: what shrinks, and what would help where nothing may.
+//! Shrinks test files to the available space, or advises what would help.
 
 use iotax_experiment::Draft;
 use iotax_experiment::units::format_bytes;
@@ -6,10 +6,10 @@ use iotax_experiment::units::format_bytes;
 use crate::args::LoadArgs;
 use crate::exit::Result;
 
-/// Fits sizes that nobody asked for to the room that all arms have; says what would do where test
-/// files find none.
+/// Shrinks sizes that the user did not set to the space that all arms have. Returns advice if the
+/// test files still do not fit.
 pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
-    // What is free where an agent is is not known here.
+    // The free space of an agent's host is not known here.
     let work_dir = load.agent.is_empty().then_some(load.dir.as_path());
     let free = iotax_rig::space_for_files(spec, work_dir);
     let least_bytes = spec.least_bytes_of_files();
@@ -21,22 +21,23 @@ pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
     let stack = stack.map(|bytes| format!("a stack of size={}", format_bytes(bytes)));
     if yields {
         let least = format_bytes(least_bytes);
-        let would = stack.map_or(String::new(), |stack| format!("; {stack} would do"));
+        let would = stack.map_or(String::new(), |stack| format!("; use {stack}"));
         return Some(format!(
-            "{} shrinks to {least} of test files, and no further: smaller ones mean nothing{would}",
+            "{} can shrink its test files to {least}, but smaller ones give meaningless \
+             results{would}",
             spec.name()
         ));
     }
-    // A size that was set stays whatever the scale.
+    // --scale does not change a size that was set.
     let asked = load.set.iter().any(|text| is_size(text));
     let scale = spec.scale_that_fits(free_bytes).filter(|_| !asked);
     let scale = scale.map(|scale| format!("--scale {}", short(scale * load.scale.unwrap_or(1.0))));
-    let smaller = asked.then(|| format!("sizes of {} in all", whole(free_bytes)));
+    let smaller = asked.then(|| format!("sizes of at most {} in total", whole(free_bytes)));
     let ways: Vec<String> = stack.into_iter().chain(scale).chain(smaller).collect();
-    (!ways.is_empty()).then(|| format!("{} would do", ways.join(", or ")))
+    (!ways.is_empty()).then(|| format!("use {}", ways.join(", or ")))
 }
 
-/// An error with the advice behind it, if it is one for want of space.
+/// Appends the advice to an error that is due to lack of space.
 pub(crate) fn advised<T>(result: Result<T>, advice: Option<&str>) -> Result<T> {
     result.map_err(|failure| match advice {
         Some(advice) if failure.wants_space() => failure.advised(advice),
@@ -44,20 +45,20 @@ pub(crate) fn advised<T>(result: Result<T>, advice: Option<&str>) -> Result<T> {
     })
 }
 
-/// Whether an override says how large files are.
+/// Whether an override sets the size of files.
 fn is_size(text: &str) -> bool {
     let key = text.split('=').next().unwrap_or_default();
     iotax_experiment::is_size(key.rsplit('.').next().unwrap_or_default())
 }
 
-/// Two digits, rounded down.
+/// Rounds down to two digits.
 fn short(scale: f64) -> f64 {
     let unit = 10_f64.powf(scale.log10().floor() - 1.0);
     let digits = (scale / unit + 1e-6).floor();
     format!("{:.2e}", digits * unit).parse().unwrap_or(scale)
 }
 
-/// Whole MiB, or GiB of ten and more.
+/// Rounds down to whole MiB, or whole GiB from 10 GiB on.
 fn whole(bytes: u64) -> String {
     let digits = if bytes >= 10 << 30 { 30 } else { 20 };
     format_bytes(bytes >> digits << digits)

@@ -1,4 +1,4 @@
-//! What a search for caps is asked for.
+//! Turns arguments into a search for caps.
 
 use std::path::Path;
 
@@ -14,7 +14,7 @@ use crate::exit::{Context as _, Result, usage};
 #[cfg(feature = "kubernetes")]
 use crate::in_cluster::{InCluster, usable_bytes};
 
-/// Size of a file in a directory, if there is room for it.
+/// Default size of a file in a directory.
 const USUAL_BYTES: u64 = 1 << 30;
 
 /// The search of `iotax limits`.
@@ -26,7 +26,7 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
     Ok(Resolved::of_caps(search))
 }
 
-/// What the arguments ask for.
+/// The search, without rules.
 fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
     let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
     let size = option("--size", args.size.as_deref(), parse_bytes)?;
@@ -59,19 +59,19 @@ fn search(
     Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if, undecided, seed })
 }
 
-/// How long to wait for the end of a burst, if that was asked for.
+/// How long to wait for the end of a burst, with `--burst`.
 fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
     let Some(longest) = &args.burst else { return Ok(None) };
     let longest_ns = parse_duration(longest).context("option --burst")?;
     if longest_ns == 0 {
-        return Err(usage("option --burst: no time at all; leave it out"));
+        return Err(usage("option --burst: the time is 0; give a time, or leave the option out"));
     }
     let pauses_ns = args.pauses.split(',').map(|pause| parse_duration(pause.trim()));
     let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
     Ok(Some(BurstWatch { longest_ns, pauses_ns }))
 }
 
-/// Makes the files in directories no larger than they have room for, and says so.
+/// Shrinks the files in directories to the available space, and prints a note.
 fn fit(search: &mut SearchDraft, work_dir: &Path) {
     let mut spec = search.draft();
     spec.phases[0].yields = Some(Yields::Spans);
@@ -112,12 +112,12 @@ fn in_cluster(args: &KubeLimitsArgs, size_bytes: u64) -> Result<SearchDraft> {
     search(&args.search, args.write, cloud, targets)
 }
 
-/// A few blocks would be read again and again, from whatever remembers them.
+/// Refuses small targets: the same few blocks would be read again and again, from a cache.
 pub(crate) fn refuse_small(search: &SearchDraft) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
     match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
         Some(target) => Err(usage(format!(
-            "{}: too small to find caps in; use a target of {} at least",
+            "{}: too small for a search for caps; use a target of at least {}",
             target.arm.name,
             iotax_quantity::size(LEAST_BYTES)
         ))),

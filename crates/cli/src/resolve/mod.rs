@@ -1,5 +1,4 @@
-//! From arguments as typed to an experiment with nothing left open. What is resolved stays as it is:
-//! it can be read only.
+//! Turns arguments into a complete experiment, which then cannot change.
 
 mod arms;
 pub(crate) mod documented;
@@ -32,43 +31,44 @@ use crate::args::{
 };
 use crate::exit::{Context as _, Result, read_argument, usage};
 
-/// What `iotax peel` takes apart when nothing else is named: double encryption.
+/// The default stack of `iotax peel`: double encryption.
 const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
-/// What a network path is taken apart with when nothing else is named.
+/// The default suite of `iotax peel` for network paths.
 const NETWORK_SUITE: &str = "network";
-/// Test files on a directory or device whose size only the machine knows.
+/// Size of test files for a directory or device whose size is not known yet.
 const UNKNOWN_STACK_BYTES: u64 = 1 << 30;
-/// The default peel answers within two minutes, laying out its file included; who asks for more
-/// certainty gives it the time.
+/// With this limit, the default peel ends within two minutes, including the time to write its file.
+/// It does not apply if the user asks for more certainty.
 const DEFAULT_PEEL_TIME_NS: u64 = 95_000_000_000;
-/// A network path is taken apart within four minutes, likewise.
+/// Likewise, the peel of a network path ends within four minutes.
 const NETWORK_PEEL_TIME_NS: u64 = 220_000_000_000;
 
-/// Its trials, where flows reach their speed at once: many short ones tell more than few long ones.
+/// Times of its trials if flows reach full speed at once: many short trials then show more than few
+/// long ones.
 const IMMEDIATE_RAMP_NS: u64 = 300_000_000;
 const IMMEDIATE_TIME_NS: u64 = 800_000_000;
 
-/// What is asked for, with nothing left open.
+/// A complete experiment.
 pub(crate) struct Resolved {
     spec: Spec,
     question: Question,
-    /// What would do if test files find no room.
+    /// Advice for test files that do not fit.
     advice: Option<String>,
-    /// What is said where jobs for several targets have one.
+    /// Warning if jobs for several targets have only one.
     one_target: Option<String>,
-    /// Why arms do not alternate in slices.
+    /// Why arms do not alternate in slices, if they do not.
     whole_trials: Option<WholeTrials>,
 }
 
-/// What is to be found out.
+/// The question that the experiment answers.
 pub(crate) enum Question {
-    /// How the arms do, and differ.
+    /// How fast the arms are, and how they differ.
     Trials,
-    /// Where the caps of the targets are.
+    /// The caps of the targets.
     Caps(Box<Search>),
 }
 
-/// What a comparison is of.
+/// What a comparison compares.
 pub(crate) enum Comparison {
     Targets(Box<Resolved>),
     Saved(Box<SavedResults>),
@@ -80,7 +80,7 @@ impl Resolved {
         Self { spec, question, advice: None, one_target: None, whole_trials: None }
     }
 
-    /// What a run does, and a plan says; of a search for caps, what a rig makes its targets for.
+    /// The experiment; for a search for caps, the one that its targets are set up for.
     pub(crate) const fn spec(&self) -> &Spec {
         &self.spec
     }
@@ -89,7 +89,7 @@ impl Resolved {
         &self.question
     }
 
-    /// Why trials are not slices, if they are not.
+    /// Why trials are not slices, if they are whole.
     pub(crate) const fn whole_trials(&self) -> Option<&WholeTrials> {
         self.whole_trials.as_ref()
     }
@@ -98,7 +98,7 @@ impl Resolved {
         self.one_target.as_deref()
     }
 
-    /// An error with the advice behind it, if it is one for want of space.
+    /// Appends the advice to an error that is due to lack of space.
     pub(crate) fn advised<T>(&self, result: Result<T>) -> Result<T> {
         fit::advised(result, self.advice.as_deref())
     }
@@ -109,7 +109,7 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     let text = args.stack.as_deref().unwrap_or(DEFAULT_STACK);
     let Target::Stack(stack) = Target::parse(text)? else {
         return Err(usage(format!(
-            "peel takes a stack apart, and `{text}` is a path; write the layers, as in \
+            "`{text}` is a path, but peel needs a stack of layers; write one, as in \
              'file(path={text}, size=1G) + aes'"
         )));
     };
@@ -161,7 +161,8 @@ pub(crate) fn compare(args: &CompareArgs) -> Result<Comparison> {
     }
 }
 
-/// As [`compare`], of targets only; `place` gives arms other targets, before anything is looked at.
+/// Like [`compare`], for targets only; `place` replaces the targets of arms before they are
+/// examined.
 pub(crate) fn compare_placed(
     args: &CompareArgs,
     place: impl FnOnce(Draft) -> Result<Draft>,
@@ -184,8 +185,8 @@ fn refuse_pairs(args: &CompareArgs) -> Result<()> {
         return Ok(());
     }
     Err(usage(
-        "--pair is for results that are saved; of targets, compare each pair on its own: \
-         interleaved, it tells more",
+        "--pair is only for saved results; to compare targets, run iotax compare for each pair, \
+         which interleaves the two",
     ))
 }
 
@@ -209,7 +210,7 @@ fn targets(
     finish(draft, &args.measure.load, Path::new("."))
 }
 
-/// The spec of `iotax run`; `place` as for [`compare_placed`].
+/// The spec of `iotax run`; `place` as in [`compare_placed`].
 pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) -> Result<Resolved> {
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
@@ -217,7 +218,7 @@ pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) ->
     let is_judged =
         !args.gate.fail_if.is_empty() || load.phases.iter().any(|phase| phase.requires.is_some());
     let stop = match args.trials {
-        // Rules say when they have seen enough.
+        // Rules decide when there are enough trials.
         None if is_judged => Stop::default(),
         trials => {
             let trials = trials.unwrap_or(1);
@@ -235,7 +236,7 @@ pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) ->
     finish(draft, &args.load, Path::new("."))
 }
 
-/// An experiment file; options given beside it win.
+/// Reads an experiment file; options take precedence over it.
 fn experiment_file(
     path: &Path,
     args: &CompareArgs,
@@ -243,7 +244,9 @@ fn experiment_file(
 ) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
-            "the arms are those of the file: write --matrix into it, as [matrix]".to_owned(),
+            "--matrix does not apply to an experiment file; write the factors into its [matrix] \
+             table"
+                .to_owned(),
         ));
     }
     let text = read_argument(std::fs::read_to_string(path), || {
@@ -278,7 +281,7 @@ fn experiment_file(
     finish(draft, &args.measure.load, parent)
 }
 
-/// What `--before` and `--after` say, which win over a file.
+/// Sets the commands of `--before` and `--after`, which take precedence over a file.
 fn set_host_commands(draft: &mut Draft, args: &HostCommandArgs) -> Result<()> {
     if args.before.is_empty() && args.after.is_empty() {
         return Ok(());
@@ -291,7 +294,7 @@ fn set_host_commands(draft: &mut Draft, args: &HostCommandArgs) -> Result<()> {
     Ok(draft.set_host_commands(before, after, &std::env::current_dir()?)?)
 }
 
-/// The directory in which commands of an experiment file run.
+/// Sets the directory in which commands of an experiment file run.
 fn run_in(draft: &mut Draft, directory: &Path) -> Result<()> {
     let commands = draft.arms.iter_mut().filter_map(|arm| arm.host_commands.as_mut());
     for commands in commands {
@@ -300,10 +303,10 @@ fn run_in(draft: &mut Draft, directory: &Path) -> Result<()> {
     Ok(())
 }
 
-/// What drives each arm: later options win over earlier ones.
+/// Sets the load generator of each arm; later options take precedence.
 fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
     for text in asked {
-        // Names of arms may hold `=`, names of engines do not.
+        // Names of arms may contain `=`, names of engines do not.
         let (name, engine) = match text.rsplit_once('=') {
             Some((name, engine)) => (Some(name), engine),
             None => (None, text.as_str()),
@@ -314,8 +317,8 @@ fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
             "iperf3" => Driver::Iperf3,
             _ => {
                 return Err(usage(format!(
-                    "--engine {text}: there is no engine `{engine}`; write native, fio or iperf3, \
-                     as in --engine fio or --engine ARM=fio"
+                    "--engine {text}: unknown engine `{engine}`; use native, fio or iperf3, as in \
+                     --engine fio or --engine ARM=fio"
                 )));
             }
         };
@@ -323,7 +326,7 @@ fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
         let Some(first) = chosen.next() else {
             let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
             return Err(usage(format!(
-                "--engine {text}: there is no such arm; the arms are {}",
+                "--engine {text}: unknown arm; the arms are {}",
                 names.join(", ")
             )));
         };
@@ -333,12 +336,12 @@ fn engines(arms: &mut [Arm], asked: &[String]) -> Result<()> {
     Ok(())
 }
 
-/// A search engine in small, of a size that fits the stack.
+/// A small search engine workload, of a size that fits the stack.
 fn peel_search(stack: &Stack) -> Workload {
     let size_bytes = stack.size_bytes().unwrap_or(UNKNOWN_STACK_BYTES);
     match (stack.is_in_process(), stack.form()) {
         (true, _) => Workload::peel_search(size_bytes),
-        // File systems take a part for themselves, and slow down when they are nearly full.
+        // File systems use some of the space, and slow down when they are nearly full.
         (false, Form::Directory) => Workload::peel_search_in_system(size_bytes / 4 * 3),
         (false, _) => Workload::peel_search_in_system(size_bytes),
     }
@@ -353,19 +356,19 @@ fn changes(args: &LoadArgs) -> Result<Changes> {
     })
 }
 
-/// With what the options say about caps.
+/// Applies the options about caps.
 fn with_caps(draft: Draft, args: &MeasureArgs) -> Result<Draft> {
     let cloud = documented::choice(&args.documented, draft.targets().count())?;
     let side_runs = side_runs(SideRuns { depth_check: true, ..SideRuns::default() }, args)?;
     Ok(Draft { cloud, side_runs, hold_ns: hold(args)?, ..draft })
 }
 
-/// How long each arm is held under load, if that is asked for, in nanoseconds.
+/// The time of `--hold` in nanoseconds, if given.
 fn hold(args: &MeasureArgs) -> Result<Option<u64>> {
     option("--hold", args.hold.hold.as_deref(), parse_duration)
 }
 
-/// Refuses to hold arms where that shows nothing, or cannot be done.
+/// Refuses `--hold` if it would show nothing or is not possible.
 fn refuse_hold(draft: &Draft, whole: Option<&WholeTrials>) -> Result<()> {
     if draft.hold_ns.is_some()
         && let Some(whole) = whole
@@ -377,7 +380,7 @@ fn refuse_hold(draft: &Draft, whole: Option<&WholeTrials>) -> Result<()> {
     Ok(draft.validate_hold()?)
 }
 
-/// What is run beside the arms: options win over `asked`.
+/// The side runs; options take precedence over `asked`.
 fn side_runs(asked: SideRuns, args: &MeasureArgs) -> Result<SideRuns> {
     let CapArgs { below_cap, no_depth_check } = args.caps;
     Ok(SideRuns {
@@ -388,7 +391,7 @@ fn side_runs(asked: SideRuns, args: &MeasureArgs) -> Result<SideRuns> {
     })
 }
 
-/// How long each arm may be drained, if that is asked for, in nanoseconds.
+/// The time of `--drain` in nanoseconds, if given.
 fn drain(args: &LoadArgs) -> Result<Option<u64>> {
     option("--drain", args.drain.as_deref(), parse_duration)
 }
@@ -415,7 +418,7 @@ fn stop(args: &CertaintyArgs, base: Stop) -> Result<Stop> {
     Ok(stop)
 }
 
-/// The value of an option, whose name is said if it cannot be read.
+/// Parses the value of an option; errors name the option.
 pub(crate) fn option<T>(
     name: &str,
     text: Option<&str>,
@@ -424,14 +427,14 @@ pub(crate) fn option<T>(
     text.map(parse).transpose().with_context(|| format!("option {name}"))
 }
 
-/// The seed asked for, or one from the clock: short enough to be typed again.
+/// The given seed, or one from the clock that is short enough to type.
 fn seed(asked: Option<u64>) -> u64 {
     let nanosecond = Timestamp::now().as_nanosecond();
     asked.unwrap_or_else(|| u64::try_from(nanosecond.rem_euclid(1_000_000_007)).unwrap_or(1))
 }
 
-/// Names what drives each arm, and fits test files to the room there is. Paths count from
-/// `directory`, so that a record says where it was measured.
+/// Completes the draft: engines, absolute paths, and test files that fit the available space.
+/// Relative paths start at `directory`.
 fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolved> {
     rules::refuse_undecidable(&draft)?;
     let one_target = draft.bind_targets()?;
@@ -452,13 +455,13 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     Ok(Resolved { spec, question, advice, one_target, whole_trials })
 }
 
-/// Recommends fio for what native engines cannot do only where the fio that is here can do it.
+/// Removes the advice to use fio if the installed fio cannot run the workload either.
 fn for_fio(beyond: Beyond, spec: &Draft, args: &LoadArgs) -> Beyond {
     let check = |workload: &Workload, arm: &Arm| {
         let mut workload = workload.clone();
-        // That one is left out, says the advice.
+        // The advice says to leave out verify.
         workload.jobs.iter_mut().for_each(|job| job.verify = false);
-        // The fio of another machine may be another one.
+        // Another machine may have another version of fio.
         if args.agent.is_empty() {
             iotax_load::Fio::find()?.check(&workload, &arm.target)
         } else {
@@ -468,14 +471,14 @@ fn for_fio(beyond: Beyond, spec: &Draft, args: &LoadArgs) -> Beyond {
     let arms = || spec.arms.iter().filter(|arm| arm.driver != Driver::Fio);
     let refused = spec.phases().find_map(|phase| arms().find_map(|arm| check(phase, arm).err()));
     match refused {
-        // The engines that cannot do it are the native ones.
+        // The advice is about native engines.
         Some(iotax_load::Error::NotWithFio { why }) => beyond.without_fio(why),
         Some(other) => beyond.without_fio(other.to_string()),
         None => beyond,
     }
 }
 
-/// What another program cannot do, or must not, is known before it is looked for.
+/// Refuses what fio or iperf3 cannot or must not do, before looking for the program.
 fn refuse_with_programs(spec: &Draft) -> Result<()> {
     for arm in &spec.arms {
         for workload in spec.phases() {

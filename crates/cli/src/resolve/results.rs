@@ -1,5 +1,4 @@
-//! Saved results in the place of targets, iotax's own and those of other tools: they are read, and
-//! nothing is run.
+//! Reads saved results of iotax and other tools instead of running targets.
 
 use std::path::{Path, PathBuf};
 
@@ -18,21 +17,21 @@ use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{Answer, Finished};
 use crate::session::Destination;
 
-/// Results that are there already, as an experiment.
+/// Saved results, as an experiment.
 pub(crate) struct SavedResults(Results);
 
-/// The comparison, if the arms are results: records of iotax, files of fio, `DiskSpd` or `iotax run`;
-/// several of one arm with commas between, or under its name again. `None` if they are targets to
-/// drive load at.
+/// The comparison, if the arms are results: records of iotax, files of fio, `DiskSpd` or `iotax
+/// run`. Several results of one arm are separated by commas, or repeat its name. `None` for
+/// targets.
 ///
 /// # Errors
-/// If some are results and others are not, or a file that must be a result is none.
+/// If only some arms are results, or a file that must be a result is not one.
 pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<SavedResults>> {
     let Some((arms, notes)) = arms(written, args)? else { return Ok(None) };
     refuse_what_runs(args)?;
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
-            "there is nothing to compare {} with; iotax report shows it alone",
+            "there is no other arm to compare {} with; add one, or show this one with iotax report",
             only.name()
         )));
     }
@@ -51,7 +50,7 @@ pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<Sa
     Ok(Some(SavedResults(results)))
 }
 
-/// Results of one thing, as `iotax report FILE...` has them.
+/// Result files as one arm, for `iotax report FILE...`.
 pub(crate) fn report(args: &ReportArgs) -> Result<SavedResults> {
     let name = match args.paths.as_slice() {
         [file] => short(file, "result"),
@@ -69,10 +68,10 @@ fn read(arms: Vec<SavedArm>, stop: Stop) -> Result<Results> {
 }
 
 impl SavedResults {
-    /// What they say, and a record of them, which can be shown again without the files.
+    /// Analyses the results, and writes a record that can be shown again without the files.
     ///
     /// # Errors
-    /// If it cannot be written.
+    /// If the record cannot be written.
     pub(crate) fn finished(self, destination: Option<&Destination>) -> Result<Finished> {
         let Self(results) = self;
         let mut phases = Phases::new(&results.experiment);
@@ -96,7 +95,7 @@ fn keep(destination: &Destination, results: &Results) -> Result<Held> {
     Ok(dir)
 }
 
-/// Of each arm something must have been measured, in whatever job.
+/// Success if every arm has a measurement in at least one job.
 fn ended(parts: &[AnalyzedPhase]) -> Exit {
     let has = |at: usize| {
         parts.iter().any(|(_, part)| part.arms.get(at).is_some_and(|arm| arm.trials > 0))
@@ -105,7 +104,7 @@ fn ended(parts: &[AnalyzedPhase]) -> Exit {
     if measured { Exit::Done } else { Exit::Failed }
 }
 
-/// The arms with their results, and what is missing of them, for people.
+/// The arms with their results, and notes on missing ones.
 type SavedArms = (Vec<SavedArm>, Vec<String>);
 
 fn arms(written: &Written, args: &CompareArgs) -> Result<Option<SavedArms>> {
@@ -126,9 +125,8 @@ fn arms(written: &Written, args: &CompareArgs) -> Result<Option<SavedArms>> {
         (None, _) => return Ok(None),
         (Some(result), Some(live)) => {
             return Err(usage(format!(
-                "{result} is a result, and {live} is none: what was measured then cannot be \
-                 compared with what would be measured now; give results for all arms, or targets \
-                 for all"
+                "{result} is a saved result, but {live} is not; saved results cannot be compared \
+                 with new measurements: give results for all arms, or targets for all"
             )));
         }
         (Some(_), None) => {}
@@ -151,7 +149,7 @@ fn arms(written: &Written, args: &CompareArgs) -> Result<Option<SavedArms>> {
     Ok(Some((arms, notes)))
 }
 
-/// Leaves out combinations of which there is no file, and says which.
+/// Leaves out combinations without a file, and returns a note for each.
 fn drop_missing(arms: &mut Vec<Arm>, files: &mut Vec<Option<Vec<PathBuf>>>) -> Vec<String> {
     let is_missing = |arm: &Arm| {
         let path = arm.target.path();
@@ -163,21 +161,22 @@ fn drop_missing(arms: &mut Vec<Arm>, files: &mut Vec<Option<Vec<PathBuf>>>) -> V
             let (arm, _) = (arms.remove(at), files.remove(at));
             let levels: Vec<String> =
                 arm.levels.iter().map(|own| format!("{}={}", own.factor, own.level)).collect();
-            notes.push(format!("no result of {}: there is no {}", levels.join(", "), arm.target));
+            let levels = levels.join(", ");
+            notes.push(format!("no result for {levels}: {} does not exist", arm.target));
         }
     }
     notes.reverse();
     notes
 }
 
-/// `after` for `runs/after.json`, `enc` for `runs/day-1#enc`; of a directory its whole name.
+/// `after` for `runs/after.json`, `enc` for `runs/day-1#enc`; the whole name of a directory.
 fn short(file: &Path, else_name: &str) -> String {
     let name = if file.is_dir() { file.file_name() } else { file.file_stem() };
     let name = name.map(|name| name.to_string_lossy().into_owned());
     name.filter(|name| !name.is_empty()).unwrap_or_else(|| else_name.to_owned())
 }
 
-/// The files of an arm, if they are results. Those of a matrix `may_lack` some.
+/// The files of an arm, if they are results. An arm of a matrix `may_lack` some.
 fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<PathBuf>>> {
     let Some(path) = arm.target.path() else { return Ok(None) };
     let files = listed(path);
@@ -192,8 +191,8 @@ fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<Pat
         let extension = file.extension().unwrap_or_default();
         extension == "json" || extension == "xml"
     };
-    // With a workload a file may be meant to be read from, whatever its name. Without one it cannot
-    // be a target, so it must be meant as a result: say why it is none.
+    // With a workload, a file with any name may be a target. Without one it must be a result, so
+    // report why it is not one.
     if !has_workload {
         let is_there = |file: &&PathBuf| !may_lack || file.exists();
         for file in files.iter().filter(|file| is_named_so(file)).filter(is_there) {
@@ -204,7 +203,7 @@ fn files(arm: &Arm, has_workload: bool, may_lack: bool) -> Result<Option<Vec<Pat
     Ok(None)
 }
 
-/// A file of that name, or the files of a list with commas.
+/// The file of this name, or the files of a list with commas.
 fn listed(path: &Path) -> Vec<PathBuf> {
     match path.to_str() {
         Some(text) if text.contains(',') && !path.exists() => {
@@ -215,7 +214,7 @@ fn listed(path: &Path) -> Vec<PathBuf> {
     }
 }
 
-/// Options that say how to run.
+/// Refuses options that say how to run.
 fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
     let (load, certainty) = (&args.measure.load, &args.measure.certainty);
     let given = [
@@ -239,20 +238,19 @@ fn refuse_what_runs(args: &CompareArgs) -> Result<()> {
     ];
     match given.iter().find(|(_, is_given)| *is_given) {
         Some((option, _)) => Err(usage(format!(
-            "{option} says how to run a load, and these are results of runs: nothing is run; leave \
-             it out"
+            "{option} has no effect on saved results, because nothing is run; leave it out"
         ))),
         None => Ok(()),
     }
 }
 
-// What was saved is read, and never driven at.
+// Results are never a target.
 
-/// Refuses targets, and the `scratch` directory of stacks that make files, that are or lie in results
-/// of an earlier run. Those of other hosts are not known here.
+/// Refuses targets, and the `scratch` directory of stacks that make files, in results of an earlier
+/// run. Targets on other hosts are not checked.
 ///
 /// # Errors
-/// If one does.
+/// If a path is a results directory or in one.
 pub(crate) fn refuse_targets<'a>(
     targets: impl IntoIterator<Item = &'a Target>,
     scratch: &Path,
@@ -279,16 +277,16 @@ fn uses_scratch(target: &Target) -> bool {
 /// Refuses one path.
 ///
 /// # Errors
-/// If it is or lies in results of an earlier run.
+/// If it is a results directory or in one.
 pub(crate) fn refuse_path(path: &Path) -> Result<()> {
     let Some(dir) = record_around(path) else { return Ok(()) };
     let is_it = path.canonicalize().is_ok_and(|path| path == dir);
     let shown = path.display();
     let what = if is_it {
-        format!("{shown} holds the results of an earlier iotax run")
+        format!("{shown} contains the results of an earlier iotax run")
     } else {
         format!(
-            "{shown} lies in {}, which holds the results of an earlier iotax run",
+            "{shown} is in {}, which contains the results of an earlier iotax run",
             dir.display()
         )
     };
@@ -298,5 +296,7 @@ pub(crate) fn refuse_path(path: &Path) -> Result<()> {
     } else {
         format!(", iotax compare {name} OTHER compares them with others")
     };
-    Err(usage(format!("{what}: no load is driven there; iotax report {name} shows them{compared}")))
+    Err(usage(format!(
+        "{what}, so iotax runs no load there; iotax report {name} shows them{compared}"
+    )))
 }

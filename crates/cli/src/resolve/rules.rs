@@ -1,4 +1,4 @@
-//! Rules that nothing could break or keep, because too little would be measured.
+//! Reads rules, and refuses those that could never be decided because too little is measured.
 
 use std::collections::BTreeSet;
 
@@ -14,10 +14,10 @@ use iotax_record::{ExperimentHead, Reader, SearchHead, Trial};
 use crate::args::{Format, GateArgs, Undecided};
 use crate::exit::{Context as _, Result, usage};
 
-/// Blocks to advise: the fewest of all decide only on a disk without any noise.
+/// Blocks to recommend: the minimum decides only on a disk without noise.
 const ENOUGH: u32 = 10;
 
-/// Refuses rules that no outcome of this run decides.
+/// Refuses rules that this run cannot decide.
 pub(super) fn refuse_undecidable(spec: &Draft) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| refuse_with_few_blocks(spec, rule))
 }
@@ -29,8 +29,8 @@ fn refuse_with_few_blocks(spec: &Draft, rule: &Rule) -> Result<()> {
     let most = spec.stop.max_blocks;
     if most < needed {
         return Err(usage(format!(
-            "`{rule}` can never be decided with {option} {most}: it takes {needed} {unit} at \
-             least, and more where trials vary; use {option} {ENOUGH}, or leave {option} out"
+            "`{rule}` can never be decided with {option} {most}: it needs at least {needed} \
+             {unit}, and more if trials vary; use {option} {ENOUGH}, or leave {option} out"
         )));
     }
     let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| is_as_long_as_planned(spec)) else {
@@ -41,8 +41,8 @@ fn refuse_with_few_blocks(spec: &Draft, rule: &Rule) -> Result<()> {
     if shortest_ns > limit_ns {
         let enough_ns = block_ns.saturating_mul(ENOUGH.into());
         return Err(usage(format!(
-            "`{rule}` can never be decided within --max-time {}: it takes {needed} {unit} at \
-             least, which is {} of load; use --max-time {} or shorter trials (--time)",
+            "`{rule}` can never be decided within --max-time {}: it needs at least {needed} \
+             {unit}, which take {}; use --max-time {} or shorter trials (--time)",
             format_duration(limit_ns),
             format_duration(shortest_ns),
             format_duration(whole_seconds(enough_ns))
@@ -51,7 +51,7 @@ fn refuse_with_few_blocks(spec: &Draft, rule: &Rule) -> Result<()> {
     Ok(())
 }
 
-/// Whether no job ends a trial before its time.
+/// Whether every trial lasts for its planned time.
 fn is_as_long_as_planned(spec: &Draft) -> bool {
     let mut jobs = spec.phases().flat_map(|phase| &phase.jobs);
     jobs.all(|job| job.bound == Bound::Time && !job.ends_all)
@@ -62,7 +62,7 @@ fn whole_seconds(ns: u64) -> u64 {
     ns.div_ceil(SECOND_NS).saturating_mul(SECOND_NS)
 }
 
-/// Refuses rules that these results cannot decide, since there are too few of an arm.
+/// Refuses rules that these results cannot decide because an arm has too few.
 pub(super) fn refuse_undecided_by(spec: &Draft, trials: &[Trial]) -> Result<()> {
     spec.fail_if.iter().try_for_each(|rule| {
         let needed = fewest(spec, rule);
@@ -77,14 +77,14 @@ pub(super) fn refuse_undecided_by(spec: &Draft, trials: &[Trial]) -> Result<()> 
         let results =
             if results == 1 { "one result".to_owned() } else { format!("{results} results") };
         Err(usage(format!(
-            "`{rule}` can never be decided with {results} of {name}: it takes {needed} of each arm \
-             at least, and more where results vary; measure more often, and name all results of an \
-             arm with commas between"
+            "`{rule}` can never be decided with {results} of {name}: it needs at least {needed} of \
+             each arm, and more if results vary; measure more often, and list all results of an \
+             arm, separated by commas"
         )))
     })
 }
 
-/// The arms that a rule rests on.
+/// The arms that a rule depends on.
 fn arms_behind(spec: &Draft, rule: &Rule) -> BTreeSet<usize> {
     match rule.condition {
         Condition::SlowerBy(_) => {
@@ -101,10 +101,10 @@ fn arms_behind(spec: &Draft, rule: &Rule) -> BTreeSet<usize> {
 
 const OPTION: &str = "option --fail-if";
 
-/// The rules asked for, in the place of those that `spec` has.
+/// Replaces the rules of `spec` by those of the options, if there are any.
 ///
 /// # Errors
-/// A rule that is none, or about nothing there is; a `format` that tells of rules, without any.
+/// If a rule cannot be read or applies to nothing, or if `format` needs rules and there are none.
 pub(super) fn set(spec: &mut Draft, args: &GateArgs, format: Format) -> Result<()> {
     if !args.fail_if.is_empty() {
         spec.fail_if = parsed(args)?;
@@ -114,7 +114,7 @@ pub(super) fn set(spec: &mut Draft, args: &GateArgs, format: Format) -> Result<(
     refuse_without_rules(args, format, &spec.fail_if)
 }
 
-/// A record, with the rules that are asked for now.
+/// Applies the rules of the options to a record.
 ///
 /// # Errors
 /// As for an experiment.
@@ -127,7 +127,7 @@ pub(crate) fn of_record(
     Ok(reader)
 }
 
-/// A search for caps that was made, held against the rules that are asked for now.
+/// Judges a recorded search for caps by the rules of the options.
 ///
 /// # Errors
 /// As for an experiment.
@@ -142,7 +142,7 @@ pub(crate) fn of_caps(
     Ok((head, caps))
 }
 
-/// The same of a search for caps.
+/// Like [`set`], for a search for caps.
 pub(super) fn set_in_search(
     search: &mut SearchDraft,
     args: &GateArgs,
@@ -171,13 +171,13 @@ fn parsed(args: &GateArgs) -> Result<Vec<Rule>> {
 /// `--undecided` and a format that shows the outcome of rules require some.
 fn refuse_without_rules(args: &GateArgs, format: Format, rules: &[Rule]) -> Result<()> {
     if rules.is_empty() && args.undecided.is_some() {
-        return Err(usage("--undecided is about rules, and there are none: add --fail-if"));
+        return Err(usage("--undecided needs a rule; add --fail-if"));
     }
     if !rules.is_empty() || !matches!(format, Format::Junit | Format::Github) {
         return Ok(());
     }
     let name = format.to_possible_value().map_or_else(String::new, |value| value.get_name().into());
     Err(usage(format!(
-        "--format {name} tells what became of rules, and there are none: add --fail-if"
+        "--format {name} shows the outcome of rules, but there are none; add --fail-if"
     )))
 }

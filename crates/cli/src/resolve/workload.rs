@@ -1,5 +1,5 @@
-//! What WORKLOAD stands for: a built-in workload or suite, a job file of fio, a command line of
-//! fio or `DiskSpd`.
+//! Reads WORKLOAD: a built-in workload or suite, a fio job file, or a command line of fio or
+//! `DiskSpd`.
 
 use std::fs::{self, File};
 use std::io::Read as _;
@@ -12,10 +12,10 @@ use iotax_experiment::{Draft, Factor, Workload, varied};
 
 use crate::exit::{Result, read_argument, usage};
 
-/// A job file is text that people write; nobody has written this much.
+/// Limit for job files, far above what people write.
 const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
 
-/// The phases of a load, and the name of the whole where there are several.
+/// The phases of a load, and their common name if there are several.
 pub(crate) struct Load {
     /// At least one.
     pub phases: Vec<Workload>,
@@ -23,8 +23,7 @@ pub(crate) struct Load {
 }
 
 impl Load {
-    /// Reads what the user wrote for WORKLOAD. A name that is built in comes first, then a file that
-    /// exists, then a command line.
+    /// Reads WORKLOAD: a built-in name, otherwise an existing file, otherwise a command line.
     pub(crate) fn read(text: &str) -> Result<Self> {
         if Workload::preset_names().any(|name| name == text) {
             return Ok(Workload::preset(text)?.into());
@@ -58,7 +57,7 @@ impl Load {
         Ok(Self::new(phases, tool.name()))
     }
 
-    /// A job file, or a script of command lines; what it includes is beside it, as fio has it.
+    /// Reads a job file or a script. As in fio, included files are next to it.
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
         let name = path.display().to_string();
@@ -74,7 +73,7 @@ impl Load {
         Ok(Self::new(phases, &stem))
     }
 
-    /// With each combination of levels of these factors as a phase of its own.
+    /// Makes a phase of each combination of levels of these factors.
     pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), iotax_experiment::Error> {
         if factors.is_empty() {
             return Ok(());
@@ -85,7 +84,7 @@ impl Load {
         Ok(())
     }
 
-    /// The experiment that `build` makes of the phases.
+    /// The experiment that `build` makes from the phases.
     pub(crate) fn into_draft(
         self,
         build: impl FnOnce(Vec<Workload>) -> Result<Draft, iotax_experiment::Error>,
@@ -103,7 +102,7 @@ impl From<Workload> for Load {
     }
 }
 
-/// Whether a text is the name of a workload or a suite, or a command line: it cannot be a target.
+/// Whether a text is the name of a workload or suite, or a command line, and so cannot be a target.
 pub(crate) fn is_workload(text: &str) -> bool {
     let is_built_in = Workload::preset_names().any(|known| known == text) || is_suite(text);
     is_built_in || tool(text).is_some() && !Path::new(text).exists()
@@ -113,19 +112,19 @@ fn is_suite(name: &str) -> bool {
     Workload::suite_names().any(|suite| suite == name)
 }
 
-/// Whether a file is a script, by its name or its first line.
+/// Whether a file is a script, judged by its name or first line.
 fn is_script(path: &Path, text: &str) -> bool {
     let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
     ["sh", "bash", "bat", "cmd", "ps1"].iter().any(|known| extension == *known)
         || text.trim_start_matches('\u{feff}').starts_with("#!")
 }
 
-/// What a file names: files that lie beside it, variables and facts of this machine.
+/// Resolves what a job file refers to: files next to it, variables, and facts of this machine.
 pub(crate) struct Beside {
     directory: PathBuf,
 }
 
-/// What `file` names.
+/// The resolver for `file`.
 pub(crate) fn beside(file: &Path) -> Beside {
     Beside { directory: file.parent().unwrap_or(Path::new("")).to_owned() }
 }
@@ -160,34 +159,34 @@ fn job_text(path: &Path) -> Result<String> {
     let mut file = read_argument(File::open(path), context)?.take(MAX_JOB_FILE_BYTES + 1);
     read_argument(file.read_to_string(&mut text), context)?;
     if text.len() as u64 > MAX_JOB_FILE_BYTES {
-        return Err(refused("it is larger than 1 MiB, which no job file is"));
+        return Err(refused("it is larger than 1 MiB, too large for a job file"));
     }
     Ok(text)
 }
 
-/// What is said of a result in the place of a job file.
+/// The error for a result that is passed as a job file.
 fn result_instead(name: &str, tool: Source) -> String {
     match tool {
         Source::Fio | Source::Iperf3 | Source::Knb | Source::K8sNetperf => format!(
-            "{name} is a result of {}, and no job file; iotax report {name} shows it, and iotax \
-             compare puts two of them side by side",
+            "{name} is a result of {}, not a job file; show it with iotax report {name}, or compare \
+             two results with iotax compare",
             tool.name()
         ),
         Source::Diskspd => format!(
-            "{name} is a result of DiskSpd, and no job file; results in XML (diskspd -Rxml) are \
-             shown by iotax report, and compared by iotax compare"
+            "{name} is a result of DiskSpd, not a job file; iotax report and iotax compare read \
+             results in XML (diskspd -Rxml)"
         ),
     }
 }
 
 fn unknown(text: &str) -> String {
     if matches!(text, "fio" | "diskspd") {
-        return format!("`{text}` alone does nothing; paste its options, too: '{text} ...'");
+        return format!("`{text}` needs options; paste the whole command line: '{text} ...'");
     }
     let error = Workload::preset(text).expect_err("looked for before");
     let suites: Vec<&str> = Workload::suite_names().collect();
     format!(
-        "{error}\nsuites: {}\nor a job file (job.fio), or a command line ('fio --name=...', \
+        "{error}\nsuites: {}\nor give a job file (job.fio) or a command line ('fio --name=...', \
          'diskspd -b64K ...')",
         suites.join(", ")
     )
@@ -199,7 +198,7 @@ mod tests {
 
     #[test]
     fn a_name_that_is_not_known_is_answered() {
-        assert!(unknown("fio").contains("paste its options"));
+        assert!(unknown("fio").contains("paste the whole command line"));
         assert!(unknown("fiona").contains("suites:"));
     }
 
@@ -213,9 +212,9 @@ mod tests {
             error.to_string()
         };
         let text = "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n";
-        assert!(said("a.txt", text).contains("is a result of DiskSpd, and no job file"));
+        assert!(said("a.txt", text).contains("is a result of DiskSpd, not a job file"));
         let json = "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []\n}\n";
-        assert!(said("a.json", json).contains("is a result of fio, and no job file"));
+        assert!(said("a.json", json).contains("is a result of fio, not a job file"));
     }
 
     #[test]
