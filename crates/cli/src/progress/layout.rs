@@ -1,17 +1,18 @@
-//! One line that never wraps: what matters least is left out first, and the rest is cut.
+//! Fits the progress line into the terminal: leaves out the least important parts, then cuts the
+//! rest.
 
 use textwrap::core::display_width;
 
-/// Columns that are never written to: a terminal may wrap a line that fills them.
+/// Columns that stay empty, because a terminal may wrap a line that fills all of them.
 const SPARE: usize = 1;
 const SEPARATOR: &str = " · ";
 const CUT: char = '…';
 
-/// A part of the line, in the order in which they are read.
+/// A part of the line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Part {
     pub text: String,
-    /// Parts of a higher rank are left out first; those of rank 0 never are.
+    /// Parts of a higher rank are left out first, and parts of rank 0 never.
     pub rank: u8,
 }
 
@@ -21,7 +22,7 @@ impl Part {
     }
 }
 
-/// The parts that fit in so many columns.
+/// The line, with the parts that fit into this number of columns.
 pub(super) fn fit(title: &str, parts: &[Part], columns: usize) -> String {
     let room = columns.saturating_sub(SPARE);
     let highest = parts.iter().map(|part| part.rank).max().unwrap_or(0);
@@ -35,7 +36,7 @@ pub(super) fn fit(title: &str, parts: &[Part], columns: usize) -> String {
     shown.unwrap_or_else(|| cut(&line(0), room))
 }
 
-/// The beginning of `text`, with a sign that it goes on if it does.
+/// `text`, cut with an ellipsis if it does not fit.
 pub(super) fn cut(text: &str, room: usize) -> String {
     if display_width(text) <= room {
         return text.to_owned();

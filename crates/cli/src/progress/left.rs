@@ -1,39 +1,40 @@
-//! How long it takes to a verdict: the blocks that the slowest comparison still needs, at the pace so far.
+//! Estimates the time to a verdict: the blocks that the slowest comparison still needs, at the pace
+//! so far.
 
 use std::time::{Duration, Instant};
 
-/// Blocks after which a change of pace is believed by half.
+/// Blocks after which a new pace counts as much as the old one.
 const INERTIA: f64 = 4.0;
 
-/// Blocks done and to be done, and the time that they take.
+/// Finished and remaining blocks, and the time that they take.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Left {
-    /// After which nothing new begins.
+    /// Time limit, after which no block starts.
     ends: Option<Instant>,
-    /// Time of a block: ramp and measured time only, until some are over.
+    /// Time of a block; until some have finished, only ramp and measured time.
     block: Duration,
-    /// Trials are not as long as they were, so that the next block tells how long a block takes.
+    /// The length of trials has changed, so the next block shows how long a block takes.
     is_new: bool,
-    /// Blocks that are over, and when the last was.
+    /// Finished blocks, and when the last one finished.
     done: u32,
     at: Instant,
-    /// When the verdict is expected; `None`: not within what the run may take.
+    /// When the verdict is expected; `None` if not within the limits of the run.
     verdict: Option<Instant>,
     most: u32,
 }
 
-/// What is left, for people.
+/// The remaining time, to be shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Remaining {
-    /// Until there is a verdict; `None` if none is in sight.
+    /// Until the verdict; `None` if none is expected.
     pub verdict: Option<Duration>,
     /// Until the limit; `None` if that is the same.
     pub limit: Option<Duration>,
 }
 
 impl Left {
-    /// `block`: without switching; `first`: blocks until something is known; `most`: blocks that may be run;
-    /// `limit`: time that is left for all.
+    /// `block`: time without switching; `first`: blocks until the first look; `most`: maximum
+    /// number of blocks; `limit`: time limit.
     pub(super) fn new(
         started: Instant,
         block: Duration,
@@ -45,7 +46,7 @@ impl Left {
         new.expecting(Some(first))
     }
 
-    /// So many blocks are over now.
+    /// Sets the number of finished blocks.
     pub(super) fn done(&mut self, blocks: u32, now: Instant) {
         let since = blocks.saturating_sub(self.done);
         if since == 0 {
@@ -61,18 +62,18 @@ impl Left {
         (self.done, self.at, self.is_new) = (blocks, now, false);
     }
 
-    /// Blocks take another time from now on, so that nothing is known of the end.
+    /// Forgets the pace, because blocks take another time from now on.
     pub(super) fn forget_pace(&mut self) {
         (self.is_new, self.verdict) = (true, None);
     }
 
-    /// A verdict takes so many blocks in all; `None`: no number of them would do.
+    /// Sets the total number of blocks for a verdict; `None` if no number is enough.
     pub(super) fn expect(&mut self, blocks: Option<u32>) {
         *self = self.expecting(blocks);
     }
 
     fn expecting(self, blocks: Option<u32>) -> Self {
-        // There is another block at least, or this would be over.
+        // At least one block follows, or the run would have ended.
         let blocks = blocks.map(|blocks| blocks.max(self.done + 1)).filter(|n| *n <= self.most);
         let more = blocks.map(|blocks| self.block.saturating_mul(blocks - self.done));
         let verdict = more.and_then(|more| self.at.checked_add(more));

@@ -1,5 +1,5 @@
-//! The progress line: the comparison that takes longest to decide, and the time left to its verdict. On
-//! stderr, only on a terminal.
+//! The progress line: the comparison that takes longest to decide, and the time to its verdict. On
+//! stderr, and only on a terminal.
 
 mod layout;
 mod left;
@@ -25,38 +25,38 @@ use self::left::{Left, Remaining};
 use self::running::{Running, seconds};
 use crate::output::say;
 
-/// The line is drawn this often, however often something happens.
+/// Interval at which the line is redrawn.
 const REDRAWN: Duration = Duration::from_millis(200);
-/// Shorter trials change too fast to be named.
+/// Shorter trials change too fast to show their names.
 const NAMED: Duration = Duration::from_secs(1);
 /// Columns of the spinner.
 const SPINNER: usize = 2;
 
-/// Shows how a run goes.
+/// Shows the progress of a run.
 pub(crate) struct ProgressLine {
     bar: ProgressBar,
     shown: Arc<Mutex<Moment>>,
     running: Running,
-    /// All of it, at most.
+    /// Maximum time of the whole run.
     longest: Duration,
-    /// Of the first trial.
+    /// Start of the first trial.
     started: Option<Instant>,
     plan: Option<Plan>,
-    /// Slices were given up for whole trials.
+    /// The run has changed from slices to whole trials.
     is_whole: bool,
     rounds: u32,
 }
 
-/// What is going on, to be laid out whenever the line is drawn.
+/// The current state, laid out whenever the line is drawn.
 #[derive(Default)]
 struct Moment {
-    /// What is run, where it is not the experiment itself.
+    /// Name of a side run; empty for the experiment itself.
     title: String,
-    /// Trial, pass or step under way.
+    /// The current trial, pass or step.
     what: String,
     /// The comparison that takes longest to decide.
     slowest: String,
-    /// How many of several have a verdict.
+    /// How many of several comparisons have a verdict.
     others: String,
     left: Option<Left>,
 }
@@ -68,7 +68,7 @@ impl Moment {
             remaining.unwrap_or(Remaining { verdict: None, limit: None });
         let verdict = verdict.map(|left| format!("~{} left", seconds(left)));
         let limit = limit.map(|left| format!("at most {}", seconds(left)));
-        // One of them is always there.
+        // One of the two is always shown.
         let rank_of_limit = if verdict.is_some() { 3 } else { 0 };
         let rank_of_what = u8::from(!self.slowest.is_empty());
         let parts = [
@@ -84,8 +84,8 @@ impl Moment {
 }
 
 impl ProgressLine {
-    /// A line for `plan`; hidden if `quiet` or if stderr is no terminal. Between
-    /// events it follows the counters of the load, `live`.
+    /// A line for `plan`, hidden if `quiet` or if stderr is not a terminal. Between events, it
+    /// follows `live`, the counters of the load.
     pub(crate) fn new(plan: &Plan, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let longest = Duration::from_nanos(plan.duration_ns().1);
         let mut of_plan = Self::of_search(longest, live, quiet);
@@ -93,7 +93,7 @@ impl ProgressLine {
         of_plan
     }
 
-    /// The same for a search for caps that takes about so long.
+    /// A line for a search for caps that takes about `longest`.
     pub(crate) fn of_search(longest: Duration, live: &Arc<LoadProgress>, quiet: bool) -> Self {
         let running = Running::of(Arc::clone(live));
         let shown = Arc::new(Mutex::new(Moment::default()));
@@ -101,7 +101,7 @@ impl ProgressLine {
         let draw = move |_: &_, out: &mut dyn fmt::Write| {
             let (load, columns) = (load.text(), textwrap::termwidth());
             let text = locked(&moment).line(&load, Instant::now(), columns.saturating_sub(SPINNER));
-            // Nobody can be told that the line could not be written.
+            // There is no way to report that the line could not be written.
             let _ = out.write_str(&text);
         };
         let style = ProgressStyle::with_template("{spinner} {line}")
@@ -117,24 +117,24 @@ impl ProgressLine {
         Self { bar, shown, running, longest, started: None, plan: None, is_whole: false, rounds: 0 }
     }
 
-    /// The line with a title in front.
+    /// Puts a title in front of the line.
     #[must_use]
     pub(crate) fn titled(self, title: &str) -> Self {
         self.shown().title = format!("{title}: ");
         self
     }
 
-    /// Shows how far the rig is.
+    /// Shows the progress of the rig.
     pub(crate) fn preparing(&self, progress: &Preparing<'_>) {
         match *progress {
             Preparing::Filling { done_bytes, size_bytes, .. } => {
                 self.laying_out(done_bytes, size_bytes);
             }
-            Preparing::Making { arm } => self.shown().what = format!("making {arm}"),
+            Preparing::Making { arm } => self.shown().what = format!("creating {arm}"),
         }
     }
 
-    /// Shows how far the laying out of files is.
+    /// Shows the progress of writing test files.
     pub(crate) fn laying_out(&self, done_bytes: u64, total_bytes: u64) {
         let percent =
             set_percent((done_bytes * 100).checked_div(total_bytes).unwrap_or(100) as f64);
@@ -142,12 +142,12 @@ impl ProgressLine {
         self.shown().what = format!("writing {total} of test data: {percent}");
     }
 
-    /// Shows something that takes a moment.
+    /// Shows a short step.
     pub(crate) fn briefly(&self, what: &str) {
         what.clone_into(&mut self.shown().what);
     }
 
-    /// Does something that prints elsewhere, without the line in between.
+    /// Hides the line while `print` prints.
     pub(crate) fn aside<T>(&self, print: impl FnOnce() -> T) -> T {
         self.bar.suspend(print)
     }
@@ -181,7 +181,7 @@ impl ProgressLine {
         });
         let first = plan.min_blocks;
         shown.what = if is_short && shown.slowest.is_empty() && block < first {
-            // Nothing is known before.
+            // There is no result before the first look.
             format!("{block} of {}", count(first, slices::block(arms)))
         } else if is_short {
             count(block, slices::block(arms))
@@ -192,7 +192,7 @@ impl ProgressLine {
         };
     }
 
-    /// Rounds of preconditioning are not looked at.
+    /// Counts a round of preconditioning; there are no looks in between.
     fn round_ended(&mut self) {
         self.rounds += 1;
         if let Some(left) = &mut self.shown().left {
@@ -225,8 +225,8 @@ impl ProgressLine {
     }
 }
 
-/// The comparison that takes longest to decide, and the blocks that this takes in all; `None` of them: no
-/// number would do. Nothing is known before so many blocks as the first look takes.
+/// The comparison that takes longest to decide, and the total number of blocks for that; `None` if
+/// no number is enough. Before the first look, that is the number of blocks of the first look.
 fn slowest(look: &Look, first: u32) -> Option<(&ArmStanding, Option<u32>)> {
     let is_open = |arm: &&ArmStanding| !arm.verdict.is_decided() || arm.blocks_needed.is_some();
     let needed = |arm: &ArmStanding| match arm.blocks {
@@ -278,9 +278,9 @@ impl Observer for ProgressLine {
     }
 }
 
-/// The progress line, and the tables of each trial as soon as it is over, if they are wanted.
+/// The progress line, and with `--iostat` the tables of each trial when it ends.
 pub(crate) struct Shown<'a> {
-    /// On stderr.
+    /// The line, on stderr.
     pub line: &'a mut ProgressLine,
     pub experiment: &'a ExperimentHead,
     /// Whether to print tables on stdout.
@@ -291,8 +291,8 @@ impl Observer for Shown<'_> {
     fn on(&mut self, event: &Event<'_>) {
         if let (Event::TrialEnded(trial), true) = (event, self.iostat) {
             let tables = iotax_report::iostat(self.experiment, trial);
-            // A closed pipe is not an error (`say`). Another one ends the tables, not the
-            // measurement; the results, printed at the end, meet it again and report it.
+            // A closed pipe is not an error (`say`). Another error stops the tables, not the
+            // measurement; printing the results will meet and report it again.
             self.iostat = self.line.aside(|| say(&tables)).is_ok();
         }
         self.line.on(event);

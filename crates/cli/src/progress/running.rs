@@ -1,4 +1,4 @@
-//! What a load does between two events: how far a pass over a span is, how fast a trial runs.
+//! Shows the load between two events: the progress of a pass, or the rate of a trial.
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,10 +8,10 @@ use iotax_quantity::{iops, mib_per_s, per_second};
 
 /// I/Os are counted over at least this long.
 const SPAN: Duration = Duration::from_millis(800);
-/// Larger I/Os are told in bytes.
+/// From this I/O size on, the rate is shown in bytes.
 const LARGE_BYTES: u64 = 64 << 10;
 
-/// A load under way, if any. Clones are about the same one.
+/// The running load, if any. Clones share it.
 #[derive(Clone)]
 pub(super) struct Running {
     live: Arc<LoadProgress>,
@@ -26,24 +26,24 @@ enum Load {
 
 struct Pass {
     started: Instant,
-    /// What `live` had counted before.
+    /// Bytes that `live` had counted before.
     before: u64,
-    /// Bytes to write, where there is room for them.
+    /// Bytes to write, if they fit.
     bytes: u64,
 }
 
 impl Running {
-    /// None yet; `live` are the counters of the load.
+    /// No load yet; `live` are its counters.
     pub(super) fn of(live: Arc<LoadProgress>) -> Self {
         Self { live, load: Arc::new(Mutex::new(Load::None)) }
     }
 
-    /// A trial begins, which is told in this unit.
+    /// A trial begins, whose rate is shown in this unit.
     pub(super) fn trial_begins(&self, unit: &'static str) {
         *self.load() = Load::Trial(Rate::of(unit));
     }
 
-    /// A pass of so many bytes begins.
+    /// A pass of this many bytes begins.
     pub(super) fn pass_begins(&self, bytes: u64) {
         let pass = Pass { started: Instant::now(), before: self.live.bytes(), bytes };
         *self.load() = Load::Pass(pass);
@@ -53,7 +53,7 @@ impl Running {
         *self.load() = Load::None;
     }
 
-    /// What it does, at whatever moment the line is drawn.
+    /// The current progress or rate, as text.
     pub(super) fn text(&self) -> String {
         match &mut *self.load() {
             Load::None => String::new(),
@@ -78,7 +78,7 @@ impl Pass {
             Some(percent) => {
                 let percent = iotax_quantity::set_percent(percent as f64);
                 let left = self.started.elapsed().mul_f64(self.bytes as f64 / done as f64 - 1.0);
-                format!("{percent}, about {} left of it", seconds(left))
+                format!("{percent}, about {} left in this pass", seconds(left))
             }
         }
     }
@@ -89,22 +89,22 @@ pub(super) fn seconds(duration: Duration) -> String {
     iotax_quantity::span(duration.as_secs() + u64::from(duration.subsec_nanos() > 0))
 }
 
-/// How fast a load runs right now, for the eye: it is no figure of any report.
+/// The current rate of a load, for the progress line only.
 #[derive(Debug)]
 struct Rate {
-    /// What is counted: I/Os, or over a network path requests.
+    /// The counted unit: I/Os, or requests over a network path.
     unit: &'static str,
     last: Option<(Instant, [u64; 2])>,
     shown: String,
 }
 
 impl Rate {
-    /// Of nothing yet.
+    /// An empty rate.
     fn of(unit: &'static str) -> Self {
         Self { unit, last: None, shown: String::new() }
     }
 
-    /// The rate as text, of these I/Os and bytes so far; empty until it is known.
+    /// The rate as text, from the I/Os and bytes so far; empty until it is known.
     fn at(&mut self, now: Instant, [ios, bytes]: [u64; 2]) -> &str {
         let (then, before) = *self.last.get_or_insert((now, [ios, bytes]));
         let span = now.saturating_duration_since(then);

@@ -168,8 +168,8 @@ fn job_text(path: &Path) -> Result<String> {
 fn result_instead(name: &str, tool: Source) -> String {
     match tool {
         Source::Fio | Source::Iperf3 | Source::Knb | Source::K8sNetperf => format!(
-            "{name} is a result of {}, not a job file; show it with iotax report {name}, or compare \
-             two results with iotax compare",
+            "{name} is a result of {}, not a job file; show it with iotax report {name}, or \
+             compare two results with iotax compare",
             tool.name()
         ),
         Source::Diskspd => format!(

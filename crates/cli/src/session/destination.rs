@@ -1,10 +1,8 @@
-//! Where results go: as asked, or a new directory named after the command and the time.
+//! The results directory: the one that the user names, or a new one named after command and time.
 //!
-//! Many may start in one directory in the same second, so a name is not looked up but taken: only
-//! one process can make a directory.
-//!
-//! From then on the directory is held: whoever owns the one that it is in may put another in its
-//! place, and nothing goes there.
+//! Several runs may start in the same second, so iotax claims a name by creating its directory,
+//! which only one process can do. From then on it keeps the directory open: if the owner of the
+//! parent directory replaces it, nothing is written to the replacement.
 
 use std::io::{self, ErrorKind};
 use std::iter;
@@ -16,27 +14,27 @@ use jiff::Zoned;
 use crate::exit::{Context as _, Result};
 use crate::output;
 
-/// Where results are to go. Nothing is made before it is claimed, so that nothing is left of what
-/// is refused.
+/// The results directory before it is claimed. Nothing is created until then, so a refused run
+/// leaves nothing behind.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Destination {
     /// A directory of the user's choice, which may exist.
     Asked(PathBuf),
-    /// A new one of this name, or the next free number behind it.
+    /// A new one with this name, or with the next free number appended.
     New(String),
 }
 
 impl Destination {
-    /// For the results of `command`, which starts now.
+    /// The directory for the results of `command`, which starts now.
     pub(crate) fn new(command: &str, asked: Option<&Path>) -> Self {
         let name = || format!("iotax-{command}-{}", Zoned::now().strftime("%Y%m%d-%H%M%S"));
         asked.map_or_else(|| Self::New(name()), |dir| Self::Asked(dir.to_owned()))
     }
 
-    /// Looks, before anything is measured, whether results can be written there.
+    /// Checks, before anything is measured, whether results can be written there.
     ///
     /// # Errors
-    /// As [`output::refuse_occupied`]; for a name of our own, if no directory can be made here.
+    /// As [`output::refuse_occupied`]; for a default name, if no directory can be created here.
     pub(crate) fn refuse_unusable(&self) -> Result<()> {
         match self {
             Self::Asked(dir) => output::refuse_occupied(dir),
@@ -44,10 +42,10 @@ impl Destination {
         }
     }
 
-    /// The directory, which nobody else has if it is a new one.
+    /// Creates the directory; a new one belongs to this process only.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub(crate) fn claim(&self) -> Result<Held> {
         match self {
             Self::Asked(dir) => Held::made(dir).with_context(|| cannot_make(dir)),
@@ -55,11 +53,11 @@ impl Destination {
         }
     }
 
-    /// A directory that was not there, and the one that it is in; of names of our own only one that
-    /// `is_free`.
+    /// Creates a new directory, and returns its parent and the directory. Default names must also
+    /// be `is_free`.
     ///
     /// # Errors
-    /// As [`Destination::claim`]; if one that was asked for is there.
+    /// As [`Destination::claim`]; if a directory that the user names exists.
     pub(crate) fn claim_new(&self, is_free: impl Fn(&Path) -> bool) -> Result<(Held, Held)> {
         match self {
             Self::Asked(dir) => make_new(dir).with_context(|| cannot_make(dir)),
@@ -72,9 +70,9 @@ impl Destination {
     }
 }
 
-/// What the directory is in, and the directory.
+/// Creates `dir`, and returns its parent and the directory.
 fn make_new(dir: &Path) -> io::Result<(Held, Held)> {
-    let name = dir.file_name().ok_or(io::Error::other("this is no name"))?;
+    let name = dir.file_name().ok_or(io::Error::other("the path does not end in a name"))?;
     let parent = match dir.parent() {
         Some(parent) if parent != Path::new("") => Held::existing(parent)?,
         _ => Held::here()?,
@@ -84,14 +82,14 @@ fn make_new(dir: &Path) -> io::Result<(Held, Held)> {
 }
 
 fn here() -> Result<Held> {
-    Held::here().context("cannot make anything in this directory")
+    Held::here().context("cannot create results in the working directory")
 }
 
 fn cannot_make(dir: &Path) -> String {
-    format!("cannot make {}", dir.display())
+    format!("cannot create {}", dir.display())
 }
 
-/// Makes the first directory of this name, or of the name and a number, that is not there.
+/// Creates a directory with this name, or with the first free number appended.
 fn claim(parent: &Held, name: &str, is_free: impl Fn(&Path) -> bool) -> Result<Held> {
     let others = (2_u64..).map(|number| format!("{name}-{number}"));
     let names = iter::once(name.to_owned()).chain(others);
@@ -145,7 +143,7 @@ mod tests {
     fn what_cannot_be_made_is_said_once() {
         let parent = Held::existing(Path::new("/proc/self")).unwrap();
         let error = claim(&parent, "iotax-x", |_| true).unwrap_err();
-        insta::assert_snapshot!(error, @"cannot make /proc/self/iotax-x: No such file or directory (os error 2)");
+        insta::assert_snapshot!(error, @"cannot create /proc/self/iotax-x: No such file or directory (os error 2)");
     }
 
     #[test]

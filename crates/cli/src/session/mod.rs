@@ -1,4 +1,4 @@
-//! What every command that drives load has open from its first step to its last.
+//! The session of a command that runs load: signals, results directory, and a watch for hung I/O.
 
 mod destination;
 
@@ -19,30 +19,30 @@ use signal_hook::flag;
 pub(crate) use self::destination::Destination;
 use crate::exit::{self, Context as _, Result};
 
-/// Hosts that are ready, and what is known of each, in their order.
+/// Hosts that are ready, and a record of each, in the same order.
 pub(crate) struct OpenedHosts {
     pub hosts: Hosts,
     pub records: Vec<HostRecord>,
-    /// Of pods with a volume: their nodes, where they are known.
+    /// Nodes of pods with a volume, if known.
     #[cfg_attr(not(feature = "kubernetes"), expect(dead_code, reason = "there are no pods"))]
     pub nodes: Vec<Option<String>>,
 }
 
-/// Ctrl-C is heard, results have a place, and mounts that hang are watched.
+/// Handles Ctrl-C, has a place for results, and watches for hung mounts.
 pub(crate) struct Session {
     /// Set by Ctrl-C.
     pub stop: Arc<AtomicBool>,
-    /// What the load does, for a progress line.
+    /// Progress of the load, for the progress line.
     pub live: Arc<LoadProgress>,
     destination: Destination,
     watch: Watch,
 }
 
 impl Session {
-    /// Of `command`, whose load is driven elsewhere: nothing hangs here.
+    /// Starts the session of `command`, whose load runs elsewhere, so nothing hangs here.
     ///
     /// # Errors
-    /// As of [`Session::start`].
+    /// As [`Session::start`].
     #[cfg(feature = "kubernetes")]
     pub(crate) fn elsewhere(command: &str, out: Option<&Path>) -> Result<Self> {
         let session = Self::start(command, out, std::iter::empty())?;
@@ -50,10 +50,11 @@ impl Session {
         Ok(session)
     }
 
-    /// Of `command`, which is about to use `targets`; its results go to `out` if that is given.
+    /// Starts the session of `command`, which will use `targets`; results go to `out` if it is
+    /// given.
     ///
     /// # Errors
-    /// If results could not be written: better known before files are laid out, which may take
+    /// If results cannot be written. This is checked before test files are written, which may take
     /// minutes.
     pub(crate) fn start<'a>(
         command: &str,
@@ -67,22 +68,22 @@ impl Session {
         Ok(Self { stop, live: Arc::default(), destination, watch })
     }
 
-    /// The directory for the results, which nobody else has.
+    /// Creates the results directory.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     pub(crate) fn results_directory(&self) -> Result<Held> {
         self.destination.claim()
     }
 
-    /// No I/O is done from now on: what takes long is printing.
+    /// Ends the watch for hung I/O, because no more I/O follows.
     pub(crate) fn io_is_over(&self) {
         self.watch.end();
     }
 }
 
-/// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; what that leaves
-/// behind is journalled, and `iotax undo` removes it.
+/// A flag that SIGINT, SIGTERM and SIGHUP set. A second signal kills the process; `iotax undo` then
+/// removes what the journal lists.
 pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
     let stop = Arc::new(AtomicBool::new(false));
     for signal in [SIGINT, SIGTERM, SIGHUP] {
@@ -97,23 +98,22 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
     Ok(stop)
 }
 
-// Ctrl-C while I/O hangs in the kernel, on a mount whose server is gone: no thread that waits for
-// it comes back, and the run would never see that it was stopped.
+// If I/O hangs in the kernel, on a mount whose server is gone, threads that wait for it never
+// return, and the run would not notice Ctrl-C.
 
-/// How long a stopped run may take to come back from its I/O. fio is ended within less.
+/// How long a stopped run may wait for its I/O. fio is ended sooner.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// How long it may take once its I/O was broken off, and how long what it made may take to be
-/// taken down.
+/// How long it may wait after its I/O was aborted, and then again for the cleanup.
 const LAST_WAIT: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(100);
 
-/// Watches while I/O is done, until it is dropped.
+/// Watches for hung I/O until it is dropped.
 pub(crate) struct Watch {
     is_over: Arc<AtomicBool>,
 }
 
 impl Watch {
-    /// Ends the process if it is stopped and does not come back from its I/O on `targets`.
+    /// Ends the process if it was interrupted and its I/O on `targets` does not return.
     pub(crate) fn over<'a>(
         stop: &Arc<AtomicBool>,
         targets: impl Iterator<Item = &'a Target>,
@@ -138,7 +138,7 @@ impl Watch {
         Self { is_over }
     }
 
-    /// Ends it before it is dropped.
+    /// Ends the watch before it is dropped.
     pub(crate) fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }
@@ -150,13 +150,13 @@ impl Drop for Watch {
     }
 }
 
-const EVERYTHING: &str = "I/O hangs in the kernel, as on a mount whose server is gone, and was left \
-                          alone; what this run had made was removed";
-const NOT_ALL: &str = "I/O hangs in the kernel, as on a mount whose server is gone, and was left \
-                       alone; `iotax undo` removes what this run has made there, when the server \
-                       answers again or its mount is gone";
+const EVERYTHING: &str = "I/O hangs in the kernel, for example on a mount whose server is gone, so \
+                          iotax did not wait for it; everything that this run created was removed";
+const NOT_ALL: &str = "I/O hangs in the kernel, for example on a mount whose server is gone, so \
+                       iotax did not wait for it; when the server answers again or the mount is \
+                       gone, run `iotax undo` to remove what this run created there";
 
-/// Waits until the I/O is over, for so long at most.
+/// Waits until the I/O is over, at most for `patience`.
 fn comes_back(is_over: &AtomicBool, patience: Duration) -> bool {
     let started = Instant::now();
     while !is_over.load(Ordering::Relaxed) {
