@@ -234,7 +234,7 @@ fn a_plan_shows_them_and_what_cannot_be_undone_is_refused() {
         "--after", "b=none", "--agent", "iotax agent", "--out", "out",
     ]);
     assert_snapshot!(remote, @"
-    error: arm b has --before and --after commands, which run on this machine only, and agents or pods measure: run iotax on the machine itself, without --agent
+    error: arm b has --before and --after commands, which agents and pods cannot run; run iotax on the target machine itself, without --agent
     [exit 2]
     ");
 }

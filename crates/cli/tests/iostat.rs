@@ -65,7 +65,7 @@ fn tables_do_not_go_with_formats_for_programs() {
         let said = desk.run(&[&RUN[..], &["--iostat", "--format", format]].concat());
         insta::allow_duplicates! {
             insta::assert_snapshot!(said, @r"
-            error: --iostat prints tables for people, which a program that reads the results would trip over: leave out --format, or leave out --iostat (the record has the samples in any case)
+            error: --iostat works only with --format text; leave out --format or --iostat (the record contains the samples in any case)
             [exit 2]
             ");
         }

@@ -47,15 +47,15 @@ fn targets_that_no_cluster_has_are_refused() {
 #[test]
 fn options_that_make_no_sense_in_a_cluster_are_refused() {
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--agent", "true"]), @"
-    error: in a cluster, agents are started in pods, and volumes are made: leave out --agent and --destroy
+    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave them out
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--user", "0"]), @"
-    error: --user 0: write the number of a user that is not root, or cluster
+    error: --user 0: use the number of a user other than root, or cluster
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--toleration", "a:b"]), @"
-    error: --toleration a:b: write KEY, KEY=VALUE or either with :EFFECT, one of NoSchedule, PreferNoSchedule, NoExecute; `all` bears all taints
+    error: --toleration a:b: write KEY or KEY=VALUE, optionally with :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--node-selector", "n1"]), @"
@@ -99,11 +99,11 @@ fn the_help_fits_and_names_no_option_of_elsewhere() {
 #[test]
 fn two_containers_are_for_a_driver_and_a_searcher() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--containers", "two"]), @"
-    error: randread-4k: two containers are for jobs that write and jobs that only read, and it lacks one of the two; leave out --containers two
+    error: randread-4k: two containers need jobs that write and jobs that only read, but this workload lacks one of the two; leave out --containers two
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--driver-cpu", "2"]), @"
-    error: --driver-cpu is for two containers: add --containers two
+    error: --driver-cpu needs two containers; add --containers two
     [exit 2]
     ");
 }
@@ -151,7 +151,7 @@ fn paths_that_no_cluster_has_are_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(net(&["--agent", "true"]), @"
-    error: in a cluster, agents are started in pods, and volumes are made: leave out --agent and --destroy
+    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave them out
     [exit 2]
     ");
     let said = net(&[]);
@@ -172,6 +172,6 @@ fn the_help_of_paths_fits_and_names_no_option_of_elsewhere() {
 fn a_job_is_for_what_measures() {
     let desk = Desk::new();
     let said = desk.run(&["kube", "manifest", "--", "doctor"]);
-    insta::assert_snapshot!(said.err, @"error: a job measures: write compare, fleet, run, net or limits after the --");
+    insta::assert_snapshot!(said.err, @"error: a job can only run compare, fleet, run, net or limits; write one of them after the --");
     assert_eq!(said.code, 2);
 }

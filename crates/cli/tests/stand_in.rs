@@ -54,7 +54,7 @@ fn driven(desk: &Desk, out: &str, is_allowed: bool, more: &[&str]) -> (String, S
 fn libaio_stands_in_for_io_uring_where_that_is_forbidden_and_is_not_compared_with_it() {
     let desk = Desk::new();
     std::fs::create_dir(desk.path().join("d")).unwrap();
-    let forbidden = "a sandbox forbids io_uring here";
+    let forbidden = "a sandbox blocks io_uring here";
     let (engine, noted) = driven(&desk, "with", true, &[]);
     if engine == "libaio" {
         // This machine is such a sandbox.

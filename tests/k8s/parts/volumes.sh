@@ -16,7 +16,7 @@ Y
   listed() { find "$data" ! -path '*/lost+found*' -printf '%p %U:%G %m %y\n' | sort; }
   listed >"$W/theirs"
   refused "a claim that nobody gave" "add --write-to pvc:data" a=pvc:data b=emptydir
-  refused "consent for what no arm is on" "--write-to pvc:other: no arm is on it" \
+  refused "consent for what no arm is on" "--write-to pvc:other: no arm uses this volume" \
     a=pvc:data b=emptydir --write-to pvc:data --write-to pvc:other
   refused "a claim that is not there" "there is no claim none in namespace bench" \
     a=pvc:none b=emptydir --write-to pvc:none

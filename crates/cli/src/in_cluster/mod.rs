@@ -1,8 +1,8 @@
-//! Experiments in Kubernetes: what is asked for, and their hosts.
+//! Experiments in Kubernetes: turns options into requests, and opens the hosts.
 //!
-//! | module | idea |
+//! | module | contents |
 //! |---|---|
-//! | `pods` | what pods are like, by the options |
+//! | `pods` | options of pods |
 
 mod pods;
 
@@ -22,25 +22,25 @@ use crate::args::{ClusterArgs, Containers, LoadArgs, PodArgs};
 use crate::exit::{Context as _, Result, usage};
 use crate::session::{OpenedHosts, Session};
 
-/// The cluster, and the namespace in it, that are asked for.
+/// Connects to the cluster and namespace of the options.
 pub(crate) fn connect(args: &ClusterArgs) -> Result<Cluster> {
     Ok(Cluster::connect(args.context.as_deref(), args.namespace.as_deref())?)
 }
 
-/// Refuses options of this machine and of other hosts.
+/// Refuses options for this machine and other hosts.
 pub(crate) fn refuse_elsewhere(load: &LoadArgs) -> Result<()> {
     if load.agent.is_empty() && load.destroy.is_empty() {
         return Ok(());
     }
     Err(usage(
-        "in a cluster, agents are started in pods, and volumes are made: leave out --agent and \
-         --destroy",
+        "--agent and --destroy do not apply in a cluster, where iotax starts its own agents and \
+         creates volumes; leave them out",
     ))
 }
 
-// Network paths in Kubernetes: what is asked for, and its hosts.
+// Network paths.
 
-/// What is asked of a cluster's network.
+/// A request for network paths in a cluster.
 pub(crate) struct NetInCluster {
     pub cluster: Arc<Cluster>,
     pub options: PodOptions,
@@ -51,7 +51,7 @@ pub(crate) struct NetInCluster {
 }
 
 impl NetInCluster {
-    /// Makes the ends of all paths, whose targets lead to the addresses of the far ends.
+    /// Creates the ends of all paths, and points the targets at the addresses of the far ends.
     pub(crate) fn open(
         &self,
         spec: &Spec,
@@ -82,14 +82,14 @@ impl NetInCluster {
     }
 }
 
-// Arms on volumes of a cluster: what is asked for, and their hosts.
+// Volumes.
 
-/// Of a volume of so many bytes: file systems take a part for themselves.
+/// The usable part of a volume of this size; file systems use the rest.
 pub(crate) const fn usable_bytes(size_bytes: u64) -> u64 {
     size_bytes / 8 * 7
 }
 
-/// What is asked of a cluster.
+/// A request for arms on volumes of a cluster.
 pub(crate) struct InCluster<'a> {
     pub cluster: &'a ClusterArgs,
     pub options: PodOptions,
@@ -98,12 +98,12 @@ pub(crate) struct InCluster<'a> {
 }
 
 impl<'a> InCluster<'a> {
-    /// Without arms yet.
+    /// A request without arms.
     pub(crate) fn new(cluster: &'a ClusterArgs, asked: &PodArgs) -> Result<Self> {
         Ok(Self { cluster, options: options(asked)?, places: Vec::new() })
     }
 
-    /// Puts arms where they are in their pods.
+    /// Replaces the targets of arms by their paths in the pods.
     pub(crate) fn place(&mut self, spec: Draft, pods: &PodArgs) -> Result<Draft> {
         let (spec, places) = place(spec, self.options.size_bytes, &pods.write_to)?;
         self.places = places;
@@ -117,22 +117,22 @@ impl<'a> InCluster<'a> {
             && is_two
         {
             return Err(usage(format!(
-                "{raw}: two containers share files, and this has no file system; name a class:NAME, \
-                 or add --containers one",
+                "{raw} has no file system, but two containers share files; use class:NAME, or add \
+                 --containers one",
             )));
         }
         let lacks = spec.phases().find(|phase| phase.driver_and_searcher().is_none());
         if let Some(phase) = lacks.filter(|_| is_two) {
             return Err(usage(format!(
-                "{}: two containers are for jobs that write and jobs that only read, and it lacks \
-                 one of the two; leave out --containers two",
+                "{}: two containers need jobs that write and jobs that only read, but this \
+                 workload lacks one of the two; leave out --containers two",
                 phase.name
             )));
         }
         Ok(spec)
     }
 
-    /// Makes a host for each arm.
+    /// Creates a host for each arm.
     pub(crate) fn open(
         &self,
         spec: &Spec,
@@ -160,7 +160,7 @@ impl<'a> InCluster<'a> {
         Ok(OpenedHosts { hosts: Hosts::new(hosts), records, nodes })
     }
 
-    /// Names the VM size and the kinds of disk, as far as the cluster tells them and the user did not.
+    /// Adds the VM size and the kinds of disk that the cluster shows, unless the user names them.
     pub(crate) fn complete(&self, cloud: &mut CloudChoice, nodes: &[Option<String>]) {
         if cloud.vm.is_some() && !cloud.disks.is_empty() {
             return;
@@ -177,11 +177,11 @@ impl<'a> InCluster<'a> {
         let placed: Vec<VolumeInUse> = self.places.iter().zip(nodes).map(placed).collect();
         let seen = connect(self.cluster)
             .and_then(|cluster| Ok(survey(&cluster, Some(cluster.namespace()))?));
-        // Only what stands beside the measurement depends on it.
+        // Only the documented limits depend on this, not the measurement.
         let told = match seen {
             Ok(seen) => choice_of(&seen, &placed),
             Err(error) => {
-                eprintln!("note: it is not known what documents say of these volumes: {error}");
+                eprintln!("note: cannot find the documented limits of these volumes: {error}");
                 return;
             }
         };
@@ -200,8 +200,8 @@ impl<'a> InCluster<'a> {
     }
 }
 
-/// Reads the targets of all arms, and puts what they are in their pods in their place. Test files are
-/// fitted to the volumes. `write_to`: volumes that were there before, and may be written to.
+/// Reads the targets of all arms, replaces them by their paths in the pods, and fits test files to
+/// the volumes. `write_to`: existing volumes that iotax may write to.
 fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft, Vec<ArmPlace>)> {
     let consents: Vec<Volume> = write_to
         .iter()
@@ -215,8 +215,8 @@ fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft
         let volume = &place.volume;
         if volume.is_theirs() && !consents.contains(volume) {
             return Err(usage(format!(
-                "arm {}: {volume} is not iotax's: test files would go into a folder of their own \
-                 there, which is removed in the end; if that may be, add --write-to {volume}",
+                "arm {}: {volume} was not created by iotax; to allow test files there, in a \
+                 private folder that iotax removes at the end, add --write-to {volume}",
                 arm.name
             )));
         }
@@ -226,14 +226,14 @@ fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft
     let named = |consent: &&Volume| places.iter().any(|place| place.volume == **consent);
     if let Some(vain) = consents.iter().find(|consent| !named(consent)) {
         return Err(usage(format!(
-            "--write-to {vain}: no arm is on it; check it, or leave it out"
+            "--write-to {vain}: no arm uses this volume; correct it, or leave it out"
         )));
     }
     spec.fit(Some((0, usable_bytes(size_bytes))));
     Ok((spec, places))
 }
 
-/// A directory of a node looks like an export of a file server of that name.
+/// The target as written; a node's directory is parsed as an NFS export of a server `hostpath`.
 fn as_written(target: &Target) -> String {
     match target {
         Target::Path(path) => path.display().to_string(),
@@ -249,7 +249,7 @@ fn refuse_driver_of_nobody(args: &PodArgs, is_two: bool) -> Result<()> {
     let asked = [("cpu", &args.driver_cpu), ("memory", &args.driver_memory)];
     match asked.into_iter().find(|(_, value)| value.is_some()) {
         Some((name, _)) if !is_two => {
-            Err(usage(format!("--driver-{name} is for two containers: add --containers two")))
+            Err(usage(format!("--driver-{name} needs two containers; add --containers two")))
         }
         _ => Ok(()),
     }

@@ -1,4 +1,4 @@
-//! What pods are like, by the options.
+//! Turns options into settings of pods.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -11,12 +11,12 @@ use iotax_experiment::units::{parse_bytes, parse_duration};
 use crate::args::PodArgs;
 use crate::exit::{Context as _, Result, read_argument, usage};
 
-/// All but what a workload decides.
+/// All settings that do not depend on the workload.
 pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     let user = match args.user.as_str() {
         "cluster" => None,
         id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {
-            usage(format!("--user {id}: write the number of a user that is not root, or cluster"))
+            usage(format!("--user {id}: use the number of a user other than root, or cluster"))
         })?),
     };
     let mut node_selector = BTreeMap::new();
@@ -48,14 +48,14 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     })
 }
 
-/// What a file adds to pods.
+/// The overrides in a file.
 fn overrides(path: &Path) -> Result<PodOverrides> {
     let option = || format!("--pod-overrides {}", path.display());
     let text = read_argument(fs::read_to_string(path), option)?;
     PodOverrides::parse(&text).with_context(option)
 }
 
-/// What the container that writes has.
+/// CPU and memory of the driver container.
 pub(super) fn driver(args: &PodArgs, other: &Amounts) -> Result<Amounts> {
     let memory = args.driver_memory.as_deref().map(parse_bytes).transpose();
     let memory = memory.context("option --driver-memory")?;
@@ -65,15 +65,15 @@ pub(super) fn driver(args: &PodArgs, other: &Amounts) -> Result<Amounts> {
     })
 }
 
-/// What a taint may do.
+/// Effects of taints.
 const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 
-/// Reads a taint as `kubectl taint` writes it, or the part of it that is to be borne.
+/// Reads a toleration, written like a taint for `kubectl taint` or a part of one.
 fn toleration(text: &str) -> Result<Toleration> {
     let unreadable = || {
         usage(format!(
-            "--toleration {text}: write KEY, KEY=VALUE or either with :EFFECT, one of {}; `all` \
-             bears all taints",
+            "--toleration {text}: write KEY or KEY=VALUE, optionally with :EFFECT (one of {}); \
+             `all` tolerates all taints",
             EFFECTS.join(", ")
         ))
     };
@@ -111,6 +111,6 @@ mod tests {
         for text in ["", "=a", ":NoSchedule", "all=a", "a:b", "a:NoSchedule:NoExecute"] {
             assert!(toleration(text).is_err(), "{text}");
         }
-        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY, KEY=VALUE or either with :EFFECT, one of NoSchedule, PreferNoSchedule, NoExecute; `all` bears all taints");
+        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY or KEY=VALUE, optionally with :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints");
     }
 }

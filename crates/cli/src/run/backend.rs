@@ -1,4 +1,4 @@
-//! Where an experiment is run: in this process, by agents, or in a cluster.
+//! Chooses where an experiment runs: in this process, on agents, or in a cluster.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -22,10 +22,10 @@ use crate::resolve::Question;
 use crate::resolve::Resolved;
 use crate::session::{OpenedHosts, Session};
 
-/// What serves some of the arms: this process, or the agent of this command.
+/// What runs an arm: this process, or the agent that this command starts.
 type Server = Option<Vec<String>>;
 
-/// Where trials are performed.
+/// Where trials run.
 pub(crate) enum Backend<'a> {
     Here(Here<'a>),
     /// In pods.
@@ -36,7 +36,7 @@ pub(crate) enum Backend<'a> {
     Paths(&'a NetInCluster),
 }
 
-/// In this process, and by the agents that were asked for.
+/// In this process, and on the agents of `--agent`.
 pub(crate) struct Here<'a> {
     agents: &'a [String],
     work_dir: &'a Path,
@@ -65,7 +65,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Opens what is called for when an experiment is run.
+    /// Starts the session.
     pub(super) fn session(&self, name: &str, out: Option<&Path>, spec: &Spec) -> Result<Session> {
         match self {
             Self::Here(_) => Session::start(name, out, spec.arms.iter().map(|arm| &arm.target)),
@@ -74,7 +74,7 @@ impl Backend<'_> {
         }
     }
 
-    /// Looks at the targets of all arms, and makes what they need.
+    /// Checks the targets of all arms, and creates what they need.
     pub(super) fn open(
         &self,
         spec: &Spec,
@@ -90,8 +90,8 @@ impl Backend<'_> {
         }
     }
 
-    /// What is said of the cloud, and what it tells itself. The metadata service that this process can
-    /// ask knows nothing of where agents are.
+    /// The VM and disks that the user or the metadata service names. This machine's service knows
+    /// nothing of agents on other hosts.
     pub(super) fn cloud(
         &self,
         resolved: &Resolved,
@@ -115,7 +115,7 @@ impl Backend<'_> {
         cloud
     }
 
-    /// Limits on a target that the machine itself is known to set.
+    /// Limits that this machine itself is known to set on a target.
     pub(super) fn limits(
         &self,
         target: &Target,
@@ -191,7 +191,7 @@ impl Here<'_> {
     }
 }
 
-/// What serves each arm: later options win over earlier ones.
+/// What runs each arm; later options take precedence.
 fn servers(arms: &[Arm], asked: &[String]) -> Result<Vec<Server>> {
     let mut servers = vec![None; arms.len()];
     for text in asked {
@@ -203,7 +203,7 @@ fn servers(arms: &[Arm], asked: &[String]) -> Result<Vec<Server>> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let Some(words) = words else {
             return Err(usage(format!(
-                "--agent {text}: this is no command; write one as in a shell, as in \
+                "--agent {text}: not a valid command; write one as in a shell, such as \
                  --agent 'ssh HOST iotax agent'"
             )));
         };
@@ -216,19 +216,20 @@ fn servers(arms: &[Arm], asked: &[String]) -> Result<Vec<Server>> {
     Ok(servers)
 }
 
-// Where a sandbox forbids `io_uring`, as container runtimes do by default, `libaio` stands in for it.
+// The fallback to `libaio` where a sandbox blocks `io_uring`, as container runtimes do by default.
 
-/// Says so if it does.
+/// Prints a note if iotax falls back.
 pub(crate) fn tell(spec: &Spec, hosts: &[HostRecord]) {
     if forbidding(hosts) > 0 && !jobs(spec).is_empty() {
         eprintln!(
-            "note: a sandbox forbids io_uring here, as container runtimes do: libaio drives direct I/O \
-             in its place"
+            "note: a sandbox blocks io_uring here, as container runtimes do by default; iotax \
+             falls back to libaio for direct I/O"
         );
     }
 }
 
-/// Refuses a comparison that would have it on some hosts only: arms would differ by their engines.
+/// Refuses a comparison if only some hosts would fall back, because arms would differ in their
+/// engines.
 pub(crate) fn refuse_on_some(spec: &Spec, hosts: &[HostRecord]) -> Result<()> {
     let (forbidding, jobs) = (forbidding(hosts), jobs(spec));
     if forbidding == 0 || forbidding == hosts.len() || jobs.is_empty() {
@@ -236,8 +237,8 @@ pub(crate) fn refuse_on_some(spec: &Spec, hosts: &[HostRecord]) -> Result<()> {
     }
     let set: Vec<String> = jobs.iter().map(|job| format!("--set {job}.engine=libaio")).collect();
     Err(usage(format!(
-        "a sandbox forbids io_uring on {forbidding} of {} hosts, so arms would be driven by different \
-         engines; have all driven by the same with {}",
+        "a sandbox blocks io_uring on {forbidding} of {} hosts, so arms would use different \
+         engines; use the same engine for all with {}",
         hosts.len(),
         set.join(" ")
     )))
@@ -247,7 +248,7 @@ fn forbidding(hosts: &[HostRecord]) -> usize {
     hosts.iter().filter(|host| host.io_uring == Some(false)).count()
 }
 
-/// The names of those that it may stand in for.
+/// Names of the jobs that may fall back.
 fn jobs(spec: &Spec) -> BTreeSet<String> {
     let jobs = spec.all_at_once().jobs.into_iter();
     jobs.filter(Job::may_be_stood_in_for).map(|job| job.name).collect()
@@ -271,10 +272,10 @@ mod tests {
     #[test]
     fn what_would_differ_by_engine_is_refused_with_what_helps() {
         let error = told("randread-4k", &[true, false]).unwrap_err();
-        insta::assert_snapshot!(error, @"a sandbox forbids io_uring on 1 of 2 hosts, so arms would be driven by different engines; have all driven by the same with --set io.engine=libaio");
+        insta::assert_snapshot!(error, @"a sandbox blocks io_uring on 1 of 2 hosts, so arms would use different engines; use the same engine for all with --set io.engine=libaio");
         told("randread-4k", &[false, false]).unwrap();
         told("randread-4k", &[true, true]).unwrap();
-        // Its engine is another.
+        // It does not use io_uring.
         told("driver-searcher", &[true, false]).unwrap();
     }
 }

@@ -1,4 +1,4 @@
-//! Which VM this is, as the cloud tells: what targets are compared with where nobody named it.
+//! Finds out from the cloud which VM and disks this is, if the user does not name them.
 
 use std::path::Path;
 
@@ -12,9 +12,8 @@ use iotax_record::{CloudDisk, CloudInstance, HostRecord};
 
 use crate::args::DocumentedArgs;
 
-/// Says what targets are compared with where nobody named it: their VM and its disks as the cloud
-/// tells, which is returned, and what the VM uses their disks as. `work_dir`: where files without a
-/// path are.
+/// Adds the VM and disks that the user did not name, as the cloud shows them, and the role of each
+/// disk. Returns what the cloud shows. `work_dir`: directory of files without a path.
 pub(crate) fn complete<'a>(
     cloud: &mut CloudChoice,
     args: &DocumentedArgs,
@@ -24,7 +23,7 @@ pub(crate) fn complete<'a>(
     let places: Vec<_> = targets.into_iter().map(|target| place(target, work_dir)).collect();
     let mut instance = told(args, cloud, &places);
     let links = args.disk_links.as_deref().unwrap_or(Path::new(DISK_LINKS));
-    // What the user says of disks is believed.
+    // Disks that the user names take precedence.
     let is_open = cloud.disks.is_empty() && (cloud.vm.is_some() || instance.is_some());
     let used_as: Vec<_> = places
         .iter()
@@ -41,7 +40,7 @@ pub(crate) fn complete<'a>(
     instance
 }
 
-/// Adds what the cloud told to what is known of the host.
+/// Adds what the cloud shows to the record of the host.
 pub(crate) fn note(host: &mut HostRecord, told: Option<CloudInstance>) {
     if let Some(machine) = &mut host.machine {
         machine.cloud.clone_from(&told);
@@ -49,9 +48,9 @@ pub(crate) fn note(host: &mut HostRecord, told: Option<CloudInstance>) {
     host.instance = told;
 }
 
-/// The VM as the cloud tells; unless it was named or nobody is to be asked, or some target is not on
-/// a disk of this machine: its limits are no matter to memory, which a comparison would not leave
-/// out.
+/// The VM as the cloud shows it. `None` if the user names it or forbids the question, or if some
+/// target is not on a disk of this machine: limits do not apply to memory, but a comparison would
+/// use them.
 fn told(
     args: &DocumentedArgs,
     cloud: &CloudChoice,
@@ -66,7 +65,7 @@ fn told(
     }
 }
 
-/// Notes at each disk which targets lie on it.
+/// Adds to each disk the targets that are on it.
 fn attach(instance: &mut CloudInstance, used_as: &[Option<UsedAs>]) {
     for (at, used_as) in used_as.iter().enumerate() {
         let is_it = |disk: &&mut CloudDisk| match used_as {
@@ -80,7 +79,7 @@ fn attach(instance: &mut CloudInstance, used_as: &[Option<UsedAs>]) {
     }
 }
 
-/// What the VM uses the disks under the targets as; empty if all are data disks.
+/// The roles of the disks under the targets; empty if all are data disks.
 fn roles(used_as: &[Option<UsedAs>], instance: Option<&CloudInstance>) -> Vec<DiskRole> {
     let mut disks = instance.into_iter().flat_map(|instance| &instance.disks);
     let is_ephemeral = disks.any(|disk| disk.is_os && disk.is_ephemeral == Some(true));
@@ -94,11 +93,11 @@ fn roles(used_as: &[Option<UsedAs>], instance: Option<&CloudInstance>) -> Vec<Di
     if roles.iter().all(|role| *role == DiskRole::Data) { Vec::new() } else { roles }
 }
 
-/// Where a target lies on a disk of this machine, if it does.
+/// The path of a target on a disk of this machine, if it has one.
 fn place<'a>(target: &'a Target, work_dir: &'a Path) -> Option<&'a Path> {
     match target {
         Target::Path(path) => Some(path),
-        // Its limits are those of the VM that it names.
+        // A simulated disk has the limits of the VM that it names.
         Target::Stack(_) if target.cloud().is_some() => None,
         Target::Stack(stack) => base(stack, work_dir),
         Target::Several(_) => None,
@@ -114,14 +113,13 @@ fn base<'a>(stack: &'a Stack, work_dir: &'a Path) -> Option<&'a Path> {
     }
 }
 
-/// A file that vanishes with the process may be gone already: then its directory.
+/// `path`, or its directory if it does not exist: a temporary file may already be gone.
 fn existing(path: &Path) -> &Path {
     let parent = || path.parent().filter(|parent| !parent.as_os_str().is_empty());
     if path.exists() { path } else { parent().unwrap_or(Path::new(".")) }
 }
 
-/// Names the VM and its disks to be compared with, as far as the catalog knows them and they go with
-/// what the user named.
+/// Adds the VM and its disks, if the catalog knows them and they fit what the user names.
 fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usize) {
     let disks = (0..targets).map(|at| {
         let disk = instance.disks.iter().find(|disk| disk.targets.contains(&at))?;
@@ -129,7 +127,7 @@ fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usiz
     });
     let vm = Some(instance.vm.clone());
     let with_vm = CloudChoice { vm, ..cloud.clone() };
-    // Disks are named for all targets or for none.
+    // Disks must be known for all targets, or for none.
     let with_disks = |choice: &CloudChoice, disks| CloudChoice { disks, ..choice.clone() };
     let disks = disks.collect::<Option<Vec<String>>>().filter(|disks| !disks.is_empty());
     let choices = match disks.filter(|_| cloud.disks.is_empty()) {
@@ -145,7 +143,8 @@ fn compare_with(cloud: &mut CloudChoice, instance: &CloudInstance, targets: usiz
     }
 }
 
-/// `P10:caching=readonly`. The kind of an ephemeral disk is that of what it began as a copy of.
+/// A name such as `P10:caching=readonly`. `None` for an ephemeral disk, whose kind is that of the
+/// disk that it was copied from.
 fn catalog_name(disk: &CloudDisk, says_caching: bool) -> Option<String> {
     if disk.is_ephemeral == Some(true) {
         return None;
@@ -178,7 +177,7 @@ mod tests {
         targets: Vec<String>,
     }
 
-    /// A metadata service of Azure that knows nothing but the size.
+    /// A metadata service of Azure that knows only the size.
     fn azure() -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

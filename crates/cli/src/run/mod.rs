@@ -1,4 +1,4 @@
-//! From a resolved experiment to what came of it: the verbs of every command that measures.
+//! Runs a resolved experiment: the steps of every command that measures.
 
 mod backend;
 mod instance;
@@ -28,29 +28,29 @@ use crate::publish::{Answer, Finished};
 use crate::resolve::{Question, Resolved, refuse_small, same_storage};
 use crate::session::{OpenedHosts, Session};
 
-/// What every command that measures is given beside its question.
+/// Options of every command that measures.
 pub(crate) struct Asked<'a> {
-    /// Its name, for the default directory.
+    /// The command's name, for the default directory.
     pub command: &'static str,
-    /// How the cloud may be asked which VM this is.
+    /// Options of documented limits and the metadata service.
     pub documented: &'a DocumentedArgs,
     pub output: &'a OutputArgs,
-    /// Whether the tables of each trial are printed.
+    /// Whether to print the tables of each trial.
     pub iostat: bool,
 }
 
-/// A measurement under way.
+/// A running measurement.
 pub(crate) struct Run<'a> {
     resolved: &'a Resolved,
     backend: &'a Backend<'a>,
     asked: &'a Asked<'a>,
     under_way: Option<UnderWay>,
     opened: OpenedHosts,
-    // Dropped last: it watches that nothing hangs while hosts go down.
+    // Dropped last: it watches for hung I/O while hosts go down.
     session: Session,
 }
 
-/// What is measured, and where its record goes.
+/// The measurement, and the directory of its record.
 struct UnderWay {
     dir: Held,
     what: Measured,
@@ -72,19 +72,19 @@ struct Trials {
     writer: Writer<ExperimentHead>,
     phases: Phases,
     sustained: Sustained,
-    /// What was done before the trials took.
+    /// Time of the side runs before the trials.
     spent: Duration,
-    /// How they ended, once they have.
+    /// How the trials ended.
     ended: Option<Result<End, iotax_run::Error>>,
-    /// Whether the user stopped what followed them.
+    /// Whether the user interrupted the side runs after the trials.
     followed: Result<bool>,
 }
 
 impl<'a> Run<'a> {
-    /// Looks at all targets, and makes what they need.
+    /// Checks all targets, and creates what they need.
     ///
     /// # Errors
-    /// Whatever keeps the experiment from being run.
+    /// If the experiment cannot be run.
     pub(crate) fn open(
         resolved: &'a Resolved,
         backend: &'a Backend<'a>,
@@ -118,10 +118,10 @@ impl<'a> Run<'a> {
         Ok(Self { resolved, backend, asked, session, opened, under_way: None })
     }
 
-    /// Lays out files, begins the record, and does what is asked for before anything is measured.
+    /// Writes test files, starts the record, and does the side runs that come first.
     ///
     /// # Errors
-    /// If the user stopped it; whatever keeps files or the record from being written.
+    /// If the user interrupts it, or if files or the record cannot be written.
     pub(crate) fn prepare(&mut self) -> Result<()> {
         let Self { resolved, asked, session, opened, .. } = self;
         let spec = resolved.spec();
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         let show = |done, total| line.laying_out(done, total);
         resolved.advised(lay_out(spec, &mut opened.hosts, &session.stop, &show))?;
         if spec.may_be_of_slices() {
-            line.briefly("finding the length of slices");
+            line.briefly("choosing the length of slices");
         }
         let spec = &iotax_run::pilot(spec, &mut opened.hosts, &session.stop)?;
         drop(line);
@@ -188,10 +188,10 @@ impl<'a> Run<'a> {
         self.under_way.insert(what).before(session, &mut opened.hosts, asked)
     }
 
-    /// The trial loop, or the search for caps. What comes of trials is kept, whatever fails.
+    /// Runs the trial loop, or the search for caps. Keeps the results of trials even if it fails.
     ///
     /// # Errors
-    /// If what a search finds cannot be written.
+    /// If the result of a search cannot be written.
     pub(crate) fn measure(&mut self) -> Result<()> {
         let Self { session, opened, asked, .. } = self;
         let Some(UnderWay { dir, what }) = &mut self.under_way else { return Ok(()) };
@@ -235,7 +235,7 @@ impl<'a> Run<'a> {
         Ok(())
     }
 
-    /// Runs what the trials call for. If it fails they are reported all the same.
+    /// Runs the follow-ups that the trials require. If one fails, the trials are still reported.
     pub(crate) fn follow_up(&mut self) {
         let Self { session, opened, asked, .. } = self;
         if let Some(UnderWay { dir, what: Measured::Trials(trials) }) = &mut self.under_way {
@@ -249,7 +249,7 @@ impl<'a> Run<'a> {
         session.io_is_over();
     }
 
-    /// What came of it.
+    /// Collects the outcome.
     pub(crate) fn finish(self) -> Finished {
         let Self { opened, under_way, resolved, .. } = self;
         let hosts = Some(opened.hosts);
@@ -264,7 +264,7 @@ impl<'a> Run<'a> {
                     parts.iter().all(|(_, part)| part.arms.iter().any(|arm| arm.trials > 0));
                 let ended = ended.with_context(|| see("the run stopped early"));
                 let ended = ended.and_then(|end| {
-                    let interrupted = followed.with_context(|| see("what followed failed"))?;
+                    let interrupted = followed.with_context(|| see("the follow-up failed"))?;
                     Ok(Exit::of(interrupted, end.gave_up || !measured))
                 });
                 (Answer::Trials { name: resolved.spec().name().to_owned(), parts }, ended)
@@ -293,7 +293,7 @@ impl UnderWay {
     }
 }
 
-/// Brings every arm up and lays out its files; `show` is told how many bytes of how many are written.
+/// Brings up every arm and writes its files; `show` gets the bytes written and the total.
 fn lay_out(
     spec: &Spec,
     hosts: &mut Hosts,
@@ -318,7 +318,7 @@ fn sites(hosts: &Hosts, spec: &Spec) -> Vec<Site> {
     (0..spec.arms.len()).map(site).collect()
 }
 
-/// A disk may answer a write of less than its own block by reading, changing and writing all of it.
+/// The smallest I/O to use: for smaller writes, a disk may read, change and write its whole block.
 fn smallest_io_bytes(search: &Search, site: &Site) -> Option<u32> {
     site.smallest_io_bytes.filter(|_| !search.writes || site.kind == "vdisk")
 }
@@ -327,40 +327,39 @@ fn expected(search: &Search) -> Duration {
     Duration::from_nanos(expected_ns(search))
 }
 
-/// A burst may take most of an hour to run out.
+/// Prints how long the search may wait for bursts to end.
 fn say_how_long(search: &Search, quiet: bool) {
     if search.burst.is_some() && !quiet {
         let most = iotax_quantity::span(expected(search).as_secs());
-        eprintln!("waiting for bursts to run out: {most} at most");
+        eprintln!("waiting for bursts to end, for at most {most}");
     }
 }
 
-/// Tables between the lines of a machine-readable format would break it.
+/// Refuses tables in the middle of another format than text.
 fn refuse_tables_unless_text(asked: &Asked<'_>) -> Result<()> {
     if !asked.iostat || asked.output.format == Format::Text {
         return Ok(());
     }
     Err(usage(
-        "--iostat prints tables for people, which a program that reads the results would \
-         trip over: leave out --format, or leave out --iostat (the record has the samples \
-         in any case)",
+        "--iostat works only with --format text; leave out --format or --iostat (the record contains \
+         the samples in any case)",
     ))
 }
 
-/// Commands of the host are run by this process: no agent, and no pod, runs what it is sent.
+/// Refuses commands of the host if agents or pods measure: only this process runs commands.
 fn refuse_host_commands_elsewhere(spec: &Spec, backend: &Backend<'_>) -> Result<()> {
     match spec.with_host_commands().filter(|_| !backend.is_here()) {
         None => Ok(()),
         Some(arm) => Err(usage(format!(
-            "arm {} has --before and --after commands, which run on this machine only, and agents or pods measure: run \
-             iotax on the machine itself, without --agent",
+            "arm {} has --before and --after commands, which agents and pods cannot run; run iotax \
+             on the target machine itself, without --agent",
             arm.name
         ))),
     }
 }
 
-/// Says what may not be expected: smaller test files, arms that are the same storage, and what was
-/// asked for and has no effect on some arm.
+/// Prints warnings and notes: smaller test files, arms on the same storage, options without effect
+/// on an arm.
 fn warn(resolved: &Resolved, backend: &Backend<'_>) {
     if matches!(resolved.question(), Question::Caps(_)) {
         return;
@@ -383,16 +382,16 @@ fn warn(resolved: &Resolved, backend: &Backend<'_>) {
     }
 }
 
-/// Files of an arm that is made anew for each of its turns are new in each, whatever was written
-/// before.
+/// Refuses to precondition arms that are created anew for each turn, and whose files are therefore
+/// new.
 fn refuse_to_precondition_in_vain(spec: &Spec, hosts: &Hosts) -> Result<()> {
     let mut anew = (0..spec.arms.len()).filter(|arm| hosts.is_made_anew(*arm));
     match anew.next().filter(|_| spec.side_runs.precondition) {
         Some(arm) => Err(usage(format!(
-            "arm {} takes turns with others on its device and is made anew for each of them, so \
-             --precondition would be in vain; precondition the device alone before, as in \
-             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and leave it out \
-             here",
+            "arm {} shares its device with other arms and is created anew for each turn, so \
+             --precondition would have no effect; precondition the device first, as in \
+             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and leave the \
+             option out here",
             spec.arms[arm].name
         ))),
         None => Ok(()),

@@ -1,5 +1,5 @@
-//! What is run beside an experiment: its arms preconditioned and drained before, and, where they turn
-//! out equal, other loads after it. Is there a cap above them, and what does it hide?
+//! Side runs of an experiment. Before it: preconditioning and draining. After it, if arms are
+//! equal: loads that find a cap above them, and what it hides.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::exit::{Context as _, Result};
 use crate::progress::ProgressLine;
 use crate::session::Session;
 
-/// The main experiment and where its record is. The `host` of each step has its arms, up and prepared.
+/// The main experiment and its directory. The `host` of each step has the arms up and prepared.
 pub(crate) struct SideRunContext<'a> {
     pub dir: &'a Held,
     pub experiment: &'a ExperimentHead,
@@ -24,9 +24,9 @@ pub(crate) struct SideRunContext<'a> {
 }
 
 impl SideRunContext<'_> {
-    /// Does what is asked for before anything is measured, and adds what it showed to `phases`.
-    /// Returns what each arm keeps up, where that is known. Whoever writes the span spends burst
-    /// credits too, so they are spent last.
+    /// Does the side runs that come first, and adds their results to `phases`. Returns the
+    /// sustained rate of each arm, if known. Preconditioning spends burst credits too, so draining
+    /// comes last.
     pub(crate) fn before(
         &self,
         host: &mut Hosts,
@@ -42,8 +42,8 @@ impl SideRunContext<'_> {
             .map_or(Ok(Sustained::default()), |limit_ns| self.drain(host, limit_ns, phases))
     }
 
-    /// Writes the span of all arms, and their workload until it is steady, and adds what that showed
-    /// to `phases`. Returns whether the user stopped it. `measured`: the schedule that follows.
+    /// Writes the span of all arms, runs their workload until it is steady, and adds the result to
+    /// `phases`. Returns whether the user interrupted it. `measured`: the schedule that follows.
     fn precondition(&self, host: &mut Hosts, measured: &Plan, phases: &mut Phases) -> Result<bool> {
         let Some(spec) = precondition_spec(&self.experiment.spec) else { return Ok(false) };
         let workloads: Vec<Workload> = self.experiment.spec.phases().cloned().collect();
@@ -61,8 +61,8 @@ impl SideRunContext<'_> {
         Ok(end.interrupted)
     }
 
-    /// Spends the burst credits of all arms, each for at most `limit_ns`. Returns what each then
-    /// keeps up, and adds it to `phases`.
+    /// Spends the burst credits of all arms, each for at most `limit_ns`. Adds the sustained rate
+    /// of each to `phases`, and returns it.
     fn drain(&self, host: &mut Hosts, limit_ns: u64, phases: &mut Phases) -> Result<Sustained> {
         let spec = drain_spec(&self.experiment.spec, limit_ns);
         let none = Sustained::default();
@@ -71,8 +71,9 @@ impl SideRunContext<'_> {
         Ok(phases.drained_by(&stretches))
     }
 
-    /// Runs what the results so far call for, and adds it to `phases`. Returns whether the user
-    /// stopped it. `spent`: what was run before the main experiment took.
+    /// Does the side runs that the results require, and adds their results to `phases`. Returns
+    /// whether the user interrupted them. `spent`: time of the side runs before the main
+    /// experiment.
     pub(crate) fn follow_up(
         &self,
         host: &mut Hosts,
@@ -128,7 +129,7 @@ impl SideRunContext<'_> {
         let experiment = ExperimentHead { spec, started, ..self.experiment.clone() };
         let dir = self.dir.enter(what.name());
         let dir = dir.with_context(|| {
-            format!("cannot make {} in {}", what.name(), self.dir.shown().display())
+            format!("cannot create {} in {}", what.name(), self.dir.shown().display())
         })?;
         let mut writer = Writer::create(&dir, &experiment)?;
         let mut phases = make(&experiment);
@@ -152,7 +153,7 @@ impl SideRunContext<'_> {
     }
 }
 
-/// The plan without passes over spans: these end when they are through, whatever it says.
+/// The plan without passes over spans, whose duration it does not know.
 fn timed(plan: &Plan, spec: &Spec) -> Plan {
     let mut timed = plan.clone();
     let fills = spec.side_phases.iter().take_while(|phase| phase.role == SideRole::Fill);
@@ -164,7 +165,7 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-/// Whether the time that the experiment was given, of which so much is over, is enough for this, too.
+/// Whether `spec` fits into the time limit of the experiment, of which `over_ns` has passed.
 fn fits(main: &Spec, over_ns: u64, spec: &Spec) -> bool {
     let (_, longest_ns) = Plan::new(spec).duration_ns();
     main.stop.max_time_ns.is_none_or(|limit| over_ns.saturating_add(longest_ns) <= limit)
