@@ -72,8 +72,8 @@ fn disks_of_one_command_have_one_server() {
         let read_bytes = disk["stats"]["layers"][1]["read_bytes"].as_u64();
         assert!(read_bytes >= Some(16 << 20), "{status}");
     }
-    assert_eq!(desk.run(&["disk", "down", "a"]).out, "took down DESK/a\ntook down DESK/b\n");
-    assert_eq!(desk.run(&["disk", "status"]).out, "no virtual disk is up\n");
+    assert_eq!(desk.run(&["disk", "down", "a"]).out, "unmounted DESK/a\nunmounted DESK/b\n");
+    assert_eq!(desk.run(&["disk", "status"]).out, "no virtual disk is mounted\n");
 }
 
 #[test]
@@ -208,11 +208,11 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm=mem", "--disk", "P10"]), @"
-    error: `vm=mem` has its layers already, and --disk gives them; name the directory alone
+    error: `vm=mem` contains layers, but --disk defines them already; give only the directory
     [exit 2]
     ");
     assert_snapshot!(said(&["a", "b", "--disk", "P10"]), @"
-    error: 1 x --disk, but directories to mount at: 2; name one for each disk, in their order
+    error: number of disks (--disk): 1, of mount directories: 2; give one directory for each disk, in order
     [exit 2]
     ");
     let disks = ["--disk", "P4"].repeat(5);
@@ -262,7 +262,7 @@ fn nothing_is_left_after_down_nor_after_a_kill_and_undo() {
             let undone = desk.run(&["undo"]);
             assert!(undone.out.contains("the virtual disk at DESK/vm"), "{undone}");
         } else {
-            assert_snapshot!(desk.run(&["disk", "down", "vm"]).out, @"took down DESK/vm");
+            assert_snapshot!(desk.run(&["disk", "down", "vm"]).out, @"unmounted DESK/vm");
         }
         assert_eq!(fs::read_dir(desk.path().join("vm")).unwrap().count(), 0);
         assert_eq!(machine::traces_of(desk.path()), before);
@@ -345,7 +345,7 @@ fn mistakes_are_named_before_anything_is_made() {
     fs::write(desk.path().join("full/file"), "").unwrap();
     let said = |arguments: &[&str]| desk.run(arguments).to_string();
     assert_snapshot!(said(&["disk", "up", "file(size=1M)"]), @"
-    error: `file(size=1M)` names no directory; write where to mount it and its layers: /mnt/disk='file(size=1G) + throttle(iops=4000)'
+    error: `file(size=1M)` does not name a directory; write the mount directory and the layers, as in /mnt/disk='file(size=1G) + throttle(iops=4000)'
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "none=file(size=1M)"]), @"
@@ -357,7 +357,7 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M) + ext4"]), @"
-    error: file(size=1M) + loop + ext4: a virtual disk has layers of iotax's own process only; see `iotax layers`
+    error: file(size=1M) + loop + ext4: a virtual disk can only have in-process layers; see `iotax layers`
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M) + trottle"]), @"
@@ -368,15 +368,15 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "full"]), @"
-    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists them, and `iotax undo` removes what a killed one left
+    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists all, and `iotax undo` removes what a killed one left behind
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down"]), @"
-    error: say which disk, or --all
+    error: no disk given; name its directory, or use --all
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "--all"]), @"
-    no virtual disk was up
+    no virtual disk was mounted
     [exit 0]
     ");
 }

@@ -288,5 +288,5 @@ fn peers_and_interfaces_that_are_not_there_are_told() {
     [exit 2]
     ");
     let said = desk.run(&["doctor", "--no-metadata", "tcp://127.0.0.1:9"]);
-    assert!(said.out.contains("which packets arrive at tcp://127.0.0.1:9"), "{said}");
+    assert!(said.out.contains("which packet sizes arrive at tcp://127.0.0.1:9"), "{said}");
 }

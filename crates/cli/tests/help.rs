@@ -200,18 +200,18 @@ fn a_plan_announces_what_may_be_run_beside_it() {
     let load = ["plan", "compare", "--quick", "-w", "randread-4k", "--set", "depth=8"];
     let beside = |options: &[&str]| {
         let text = printed(&[&load[..], options, &arms].concat());
-        text.split_once("\nBeside it").map_or(String::new(), |(_, beside)| beside.to_owned())
+        text.split_once("\nSide runs").map_or(String::new(), |(_, beside)| beside.to_owned())
     };
     assert_snapshot!(beside(&["--drain=90s", "--below-cap", "--max-time", "5m"]), @"
     , without switching
-      drain: first, until throughput falls; 3m at most, and 30s before each trial
-      depth-check: afterwards, if arms are equal; 3m at most
-      below-cap: after that, if arms sit on a cap; 2m at most
-      what follows is run only if all ends within 5m of the start
+      drain: first, until throughput falls; at most 3m, and 30s before each trial
+      depth-check: afterwards, if arms are equal; at most 3m
+      below-cap: after that, if arms reach a cap; at most 2m
+      runs after the trials only start if they end within 5m in total
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);
-    assert!(!one.contains("Beside it"), "{one}");
+    assert!(!one.contains("Side runs"), "{one}");
 
     let json = [&load[..], &["--below-cap", "--format", "json"], &arms].concat();
     let plan: serde_json::Value = serde_json::from_str(&Desk::new().run(&json).out).unwrap();
@@ -233,7 +233,7 @@ fn every_command_has_a_man_page() {
     }
     std::fs::write(desk.path().join("file"), "").unwrap();
     insta::assert_snapshot!(desk.run(&["man", "file/x"]), @"
-    error: cannot write man pages into file/x: Not a directory (os error 20)
+    error: cannot write man pages to file/x: Not a directory (os error 20)
     [exit 3]
     ");
 }

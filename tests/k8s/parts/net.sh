@@ -61,10 +61,10 @@ part_net() {
 # Where pods must not be on the hosts' network, and where a run is killed.
 part_netless() {
   NAMESPACE=bench net -w tcp-rr --paths node,pod --out "$W/refused" 2>"$W/said" && fail "a forbidden path runs"
-  need "a path that is forbidden, asked for" "allows no pods on the hosts' network" "$W/said"
+  need "a path that is forbidden, asked for" "does not allow pods on the host network" "$W/said"
   NAMESPACE=bench net -w tcp-rr --quick --max-blocks 2 --out "$W/netless" >"$W/text" 2>"$W/said" ||
     { cat "$W/said"; fail "netless: exit code $?"; }
-  need "and not asked for" "node to node is left out, and pod is the baseline" "$W/said"
+  need "and not asked for" 'leaving out the path `node`, so `pod` is the baseline' "$W/said"
   need "the cluster chooses two nodes" "pod on node n" "$W/netless/experiment.json"
   ! grep -qE 'pod on node (n.) to pod on node \1' "$W/netless/experiment.json" || fail "both ends are on one node"
   nothing_left netless

@@ -1,5 +1,5 @@
-//! Every command and option that a cause, an error, a note or a help text mentions exists: this program's
-//! are read by its own parser, other programs' stand in a list.
+//! Every command and option that a cause, an error, a note or a help text mentions exists: this
+//! program's are read by its own parser, other programs' stand in a list.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -145,7 +145,8 @@ fn wrong_here(words: &[&str]) -> Option<String> {
     (!is_cut_short).then(|| error.to_string())
 }
 
-/// A word with something in the place of each placeholder; `None` for what stands for several words.
+/// A word with something in the place of each placeholder; `None` for what stands for several
+/// words.
 fn substituted(word: &str) -> Option<String> {
     let word = word.trim_start_matches('[').trim_end_matches(']');
     match word {
@@ -198,7 +199,8 @@ fn commands_in_causes_exist() {
     assert!(count > 200, "causes have commands: {count}");
 }
 
-/// Texts of the program with their place, as they stand in its sources: comments and tests are none.
+/// Texts of the program with their place, as they stand in its sources: comments and tests are
+/// none.
 fn texts() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
@@ -249,13 +251,12 @@ fn filled_in(text: &str) -> String {
 }
 
 /// Texts in quotes that begin with this program's name, and are no commands.
-const PROSE: [&str; 7] = [
+const PROSE: [&str; 6] = [
     // The name of a process.
     "iotax agent in pod",
     // What ends of a network path say to each other.
     "iotax peer 0",
     "iotax report shows it",
-    "iotax layers NAME explains",
     "iotax catalog azure (or",
     "iotax doctor --explain lists",
     // The usage of a command whose parser cannot say it.

@@ -13,14 +13,14 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
     if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
         let stop = session::stop_flag()?;
         let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
-            .context("/proc cannot be read")?;
+            .context("cannot read /proc")?;
         if !left.is_empty() {
             return Err(failed(left.join("\n")));
         }
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {
-        let why = "an agent is spoken to by another iotax, which starts it; there, give \
+        let why = "another iotax starts and controls an agent; on that host, pass \
                    --agent 'ssh HOST iotax agent' to run, compare or peel";
         return Err(usage(why.to_owned()));
     }

@@ -12,7 +12,7 @@ use crate::args::{
 use crate::exit::{Context as _, Exit, Result, usage};
 use crate::output;
 
-/// The word that asks for disks instead of a VM.
+/// Argument that selects disks instead of VMs.
 const DISK: &str = "disk";
 
 /// `iotax catalog`
@@ -47,18 +47,18 @@ fn look(cloud: Cloud, args: &CatalogLookArgs) -> Result<Exit> {
     }
 }
 
-/// The name of a disk where a VM's is expected, or of another cloud's VM.
+/// The error if the name of a VM is that of a disk, or of another cloud's VM.
 fn as_other(cloud: Cloud, name: &str) -> Option<String> {
     if let Ok(disk) = catalog::disk(name) {
         let (kind, word) = (disk.kind, word(disk.cloud));
-        return Some(format!("{name} is a disk ({kind}): iotax catalog {word} disk {name}"));
+        return Some(format!("{name} is a disk ({kind}); use iotax catalog {word} disk {name}"));
     }
     let other = catalog::vm(name).ok()?.first()?.cloud;
     let word = word(other);
-    Some(format!("{name} is not of {cloud} but of {other}: iotax catalog {word} {name}"))
+    Some(format!("{name} belongs to {other}, not to {cloud}; use iotax catalog {word} {name}"))
 }
 
-/// A cloud as it is called on the command line.
+/// The name of a cloud as an argument.
 fn word(cloud: Cloud) -> &'static str {
     match cloud {
         Cloud::Azure => "azure",
@@ -81,7 +81,7 @@ fn disks(cloud: Cloud, texts: &[String], listing: &ListingArgs) -> Result<Exit> 
     show(listing, || json!({ "disks": disks }), || report::catalog_disks(&disks))
 }
 
-/// The VM, the disks, and what they may do together: for each variant.
+/// The VM, the disks, and what they can do together, for each variant.
 fn vm_with_disks(vms: &[Vm], texts: &[String], listing: &ListingArgs) -> Result<Exit> {
     let attached = |text: &String| catalog::attached_disk(text, Caching::None);
     let disks: Vec<_> = texts.iter().map(attached).collect::<Result<_, _>>()?;
@@ -90,7 +90,7 @@ fn vm_with_disks(vms: &[Vm], texts: &[String], listing: &ListingArgs) -> Result<
         catalog::expect(&Setup { vm: name, variant, disks: disks.clone() })
     };
     let expected: Vec<Expectation> = vms.iter().map(expected).collect::<Result<_, _>>()?;
-    // What is computed is in the plan; the rule, where a figure wants more to be said.
+    // The plan has computed figures; disks without a fixed figure also need their rule.
     let is_open = |disk: &Disk| disk.limits.iter().any(|limit| limit.iops.is_none());
     let open: Vec<Disk> = disks.iter().map(|(disk, _)| disk.clone()).filter(is_open).collect();
     show(
@@ -122,7 +122,7 @@ fn check(args: &CatalogCheckArgs) -> Result<Exit> {
     Ok(if differs { Exit::GateFailed } else { Exit::Done })
 }
 
-/// So much that a file that is too large is seen to be: it may have no end.
+/// Reads just enough to notice that a file is too large; it may be endless.
 fn head_of(file: &Path) -> io::Result<Vec<u8>> {
     let mut table = Vec::new();
     let most = catalog::Claim::MAX_TABLE_BYTES as u64 + 1;

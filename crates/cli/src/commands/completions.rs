@@ -24,11 +24,11 @@ pub(crate) fn completions(shell: Shell) -> Result<Exit> {
 pub(crate) fn man(directory: &Path) -> Result<Exit> {
     let written = fs::create_dir_all(directory)
         .and_then(|()| clap_mangen::generate_to(Cli::command(), directory));
-    written.with_context(|| format!("cannot write man pages into {}", directory.display()))?;
+    written.with_context(|| format!("cannot write man pages to {}", directory.display()))?;
     Ok(Exit::Done)
 }
 
-/// What kubectl completes the words of its plugin with.
+/// Prints completions for the plugin of kubectl.
 #[cfg(feature = "kubernetes")]
 pub(crate) fn complete_plugin(words: Vec<OsString>) -> Result<Exit> {
     say(&candidates(words)?)?;

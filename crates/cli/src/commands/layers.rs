@@ -13,7 +13,7 @@ use crate::output::{self, list};
 const GOOD: Style = AnsiColor::Green.on_default();
 const BAD: Style = AnsiColor::Red.on_default();
 const HEADING: Style = Style::new().bold();
-/// Columns of names, and of what stands before the explanation.
+/// Columns of names, and of everything before the explanation.
 const NAME_COLUMNS: usize = 11;
 const INDENT_COLUMNS: usize = NAME_COLUMNS + 7;
 
@@ -29,7 +29,7 @@ pub(crate) fn layers(args: &LayersArgs) -> Result<Exit> {
     list(format, || page.of_one(layer), || json!({ "layers": [as_json(layer)] }))
 }
 
-/// How text is laid out.
+/// The layout of text.
 struct Page {
     color: bool,
     columns: usize,
@@ -55,13 +55,13 @@ impl Page {
         let heading = "Layers of network paths";
         self.group(&mut out, heading, above(true), false, &mut remedies);
         if !remedies.is_empty() {
-            let _ = writeln!(out, "\n{}", self.paint("What is missing here", HEADING));
+            let _ = writeln!(out, "\n{}", self.paint("Missing on this machine", HEADING));
             for (what, remedy) in remedies {
                 self.fill(&mut out, &format!("{what}: {remedy}"), "  ", "    ");
             }
         }
         out.push('\n');
-        self.fill(&mut out, "iotax layers NAME explains one with its parameters.", "", "");
+        self.fill(&mut out, "`iotax layers NAME` explains a layer and its parameters.", "", "");
         out
     }
 
@@ -81,7 +81,7 @@ impl Page {
             let indent = " ".repeat(INDENT_COLUMNS);
             let mut about = String::new();
             self.fill(&mut about, plain_about(layer), &indent, &indent);
-            // The answer may have colours, which have no width: it is put in when lines are cut.
+            // Colours of the answer have no width, so it is inserted after wrapping.
             let _ = write!(out, "{name}{}", about.trim_start());
             if !missing.is_empty() {
                 let what: Vec<_> = missing.iter().map(|missing| missing.what.as_str()).collect();
@@ -134,22 +134,22 @@ impl Page {
         if self.color { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    /// Adds `text` as whole lines.
+    /// Appends `text` as complete lines.
     fn fill(&self, out: &mut String, text: &str, first_indent: &str, indent: &str) {
         output::wrap_at(self.columns, out, text, first_indent, indent);
     }
 }
 
-/// The heading says already which ones are bases.
+/// The description without `base: `, which the heading says.
 fn plain_about(layer: &LayerInfo) -> &'static str {
     layer.about.strip_prefix("base: ").unwrap_or(layer.about)
 }
 
 fn place(layer: &LayerInfo) -> String {
     let lives = match layer.world {
-        World::InProcess => "Lives in iotax's own process",
-        World::System => "Lives in the system",
-        World::Both => "Lives in iotax's own process, or in the system among layers of it",
+        World::InProcess => "Runs in iotax's own process",
+        World::System => "Is part of the system",
+        World::Both => "Runs in iotax's own process, or in the system if other layers do",
     };
     let forms = |forms: &[Form]| {
         let words: Vec<_> = forms.iter().map(|form| form.with_article()).collect();
@@ -157,11 +157,13 @@ fn place(layer: &LayerInfo) -> String {
     };
     let below = match layer.takes {
         [] => "is a base".to_owned(),
-        _ if layer.world == World::InProcess => "stands on what lives there too".to_owned(),
-        takes => format!("stands on {}", forms(takes)),
+        _ if layer.world == World::InProcess => "goes on other in-process layers".to_owned(),
+        takes => format!("goes on {}", forms(takes)),
     };
     let above = match layer.gives {
-        Some(form) if layer.world != World::InProcess => format!(", gives {}", form.with_article()),
+        Some(form) if layer.world != World::InProcess => {
+            format!(", provides {}", form.with_article())
+        }
         _ => String::new(),
     };
     format!("{lives}; {below}{above}.")

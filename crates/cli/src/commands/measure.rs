@@ -1,4 +1,4 @@
-//! The commands that measure: each resolves what it is asked for, and runs it by the same verbs.
+//! The commands that measure: each resolves its arguments, then runs the same steps.
 
 use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs};
 use crate::exit::{Exit, Result};
@@ -7,7 +7,7 @@ use crate::resolve::{self, Comparison, Resolved};
 use crate::run::{Asked, Backend, Run};
 use crate::session::Destination;
 
-/// The path that is there on every machine.
+/// The default path, which every machine has.
 const HERE: &str = "loopback";
 
 /// `iotax compare`
@@ -42,7 +42,7 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Exit> {
     measured(&resolve::limits(args)?, &Backend::from(args), &asked)
 }
 
-/// `iotax net`: a run on one path, a comparison of several.
+/// `iotax net`: runs on one path, or compares several.
 pub(crate) fn net(args: NetArgs) -> Result<Exit> {
     let NetArgs { paths, workload, trials, matrix, measure } = args;
     if paths.len() > 1 || !matrix.factors.is_empty() {
@@ -52,7 +52,7 @@ pub(crate) fn net(args: NetArgs) -> Result<Exit> {
     run(&RunArgs::of(targets, workload, trials, measure))
 }
 
-/// Measures what is asked for, and shows what came of it.
+/// Runs the experiment, and publishes the results.
 pub(super) fn measured(
     resolved: &Resolved,
     backend: &Backend<'_>,

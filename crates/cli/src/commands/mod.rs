@@ -1,4 +1,4 @@
-//! One file per subcommand; those of a group, as of `kube`, share a directory.
+//! One file per subcommand; a group such as `kube` has a directory.
 
 pub(crate) mod agent;
 pub(crate) mod catalog;

@@ -11,14 +11,14 @@ use crate::args::PeerArgs;
 use crate::exit::{self, Context as _, Exit, Result, usage};
 use crate::output::say;
 
-/// Longer than any token; what is longer is none.
+/// Limit for input, longer than any token.
 const MAX_TOKEN_BYTES: u64 = 4096;
 
 /// `iotax peer`
 pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
     let token = args.token_file.as_deref().map(token).transpose()?;
     if args.token_file.as_deref().is_some_and(is_input) {
-        // Whoever started it holds the other end.
+        // The process that started this one holds the other end.
         thread::spawn(|| {
             let _ = io::copy(&mut io::stdin(), &mut io::sink());
             exit::served()
@@ -27,7 +27,7 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
     let is_new = token.is_none();
     let secret = match token {
         Some(secret) => secret,
-        None => new_peer_secret().context("cannot make a token")?,
+        None => new_peer_secret().context("cannot create a token")?,
     };
     let shown = secret.clone();
     let ready = |address: SocketAddr| {
@@ -35,8 +35,8 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
         if is_new {
             let _ = write!(
                 text,
-                "token {}\nAt the near end, with the token in a file: IOTAX_TOKEN_FILE=FILE iotax run \
-                 tcp-rr tcp://HOST:{}\n",
+                "token {}\nAt the near end, put the token into FILE and run: IOTAX_TOKEN_FILE=FILE \
+                 iotax run tcp-rr tcp://HOST:{}\n",
                 *shown.text(),
                 address.port()
             );
@@ -44,11 +44,11 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
         say(&text).map_err(|failure| io::Error::other(failure.to_string()))
     };
     serve_peer(args.listen, secret, ready)
-        .with_context(|| format!("cannot listen at {}", args.listen))?;
+        .with_context(|| format!("cannot listen on {}", args.listen))?;
     Ok(Exit::Done)
 }
 
-/// Whether it stands for standard input.
+/// Whether the path means standard input.
 fn is_input(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
@@ -69,8 +69,8 @@ fn token(path: &Path) -> Result<PeerSecret> {
         .lock()
         .take(MAX_TOKEN_BYTES)
         .read_line(&mut text)
-        .context("cannot read the token on standard input")?;
+        .context("cannot read the token from standard input")?;
     PeerSecret::parse(&text).ok_or_else(|| {
-        usage("--token-file -: standard input has no token, which is 64 hexadecimal digits")
+        usage("--token-file -: standard input does not contain a token of 64 hexadecimal digits")
     })
 }

@@ -10,7 +10,7 @@ use crate::resolve::{self, rules};
 use crate::session::Destination;
 use crate::{output, recorded};
 
-/// `iotax report DIR`, several of them, or results of other tools.
+/// `iotax report`, for one or several directories, or for result files of other tools.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let are_files = |path: &PathBuf| path.exists() && !path.is_dir();
     match args.paths.as_slice() {
@@ -19,7 +19,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
             let page = args.out.as_deref().filter(|_| args.open);
             if args.open && page.is_none() {
                 return Err(usage(
-                    "--open shows report.html, which results of other tools have with --out DIR"
+                    "--open shows report.html; for results of other tools, write one with --out DIR"
                         .to_owned(),
                 ));
             }
@@ -31,7 +31,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
         }
         paths => match paths.iter().find(|path| are_files(path)) {
             Some(file) => Err(usage(format!(
-                "{} is a file among directories: report files of other tools alone",
+                "{} is a file, but others are directories; report files and directories separately",
                 file.display()
             ))),
             None => several(args),
@@ -42,7 +42,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
 fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
     if let Some(out) = &args.out {
         return Err(usage(format!(
-            "the report of a record is written into it, not to {}: leave out --out",
+            "the report of one results directory is written there, not to {}; leave out --out",
             out.display()
         )));
     }
@@ -56,7 +56,7 @@ fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// A directory with a record: what is written goes where it was read.
+/// Opens a directory with a record, so that the report goes to the same directory.
 fn existing(dir: &Path) -> Result<Held> {
     if !dir.exists() {
         return Err(Error::NotARecord { dir: dir.to_owned() }.into());
@@ -64,18 +64,18 @@ fn existing(dir: &Path) -> Result<Held> {
     Held::existing(dir).with_context(|| dir.display().to_string())
 }
 
-/// One page of several records, which are not changed.
+/// Writes one page for several records, without changing them.
 fn several(args: &ReportArgs) -> Result<Exit> {
     if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
-        let why = "--fail-if and --undecided judge one experiment: report each alone";
+        let why = "--fail-if and --undecided judge one experiment; report each directory alone";
         return Err(usage(why.to_owned()));
     }
     match args.format {
         Format::Text | Format::Markdown => {}
         Format::Json | Format::Csv | Format::Junit | Format::Github => {
             return Err(usage(
-                "several experiments are reported as text, Markdown, and in report.html; \
-                 for programs report each alone"
+                "several directories can only be reported as text or Markdown; for another format, \
+                 report each directory separately"
                     .to_owned(),
             ));
         }
@@ -106,7 +106,7 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     Ok(exit)
 }
 
-/// The content of a record, with the rules that were asked for now.
+/// The results in a record, judged by the rules of the options.
 fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     let dir = Location::from(directory);
     if Reader::<SearchHead>::is_in(&dir) {
@@ -126,7 +126,6 @@ const fn shown(args: &ReportArgs) -> Shown {
 /// Shows the page in `dir` in a browser.
 fn open(dir: &Path) -> Result<()> {
     let page = dir.join("report.html");
-    ::open::that_detached(&page).with_context(|| {
-        format!("cannot open {} in a browser; open it there yourself", page.display())
-    })
+    ::open::that_detached(&page)
+        .with_context(|| format!("cannot open {} in a browser; open it yourself", page.display()))
 }

@@ -1,4 +1,4 @@
-//! A bundle of files from a record: see [`iotax_report::bundle`].
+//! Writes a bundle of files from a record, see [`iotax_report::bundle`].
 
 use std::fmt::Write as _;
 use std::fs::{self, OpenOptions};
@@ -58,24 +58,24 @@ fn retell(dir: &Location, reader: &Reader<ExperimentHead>, retold: &mut Retold) 
     Ok(bundle(&experiment, &parts, &steps)?)
 }
 
-/// Where a bundle goes.
+/// The places of a bundle's files.
 struct Files {
-    /// What the directory is in.
+    /// Parent of the directory.
     parent: Held,
     dir: Held,
     names: Names,
 }
 
-/// What a bundle is called, beside each other.
+/// Files next to the bundle's directory.
 struct Names {
-    /// The same in one file.
+    /// The bundle in one file.
     archive: Location,
-    /// What its pseudonyms stand for, if it has any.
+    /// The key that maps pseudonyms back, if there are any.
     key: Option<Location>,
 }
 
 impl Names {
-    /// Of the bundle called `name` in `parent`.
+    /// The names for the bundle `name` in `parent`.
     fn of(parent: &Location, name: &Path, is_redacted: bool) -> Self {
         let mut archive = name.as_os_str().to_owned();
         archive.push(".tar.gz");
@@ -83,7 +83,7 @@ impl Names {
         Self { archive: parent.join(archive), key }
     }
 
-    /// The first of them that is there already.
+    /// The first of them that exists already.
     fn taken(&self) -> Option<&Path> {
         let mut all = [&self.archive].into_iter().chain(&self.key);
         all.find(|name| is_there(name.at())).map(Location::shown)
@@ -95,8 +95,7 @@ fn is_there(path: &Path) -> bool {
 }
 
 impl Files {
-    /// Makes the directory. Whoever makes it has its archive and its key, too: nobody else writes
-    /// those.
+    /// Creates the directory, which also claims the names of the archive and the key.
     fn claim(destination: &Destination, is_redacted: bool) -> Result<Self> {
         let here = Location::from(Path::new(""));
         let names = |dir: &Path| Names::of(&here, dir, is_redacted);
@@ -104,8 +103,8 @@ impl Files {
             && let Some(path) = is_there(dir).then_some(dir.as_path()).or(names(dir).taken())
         {
             return Err(usage(format!(
-                "{} exists already; a bundle is never written over anything: name another with \
-                 --out",
+                "{} already exists and iotax never overwrites files with a bundle; choose another \
+                 directory with --out",
                 path.display()
             )));
         }
@@ -115,8 +114,8 @@ impl Files {
         Ok(Self { parent, dir, names })
     }
 
-    /// Fills the directory and, beside it, the archive. The key first: without it nobody could read
-    /// the bundle's words in the end.
+    /// Writes the key, the directory and the archive. The key comes first: without it, nobody could
+    /// map the pseudonyms back.
     fn write(&self, bundle: &Bundle, redactor: Option<&Redactor>) -> Result<()> {
         let Names { archive: all_in_one, key } = &self.names;
         let top = self.dir.shown().file_name().unwrap_or_default().to_string_lossy();
@@ -132,12 +131,13 @@ impl Files {
         write().inspect_err(|_| self.discard())
     }
 
-    /// Half a bundle misleads. What cannot be removed stays: the first error tells why.
+    /// Removes a partial bundle, which would mislead. Ignores errors, because the first error is
+    /// reported.
     fn discard(&self) {
         for entry in fs::read_dir(self.dir.path()).into_iter().flatten().flatten() {
             let _ = fs::remove_file(entry.path()).or_else(|_| fs::remove_dir_all(entry.path()));
         }
-        // An empty directory, whatever is called so by now.
+        // Removes only an empty directory, if another one has this name by now.
         let name = self.dir.shown().file_name().unwrap_or_default();
         let _ = fs::remove_dir(self.parent.path().join(name));
         self.names.key.iter().for_each(|key| drop(fs::remove_file(key.at())));
@@ -169,23 +169,24 @@ fn text(bundle: &Bundle, files: &Files) -> String {
     if let Some(key) = &files.names.key {
         let _ = writeln!(
             text,
-            "Key:     {}  (says what each pseudonym is; keep it)",
+            "Key:     {}  (maps the pseudonyms back; keep it private)",
             key.shown().display()
         );
     }
-    let _ = write!(text, "\nRun it there, with fio ({} trials):\n  ./run.sh", bundle.trials);
+    let trials = bundle.trials;
+    let _ = write!(text, "\nRun it in that directory, with fio ({trials} trials):\n  ./run.sh");
     for (id, _) in &bundle.arms {
         let _ = write!(text, " {id}=PATH");
     }
     text.push('\n');
     if !bundle.without.is_empty() {
-        text.push_str("\nNot carried over:\n");
+        text.push_str("\nNot included:\n");
         for line in &bundle.without {
             output::wrap(&mut text, line, "- ", "  ");
         }
     }
     if files.names.key.is_none() {
-        text.push_str("\nNothing was replaced: read it before you hand it on.\n");
+        text.push_str("\nNames and paths were not replaced: check them before you share it.\n");
     }
     text
 }

@@ -13,7 +13,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
     if args.cluster {
         return super::kube::undo(&args.place, args.format);
     }
-    // Without a home nothing was ever journalled.
+    // Without a home directory, there is no journal.
     let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
     let value = || {
@@ -37,7 +37,7 @@ fn text(report: &UndoReport) -> String {
         let _ = writeln!(out, "removed {removed}");
     }
     for lost in &report.lost {
-        let _ = writeln!(out, "forgot {lost}: the directory that it was in was removed");
+        let _ = writeln!(out, "forgot {lost}: its directory is gone");
     }
     let _ = match (report.removed.len(), report.problems.len()) {
         (0, 0) if !report.lost.is_empty() => writeln!(out, "Nothing is left to undo."),
@@ -51,7 +51,7 @@ fn text(report: &UndoReport) -> String {
         let word = if processes.len() == 1 { "process" } else { "processes" };
         let _ = writeln!(
             out,
-            "Left alone, because its run is under way: what belongs to {word} {}.",
+            "Left alone, because the run is still active: everything of {word} {}.",
             processes.join(", ")
         );
     }
@@ -63,7 +63,7 @@ fn things(count: usize) -> String {
 }
 
 fn left(problems: usize) -> String {
-    format!("{} could not be, see below", things(problems))
+    format!("{} could not be removed, see below", things(problems))
 }
 
 #[cfg(test)]
@@ -84,7 +84,7 @@ mod tests {
     fn what_is_forgotten_is_said_once_and_is_no_problem() {
         let report = UndoReport { lost: vec!["/data/.iotax-x".to_owned()], ..Default::default() };
         insta::assert_snapshot!(text(&report), @"
-        forgot /data/.iotax-x: the directory that it was in was removed
+        forgot /data/.iotax-x: its directory is gone
         Nothing is left to undo.
         ");
     }
@@ -97,7 +97,7 @@ mod tests {
             removed the mount at /x
             removed the loop device on /y
             2 things removed, nothing is left.
-            Left alone, because its run is under way: what belongs to process 12.
+            Left alone, because the run is still active: everything of process 12.
             ");
     }
 }

@@ -23,7 +23,7 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
     list(args.format, || text(&chosen, args.name.is_some()), value)
 }
 
-/// The workload, and where its numbers are from if they are somebody's.
+/// The workload, and the sources of its figures if it has any.
 fn with_sources(workload: &Workload) -> serde_json::Value {
     let mut shown = json!(workload);
     let sources = Workload::preset_sources(&workload.name);
@@ -33,7 +33,7 @@ fn with_sources(workload: &Workload) -> serde_json::Value {
     shown
 }
 
-/// One suite: its phases in full, and its source.
+/// A suite: its phases in full, and its source.
 fn suite(name: &str, format: Listing) -> Result<Exit> {
     let phases = Workload::suite(name)?;
     let about = Workload::suite_about(name).unwrap_or_default();
@@ -62,7 +62,7 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
         out.push('\n');
     }
     if in_full {
-        out.push_str("Every value can be changed: --set KEY=VALUE or --set JOB.KEY=VALUE\n");
+        out.push_str("To change a value, use --set KEY=VALUE or --set JOB.KEY=VALUE:\n");
         for (table, key, unit, about) in iotax_experiment::override_options() {
             let name = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
             let name = format!("  {name:<20} ");
@@ -75,12 +75,12 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
             wrap(&mut out, &format!("Source: {source}"), "", "  ");
         }
     } else {
-        out.push_str("Suites, phase after phase:\n");
+        out.push_str("Suites, which run several phases:\n");
         for name in Workload::suite_names().filter(|name| Workload::preset(name).is_err()) {
             let _ = writeln!(out, "{name}");
             wrap(&mut out, Workload::suite_about(name).unwrap_or_default(), "  ", "  ");
         }
-        out.push_str("\niotax workloads NAME tells what can be changed, and how.\n");
+        out.push_str("\n`iotax workloads NAME` shows what you can change, and how.\n");
     }
     out
 }

@@ -1,4 +1,4 @@
-//! Disks of a cloud: what was asked for, and what was made of it.
+//! Builds simulated cloud disks from options, and describes them.
 
 use std::io::{self, Write as _};
 use std::path::PathBuf;
@@ -17,28 +17,28 @@ use crate::cloud_disks::Told;
 use crate::exit::{Result, usage};
 use crate::resolve::option;
 
-/// Disks of a cloud, and where they are to be.
+/// Cloud disks, and their mount directories.
 pub(super) struct Composed {
     made: MadeDisks,
     at: Vec<PathBuf>,
 }
 
-/// The disks asked for, one for each directory; `None` if none is a cloud's.
+/// The disks of `--disk`, one for each directory; `None` without the option.
 pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Option<Composed>> {
     if args.disk.is_empty() {
         return Ok(None);
     }
     if let Some(stack) = directories.iter().find(|text| parse_one(text).is_ok()) {
-        let problem = "has its layers already, and --disk gives them; name the directory alone";
+        let problem = "contains layers, but --disk defines them already; give only the directory";
         return Err(usage(format!("`{stack}` {problem}")));
     }
     let (disks, places) = (args.disk.len(), directories.len());
     if disks != places {
-        let problem = format!("{disks} x --disk, but directories to mount at: {places}");
-        return Err(usage(format!("{problem}; name one for each disk, in their order")));
+        let problem = format!("number of disks (--disk): {disks}, of mount directories: {places}");
+        return Err(usage(format!("{problem}; give one directory for each disk, in order")));
     }
     let caching = args.caching.as_deref().map_or(Ok(Caching::None), |text| {
-        let wrong = || usage(format!("option --caching: `{text}`: write none or readonly"));
+        let wrong = || usage(format!("option --caching: `{text}`: use none or readonly"));
         Caching::parse(text).ok_or_else(wrong)
     })?;
     let asked = CloudDisks {
@@ -65,7 +65,7 @@ impl Composed {
         self.made.disks.iter().zip(&self.at).map(mount).collect()
     }
 
-    /// Tells on stderr what was built: stdout is for the files' names.
+    /// Describes the disks on stderr; stdout is for the paths of the files.
     pub(super) fn tell(&self) {
         let mut told = Told::indented("");
         let vm = self.made.vm.as_ref().map(|vm| format!(" on {vm}")).unwrap_or_default();
@@ -73,11 +73,11 @@ impl Composed {
             let (at, name, caching) = (at.display(), &disk.name, catalog::caching(disk.caching));
             told.disk(&format!("{at}: {name}{vm}, caching {caching}"), disk);
         }
-        // The disks are up, whether or not anybody reads what they are.
+        // The disks are mounted even if the description cannot be printed.
         let _ = io::stderr().write_all(told.with_notes(&self.made.notes).as_bytes());
     }
 
-    /// What was built, with its sources.
+    /// The disks, with sources.
     pub(super) fn as_json(&self) -> Value {
         let disks = self.made.disks.iter().zip(self.mounts()).map(|(disk, mount)| {
             json!({

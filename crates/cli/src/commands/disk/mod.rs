@@ -20,7 +20,7 @@ use crate::output::{list, say, wrap};
 use crate::resolve::results;
 use crate::session;
 
-/// What a server says when its disks are mounted.
+/// Line that a server prints when its disks are mounted.
 const READY: &str = "ready";
 
 /// `iotax disk`
@@ -58,7 +58,7 @@ fn up(args: &DiskUpArgs) -> Result<Exit> {
     let stdout = server.stdout.take().context("the server has no output")?;
     BufReader::new(stdout).read_line(&mut said)?;
     if said.trim_end() != READY {
-        // It has said why.
+        // The server has printed the reason.
         let code = server.wait()?.code().unwrap_or(3);
         return Ok(Exit::AsServer(u8::try_from(code).unwrap_or(3)));
     }
@@ -75,12 +75,12 @@ fn mounted_as_json(disk: &Disk) -> Value {
     json!({ "at": disk.at, "file": disk.file(), "stack": disk.stack.to_string() })
 }
 
-/// Serves disks until it is told to end. Its parent has gone by then.
+/// Serves disks until it is told to stop, which is after its parent has exited.
 fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let disks = parse(&args.disks.disks)?;
     let stop = session::stop_flag()?;
     if !args.journalled {
-        // Until the disks are mounted, nothing but the parent knows of this process.
+        // Until the disks are mounted, only the parent knows this process.
         rustix::process::set_parent_process_death_signal(Some(Signal::TERM))
             .map_err(io::Error::from)?;
     }
@@ -98,7 +98,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     let mut ready = || {
         bar.finish_and_clear();
         failed = detach().err();
-        // Whoever asked for the disks has gone, and would not know of them.
+        // The parent has exited, so the user would not know about the disks.
         stop.fetch_or(failed.is_some(), Ordering::Relaxed);
     };
     iotax_rig::serve(
@@ -117,12 +117,12 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
     failed.map_or(Ok(Exit::Done), Err)
 }
 
-/// Tells the parent that all is ready, and leaves its terminal.
+/// Tells the parent that the disks are ready, and detaches from its terminal.
 fn detach() -> Result<()> {
     rustix::process::set_parent_process_death_signal(None).map_err(io::Error::from)?;
     let mut out = io::stdout();
     writeln!(out, "{READY}").and_then(|()| out.flush())?;
-    // Fails for a process that leads its group already, which has left the terminal then.
+    // Fails if the process already leads its group; then it is already detached.
     let _ = rustix::process::setsid();
     let nothing = std::fs::File::options().write(true).open("/dev/null")?;
     rustix::stdio::dup2_stdout(&nothing).map_err(io::Error::from)?;
@@ -133,7 +133,7 @@ fn detach() -> Result<()> {
 fn status(args: &DiskStatusArgs) -> Result<Exit> {
     let disks = served()?;
     let text = || match disks.as_slice() {
-        [] => "no virtual disk is up".to_owned(),
+        [] => "no virtual disk is mounted".to_owned(),
         disks => disks.iter().map(as_text).collect(),
     };
     list(args.format, text, || json!({ "disks": disks.iter().map(as_json).collect::<Vec<_>>() }))
@@ -148,8 +148,8 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         let found = known.iter().find(is_it).cloned();
         chosen.push(found.ok_or_else(|| {
             usage(format!(
-                "{}: no virtual disk is mounted here; `iotax disk status` lists them, and \
-                 `iotax undo` removes what a killed one left",
+                "{}: no virtual disk is mounted here; `iotax disk status` lists all, and \
+                 `iotax undo` removes what a killed one left behind",
                 at.display()
             ))
         })?);
@@ -157,17 +157,17 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
     if args.all {
         chosen = known;
     } else if chosen.is_empty() {
-        return Err(usage("say which disk, or --all"));
+        return Err(usage("no disk given; name its directory, or use --all"));
     } else {
-        // Disks of one server go together.
+        // All disks of a server are unmounted together.
         let servers: BTreeSet<u32> = chosen.iter().map(|disk| disk.pid).collect();
         chosen = known.into_iter().filter(|disk| servers.contains(&disk.pid)).collect();
     }
     iotax_rig::take_down(&chosen, args.force)?;
     let lines: Vec<String> =
-        chosen.iter().map(|disk| format!("took down {}", disk.at.display())).collect();
-    say(if lines.is_empty() { "no virtual disk was up".to_owned() } else { lines.join("\n") }
-        .as_str())?;
+        chosen.iter().map(|disk| format!("unmounted {}", disk.at.display())).collect();
+    let none = "no virtual disk was mounted".to_owned();
+    say(&if lines.is_empty() { none } else { lines.join("\n") })?;
     Ok(Exit::Done)
 }
 
@@ -176,7 +176,7 @@ fn served() -> Result<Vec<Served>> {
     Ok(state_dir.map(|dir| iotax_rig::served(&dir)).transpose()?.unwrap_or_default())
 }
 
-/// What the disk itself counts; nothing if it does not answer.
+/// The disk's own counters; `None` if it does not answer.
 fn counters(disk: &Served) -> Option<Value> {
     let text = std::fs::read_to_string(disk.at.join("stats.json")).ok()?;
     serde_json::from_str(&text).ok()
@@ -207,12 +207,12 @@ fn parse(texts: &[String]) -> Result<Vec<Disk>> {
 }
 
 fn parse_one(text: &str) -> Result<Disk> {
-    let example = "write where to mount it and its layers: /mnt/disk='file(size=1G) + \
+    let example = "write the mount directory and the layers, as in /mnt/disk='file(size=1G) + \
                    throttle(iops=4000)'";
     let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
-    // A directory's name may hold anything, `=` included.
+    // The name of a directory may contain anything, including `=`.
     let understood = splits().find_map(|(at, stack)| Some((at, Stack::parse(stack).ok()?)));
-    let nowhere = || usage(format!("`{text}` names no directory; {example}"));
+    let nowhere = || usage(format!("`{text}` does not name a directory; {example}"));
     let (at, mut stack) = if let Some(understood) = understood {
         understood
     } else {
@@ -224,10 +224,10 @@ fn parse_one(text: &str) -> Result<Disk> {
         return Err(nowhere());
     }
     if !stack.is_in_process() {
-        let problem = "a virtual disk has layers of iotax's own process only; see `iotax layers`";
+        let problem = "a virtual disk can only have in-process layers; see `iotax layers`";
         return Err(usage(format!("{stack}: {problem}")));
     }
-    // The server may work elsewhere.
+    // The server may have another working directory.
     stack.resolve_paths(&std::env::current_dir()?, std::env::home_dir().as_deref());
     Ok(Disk { at: std::path::absolute(at)?, stack })
 }

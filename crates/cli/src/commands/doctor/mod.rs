@@ -40,18 +40,18 @@ pub(crate) fn doctor(args: &DoctorArgs) -> Result<Exit> {
     Ok(if seen { Exit::Done } else { Exit::Failed })
 }
 
-/// What there is to think about.
+/// What the doctor examines.
 struct Case {
     hosts: Vec<(HostRole, Machine)>,
-    /// What a measurement points to; `None` without one.
+    /// Causes that a measurement points to; `None` without one.
     diagnoses: Option<Vec<Diagnosis>>,
-    /// What the targets were said to be.
+    /// The VM and disks of the targets, as named by the user or the record.
     choice: CloudChoice,
-    /// What the record lacks.
+    /// What is missing in the record.
     gaps: Vec<String>,
 }
 
-/// A machine: this one, under the paths that were asked for, or one that was saved.
+/// A machine: this one, under the given paths, or a saved one.
 fn looked(args: &DoctorArgs) -> Result<Case> {
     let machine = match &args.machine {
         Some(file) => Machine::read(file)?,
@@ -91,7 +91,7 @@ fn look(args: &DoctorArgs) -> Result<Machine> {
     Ok(machine)
 }
 
-/// A measurement, and the machine as it was then.
+/// A measurement, and the machine at that time.
 fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let dir = &Location::from(dir);
     if Reader::<SearchHead>::is_in(dir) {
@@ -116,7 +116,8 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
     if used.sum::<u32>() == 0 {
         return Err(failed(format!(
-            "{}: no trial in it can be used, so there is nothing to judge; iotax report says why",
+            "{}: none of its trials can be used, so there is nothing to judge; iotax report says \
+             why",
             dir.shown().display()
         )));
     }
@@ -130,7 +131,7 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     })
 }
 
-/// What was seen of each host: one at least, of which nothing may be known.
+/// The machine of each host; at least one, which may be empty.
 fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
     let hosts = if hosts.is_empty() { vec![HostRecord::default()] } else { hosts };
     let seen = |host: HostRecord| (host.role, host.machine.map_or_else(Machine::default, |m| *m));
@@ -140,13 +141,13 @@ fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
 fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<()> {
     let [(_, machine)] = hosts else {
         return Err(usage(format!(
-            "these results are of {} hosts, and --save writes one machine: run iotax doctor --save \
-             on each of them",
+            "these results are from {} hosts, but --save writes only one machine; run iotax doctor \
+             --save on each host",
             hosts.len()
         )));
     };
     if machine.paths.is_empty() {
-        let problem = "these results do not say what lay under their targets: nothing to save";
+        let problem = "these results do not contain the storage under their targets to save";
         return Err(usage(problem.to_owned()));
     }
     if names_too {
@@ -155,7 +156,7 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
     let mut redactor = Redactor::default();
     let clean = redactor.machine(machine);
     clean.write(file)?;
-    // Without its key nobody could read it in the end.
+    // Without the key, nobody could map the pseudonyms back.
     let key = publish::write(&(&publish::beside(file)).into(), &redactor);
     key.inspect_err(|_| drop(fs::remove_file(file)))
 }
@@ -176,7 +177,7 @@ fn printed(
     }
 }
 
-/// Whether there was nothing under any of the paths.
+/// Whether nothing was seen under any of the paths.
 fn nothing_seen(machine: &Machine) -> bool {
     !machine.paths.is_empty() && machine.paths.iter().all(|path| path.top.is_none())
 }

@@ -1,4 +1,4 @@
-//! Peers among what the doctor is asked about.
+//! Peers among the arguments of `iotax doctor`.
 
 use std::path::Path;
 
@@ -13,23 +13,23 @@ use iotax_rig::{has_token, peer_elsewhere};
 
 use crate::exit::{Result, usage};
 
-/// How such targets begin; no path that exists is written so.
+/// How arguments that name a peer begin; existing paths do not.
 const STARTS: [&str; 4] = ["tcp://", "ssh://", "peer(", "remote("];
 
-/// An `iotax peer` that listens, by the name that it was asked for.
+/// A listening `iotax peer`, and its name as an argument.
 pub(super) struct Peer {
     name: String,
     layer: PeerLayer,
 }
 
-/// The peer that an argument names, if it is no path.
+/// The peer that an argument names, if it is not a path.
 pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Peer>)>> {
     let text = argument.to_str().filter(|text| STARTS.iter().any(|start| text.starts_with(start)));
     let Some(name) = text.map(str::to_owned) else { return Ok(None) };
     let target = Target::parse(&name).map_err(|error| usage(error.to_string()))?;
     let subject = iotax_run::subject(&target).filter(|_| target.layers().len() == 1);
     let Some(NetworkSubject::Peer { host, is_for_ssh, .. }) = subject else {
-        let problem = format!("{name} is more than a peer: name the peer alone, tcp://HOST:PORT");
+        let problem = format!("{name} has layers on a peer; name only the peer, tcp://HOST:PORT");
         return Err(usage(problem));
     };
     let peer = match target.layers() {
@@ -39,11 +39,11 @@ pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Pe
     Ok(Some((NetworkSubject::Peer { name, host, is_for_ssh }, peer)))
 }
 
-/// Sends datagrams to those of which the token is known, and fills in which arrive.
+/// Sends datagrams to peers whose token is known, and records which sizes arrive.
 pub(super) fn probe(machine: &mut Machine, peers: &[Peer]) {
     for peer in peers {
         let Some((place, mtu)) = way(machine, &peer.name) else { continue };
-        let what = format!("which packets arrive at {}", peer.name);
+        let what = format!("which packet sizes arrive at {}", peer.name);
         if !has_token(&peer.layer) {
             let how =
                 format!("with the peer's token: IOTAX_TOKEN_FILE=FILE iotax doctor {}", peer.name);
@@ -53,7 +53,7 @@ pub(super) fn probe(machine: &mut Machine, peers: &[Peer]) {
         match arriving(peer, mtu) {
             Ok(probe) => {
                 if probe.arrived_bytes.is_none() {
-                    let how = "datagrams of no size arrived: let UDP through to the peer's port";
+                    let how = "no datagram arrived: allow UDP to the peer's port";
                     machine.unseen.push(Unseen { what, how: how.to_owned() });
                 }
                 let route = machine.nodes[place].layer.route_mut();
@@ -68,7 +68,7 @@ fn arriving(peer: &Peer, mtu: u32) -> Result<PathProbe> {
     Ok(probe_path(&peer_elsewhere(&peer.layer, &PeerSecrets::new())?, mtu)?)
 }
 
-/// The place of the way to a peer, and the MTU that it begins with.
+/// The index of the path to a peer, and the MTU at its start.
 fn way(machine: &Machine, name: &str) -> Option<(usize, u32)> {
     let place = machine.paths.iter().find(|path| path.path == name)?.top?;
     let node = machine.nodes.get(place)?;

@@ -8,8 +8,8 @@ use crate::in_cluster::{InCluster, connect, refuse_elsewhere};
 use crate::resolve;
 use crate::run::Backend;
 
-/// From so many nodes on they are judged as a population, in stages: all in the first rounds, and
-/// those that may be slow up to the last.
+/// From this number of nodes on, they are judged as a population, in stages: all nodes in the first
+/// rounds, then only those that may be slow.
 const POPULATION: usize = 20;
 const ROUNDS: (u32, u32) = (4, 16);
 
@@ -19,7 +19,7 @@ pub(super) fn fleet(args: KubeFleetArgs) -> Result<Exit> {
     refuse_elsewhere(&measure.load)?;
     let mut volumes = InCluster::new(&cluster, &pods)?;
     let names = names(&nodes, &cluster, &volumes.options.tolerations)?;
-    // Where its cap is, is no question of which node is the slow one.
+    // The search for the slow node does not need to know caps.
     measure.caps.no_depth_check |= !measure.caps.below_cap;
     let target = disk.target();
     let arms = names.iter().map(|name| format!("{name}={target}@{name}")).collect();
@@ -41,7 +41,7 @@ fn as_fleet(spec: Draft, asks_for_rounds: bool) -> Draft {
     Draft { design: Design::Fleet, stop, ..spec }
 }
 
-/// The nodes that are meant: two or more.
+/// The selected nodes, at least two.
 fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Result<Vec<String>> {
     let names = if text == "all" || text.contains('=') {
         let cluster = connect(cluster)?;
@@ -58,8 +58,8 @@ fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Resul
     if let [] | [_] = names.as_slice() {
         let found = names.first().map_or("none", String::as_str);
         return Err(usage(format!(
-            "--nodes {text}: which one is slow is a question about two nodes or more that take pods, \
-             and these are: {found}"
+            "--nodes {text}: select at least two nodes that accept pods, to compare them; it \
+             selects: {found}"
         )));
     }
     Ok(names)
@@ -76,13 +76,13 @@ fn by_name(text: &str) -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// Those that take pods, and what is said of the others.
+/// Nodes that accept pods, and a note on each of the others.
 fn divided(seen: Vec<FleetNode>) -> (Vec<String>, Vec<String>) {
     let (mut names, mut told) = (Vec::new(), Vec::new());
     for FleetNode { name, refuses } in seen {
         match refuses {
             None => names.push(name),
-            Some(why) => told.push(format!("node {name} is left out: {why}")),
+            Some(why) => told.push(format!("leaving out node {name}: {why}")),
         }
     }
     (names, told)
@@ -102,6 +102,6 @@ mod tests {
         };
         let (names, told) = divided(vec![seen("n1", None), seen("n2", Some("it is cordoned"))]);
         assert_eq!(names, ["n1"]);
-        assert_eq!(told, ["node n2 is left out: it is cordoned"]);
+        assert_eq!(told, ["leaving out node n2: it is cordoned"]);
     }
 }

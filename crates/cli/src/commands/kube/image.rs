@@ -13,20 +13,21 @@ use crate::output::list;
 /// `iotax kube image`
 pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
     let KubeImageArgs { save, program, format } = args;
-    let mut platforms = vec![this_program().context("cannot read this program")?];
+    let mut platforms = vec![this_program().context("cannot read the iotax program")?];
     for path in program {
         let other = of_file(path)
             .with_context(|| format!("--program {}: cannot be used", path.display()))?;
         if platforms.iter().any(|platform| platform.architecture == other.architecture) {
             return Err(usage(format!(
-                "--program {}: there is one for {} already; name that of another kind of machine",
+                "--program {}: the image already has a program for {}; name one for another \
+                 architecture",
                 path.display(),
                 other.architecture
             )));
         }
         platforms.push(other);
     }
-    let made = built().context("cannot read this program")?;
+    let made = built().context("cannot read the iotax program")?;
     let cannot = || format!("cannot write {}", save.display());
     let file = File::create(save).with_context(cannot)?;
     let digest = write(io::BufWriter::new(&file), &platforms, made).with_context(cannot)?;
@@ -44,7 +45,7 @@ pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
     list(*format, || text(save, &platforms, &digest, bytes), value)
 }
 
-/// When the program was built: its image is the same each time.
+/// When the program was built, so that its image is always the same.
 fn built() -> io::Result<Timestamp> {
     let modified = std::env::current_exe()?.metadata()?.modified()?;
     Timestamp::try_from(modified).map_err(io::Error::other)

@@ -50,7 +50,7 @@ fn run(args: KubeRunArgs) -> Result<Exit> {
     run.targets.extend(class.map(|class| format!("class:{class}")));
     if run.targets.len() != 1 {
         return Err(usage(
-            "on which volume? write --class CLASS, or one target such as class:CLASS",
+            "give exactly one volume: --class CLASS, or a target such as class:CLASS",
         ));
     }
     refuse_elsewhere(&run.load)?;
@@ -83,11 +83,11 @@ fn manifest(args: KubeManifestArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// Refuses a wrong command here, before a pod would.
+/// Refuses a wrong command here, instead of in the pod.
 fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
     if words.iter().any(|word| word == "--create-namespace") {
         return Err(usage(
-            "the account of a job has rights in its own namespace only: leave --create-namespace out",
+            "a job's account has rights only in its own namespace; leave out --create-namespace",
         ));
     }
     let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
@@ -99,7 +99,9 @@ fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
             | KubeCommand::Net(_)
             | KubeCommand::Limits(_),
         ) => Ok(()),
-        _ => Err(usage("a job measures: write compare, fleet, run, net or limits after the --")),
+        _ => Err(usage(
+            "a job can only run compare, fleet, run, net or limits; write one of them after the --",
+        )),
     }
 }
 
@@ -108,7 +110,7 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let cluster = connect(args)?;
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
         eprintln!(
-            "note: looking on for {}, to see which runs are alive",
+            "note: waiting for {} to see which runs are still active",
             iotax_quantity::span(time.as_secs())
         );
         thread::sleep(time);
@@ -135,7 +137,7 @@ fn text(undone: &Undone, namespace: &str) -> String {
     }
     if !undone.live.is_empty() {
         let runs = undone.live.join(", ");
-        let _ = writeln!(out, "Left alone, because they are under way: runs {runs}.");
+        let _ = writeln!(out, "Left alone, because they are still active: runs {runs}.");
     }
     out
 }
@@ -158,7 +160,7 @@ mod tests {
         insta::assert_snapshot!(text(&undone, "bench"), @"
         removed Pod iotax-1-0
         removed Lease iotax-1
-        Left alone, because they are under way: runs 2.
+        Left alone, because they are still active: runs 2.
         ");
     }
 }

@@ -26,7 +26,7 @@ pub(super) fn net(args: KubeNetArgs) -> Result<Exit> {
     measured(&resolved, &Backend::Paths(&asked), &measure.asked("kube-net"))
 }
 
-/// The paths that were named, each once and in the order of all; or all.
+/// The named paths, once each and in the usual order; without names, all.
 fn asked(texts: &[String]) -> Result<Vec<NetPath>> {
     let named: Vec<NetPath> = texts
         .iter()
@@ -37,7 +37,8 @@ fn asked(texts: &[String]) -> Result<Vec<NetPath>> {
     Ok(NetPath::ALL.into_iter().filter(is_asked).collect())
 }
 
-/// Without the path on the hosts' network where the namespace does not allow it, and nobody insists.
+/// Leaves out the path on the host network if the namespace forbids it and the user does not name
+/// it.
 fn possible(
     mut paths: Vec<NetPath>,
     are_named: bool,
@@ -50,18 +51,18 @@ fn possible(
     let refused = host_network_refused(cluster, options)?;
     let Some(why) = refused else { return Ok(paths) };
     let namespace = cluster.namespace();
-    let told = format!("namespace {namespace} allows no pods on the hosts' network: {why}");
+    let told = format!("namespace {namespace} does not allow pods on the host network: {why}");
     if are_named {
         return Err(failed(format!(
-            "{told}\nleave `node` out of --paths, or name a namespace that allows them"
+            "{told}\nleave `node` out of --paths, or choose a namespace that allows them"
         )));
     }
-    eprintln!("note: the path from node to node is left out, and pod is the baseline: {told}");
+    eprintln!("note: leaving out the path `node`, so `pod` is the baseline: {told}");
     paths.retain(|path| *path != NetPath::Node);
     Ok(paths)
 }
 
-/// As a comparison, or of one path as a run. Where paths lead to is known when pods are there.
+/// Resolves a comparison, or a run for one path. The addresses are known when the pods exist.
 fn resolved(paths: &[NetPath], workload: String, measure: &MeasureArgs) -> Result<Resolved> {
     let target = |path: &NetPath| format!("tcp://{path}:{}", iotax_cluster::PORT);
     if let [path] = paths {
@@ -76,24 +77,25 @@ fn resolved(paths: &[NetPath], workload: String, measure: &MeasureArgs) -> Resul
     resolve::compare_placed(&CompareArgs::of(arms, workload, measure.clone()), Ok)
 }
 
-/// A Service has the one port that it was made for.
+/// Refuses workloads that need a second port, which a Service does not have, and others that cannot
+/// run.
 fn refuse_ports_of_their_own(spec: &Spec, paths: &[NetPath]) -> Result<()> {
     let through = paths.iter().any(|path| path.is_through_service());
     let connects =
         |engine| spec.phases().any(|one| one.jobs.iter().any(|job| job.engine == engine));
     if through && connects(Engine::TcpConnect) {
         return Err(usage(
-            "connections one after the other go to a port of their own, which no Service has: leave \
-             service and dns out, as in --paths node,pod,same-node",
+            "connections of tcp-connect need a second port, which a Service does not have; leave \
+             out service and dns, as in --paths node,pod,same-node",
         ));
     }
     if spec.arms.iter().any(|arm| arm.driver == Driver::Iperf3) {
-        return Err(usage("the image has no iperf3: leave --engine out"));
+        return Err(usage("the image does not contain iperf3; leave out --engine"));
     }
     if let Some(other) = spec.phases().find(|workload| !workload.is_network()) {
         return Err(usage(format!(
-            "{} goes to files, not over a network; choose one such as network-baseline, tcp-rr, \
-             tcp-stream or udp-stream",
+            "{} is not a network workload; choose one such as network-baseline, tcp-rr, tcp-stream \
+             or udp-stream",
             other.name
         )));
     }

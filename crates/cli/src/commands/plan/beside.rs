@@ -1,4 +1,4 @@
-//! What may be run beside an experiment, and how long that takes at most.
+//! The side runs of an experiment, and how long they take at most.
 
 use std::borrow::Cow;
 use std::fmt::Write as _;
@@ -15,20 +15,20 @@ use serde_json::{Value, json};
 use crate::output::wrap;
 
 struct Beside {
-    /// Its name, that of its record.
+    /// Its name, which is also that of its record.
     what: &'static str,
-    /// Whether and when it is run, in words.
+    /// When it runs, in words.
     when: Cow<'static, str>,
-    /// Without switching, in nanoseconds.
+    /// Maximum time without switching, in nanoseconds.
     longest_ns: u64,
-    /// Longest time before each trial, in nanoseconds.
+    /// Maximum time before each trial, in nanoseconds.
     before_each_trial_ns: Option<u64>,
 }
 
-/// The longest spec of a follow-up, if there may be one.
+/// The longest spec of a follow-up, if one is possible.
 type Longest = fn(&Spec) -> Option<Spec>;
 
-/// All that may be run beside `spec`, in their order.
+/// All possible side runs of `spec`, in order.
 fn all(spec: &Spec) -> Vec<Beside> {
     let asked = spec.side_runs;
     let rounds = precondition_spec(spec).filter(|_| asked.precondition);
@@ -45,14 +45,14 @@ fn all(spec: &Spec) -> Vec<Beside> {
         Some(Beside { what: what.name(), when, longest_ns, before_each_trial_ns: None })
     };
     let depths = "afterwards, if arms are equal";
-    let loads = "after that, if arms sit on a cap";
+    let loads = "after that, if arms reach a cap";
     let depth_check =
         follows(asked.depth_check, SideRecord::DepthCheck, depths, longest_depth_check);
     let below_cap = follows(asked.below_cap, SideRecord::BelowCap, loads, longest_below_the_cap);
     precondition.into_iter().chain(drain).chain(depth_check).chain(below_cap).collect()
 }
 
-/// How long the passes take is the storage's affair; the rest is the rounds'.
+/// The time of the passes depends on the storage; the limit is that of the rounds.
 fn precondition(spec: &Spec, rounds: &Spec) -> Beside {
     let arms = spec.arms.iter().filter(|arm| !arm.target.is_in_memory()).count();
     let fills: Vec<Workload> = spec.phases().filter_map(Workload::fill).collect();
@@ -61,12 +61,12 @@ fn precondition(spec: &Spec, rounds: &Spec) -> Beside {
     plan.arms = arms;
     plan.phases.drain(..fills.len());
     let then = if plan.phases.is_empty() {
-        "no rounds, because it only reads"
+        "no rounds, because the workload only reads"
     } else {
-        "rounds of the workload until it is steady"
+        "then rounds of the workload until it is steady"
     };
     let span = format_bytes(bytes.saturating_mul(arms as u64));
-    let when = format!("first of all {PASSES} passes over {span}, however long they take; {then}");
+    let when = format!("first, {PASSES} passes over {span} without a time limit; {then}");
     let longest_ns = plan.duration_ns().1;
     let what = SideRecord::Precondition.name();
     Beside { what, when: when.into(), longest_ns, before_each_trial_ns: None }
@@ -76,7 +76,7 @@ fn longest_ns(spec: &Spec) -> u64 {
     Plan::new(spec).duration_ns().1
 }
 
-/// All of them, with their longest times.
+/// All side runs, with their maximum times.
 pub(super) fn as_json(spec: &Spec) -> Vec<Value> {
     let fields = |beside: Beside| {
         let Beside { what, when, longest_ns, before_each_trial_ns: again } = beside;
@@ -85,17 +85,17 @@ pub(super) fn as_json(spec: &Spec) -> Vec<Value> {
     all(spec).into_iter().map(fields).collect()
 }
 
-/// A line for each of them, under a title; nothing if there are none.
+/// A line for each side run, under a heading; empty if there are none.
 pub(super) fn text(spec: &Spec) -> String {
     let all = all(spec);
     if all.is_empty() {
         return String::new();
     }
-    let mut out = "\nBeside it, without switching\n".to_owned();
+    let mut out = "\nSide runs, without switching\n".to_owned();
     for Beside { what, when, longest_ns, before_each_trial_ns } in &all {
         let mut line = format!("{what}: {when}");
         if *longest_ns > 0 {
-            let _ = write!(line, "; {} at most", format_duration(*longest_ns));
+            let _ = write!(line, "; at most {}", format_duration(*longest_ns));
         }
         if let Some(again) = before_each_trial_ns {
             let _ = write!(line, ", and {} before each trial", format_duration(*again));
@@ -107,7 +107,7 @@ pub(super) fn text(spec: &Spec) -> String {
     let follows = all.iter().any(|beside| !is_before(beside.what));
     if let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| follows) {
         let limit = format_duration(limit_ns);
-        let text = format!("what follows is run only if all ends within {limit} of the start");
+        let text = format!("runs after the trials only start if they end within {limit} in total");
         wrap(&mut out, &text, "  ", "    ");
     }
     out

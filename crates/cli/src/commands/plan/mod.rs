@@ -22,7 +22,7 @@ use crate::output::{say, wrap};
 use crate::resolve::{self, Comparison, Resolved};
 use crate::session::Destination;
 
-/// Blocks listed in the text; JSON has them all.
+/// Number of blocks that the text lists; JSON has all.
 const SHOWN_BLOCKS: u32 = 5;
 
 /// `iotax plan ...`
@@ -34,7 +34,7 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
         PlanCommand::Compare(args) => {
             let Comparison::Targets(resolved) = resolve::compare(args)? else {
                 return Err(usage(
-                    "these are results, and nothing would be run; iotax compare shows them",
+                    "these are saved results, so nothing would be run; iotax compare shows them",
                 ));
             };
             ("compare", *resolved, &args.measure.load, &args.measure.output)
@@ -47,7 +47,7 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
     match output.format {
         Format::Text => say(&(text(&resolved, &plan) + &refusals(&refused)))?,
         Format::Json => say(&as_json(&resolved, &plan, &refused))?,
-        _ => return Err(usage("a plan is printed as text or json")),
+        _ => return Err(usage("iotax plan only prints text or json; choose one with --format")),
     }
     Ok(Exit::Done)
 }
@@ -103,13 +103,13 @@ fn text(resolved: &Resolved, plan: &Plan) -> String {
     out
 }
 
-/// How trials follow each other, and the order of the first blocks.
+/// The schedule of trials, and the order of the first blocks.
 fn schedule(resolved: &Resolved, plan: &Plan) -> String {
     let spec = resolved.spec();
     let mut out = format!("\nSchedule, seed {}\n", spec.seed);
     let alternating = slices::schedule(spec);
     let lines = alternating.clone().unwrap_or_else(|| {
-        // Nobody asks it of one arm whose trials are counted.
+        // A single arm with a fixed number of trials needs no reason.
         let is_counted = plan.arms == 1 && plan.min_blocks == plan.max_blocks;
         let why = resolved.whole_trials().filter(|_| !is_counted).and_then(slices::why_whole);
         why.into_iter().chain([length(plan)]).collect()
@@ -135,8 +135,8 @@ fn schedule(resolved: &Resolved, plan: &Plan) -> String {
     out
 }
 
-/// Each reason why a run would be refused on this machine, now, in the words of that run. A plan may be
-/// for another machine, or for later, so that this is not an error. Looks, and makes nothing.
+/// The reasons why a run would be refused on this machine now, in the words of that run. A plan may
+/// be for another machine or a later time, so this is not an error. Creates nothing.
 fn refused_here(resolved: &Resolved, load: &LoadArgs, destination: &Destination) -> Vec<String> {
     let spec = resolved.spec();
     let driver = Drivers::find(spec).map_err(Failure::from);
@@ -146,12 +146,12 @@ fn refused_here(resolved: &Resolved, load: &LoadArgs, destination: &Destination)
     failures.into_iter().flatten().map(|failure| failure.to_string()).collect()
 }
 
-/// The reasons under a title; nothing if there are none.
+/// The reasons under a heading; empty if there are none.
 fn refusals(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let mut out = "\nRun here and now it would be refused\n".to_owned();
+    let mut out = "\nHere and now, the run would be refused\n".to_owned();
     for line in reasons.iter().flat_map(|reason| reason.lines()) {
         let indent = if line.starts_with(' ') { "    " } else { "  " };
         wrap(&mut out, line.trim_start(), indent, "    ");
@@ -159,7 +159,7 @@ fn refusals(reasons: &[String]) -> String {
     out
 }
 
-/// What each disk of a cloud is made of, once.
+/// The layers of each simulated cloud disk, once.
 fn cloud_disks(spec: &Spec) -> String {
     let disks = spec.targets().filter_map(Target::cloud);
     let disks: IndexMap<String, _> =
@@ -180,22 +180,22 @@ fn stop(spec: &Spec) -> String {
         return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
-        _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or out of reach",
+        _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or cannot be decided",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
             let precision = default_precision(spec.stop.margin);
             &format!("when every arm has a verdict, known to {precision}")
         }
-        StopMode::Tight => "when every effect is known to 1 point or a tenth of itself",
+        StopMode::Tight => "when every effect is known to 1 point or a tenth of its size",
     };
     let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
         format!(". Starts no block that would end after {}", format_duration(limit))
     });
-    format!("{goal}; differences below {margin} count as none{limit}")
+    format!("{goal}; differences below {margin} count as equal{limit}")
 }
 
-/// How many blocks of how many trials, and how long they take.
+/// The number of blocks and trials, and how long they take.
 fn length(plan: &Plan) -> String {
     let trials = count(u32::try_from(plan.arms).unwrap_or(u32::MAX), "trial");
     let (shortest, longest) = plan.duration_ns();
@@ -230,8 +230,8 @@ fn as_json(resolved: &Resolved, plan: &Plan, refused: &[String]) -> String {
     iotax_report::json_text(&value)
 }
 
-/// How many blocks there are if trials become slices, and how soon there may be a verdict; how long slices may
-/// be is with each phase of the spec.
+/// The number of blocks if trials become slices, and the shortest time to a verdict. The length of
+/// slices is in each phase of the spec.
 fn in_slices(spec: &Spec) -> Option<Value> {
     let plan = Plan::new(&spec.in_shortest_slices()?);
     Some(json!({

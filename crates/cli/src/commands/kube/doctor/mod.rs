@@ -39,7 +39,7 @@ pub(super) fn doctor(args: &KubeDoctorArgs) -> Result<Exit> {
     Ok(if is_seen { Exit::Done } else { Exit::Failed })
 }
 
-/// What there is, and the namespace of claims that are named without one.
+/// The cluster's objects, and the default namespace of claims.
 fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
     if let Some(file) = &args.objects {
         let about = || file.display().to_string();
@@ -67,13 +67,14 @@ fn subject(text: &str, namespace: &str) -> Result<ClusterSubject> {
     }
 }
 
-// What a pod, or its node, sees under claims that are there, and under a new volume of a class.
+// What a pod or its node sees under existing claims, and under new volumes of a class.
 
-/// Limits of the pod itself, which are those of `--cpu` and `--memory`.
+/// Causes that are the pod's own limits, from `--cpu` and `--memory`.
 const OWN: [&str; 2] = ["cpu-quota", "cgroup-memory"];
 
-/// Looks at claims and classes from pods, and removes those. `namespace`: where pods are that look at
-/// classes; claims are used in their own. Objects that may not be read are added to those not seen.
+/// Probes claims and classes from pods, and removes the pods. `namespace`: where to create pods for
+/// classes; claims are probed in their own namespace. Adds objects that may not be read to those
+/// not seen.
 fn probe(
     args: &KubeDoctorArgs,
     seen: &mut ClusterSeen,
@@ -106,7 +107,7 @@ fn probe(
     Ok(probed)
 }
 
-/// What there is to look at, by namespace.
+/// What to probe, by namespace.
 fn views(
     seen: &mut ClusterSeen,
     subjects: &[ClusterSubject],
@@ -140,8 +141,7 @@ fn views(
     }
     if asked.is_empty() {
         return Err(usage(
-            "--probe looks under a claim, or under a new volume of a class: name one with \
-             pvc:CLAIM or class:CLASS",
+            "--probe needs a claim or a class; name one with pvc:CLAIM or class:CLASS",
         ));
     }
     Ok(places)
