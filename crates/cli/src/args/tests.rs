@@ -1,5 +1,5 @@
-//! Every command and option that a cause, an error, a note or a help text mentions exists: this
-//! program's are read by its own parser, other programs' stand in a list.
+//! Checks that every command and option in causes, errors, notes and help texts exists. Those of
+//! this program go through its own parser; those of other programs are in a list.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -11,7 +11,7 @@ use iotax_wording::cause::causes;
 
 use super::Cli;
 
-/// Programs that causes name, and the options and verbs of each that they use.
+/// Other programs that causes name, and the options and subcommands that causes use.
 const PROGRAMS: [(&str, &[&str]); 34] = [
     ("blockdev", &["--setra"]),
     ("chattr", &["+C"]),
@@ -63,17 +63,17 @@ const PROGRAMS: [(&str, &[&str]); 34] = [
     ("zfs", &["get", "set"]),
     ("zpool", &["iostat", "list", "-v"]),
 ];
-/// Options that are named without their program, and whose they are.
+/// Options of other programs that are named without their program.
 const OPTIONS_OF_OTHERS: [(&str, &str); 4] = [
     ("--sector-size", "cryptsetup"),
     ("--integrity-no-journal", "cryptsetup"),
     ("--cache", "virtiofsd"),
     ("--thread-pool-size", "virtiofsd"),
 ];
-/// What programs say: no commands.
+/// Messages of other programs, which are not commands.
 const SAYINGS: [&str; 1] = ["swiotlb buffer is full"];
 
-/// Why a text in backquotes is no command that exists; `None` if it is one, or none at all.
+/// Why a text in backquotes is not a valid command; `None` if it is valid or not a command.
 fn wrong(text: &str) -> Option<String> {
     if is_left_out(text) {
         return None;
@@ -93,7 +93,7 @@ fn wrong(text: &str) -> Option<String> {
         let named = named.map(|word| word.split('=').next().unwrap_or_default());
         return named.clone().find(unknown).map(|option| format!("no option {option}"));
     }
-    // Of a mount, wherever it is written.
+    // A mount option, in any context.
     if first == "-o" {
         return None;
     }
@@ -110,7 +110,7 @@ fn wrong(text: &str) -> Option<String> {
     words[1..].iter().find(is_unknown).map(|word| format!("{first} has no {word}"))
 }
 
-/// Up to where another command begins, its output goes, or a comment begins.
+/// The text up to a pipe, a redirection, another command or a comment.
 fn cut(text: &str) -> String {
     let ends = [" | ", " > ", " && ", " ; ", " # ", "   "];
     let end = ends.iter().filter_map(|end| text.find(end)).min().unwrap_or(text.len());
@@ -124,12 +124,12 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-/// Whether it is of Kubernetes, which this program may be built without.
+/// Whether a text is about Kubernetes and this build does not include it.
 fn is_left_out(text: &str) -> bool {
     !cfg!(feature = "kubernetes") && (text.contains("iotax kube") || text.contains("--cluster"))
 }
 
-/// Why this program would not take a command; what is left out of it may be.
+/// Why this program rejects a command; the command may be incomplete.
 fn wrong_here(words: &[&str]) -> Option<String> {
     let words = words.iter().filter_map(|word| substituted(word));
     let words: Vec<String> = words.collect();
@@ -145,13 +145,12 @@ fn wrong_here(words: &[&str]) -> Option<String> {
     (!is_cut_short).then(|| error.to_string())
 }
 
-/// A word with something in the place of each placeholder; `None` for what stands for several
-/// words.
+/// Replaces a placeholder by a value; `None` for a placeholder for several words.
 fn substituted(word: &str) -> Option<String> {
     let word = word.trim_start_matches('[').trim_end_matches(']');
     match word {
         "OPTIONS" | "..." | "…" => None,
-        // Numbers, and one of a few words.
+        // Placeholders that need a value of another kind.
         "N" => Some("1".to_owned()),
         "SHELL" => Some("bash".to_owned()),
         word => Some(word.trim_end_matches("...").to_owned()),
@@ -173,7 +172,7 @@ fn options() -> BTreeSet<String> {
     all
 }
 
-/// What stands between backquotes.
+/// The texts between backquotes.
 fn quoted(text: &str) -> impl Iterator<Item = &str> {
     text.split('`').skip(1).step_by(2)
 }
@@ -199,8 +198,7 @@ fn commands_in_causes_exist() {
     assert!(count > 200, "causes have commands: {count}");
 }
 
-/// Texts of the program with their place, as they stand in its sources: comments and tests are
-/// none.
+/// The texts of the program by source file, without comments and tests.
 fn texts() -> Vec<(PathBuf, String)> {
     let crates = Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap();
     let mut files = Vec::new();
@@ -227,7 +225,7 @@ fn texts() -> Vec<(PathBuf, String)> {
             !line.starts_with("//")
                 || line.starts_with("/// ") && path.to_string_lossy().contains("/args")
         };
-        // A line that goes on with the next one is one.
+        // Joins lines that continue with a backslash.
         let code = code.lines().filter(is_shown).collect::<Vec<_>>().join("\n");
         let joined = code.split("\\\n").map(str::trim_start).collect::<Vec<_>>().join("");
         (path, joined)
@@ -235,14 +233,14 @@ fn texts() -> Vec<(PathBuf, String)> {
     files.into_iter().map(of_file).collect()
 }
 
-/// With something in the place of what the program fills in.
+/// Replaces the placeholders of format strings.
 fn filled_in(text: &str) -> String {
     let mut out = String::new();
     let mut rest = text;
     while let Some((before, after)) = rest.split_once('{') {
         let Some((_, after)) = after.split_once('}') else { break };
         out.push_str(before);
-        // After a word it is more of them, or nothing.
+        // Directly after a word, it is a plural or nothing.
         let is_glued = out.chars().last().is_some_and(|c| c.is_ascii_alphanumeric());
         out.push_str(if is_glued { "" } else { "1" });
         rest = after;
@@ -250,16 +248,16 @@ fn filled_in(text: &str) -> String {
     out + rest
 }
 
-/// Texts in quotes that begin with this program's name, and are no commands.
+/// Texts in quotes that begin with this program's name but are not commands.
 const PROSE: [&str; 6] = [
     // The name of a process.
     "iotax agent in pod",
-    // What ends of a network path say to each other.
+    // Greeting between the ends of a network path.
     "iotax peer 0",
     "iotax report shows it",
     "iotax catalog azure (or",
     "iotax doctor --explain lists",
-    // The usage of a command whose parser cannot say it.
+    // A usage line that clap cannot generate.
     "iotax kube fleet [OPTIONS]",
 ];
 
@@ -294,9 +292,9 @@ fn commands_in_errors_and_notes_exist() {
     assert!(count > 60, "messages have commands: {count}");
 }
 
-/// Crates whose texts name options of no other program.
+/// Crates whose texts only name options of this program.
 const OF_THIS_PROGRAM: [&str; 6] = ["analyze", "caps", "diagnose", "documented", "report", "run"];
-/// Options in their texts that are others', and whose.
+/// Exceptions: options of others in their texts.
 const IN_TEXTS_OF_OTHERS: [(&str, &str); 2] =
     [("--output-format", "fio"), ("--blocks", "the script of a bundle")];
 
