@@ -92,7 +92,7 @@ fn one_layer_is_explained_with_its_parameters() {
     let said = Desk::new().run(&["layers", "delay"]);
     assert_snapshot!(said, @"
     delay: added latency; I/Os in flight wait side by side
-      Runs in iotax's own process; goes on other in-process layers.
+      Runs in iotax's own process; needs in-process layers below it.
       For example: delay(latency=260us)
 
     Parameters

@@ -62,7 +62,7 @@ fn what_several_cannot_do_is_said() {
     insta::assert_snapshot!(refused(&["a", "a", "--format", "json"]), @"error: several directories can only be reported as text or Markdown; for another format, report each directory separately");
     insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
     insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
-    insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file, but others are directories; report files and directories separately");
+    insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file, but other arguments are directories; report files and directories separately");
     insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
     insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html; for results of other tools, write one with --out DIR");
 }

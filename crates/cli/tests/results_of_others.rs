@@ -362,7 +362,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "before1.json", "dir"]), @"
-    error: before1.json is a file, but others are directories; report files and directories separately
+    error: before1.json is a file, but other arguments are directories; report files and directories separately
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"

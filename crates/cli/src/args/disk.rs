@@ -89,7 +89,7 @@ pub(crate) struct DiskArgs {
     /// only the directory
     #[arg(value_name = "DIRECTORY=STACK", required = true)]
     pub disks: Vec<String>,
-    /// Existing file that a disk may write to
+    /// Existing file that a disk may write to; repeat for several
     #[arg(long, value_name = "FILE")]
     pub write_to: Vec<PathBuf>,
     /// Directory for scratch files (stacks on `file` without a path)

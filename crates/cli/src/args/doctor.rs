@@ -31,11 +31,11 @@ Examples:
 
 The doctor only reads. It lists what it could not see, and how to see it.")]
 pub(crate) struct DoctorArgs {
-    /// Directory, file or block device; `tcp://HOST:PORT` or `ssh://HOST` for the path
-    /// to a peer [default: the working directory]
+    /// Directory, file or block device to examine; `tcp://HOST:PORT` or `ssh://HOST` for
+    /// the path to a peer [default: the working directory]
     #[arg(value_name = "PATH")]
     pub paths: Vec<PathBuf>,
-    /// Network interface of this machine, down to the card; repeat for several
+    /// Network interface of this machine to examine; repeat for several
     #[arg(long = "interface", value_name = "NAME", conflicts_with_all = ["record", "machine", "explain"])]
     pub interfaces: Vec<String>,
     /// Rank the causes by these results of run, compare, peel or limits

@@ -295,7 +295,7 @@ pub(crate) struct MatrixArgs {
     /// levels is then a phase, and all arms run in every phase.
     #[arg(long = "matrix", value_name = "NAME=LEVEL,LEVEL...", help_heading = "Matrix")]
     pub factors: Vec<String>,
-    /// Leave out the arms that have all of these levels; repeat for more
+    /// Leave out the arms that have all of these levels; repeat for several
     #[arg(long, value_name = "NAME=LEVEL,...", requires = "factors", help_heading = "Matrix")]
     pub exclude: Vec<String>,
 }

@@ -157,12 +157,12 @@ fn place(layer: &LayerInfo) -> String {
     };
     let below = match layer.takes {
         [] => "is a base".to_owned(),
-        _ if layer.world == World::InProcess => "goes on other in-process layers".to_owned(),
-        takes => format!("goes on {}", forms(takes)),
+        _ if layer.world == World::InProcess => "needs in-process layers below it".to_owned(),
+        takes => format!("needs {} below it", forms(takes)),
     };
     let above = match layer.gives {
         Some(form) if layer.world != World::InProcess => {
-            format!(", provides {}", form.with_article())
+            format!(", and provides {}", form.with_article())
         }
         _ => String::new(),
     };

@@ -31,7 +31,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
         }
         paths => match paths.iter().find(|path| are_files(path)) {
             Some(file) => Err(usage(format!(
-                "{} is a file, but others are directories; report files and directories separately",
+                "{} is a file, but other arguments are directories; report files and directories \
+                 separately",
                 file.display()
             ))),
             None => several(args),
@@ -42,7 +43,7 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
 fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
     if let Some(out) = &args.out {
         return Err(usage(format!(
-            "the report of one results directory is written there, not to {}; leave out --out",
+            "the report is written to the results directory itself, not to {}; leave out --out",
             out.display()
         )));
     }

@@ -51,7 +51,7 @@ fn text(report: &UndoReport) -> String {
         let word = if processes.len() == 1 { "process" } else { "processes" };
         let _ = writeln!(
             out,
-            "Left alone, because the run is still active: everything of {word} {}.",
+            "Left alone, because the run is still active: what belongs to {word} {}.",
             processes.join(", ")
         );
     }
@@ -97,7 +97,7 @@ mod tests {
             removed the mount at /x
             removed the loop device on /y
             2 things removed, nothing is left.
-            Left alone, because the run is still active: everything of process 12.
+            Left alone, because the run is still active: what belongs to process 12.
             ");
     }
 }

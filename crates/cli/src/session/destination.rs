@@ -82,7 +82,7 @@ fn make_new(dir: &Path) -> io::Result<(Held, Held)> {
 }
 
 fn here() -> Result<Held> {
-    Held::here().context("cannot create results in the working directory")
+    Held::here().context("cannot create anything in the working directory")
 }
 
 fn cannot_make(dir: &Path) -> String {

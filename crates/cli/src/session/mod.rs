@@ -90,11 +90,11 @@ pub(crate) fn stop_flag() -> Result<Arc<AtomicBool>> {
         // Order matters: the default action is taken only if the flag was set by an earlier signal.
         flag::register_conditional_default(signal, Arc::clone(&stop))
             .and_then(|_| flag::register(signal, Arc::clone(&stop)))
-            .context("signal handlers could not be installed")?;
+            .context("cannot install signal handlers")?;
     }
     // With a handler, a write beyond `ulimit -f` fails with EFBIG and is reported like a full disk;
     // without one it kills the process.
-    flag::register(SIGXFSZ, Arc::default()).context("signal handlers could not be installed")?;
+    flag::register(SIGXFSZ, Arc::default()).context("cannot install signal handlers")?;
     Ok(stop)
 }
 

@@ -147,7 +147,7 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
         )));
     };
     if machine.paths.is_empty() {
-        let problem = "these results do not contain the storage under their targets to save";
+        let problem = "these results do not describe the storage under their targets to save";
         return Err(usage(problem.to_owned()));
     }
     if names_too {

@@ -58,8 +58,8 @@ fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Resul
     if let [] | [_] = names.as_slice() {
         let found = names.first().map_or("none", String::as_str);
         return Err(usage(format!(
-            "--nodes {text}: select at least two nodes that accept pods, to compare them; it \
-             selects: {found}"
+            "--nodes {text}: at least two nodes that accept pods are needed for a comparison; \
+             selected: {found}"
         )));
     }
     Ok(names)
