@@ -410,7 +410,7 @@ fn results_are_never_driven_at() {
         &["disk", "up", "saved/sub=mem(size=1M)"],
     ] {
         let said = desk.run(args);
-        assert!(said.code == 2 && said.err.contains("so iotax runs no load there"), "{args:?} {said}");
+        assert!(said.code == 2 && said.err.contains("runs no load there"), "{args:?} {said}");
     }
     fs::remove_dir(desk.path().join("saved/sub")).unwrap();
     assert_eq!((desk.names(), files()), (before, held));

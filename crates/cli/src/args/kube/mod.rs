@@ -435,13 +435,13 @@ pvc,pods,daemonsets -A -o json > objects.json
   iotax kube doctor --objects objects.json
       examine a cluster elsewhere, from its saved objects
 
-The doctor only reads; without --probe it creates nothing. With --probe, naming a
-claim is consent to a pod that mounts it read-only for a few seconds, on the node
-where it is used. A claim that no pod uses is attached for this, as for any pod.
-Its driver may then create a file system on it if it never had one. iotax reads
-no file on the claim, writes and changes nothing, and removes the pod. It lists
-what the account may not read; iotax kube manifest --cluster-reader prints a
-role for all of that.")]
+The doctor only reads; without --probe it creates nothing. With --probe, naming
+a claim is consent to a pod that mounts it read-only for a few seconds, on the
+node where it is used. A claim that no pod uses is attached for this, as for any
+pod. Its driver may then create a file system on it if it never had one. iotax
+reads no file on the claim, writes and changes nothing, and removes the pod. It
+lists what the account may not read; iotax kube manifest --cluster-reader prints
+a role for all of that.")]
 #[command(mut_args(|arg| {
     // Options for workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];

@@ -147,7 +147,7 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
         )));
     };
     if machine.paths.is_empty() {
-        let problem = "these results do not describe the storage under their targets to save";
+        let problem = "nothing to save: these results do not describe the storage of their targets";
         return Err(usage(problem.to_owned()));
     }
     if names_too {
