@@ -47,7 +47,7 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
     match output.format {
         Format::Text => say(&(text(&resolved, &plan) + &refusals(&refused)))?,
         Format::Json => say(&as_json(&resolved, &plan, &refused))?,
-        _ => return Err(usage("a plan can only be printed as text or json; choose one with --format")),
+        _ => return Err(usage("a plan has only the formats text and json; choose one of them")),
     }
     Ok(Exit::Done)
 }
