@@ -5,9 +5,9 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
     match why {
         AzureWhy::DoubleEncryption { vm, encrypted, at_host, is_local } => {
             let by_hardware = match encrypted {
-                Encrypted::Always => format!("Hardware encrypts the local disks of {vm} already"),
+                Encrypted::Always => format!("Hardware already encrypts the local disks of {vm}"),
                 Encrypted::SinceAllocated => format!(
-                    "Local disks of {vm} are encrypted by hardware if it was allocated in 2023 or \
+                    "Hardware encrypts the local disks of {vm} if the VM was allocated in 2023 or \
                      later"
                 ),
             };
@@ -18,32 +18,37 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
             let again = if is_on { "encrypts them again" } else { "would encrypt them again" };
             let then = match (is_local, is_on) {
                 (true, true) => format!(": every I/O of {disk} is encrypted twice."),
-                (true, false) => ". Nothing here tells whether it is on: say --fact \
+                (true, false) => ". iotax cannot see whether it is on; set --fact \
                                   encryption-at-host=yes, or no."
                     .to_owned(),
                 (false, _) => format!(
-                    ". Nothing here tells whether {disk} is one of them{}.",
-                    if *at_host == AtHost::Unknown { ", nor whether it is on" } else { "" }
+                    ". iotax cannot see whether {disk} is one of them{}.",
+                    if *at_host == AtHost::Unknown {
+                        ", or whether Encryption at Host is on"
+                    } else {
+                        ""
+                    }
                 ),
             };
             format!("{by_hardware}, and Encryption at Host {again}{then}")
         }
         AzureWhy::GuestEncryption => format!(
-            "Azure encrypts {disk} at rest anyway; Azure Disk Encryption does it once more, with \
+            "Azure already encrypts {disk} at rest. Azure Disk Encryption encrypts it again, on \
              this VM's CPUs."
         ),
         AzureWhy::HostCache { cache_bytes, disk_bytes } => format!(
-            "The host caches {} for all cached disks, and {disk} holds {}: reads of more than the \
-             cache holds count against the VM's cached and uncached limits and the disk's.",
+            "The host's cache holds {} for all cached disks, and {disk} has {}. Reads that miss \
+             the cache count against the VM's cached and uncached limits and the disk's limit.",
             bytes(*cache_bytes as f64),
             bytes(*disk_bytes as f64)
         ),
-        AzureWhy::EphemeralOs => "Unless full caching is on, blocks of the image that nothing has \
-                                  written since boot are read from a remote disk, which may be a \
-                                  Standard HDD. Metadata does not tell."
+        AzureWhy::EphemeralOs => "Unless full caching is on, image blocks not written since boot \
+                                  are read from a remote disk, which can be a Standard HDD. \
+                                  Metadata does not show it."
             .to_owned(),
         AzureWhy::Scsi { scsi_iops, nvme_iops } => format!(
-            "{disk} documents {} for its uncached disks by SCSI and {} by NVMe, {} as many.",
+            "The documented limit of {disk} for uncached disks is {} over SCSI and {} over NVMe, \
+             {} as many.",
             iops_limit(*scsi_iops),
             iops_limit(*nvme_iops),
             times(nvme_iops / scsi_iops)

@@ -9,11 +9,10 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
     let names = names(about);
     match why {
         ConfidentialWhy::Bounce { kind, used_bytes } => {
-            let used = used_bytes.map(|used| {
-                format!(" Up to {} of them were in use at a time.", bytes(used as f64))
-            });
+            let used = used_bytes
+                .map(|used| format!(" Up to {} were in use at the same time.", bytes(used as f64)));
             format!(
-                "The host cannot read the memory of this {kind} machine, so data of {names} are \
+                "The host cannot read the memory of this {kind} machine, so data of {names} is \
                  copied through bounce buffers.{}",
                 used.unwrap_or_default()
             )
@@ -25,23 +24,23 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
         ConfidentialWhy::FullPool { most, since } => {
             let used = match most {
                 Some((share, size)) => format!(
-                    "At most {} of the pool of {} were in use {}",
+                    "Up to {} of the pool of {} were in use {}",
                     percent(*share),
                     bytes(*size as f64),
                     since_boot(since)
                 ),
-                None => "The pool had no room".to_owned(),
+                None => "The pool was full".to_owned(),
             };
-            format!("{used}: what finds no room waits or is tried again.")
+            format!("{used}. I/Os that find no free space wait or are retried.")
         }
         ConfidentialWhy::LowerLimits { has, sibling, could } => format!(
-            "{names} documents at most {} for uncached disks, {sibling} at most {}.",
+            "The documented maximum for uncached disks is {} on {names}, and {} on {sibling}.",
             peak(*has),
             peak(*could)
         ),
         ConfidentialWhy::OsDisk => format!(
-            "{names} encrypts the OS disk with this machine's CPUs, and what it writes is copied \
-             through bounce buffers besides."
+            "{names} encrypts the OS disk on this machine's CPUs, and its data is also copied \
+             through bounce buffers."
         ),
     }
 }

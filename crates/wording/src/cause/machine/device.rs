@@ -12,43 +12,44 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             format!("{cpus} CPUs submit to {names} through one hardware queue.")
         }
         DeviceWhy::FirstTouch => format!(
-            "Blocks of a disk that was made from a snapshot or image are fetched when they are \
-             first read. The machine cannot see whether {names} {}.",
+            "A disk made from a snapshot or image fetches each block when it is first read. The \
+             machine cannot see whether {names} {} made from one.",
             if about.len() == 1 { "was" } else { "were" }
         ),
         DeviceWhy::Timeout { timeout_ms } => format!(
-            "I/Os to {names} are given up after {}. AWS recommends no timeout for EBS \
-             volumes: an outage of the network makes the file system read-only.",
+            "I/Os to {names} time out after {}. AWS recommends no timeout for EBS volumes, \
+             because a network outage makes the file system read-only.",
             set_time(timeout_ms * 1_000_000)
         ),
         DeviceWhy::PowerStates { latency_us } => format!(
-            "If {names} has states of sleep, the driver lets it use those that take up to {} to \
-             leave: the first I/O after a pause waits for that.",
+            "If {names} has sleep states, the driver allows those with a wake-up time of up to {}. \
+             The first I/O after a pause waits for the wake-up.",
             set_time(latency_us * 1_000)
         ),
         DeviceWhy::Scheduler { scheduler } => {
-            format!("{scheduler} holds back and sorts I/Os of {names}, which has no head to move.")
+            format!("{scheduler} holds back and sorts I/Os of {names}, which has no moving heads.")
         }
         DeviceWhy::Interrupts { share, total, cpu, cpus, since } => format!(
-            "{} of the {total} interrupts of {names} {} came to CPU {cpu}, of {cpus}.",
+            "{} of the {total} interrupts of {names} {} went to CPU {cpu} (of {cpus} CPUs).",
             percent(*share),
             since_boot(since)
         ),
-        DeviceWhy::Merging => format!("Small adjacent I/Os to {names} stay small."),
+        DeviceWhy::Merging => format!("Small adjacent I/Os to {names} are not merged."),
         DeviceWhy::Loop { file } => format!(
-            "{names} reads and writes {file} through the page cache, below the one of its own file \
-             system."
+            "{names} reads and writes {file} through the page cache, in addition to the page cache \
+             of its own file system."
         ),
-        DeviceWhy::Snapshot => format!("{names} copies a chunk before it is first written."),
-        DeviceWhy::Thin => format!("{names} allocates a block when it is first written."),
-        DeviceWhy::Stripes { ios } => {
-            format!("An I/O of 128 KiB to {names} is {ios} I/Os, each counted by its disk.")
-        }
+        DeviceWhy::Snapshot => format!("{names} copies each chunk before the first write to it."),
+        DeviceWhy::Thin => format!("{names} allocates each block on the first write to it."),
+        DeviceWhy::Stripes { ios } => format!(
+            "An I/O of 128 KiB to {names} becomes {ios} I/Os, and each counts against the limit of \
+             its disk."
+        ),
         DeviceWhy::HddSnapshot => {
-            format!("While a snapshot of {names} is made, it may fall to its baseline.")
+            format!("While a snapshot of {names} is in progress, I/O can drop to the baseline.")
         }
         DeviceWhy::OsDisk { path } => format!(
-            "{path} lies on the OS disk: images, logs and all pods without a volume share its \
+            "{path} is on the OS disk: images, logs and all pods without a volume share its \
              limits."
         ),
     }

@@ -14,8 +14,8 @@ pub(in super::super) fn why(why: &DriveWhy, disk: &str) -> String {
                 }
             };
             format!(
-                "{disk} {is} Random writes that go on for minutes stall once its cache on the \
-                 platter is full."
+                "{disk} {is} Sustained random writes stall after some minutes, once its cache on \
+                 the platter is full."
             )
         }
     }

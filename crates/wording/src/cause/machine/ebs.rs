@@ -8,10 +8,10 @@ pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
                 EbsLimit::Volume => "volume",
                 EbsLimit::Instance => "instance",
             };
-            let up = up_s.map(|up_s| format!(" (the machine is up for {})", span(up_s)));
+            let up = up_s.map(|up_s| format!(" (the machine has been up for {})", span(up_s)));
             format!(
-                "Since it was attached{}, {disk} was asked for more than its {whose} allows: for \
-                 {} more IOPS, for {} more throughput.",
+                "Since {disk} was attached{}, the load exceeded the limits of its {whose}: the \
+                 IOPS limit for {}, the throughput limit for {}.",
                 up.unwrap_or_default(),
                 span(whole(*iops_s)),
                 span(whole(*throughput_s))

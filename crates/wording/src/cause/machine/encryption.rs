@@ -10,35 +10,35 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
                 _ => "every I/O",
             };
             format!(
-                "Without {} {what} of {of} passes kernel threads on its way through the cipher.",
+                "Without {}, kernel threads handle {what} of {of} on its way through the cipher.",
                 missing.join(" and ")
             )
         }
         EncryptionWhy::Unread => format!(
-            "{of} encrypts. Whether its I/Os pass kernel threads stands in its table, which only \
-             root may read."
+            "{of} encrypts. Its table shows whether its I/Os pass through kernel threads, but only \
+             root can read it."
         ),
         EncryptionWhy::SoftwareCipher { driver } => format!(
-            "The kernel encrypts {of} with {driver}, which uses no instructions of the CPU for AES."
+            "The kernel encrypts {of} with {driver}, which does not use the CPU's AES instructions."
         ),
         EncryptionWhy::SmallSectors => format!(
             "An I/O of 4 KiB on {of} is eight requests to the cipher, each with its own \
              initialisation vector."
         ),
         EncryptionWhy::LargeWrites => format!(
-            "Writes of {of} are encrypted on many CPUs and submitted by one thread, which costs \
-             most on large ones."
+            "Many CPUs encrypt writes to {of}, but one thread submits them. This costs most for \
+             large writes."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
-            "dm-crypt splits I/Os of {of} into pieces of {}, by default of {}.",
+            "dm-crypt splits I/Os of {of} into pieces of {} (default: {}).",
             size(*piece_bytes),
             size(*default_bytes)
         ),
         EncryptionWhy::Journal => format!(
-            "{of} writes data and checksums into a journal first: each byte is written twice."
+            "{of} writes data and checksums to a journal first: each byte is written twice."
         ),
         EncryptionWhy::GroupLimits { device } => format!(
-            "Kernels before 7.0 may not hold buffered writes through {device} to the limit of {of}."
+            "Kernels before 7.0 may ignore the limit of {of} for buffered writes through {device}."
         ),
     }
 }

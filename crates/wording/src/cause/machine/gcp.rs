@@ -6,13 +6,14 @@ use super::super::names::listed;
 pub(in super::super) fn why(why: &GcpWhy, disk: &str) -> String {
     match why {
         GcpWhy::Unnamed { kind, size_gib, could_be } => {
-            let said = kind.as_ref();
-            let said =
-                said.map_or("names no kind of".to_owned(), |kind| format!("says only {kind} of"));
+            let reports = kind.as_ref().map_or_else(
+                || "names no type for".to_owned(),
+                |kind| format!("reports only {kind} for"),
+            );
             let kinds: Vec<String> = could_be.iter().map(allows).collect();
             format!(
-                "The metadata service {said} {disk}, as of pd-standard disks. At {} \
-                 {}. Say which it is with --fact disk=pd-standard:size={size_gib}G.",
+                "The metadata service {reports} {disk}, as it does for pd-standard disks. At {}, \
+                 {}. Set the type with --fact disk=pd-standard:size={size_gib}G.",
                 size(size_gib << 30),
                 listed(&kinds)
             )
@@ -22,7 +23,7 @@ pub(in super::super) fn why(why: &GcpWhy, disk: &str) -> String {
 
 fn allows(CouldBe { kind, read_iops, write_iops, bytes_per_s }: &CouldBe) -> String {
     format!(
-        "{kind} allows reads {}, writes {} and {}",
+        "{kind} allows {} of reads, {} of writes and {}",
         iops_limit(*read_iops),
         iops_limit(*write_iops),
         mb_per_s(*bytes_per_s)

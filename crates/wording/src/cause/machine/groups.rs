@@ -5,20 +5,19 @@ use iotax_quantity::{bytes, exact, grouped, iops_limit, mb_per_s, percent, time}
 pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
     match why {
         GroupsWhy::Io { path, rates: of } => format!(
-            "All processes of {group} together get no more than this on the disk under {path}: {}.",
+            "All processes of {group} together have these limits on the disk under {path}: {}.",
             rates(*of)
         ),
         GroupsWhy::Memory { used_bytes, limit_bytes, refaults } => format!(
-            "{group} uses {} of {}. Its page cache was thrown out and read again {} \
-             times: reads that memory could answer go to the disk.",
+            "{group} uses {} of {}. Evicted pages of its page cache were read again {} times, so \
+             the disk serves reads that memory could serve.",
             bytes(*used_bytes as f64),
             bytes(*limit_bytes as f64),
             grouped(*refaults)
         ),
         GroupsWhy::CpuQuota { share, cpus, each_ms } => format!(
-            "In {} of its periods since it was made {group} had used up its quota{}; its CPUs \
-             together stood still for {} each time, those whose I/O was done among \
-             them.",
+            "In {} of its periods since its creation, {group} used up its quota{}. Each time, its \
+             CPUs together stopped for {}, even for threads whose I/O was complete.",
             percent(*share),
             cpus.map_or(String::new(), |cpus| format!(" of {} CPUs", exact(cpus))),
             time(1e6 * each_ms)

@@ -1,7 +1,7 @@
 use iotax_diagnose::why::guest::{Answerer, GuestWhy, NinePCache};
 use iotax_quantity::size;
 
-/// What a mount of 9p has for a message where it does not say: 8 KiB before Linux 5.15, 128 KiB since.
+/// Size of a 9p message if the mount does not show it: 8 KiB before Linux 5.15, 128 KiB since.
 const UNSAID: &str = "at most its msize";
 
 pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
@@ -11,15 +11,15 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
                 message_bytes.map_or(UNSAID.to_owned(), |bytes| format!("at most {}", size(bytes)));
             let keeps = match cache {
                 NinePCache::Nothing => "Nothing is cached",
-                NinePCache::ReadAhead => "Only what is read ahead is cached",
-                NinePCache::OpenFiles => "Data are cached while a file is open, and no metadata",
+                NinePCache::ReadAhead => "Only read-ahead data is cached",
+                NinePCache::OpenFiles => "Data is cached while a file is open; metadata is not",
                 NinePCache::Everything => "Data and metadata are cached",
                 NinePCache::OnDisk => "Data and metadata are cached, also on a local disk",
-                NinePCache::Unknown => "What is cached is not known of this mode",
+                NinePCache::Unknown => "iotax does not know what this mode caches",
             };
             let mode = mode.as_ref().map_or_else(String::new, |mode| format!(" (cache={mode})"));
             format!(
-                "Each operation on {mount} is a call to the host that the program waits for, and a \
+                "Each operation on {mount} is a call to the host, and the program waits for it. A \
                  call carries {carries}. {keeps}{mode}."
             )
         }
@@ -33,15 +33,15 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
             };
             let maps = match maps {
                 Some(true) => {
-                    " With dax, data are mapped from the host's page cache; metadata are not."
+                    " With dax, data is mapped from the host's page cache; metadata is not."
                 }
                 Some(false) => {
-                    " Without dax, data are copied. The host's cache mode does not show here."
+                    " Without dax, data is copied. This machine cannot see the host's cache mode."
                 }
                 None => "",
             };
             format!(
-                "Each operation on {mount} that this machine has not cached goes to {by} on the \
+                "Each operation on {mount} that misses this machine's cache goes to {by} on the \
                  host, and programs wait for it.{maps}"
             )
         }

@@ -1,21 +1,22 @@
 use iotax_diagnose::why::interface::{InterfaceWhy, Shaped};
 use iotax_quantity::{bit_rate, grouped, percent, set_time, whole};
 
+use super::super::names::listed;
 use super::{and_meanwhile, since_boot};
 
 pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
     match why {
         InterfaceWhy::Offloads { mtu_bytes } => {
             let packets = mtu_bytes.map(|mtu| {
-                format!(": 64 KiB of a stream are {} of them", (64_u32 << 10).div_ceil(mtu.max(1)))
+                format!(": 64 KiB of a stream are {} packets", (64_u32 << 10).div_ceil(mtu.max(1)))
             });
             format!(
-                "Each packet of {interface} goes through the network stack on its own{}.",
+                "Each packet of {interface} passes through the network stack individually{}.",
                 packets.unwrap_or_default()
             )
         }
         InterfaceWhy::Ring { lost, share, meanwhile } => format!(
-            "{interface} did not take {} packets, {} of what it received, for want of room{}.",
+            "{interface} dropped {} packets, {} of those received, because its ring was full{}.",
             grouped(*lost),
             percent(*share),
             and_meanwhile(*meanwhile)
@@ -24,32 +25,32 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             let held = bits_per_s.map(|rate| {
                 let data = data_bits_per_s.map(|data| {
                     let data = bit_rate(data);
-                    format!(", headers of frames included: {data} of TCP's data")
+                    format!(" including frame headers ({data} of TCP data)")
                 });
                 let data = data.unwrap_or_default();
-                format!("holds packets to {} on the wire{data}", bit_rate(rate))
+                format!("limits packets to {} on the wire{data}", bit_rate(rate))
             });
             let delayed =
-                delay_ns.map(|ns| format!("keeps each packet for {}", set_time(whole(ns))));
-            let dropped = loss.map(|share| format!("drops {} of them", percent(share)));
+                delay_ns.map(|ns| format!("delays each packet by {}", set_time(whole(ns))));
+            let dropped = loss.map(|share| format!("drops {} of packets", percent(share)));
             let does: Vec<String> = [held, delayed, dropped].into_iter().flatten().collect();
-            format!("{interface} {}.", does.join(", and "))
+            format!("{interface} {}.", listed(&does))
         }
         InterfaceWhy::Queue { dropped, since } => format!(
-            "The queue to {interface} threw {} packets away {}: more was to be sent than it took.",
+            "The send queue of {interface} dropped {} packets {}: it was full.",
             grouped(*dropped),
             since_boot(since)
         ),
         InterfaceWhy::Userspace { kernel_has } => {
             let could = match kernel_has {
-                Some(true) => "The kernel here has its own.",
-                Some(false) => "The kernel here has none of its own.",
-                None => "Whether the kernel here has its own is not known.",
+                Some(true) => "This kernel has its own WireGuard.",
+                Some(false) => "This kernel has no WireGuard of its own.",
+                None => "iotax cannot see whether this kernel has its own WireGuard.",
             };
-            format!("A program encrypts each packet of {interface} outside of the kernel. {could}")
+            format!("A program encrypts each packet of {interface} outside the kernel. {could}")
         }
         InterfaceWhy::OneQueue { cpus } => {
-            format!("All that {interface} receives comes to one of {cpus} CPUs first.")
+            format!("All packets that {interface} receives go to one of {cpus} CPUs first.")
         }
     }
 }

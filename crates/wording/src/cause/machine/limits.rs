@@ -13,29 +13,29 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Binds { by, bounds, misses } => {
             let misses = misses.as_ref().map(|uncached| {
                 format!(
-                    " Reads that the host's cache does not answer count against the {}, too: {}.",
+                    " Reads that miss the host's cache also count against the {}: {}.",
                     name_of(uncached),
                     rates(uncached)
                 )
             });
             let bounds: Vec<String> = bounds.iter().map(bound).collect();
             let misses = misses.unwrap_or_default();
-            format!("The {} binds at {}.{misses}", name_by(by), listed(&bounds))
+            format!("The {} is the lowest limit: {}.{misses}", name_by(by), listed(&bounds))
         }
         LimitsWhy::Local(limit) => {
-            format!("The {} holds {disks}: {}.", name_of(limit), rates(limit))
+            format!("The {} applies to {disks}: {}.", name_of(limit), rates(limit))
         }
         LimitsWhy::Shared { scope, held } => {
             let held: Vec<String> = held.iter().map(held_rate).collect();
             format!(
-                "{disks} share the {scope} limit of the VM, and may do more together: {}.",
+                "{disks} share the {scope} limit of the VM, which is below the sum of theirs: {}.",
                 listed(&held)
             )
         }
         LimitsWhy::Bursts { limit, bursting } => {
             let bursting: Vec<String> = bursting.iter().map(burst).collect();
             format!(
-                "The {} has credits for bursts: {}. A short test measures the burst.",
+                "The {} has burst credits: {}. A short test measures the burst.",
                 name_of(limit),
                 listed(&bursting)
             )
@@ -43,7 +43,7 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Stacked { pairs } => {
             let pairs: Vec<String> = pairs.iter().map(pair).collect();
             format!(
-                "{} Lifting the first changes little, and what costs less than the gap does not \
+                "{} Raising the first changes little, and a cost smaller than the gap does not \
                  show.",
                 pairs.join(" ")
             )
@@ -51,12 +51,12 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Depth { iops, needed, takes } => {
             let needs = count(whole(*needed), "I/O");
             let instead = match takes {
-                Some(takes) => format!(" Its queue takes {takes}."),
+                Some(takes) => format!(" The device's queue holds {takes}."),
                 None => " A program with one thread and no asynchronous I/O has one.".to_owned(),
             };
             format!(
-                "{}, the least documented limit, need {needs} in flight at 1 ms, which is an \
-                 assumption.{instead}",
+                "The lowest documented limit, {}, needs {needs} in flight at an assumed latency of \
+                 1 ms.{instead}",
                 iops_limit(*iops)
             )
         }
@@ -78,7 +78,7 @@ fn bound(BoundOf { direction, counted, bound }: &BoundOf) -> String {
 
 fn held_rate(HeldRate { direction, counted, is_burst, allowed, together }: &HeldRate) -> String {
     format!(
-        "{}{}{} of {}",
+        "{}{}{} (sum: {})",
         if *is_burst { "in a burst " } else { "" },
         figure(*counted, *allowed),
         of_direction(*direction),

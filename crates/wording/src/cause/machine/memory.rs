@@ -6,41 +6,40 @@ use super::{and_meanwhile, since_boot};
 pub(in super::super) fn why(why: &MemoryWhy, device: &str) -> String {
     match why {
         MemoryWhy::ReadAhead { ahead_bytes, reaches, documented } => format!(
-            "A thread that reads by page faults has {} in flight: at 1 ms, which is an \
-             assumption, {} of the {} that are documented.",
+            "A thread that reads by page faults has {} in flight. At an assumed latency of 1 ms, \
+             this gives {} of the documented {}.",
             size(*ahead_bytes),
             mb_per_s(*reaches),
             mb_per_s(*documented)
         ),
         MemoryWhy::Profile { ahead_bytes, reaches } => format!(
-            "Buffered sequential reads of {device} fetch {} at a time: at 1 ms, which is an \
-             assumption, {}.",
+            "Buffered sequential reads of {device} fetch {} at a time. At an assumed latency of \
+             1 ms, this gives {}.",
             size(*ahead_bytes),
             mb_per_s(*reaches)
         ),
         MemoryWhy::DirtyNow { dirty_bytes, threshold_bytes } => format!(
-            "{} are dirty or being written, and writers wait near {}: they run at the speed of \
-             the disk now.",
+            "{} are dirty or being written, and writers wait near {}. They now run at disk speed.",
             bytes(*dirty_bytes as f64),
             bytes(*threshold_bytes as f64)
         ),
         MemoryWhy::DirtyLong { threshold_bytes, seconds, rate } => format!(
-            "Up to {} may be dirty before writers wait. {device} takes {} for that at \
-             its documented {}: buffered writes look fast until then, and an fsync may wait as \
-             long.",
+            "Up to {} can be dirty before writers wait. {device} needs {} to write that at its \
+             documented {}. Buffered writes look fast until then, and an fsync can wait as long.",
             bytes(*threshold_bytes as f64),
             span(whole(*seconds)),
             mb_per_s(*rate)
         ),
         MemoryWhy::Thrash { waited_percent, refaults, since } => format!(
-            "Work waited for memory {} of the last five minutes, and {} pages of files were read again {} after they had been thrown out{}.",
+            "Tasks waited for memory for {} of the last five minutes, and {} evicted file pages \
+             were read again {}{}.",
             percent(waited_percent / 100.0),
             grouped(*refaults),
             since_boot(since),
             and_meanwhile(since.meanwhile)
         ),
         MemoryWhy::Swap { used_bytes, path } => format!(
-            "{} of swap are in use on the disk of {path}: what is swapped takes from its limits.",
+            "{} of swap are in use on the disk of {path}, so swapping counts against its limits.",
             bytes(*used_bytes as f64)
         ),
     }

@@ -1,4 +1,4 @@
-//! Why a finding of a machine is one: a file for each family of rules, a sentence for each variant.
+//! Reasons for findings on a machine: a file for each family of rules, a sentence for each variant.
 
 pub(super) mod azure;
 pub(super) mod confidential;
@@ -25,10 +25,10 @@ pub(super) mod zfs;
 use iotax_diagnose::{Meanwhile, Since};
 use iotax_quantity::{grouped, set_time, span};
 
-/// `since boot, 12 days before`, if it is known how long.
+/// `since boot (12 days earlier)`, if it is known how long.
 fn since(what: &str, seconds: Option<u64>) -> String {
     match seconds {
-        Some(seconds) => format!("since {what}, {} before", span(seconds)),
+        Some(seconds) => format!("since {what} ({} earlier)", span(seconds)),
         None => format!("since {what}"),
     }
 }
@@ -37,14 +37,14 @@ fn since_boot(since_boot: &Since) -> String {
     since("boot", since_boot.ago_s)
 }
 
-/// How far a counter came while it was watched: `5 more in 0.2 s`.
+/// By how much a counter grew while iotax watched it: `5 more in 0.2 s`.
 fn meanwhile(meanwhile: Option<Meanwhile>) -> Option<String> {
     let Meanwhile { more, watched_ms } = meanwhile?;
     let more = if more == 0 { "no".to_owned() } else { grouped(more) };
     Some(format!("{more} more in {}", set_time(watched_ms * 1_000_000)))
 }
 
-/// The same behind a sentence: `; 5 more in 0.2 s`.
+/// The same at the end of a sentence: `; 5 more in 0.2 s`.
 fn and_meanwhile(of: Option<Meanwhile>) -> String {
     meanwhile(of).map_or_else(String::new, |now| format!("; {now}"))
 }

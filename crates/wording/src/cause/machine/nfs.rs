@@ -16,13 +16,13 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
         NfsWhy::GssWindow { connections, lost: lost_calls } => {
             let so_far = lost_calls.as_ref().map_or_else(
                 || {
-                    "Under many calls at once the server drops those outside of its window"
+                    "With many calls in flight, the server drops those outside its window"
                         .to_owned()
                 },
                 lost,
             );
             format!(
-                "{connections} connections share one Kerberos context, so that calls overtake each \
+                "{connections} connections share one Kerberos context, so calls overtake each \
                  other. {so_far}."
             )
         }
@@ -30,29 +30,29 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
             format!("{} (timeo={timeo}, in tenths of a second).", lost(calls))
         }
         NfsWhy::Slots { most, allowed, mounted_s } => format!(
-            "A connection had {most} calls in flight at some time {}, and {allowed} are allowed: \
-             further calls waited in this machine.",
-            since("it was mounted", *mounted_s)
+            "A connection had up to {most} calls in flight {}, and {allowed} are allowed. Further \
+             calls waited in this machine.",
+            since("the mount", *mounted_s)
         ),
         NfsWhy::AttributeCache { off } => format!(
-            "With {off} this machine asks the server each time a program looks at a file, where it \
-             could remember the answer for seconds."
+            "With {off}, this machine asks the server each time a program accesses a file. It \
+             could cache the answer for seconds."
         ),
         NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
-            "A sequential reader reads ahead by {}, where one call could bring {}.",
+            "A sequential reader reads ahead by {}, although one call could fetch {}.",
             size(*ahead_bytes),
             size(*call_bytes)
         ),
     }
 }
 
-/// What was sent again, since when, and whether it still goes on.
+/// How many calls were resent, since when, and whether this continues.
 fn lost(NfsLost { share, calls, since: mounted, timeouts }: &NfsLost) -> String {
     format!(
-        "{} of {} calls were sent again {}{}, {timeouts} waited out their timeout",
+        "{} of {} calls were resent {}{}; {timeouts} reached their timeout",
         percent(*share),
         grouped(*calls),
-        since("it was mounted", mounted.ago_s),
-        meanwhile(mounted.meanwhile).map_or(String::new(), |now| format!(" ({now})"))
+        since("the mount", mounted.ago_s),
+        meanwhile(mounted.meanwhile).map_or(String::new(), |now| format!(", {now}"))
     )
 }

@@ -6,14 +6,14 @@ use super::{and_meanwhile, since_boot};
 pub(in super::super) fn why(why: &PacketsWhy) -> String {
     match why {
         PacketsWhy::Backlog { dropped, share, since } => format!(
-            "CPUs dropped {} packets that waited for them {}, {} of all{}.",
+            "Full CPU backlogs dropped {} packets {}, {} of all packets{}.",
             grouped(*dropped),
             since_boot(since),
             percent(*share),
             and_meanwhile(since.meanwhile)
         ),
         PacketsWhy::Connections { table, since } => format!(
-            "{} of {} connections are tracked; {} were dropped, {} thrown out for others and {} \
+            "The table tracks {} of {} connections; {} were dropped, {} evicted for others and {} \
              not added {}.",
             grouped(table.count),
             grouped(table.max),
@@ -23,8 +23,8 @@ pub(in super::super) fn why(why: &PacketsWhy) -> String {
             since_boot(since)
         ),
         PacketsWhy::Plugin { plugin } => format!(
-            "{plugin} has an interface here that encrypts: packets between pods of different nodes \
-             may go through it, although this path does not."
+            "{plugin} has an encrypting interface here. Packets between pods of different nodes \
+             may use it, although this path does not."
         ),
     }
 }

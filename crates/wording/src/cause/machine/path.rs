@@ -13,35 +13,35 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
     };
     match why {
         PathWhy::BlackHole { arrived_bytes, lost_bytes, to } => format!(
-            "Packets of {arrived_bytes} bytes arrive at {to} and packets of {lost_bytes} do not, \
-             and nobody on the way says so: TCP loses each full segment until it gives up or \
-             guesses."
+            "Packets of {arrived_bytes} bytes arrive at {to}, packets of {lost_bytes} bytes do \
+             not, and nothing on the path reports it. TCP loses each full segment until it gives \
+             up or tries smaller ones."
         ),
         PathWhy::Mtu { to, known_bytes, interface, own_bytes } => format!(
-            "Packets to {to} may have {known_bytes} bytes, those of {interface} have up to \
-             {own_bytes}."
+            "Packets to {to} can have at most {known_bytes} bytes, but those of {interface} have \
+             up to {own_bytes}."
         ),
         PathWhy::TunnelTooLarge { excess_bytes } => format!(
-            "A full packet of {name} and its headers are {excess_bytes} bytes more than {} \
-             carries: it is fragmented, or lost.",
+            "A full packet of {name} with its headers is {excess_bytes} bytes too large for {}, so \
+             it is fragmented or lost.",
             lower()
         ),
         PathWhy::TunnelSmall { spare_bytes } => format!(
-            "Packets of {name} could be {spare_bytes} bytes larger: {} carries that.",
+            "Packets of {name} could be {spare_bytes} bytes larger and still fit {}.",
             lower()
         ),
         PathWhy::Encrypted { by } => format!(
-            "{} encrypts each packet of {name}, and one flow is mostly one core's work.",
+            "{} encrypts each packet of {name}, and mostly one core handles one flow.",
             tunnel(*by)
         ),
         PathWhy::IpSec { to } => {
-            format!("IPsec encrypts each packet to {to}, and one flow is mostly one core's work.")
+            format!("IPsec encrypts each packet to {to}, and mostly one core handles one flow.")
         }
         PathWhy::Buffers { bytes: most, rtt_ns, is_assumed, bits_per_s } => format!(
-            "A connection has at most {} on the way: in a round trip of {}{}, {}.",
+            "A connection has at most {} in flight. With {} round trip of {}, this gives {}.",
             bytes(*most as f64),
+            if *is_assumed { "an assumed" } else { "a" },
             time(*rtt_ns as f64),
-            if *is_assumed { ", which is an assumption" } else { "" },
             bit_rate(*bits_per_s)
         ),
     }

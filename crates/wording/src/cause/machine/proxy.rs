@@ -6,16 +6,16 @@ pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
         ProxyWhy::Local { program, address, port, has_tls, threads, cpus } => {
             let who = program.as_deref().unwrap_or("A process of this machine");
             let does = match has_tls {
-                Some(true) => "encrypts it with TLS and sends it on",
-                Some(false) => "answers it or sends it on",
-                None => "sends it on, with TLS if it is efs-proxy or stunnel",
+                Some(true) => "forwards it with TLS",
+                Some(false) => "answers or forwards it",
+                None => "forwards it, with TLS if it is efs-proxy or stunnel",
             };
             let threads = threads.map(|threads| format!(" It has {}.", count(threads, "thread")));
-            let used =
-                cpus.map(|cpus| format!(" It used {} of a CPU since it started.", percent(cpus)));
+            let used = cpus
+                .map(|cpus| format!(" It has used {} of a CPU since its start.", percent(cpus)));
             format!(
-                "{who} takes each call of {mount} at {address}, port {port}, and {does}. All data \
-                 are copied through that one process, and its CPU is the limit.{}{}",
+                "{who} receives each call of {mount} at {address}, port {port}, and {does}. All \
+                 data is copied through that one process, whose CPU is the limit.{}{}",
                 threads.unwrap_or_default(),
                 used.unwrap_or_default()
             )

@@ -17,7 +17,7 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             };
             let cache = cache_entries.map(|entries| {
                 format!(
-                    " Its stripe cache has {entries} entries, the default, for all stripes in \
+                    " Its stripe cache has the default of {entries} entries for all stripes in \
                      flight."
                 )
             });
@@ -30,17 +30,17 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             )
         }
         RaidWhy::Bitmap => format!(
-            "Before {device} writes to a region that is marked clean, it writes its bitmap on all \
+            "Before {device} writes to a region that is marked clean, it writes its bitmap to all \
              members."
         ),
         RaidWhy::Rebuild { action, missing } => {
             let runs = action.as_deref().map(|action| {
                 let action = if action == "recover" { "recovery" } else { action };
-                format!("A {action} of {device} runs beside the load.")
+                format!("A {action} of {device} runs at the same time as the load.")
             });
             let lacks = missing.map(|missing| {
                 format!(
-                    "{device} lacks {missing} of its members: their data are computed from all \
+                    "{device} lacks {missing} of its members, so their data is computed from all \
                      others."
                 )
             });
@@ -49,14 +49,14 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
         RaidWhy::Unlike { level, members, has_kinds, zones } => {
             let each: Vec<String> = members.iter().map(member_seen).collect();
             let pace = if *has_kinds {
-                " The slowest sets the pace of what touches all of them."
+                " The slowest one sets the pace of I/O that touches all of them."
             } else {
                 ""
             };
             let zones = zones.map(|Zones { from_bytes, larger }| {
                 format!(
-                    " It has two speeds: beyond the end of the smallest, from {} on, stripes are \
-                     over {larger} of {} members.",
+                    " It has two speeds: beyond the end of the smallest member, from {} on, \
+                     stripes use only {larger} of {} members.",
                     bytes(from_bytes as f64),
                     members.len()
                 )

@@ -11,21 +11,21 @@ pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
             )
         }
         SmbWhy::OneConnection { source } => {
-            format!("All requests to {source} go over one connection.")
+            format!("All requests to {source} use one connection.")
         }
         SmbWhy::NoCache { what } => {
             let what = match what {
                 NotCached::Data => {
-                    "each read and write of a program is a request to the server, of the program's \
-                     own size"
+                    "nothing: each read or write of a program is one request of the same size to \
+                     the server"
                 }
-                NotCached::Attributes => "each stat is a request to the server",
+                NotCached::Attributes => "no attributes: each stat is a request to the server",
             };
-            format!("Of {mount} nothing is cached: {what}.")
+            format!("{mount} caches {what}.")
         }
         SmbWhy::SmallRequests { option, bytes, reaches } => format!(
-            "A request carries at most {} ({option}): at a round trip of 1 ms, which is an \
-             assumption, one in flight comes to {}.",
+            "A request carries at most {} ({option}). With an assumed round trip of 1 ms, one \
+             request in flight reaches {}.",
             size(*bytes),
             mb_per_s(*reaches)
         ),
