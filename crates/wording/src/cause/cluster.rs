@@ -9,12 +9,12 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
     let of = names(about);
     match why {
         ClusterWhy::Immediate { zones } => format!(
-            "A volume of {of} is made in one of {zones} zones before its pod has a node: the pod \
-             has to follow it there, or waits."
+            "A volume of {of} is created in one of {zones} zones before its pod has a node. The \
+             pod must run in that zone, or wait."
         ),
         ClusterWhy::OnNode => format!(
-            "Volumes of {of} are directories of their node: they share its disk with images, logs \
-             and each other, and nothing holds them to their size or to a rate."
+            "Volumes of {of} are directories on their node. They share its disk with images, logs \
+             and each other, and nothing limits their size or rate."
         ),
         ClusterWhy::OfServer { databases } => format!(
             "Volumes of {of} are directories of a file server: each open, stat and sync is a round \
@@ -22,29 +22,29 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             waiting(databases)
         ),
         ClusterWhy::Encrypts => format!(
-            "Each I/O to a volume of {of} passes dm-crypt on the node that uses it, on that node's \
-             CPUs."
+            "Each I/O to a volume of {of} passes through dm-crypt on the CPUs of the node that \
+             uses it."
         ),
         ClusterWhy::SmallReadAhead => format!(
-            "The driver sets a read-ahead of 8 KiB on disks of {of}: buffered sequential reads are \
-             small."
+            "The driver sets a read-ahead of 8 KiB on disks of {of}, so buffered sequential reads \
+             are small."
         ),
         ClusterWhy::NoDefault { waiting: 0 } => {
-            "A claim that names no class stays pending, or gets a volume that somebody made."
+            "A claim without a class stays pending, or gets a volume that somebody created."
                 .to_owned()
         }
         ClusterWhy::NoDefault { waiting } => format!(
-            "{} without a class and without a volume: no volume is made.",
+            "{} without a class and without a volume: no volume will be created.",
             count(*waiting as u64, "claim")
         ),
         ClusterWhy::SeveralDefaults { newest, classes } => format!(
-            "Claims that name no class get volumes of {newest}, the newest of {}, not of what was \
-             the default before.",
+            "Claims without a class get volumes of {newest}, the newest of {}, and not of the \
+             earlier default.",
             listed(classes)
         ),
         ClusterWhy::Limit { gib, disk } => {
             format!(
-                "A volume of {} of {of} has {}, whatever is below.",
+                "A volume of {} of {of} has a limit of {}, whatever is below it.",
                 size(gib << 30),
                 disk_limits(disk)
             )
@@ -52,7 +52,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
         ClusterWhy::Burst { gib, burst } => {
             let lasts = for_how_long(burst.lasts_s);
             format!(
-                "A volume of {} of {of} has its burst for {lasts}, then what its size gives it: a \
+                "A volume of {} of {of} bursts for {lasts}, then drops to the rate for its size. A \
                  short benchmark measures the burst.",
                 size(gib << 30)
             )
@@ -63,40 +63,40 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 if is_class { format!("Volumes of {of} are") } else { format!("{of} is") };
             let costs = match costs {
                 MountCost::Sync => "every write waits for the disk",
-                MountCost::Discard => "deletes send discards at once",
-                MountCost::AccessTime => "each read writes a time",
-                MountCost::Attributes => "each look at a file asks the server",
+                MountCost::Discard => "deletes send discards immediately",
+                MountCost::AccessTime => "each read writes an access time",
+                MountCost::Attributes => "each access to a file asks the server",
             };
             format!("{volumes} mounted with {option}: {costs}.")
         }
         ClusterWhy::Encrypted { plugin, by } => format!(
-            "{plugin} encrypts what goes from pod to pod on another node with {by}: storage that \
-             is served by pods pays for it, disks of the cloud do not."
+            "{plugin} encrypts traffic between pods on different nodes with {by}. Storage that \
+             pods serve pays for it; cloud disks do not."
         ),
         ClusterWhy::Trouble { conditions } => format!(
-            "{of} says {}: what runs there competes with what the kubelet does about it, and may \
-             be ended.",
+            "{of} reports {}. Its pods compete with the kubelet's cleanup, and may be evicted.",
             listed(conditions)
         ),
         ClusterWhy::Cordoned => format!(
-            "New pods are kept off {of}: its pods go elsewhere when they end, and volumes that \
-             only it has stay behind."
+            "{of} takes no new pods. Its pods go to other nodes when they end, and volumes that \
+             only this node has stay behind."
         ),
         ClusterWhy::FullOfVolumes { driver } => format!(
-            "{of} has all the volumes of {driver} that it may have: the next pod that needs one \
-             goes elsewhere, or waits."
+            "{of} has reached its limit of volumes of {driver}. The next pod that needs one goes \
+             to another node, or waits."
         ),
         ClusterWhy::VmBelowVolumes { vm, claims, lowered: rates } => {
             let (volumes, together) = match claims.len() {
-                1 => ("volume is", ""),
-                _ => ("volumes are", " together"),
+                1 => ("volume", ""),
+                _ => ("volumes", " together"),
             };
             let each = |of: fn(&Lowered) -> &LoweredRate| {
                 let texts = rates.iter().map(|one| lowered(one.counted, one.direction, of(one)));
                 listed(&texts.collect::<Vec<_>>())
             };
             format!(
-                "The {volumes} not what limits here: {} may do {}{together}, {vm} leaves {}.",
+                "The VM is the limit, not the {volumes}: {} could do {}{together}, but {vm} allows \
+                 {}.",
                 listed(claims),
                 each(|one| &one.own),
                 each(|one| &one.left)
@@ -108,7 +108,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
 fn waiting(databases: &[String]) -> String {
     match databases.len() {
         0 => "programs that sync small writes, such as databases, wait for it".to_owned(),
-        1 => format!("{} is named like programs that wait for it", databases[0]),
-        _ => format!("{} are named like programs that wait for it", listed(databases)),
+        1 => format!("{} has the name of a program that waits for it", databases[0]),
+        _ => format!("{} have names of programs that wait for it", listed(databases)),
     }
 }

@@ -21,13 +21,13 @@ pub(super) fn component(one: &Component) -> String {
         ComponentKind::Volume => format!("volume {name}"),
         ComponentKind::Node => format!("node {name}"),
         ComponentKind::Cluster => "cluster".to_owned(),
-        ComponentKind::PodNetwork => "network of pods".to_owned(),
+        ComponentKind::PodNetwork => "pod network".to_owned(),
     };
     let detail = match detail {
         None => String::new(),
         Some(Detail::Also(also)) => format!(" ({also})"),
         Some(Detail::Role(role)) => format!(", {}", disk_use(*role)),
-        Some(Detail::By(interface)) => format!(" by {interface}"),
+        Some(Detail::By(interface)) => format!(" through {interface}"),
         Some(Detail::Over(lower)) => format!(" over {lower}"),
         Some(Detail::On(path)) => format!(" on {path}"),
     };

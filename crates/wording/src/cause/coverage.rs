@@ -22,41 +22,41 @@ pub fn layer_kind(kind: &LayerKind) -> String {
     }
 }
 
-/// A fact that rules need and that is not known.
+/// A missing fact that rules need.
 pub fn lack(lack: Lack) -> String {
     let text = match lack {
         Lack::NfsStatistics => "statistics of the mount (/proc/self/mountstats)",
         Lack::NfsInterface => "the network interface to its server (ip route get)",
         Lack::ReadAhead => "its read-ahead (/sys/class/bdi)",
-        Lack::Listener => "which process listens at its port (as root)",
+        Lack::Listener => "which process listens on its port (as root)",
         Lack::ZfsProperties => "properties of the dataset (zfs get)",
         Lack::ZfsVdevs => "the vdevs of its pool (zpool status)",
         Lack::ContentsOfDevice => "which file system is on its device (blkid)",
         Lack::MapperTable => "its table (as root: dmsetup table)",
         Lack::RaidState => {
-            "its bitmap, its stripe cache and whether it rebuilds (/sys/block/mdN/md)"
+            "its bitmap, its stripe cache and whether it is rebuilding (/sys/block/mdN/md)"
         }
         Lack::KindOfDisk { example } => {
-            return format!("which kind of disk it is (--fact disk={example})");
+            return format!("its disk type (--fact disk={example})");
         }
         Lack::VmLimits => "documented limits of this VM size",
-        Lack::WhatItIs => "what it is on its hypervisor",
+        Lack::WhatItIs => "what kind of storage it is on the hypervisor",
         Lack::Rotation => "whether it rotates (queue/rotational)",
-        Lack::Model => "its model, by which shingled drives are known",
+        Lack::Model => "its model, which identifies shingled drives",
     };
     text.to_owned()
 }
 
-/// Layers that a sentence names.
+/// Largest number of layers that a sentence names.
 const MOST: usize = 6;
 
-/// What "nothing was found" is about.
+/// States what was checked if there are no findings.
 pub fn nothing_found(machine: &Machine, coverage: &[LayerCoverage]) -> String {
     if !machine.paths.iter().any(|path| path.top.is_some()) {
         return if machine.paths.is_empty() {
-            "It is not recorded what lay under the targets.".to_owned()
+            "The record does not contain the layers under the targets.".to_owned()
         } else {
-            "Nothing could be looked at.".to_owned()
+            "Nothing could be inspected.".to_owned()
         };
     }
     let mut checked: Vec<String> = coverage.iter().filter(|one| one.has_rules).map(layer).collect();
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_only_said_of_layers_with_rules() {
+    fn only_layers_with_rules_are_said_to_have_no_cause() {
         let path = PathSeen { top: Some(0), ..PathSeen::default() };
         let machine = Machine { paths: vec![path], ..Machine::default() };
         let said = |coverage: &[LayerCoverage]| nothing_found(&machine, coverage);
@@ -107,7 +107,7 @@ mod tests {
         assert!(said(&many).ends_with("and 3 more layers."), "{}", said(&many));
         assert_eq!(
             nothing_found(&Machine::default(), &[]),
-            "It is not recorded what lay under the targets."
+            "The record does not contain the layers under the targets."
         );
         let lines =
             not_checked(&[layer("gfs2", false, &[]), layer("zfs", true, &[Lack::ZfsVdevs])]);

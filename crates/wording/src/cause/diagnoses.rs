@@ -1,4 +1,4 @@
-//! What measurements point to, of one arm or several.
+//! Causes that measurements point to, for one arm or several.
 
 use iotax_analyze::Analysis;
 use iotax_diagnose::{Diagnosis, Reason, Reasons, of_arms, reasons};
@@ -7,8 +7,8 @@ use iotax_record::ExperimentHead;
 use super::{put_in, suspect};
 use crate::arms;
 
-/// What the arms' measurements point to, as [`lines`]: what explains a difference first, then what
-/// is the same for all arms, once.
+/// Causes that the arms' measurements point to, as [`lines`]: first those that explain a difference,
+/// then those that all arms share, once.
 pub fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         return lines(&of_arms(experiment, analysis), 1);
@@ -28,11 +28,11 @@ pub fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     single.iter().map(suspect::whole_reason).chain(alike).collect()
 }
 
-/// Arms that have a cause in common as one; the evidence is that of the arm in which it explains most.
+/// Merges arms that share a cause; the evidence is from the arm in which it explains most.
 pub fn merged(reasons: Vec<Reason>, analysis: &Analysis) -> Vec<Reason> {
     let key = |reason: &Reason| {
         let suspect = reason.suspect.as_ref();
-        // What reads the same is said once.
+        // Texts that read the same are printed once.
         let put_in = reason.put_in.as_ref().map(put_in);
         (suspect.map(|suspect| (suspect.cause, suspect.confidence)), put_in)
     };
@@ -59,7 +59,7 @@ fn as_one(group: Vec<Reason>, analysis: &Analysis) -> Reason {
     Reason { of, evidence_of, ..most }
 }
 
-/// Every suspect in a line or two, for the list of causes in a report of several formats.
+/// Every suspect in a line or two, for the list of causes in reports.
 pub fn lines(diagnoses: &[Diagnosis], targets: usize) -> Vec<String> {
     let of_one = |diagnosis: &Diagnosis| -> Vec<String> {
         let of = if targets > 1 { format!("{}: ", diagnosis.of) } else { String::new() };

@@ -1,4 +1,4 @@
-//! Known causes of slow I/O: what happens, how it is seen, how it is tested, what helps.
+//! Known causes of slow I/O: what happens, how to detect it, how to test it, what helps.
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -26,33 +26,33 @@ const SOURCES: &str = include_str!("../../causes/sources.toml");
 pub struct Cause {
     /// Its name in commands and results: `dm-crypt-workqueues`.
     pub id: String,
-    /// Its place among its like: `2.1`.
+    /// Its number in the list: `2.1`.
     pub number: String,
-    /// What it is, in a line.
+    /// The cause in one line.
     pub title: String,
     /// What happens.
     pub mechanism: String,
-    /// How a machine shows it.
+    /// How to see it on a machine.
     pub detection: String,
-    /// What tells whether it hurts here.
+    /// How to test whether it hurts here.
     pub experiment: String,
     /// What helps.
     pub remedy: String,
     /// How much it cost where it was measured.
     pub magnitude: String,
-    /// Where all this was read.
+    /// Sources of the above.
     pub sources: Vec<CauseSource>,
 }
 
-/// Where something was read.
+/// A source.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CauseSource {
-    /// Who says it, and where.
+    /// Author and title.
     pub title: String,
     /// Address, or repository, file and version.
     pub place: String,
-    /// Date of the state that was read.
+    /// Date of the revision that was read.
     pub date: String,
 }
 
@@ -89,7 +89,7 @@ pub fn causes() -> &'static [Cause] {
     })
 }
 
-/// The cause of this name, or with this number.
+/// Finds a cause by its name or number.
 pub fn cause(id: &str) -> Option<&'static Cause> {
     causes().iter().find(|cause| cause.id == id || cause.number == id)
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_cause_is_whole_and_has_its_own_name() {
+    fn every_cause_is_complete_and_has_its_own_name() {
         let mut seen = BTreeSet::new();
         for cause in causes() {
             assert!(seen.insert(&cause.id) && seen.insert(&cause.number), "twice: {}", cause.id);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cause_is_found_by_name_or_number_and_a_typo_is_told() {
+    fn a_cause_is_found_by_name_or_number_and_a_typo_is_reported() {
         assert_eq!(cause("2.1").unwrap().id, "dm-crypt-workqueues");
         insta::assert_snapshot!(unknown_cause("dm-crypt-workqueue"), @"no known cause `dm-crypt-workqueue`: did you mean dm-crypt-workqueues?");
         insta::assert_snapshot!(unknown_cause("zzzz"), @"no known cause `zzzz`: iotax doctor --explain lists them");

@@ -18,7 +18,7 @@ pub(super) fn name_by(by: &By) -> String {
     name(by.scope, &by.of)
 }
 
-/// ` of reads`, where writes have a limit of their own.
+/// ` of reads`, if writes have a separate limit.
 pub(super) fn of_direction(direction: Direction) -> String {
     match direction {
         Direction::Both => String::new(),
@@ -51,7 +51,7 @@ pub(super) fn lasts(seconds: Option<f64>) -> String {
         Some(seconds) if seconds.is_finite() => {
             format!("for {} from full credits", span(whole(seconds)))
         }
-        _ => "for a time that is not documented".to_owned(),
+        _ => "for an undocumented time".to_owned(),
     }
 }
 
@@ -60,20 +60,20 @@ pub(super) fn for_how_long(lasts_s: Option<f64>) -> String {
     lasts_s.map_or_else(|| "a while".to_owned(), |seconds| span(whole(seconds)))
 }
 
-/// What is documented of a disk, in short: `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`; of reads
-/// where writes differ.
+/// Documented limits of a disk, in short: `300 IOPS, 128 MiB/s; in bursts 3,000 IOPS`. If reads and
+/// writes differ, those of reads.
 pub fn disk_limits(disk: &Disk) -> String {
     let is_read = |limit: &&Limit| limit.direction != Direction::Write;
     let limit = disk.limits.iter().find(is_read);
     limit.map_or_else(|| "nothing".to_owned(), |limit| as_written(limit, disk.cloud))
 }
 
-/// What is documented of a VM: `instance: 3,600 IOPS`.
+/// Documented limit of a VM: `instance: 3,600 IOPS`.
 pub fn vm_limit(limit: &Limit, cloud: Cloud) -> String {
     format!("{}: {}", limit.scope, as_written(limit, cloud))
 }
 
-/// The rates of a limit, and those of its bursts, as its cloud writes them.
+/// The rates of a limit and of its bursts, in the units of its cloud.
 fn as_written(limit: &Limit, cloud: Cloud) -> String {
     let is_decimal = cloud == Cloud::Azure;
     let of = |counted: Counted, rate: &Rate| {

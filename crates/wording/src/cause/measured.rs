@@ -1,4 +1,4 @@
-//! What speaks for a cause in a measurement, or against it: without a capital and without an end.
+//! Evidence from a measurement, for a cause or against it: lower case, without a final period.
 
 use iotax_diagnose::evidence::above::{AboveEvidence, Between, CryptEvidence, MountOf};
 use iotax_diagnose::evidence::device::{DeviceEvidence, GroupRate, OtherJobs};
@@ -30,11 +30,11 @@ pub(super) fn above(evidence: &AboveEvidence) -> String {
                 format!("{file_system} on {mount_point}")
             };
             let mounts: Vec<String> = mounts.iter().map(mount).collect();
-            format!("what passes {} is encrypted there", mounts.join(" and "))
+            format!("all data through {} is encrypted there", mounts.join(" and "))
         }
         AboveEvidence::AtDisk { share, disks } => {
             let disks = listed(disks);
-            format!("{} of the time of I/Os passed at {disks} below it", percent(*share))
+            format!("I/Os spent {} of their time at {disks} below it", percent(*share))
         }
     }
 }
@@ -45,11 +45,11 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
         CryptEvidence::Own { ns, waited } => {
             let own = time(*ns);
             let took = if *waited {
-                format!("took {own} at most: it waited")
+                format!("took at most {own}: the rest was waiting")
             } else {
                 format!("took up to {own} of CPU time")
             };
-            format!("to encrypt it, and what was in flight with it, {took}")
+            format!("encryption of an I/O and of those in flight with it {took}")
         }
     }
 }
@@ -57,18 +57,18 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
 pub(super) fn device(evidence: &DeviceEvidence) -> String {
     match evidence {
         DeviceEvidence::OtherLoad { disks, bytes_per_s, others } => format!(
-            "{} moved {}, of which {} were not this program's",
+            "{} moved {}, {} of it for other programs",
             listed(disks),
             mib_per_s(*bytes_per_s),
             percent(*others)
         ),
         DeviceEvidence::Busy { share } => {
-            format!("it was busy for {} of the time", percent(*share))
+            format!("the disk was busy for {} of the time", percent(*share))
         }
         DeviceEvidence::OtherJobs(OtherJobs { disks, busy, share, job, of_others, others }) => {
             format!(
-                "{} was busy for {} of the time, and {} of the time of I/Os of {job} passed there: {} \
-             of all bytes were those of {}",
+                "{} was busy for {} of the time, and I/Os of {job} spent {} of their time there: \
+                 {} of all bytes belonged to {}",
                 listed(disks),
                 percent(*busy),
                 percent(*share),
@@ -77,7 +77,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             )
         }
         DeviceEvidence::InQueue { requests } => {
-            format!("{} requests were in its queue", two_digits(*requests))
+            format!("the disk's queue held {} requests", two_digits(*requests))
         }
         DeviceEvidence::GroupLimit { reached, allowed, held, group, file } => {
             let what = match held {
@@ -87,16 +87,16 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
                 GroupRate::BytesWritten => "bytes written/s",
             };
             format!(
-                "{} {what} were reached, and the control group {group} allows {} ({file})",
+                "the load reached {} {what}, and the control group {group} allows {} ({file})",
                 grouped(whole(*reached)),
                 grouped(whole(*allowed))
             )
         }
         DeviceEvidence::AtDiskItself { share } => {
-            format!("{} of the time of I/Os passed at the disk itself", percent(*share))
+            format!("I/Os spent {} of their time at the disk itself", percent(*share))
         }
         DeviceEvidence::Split { asked_bytes, device, pieces, size_bytes, most_bytes } => format!(
-            "I/Os of {} came to {device} as {} requests of {} each \
+            "I/Os of {} reached {device} as {} requests of {} each \
              (/sys/block/{device}/queue/max_sectors_kb: {})",
             bytes(*asked_bytes),
             grouped(whole(*pieces)),
@@ -104,7 +104,8 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             exact(most_bytes / 1024.0)
         ),
         DeviceEvidence::ShortQueue { in_flight, device, holds, waited } => format!(
-            "{} I/Os were to be in flight, but the queue of {device} holds {} (/sys/block/{device}/queue/nr_requests): {} of an I/O's time passed before it",
+            "the load keeps {} I/Os in flight, but the queue of {device} holds {} \
+             (/sys/block/{device}/queue/nr_requests): I/Os spent {} of their time before it",
             grouped(whole(*in_flight)),
             grouped(whole(*holds)),
             percent(*waited)
@@ -115,31 +116,32 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
 pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
     match evidence {
         LimiterEvidence::Held { iops: rate, bytes_per_s, seconds, within } => format!(
-            "something limits it to {} ({}): over {seconds} seconds the rate stayed within {}",
+            "something limits the rate to {} ({}): over {seconds} seconds it stayed within {}",
             iops(*rate),
             mb_per_s(*bytes_per_s),
             percent(*within)
         ),
         LimiterEvidence::BeforeDisk { share } => {
-            format!("{} of the time of I/Os passed before the disk saw them", percent(*share))
+            format!("I/Os spent {} of their time before they reached the disk", percent(*share))
         }
         LimiterEvidence::Calm { times: factor } => {
-            format!("it varied {} less than independent I/Os would make it", times(*factor))
+            format!("the rate varied {} less than that of independent I/Os", times(*factor))
         }
         LimiterEvidence::DeeperBroughtNoMore => {
-            "deeper queues brought no more, and each I/O took longer in proportion".to_owned()
+            "deeper queues did not raise throughput, and each I/O took proportionally longer"
+                .to_owned()
         }
         LimiterEvidence::Beside { arm, iops: rate, times: factor } => format!(
-            "{arm} reached {} under the same load, where each I/O took {} less time",
+            "{arm} reached {} under the same load, and each I/O took {} less time there",
             iops(*rate),
             times(*factor)
         ),
         LimiterEvidence::HoldsRate { within } => format!(
-            "the rate stayed within {} from second to second, which a want of CPU does not give",
+            "the rate stayed within {} from second to second, which does not fit a lack of CPU",
             percent(*within)
         ),
         LimiterEvidence::Test { command } => {
-            format!("`{command}` shows whether it is a limit, and which")
+            format!("`{command}` shows whether there is a limit, and which one")
         }
     }
 }
@@ -148,50 +150,50 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
     match evidence {
         MemoryEvidence::SmallReadAhead { request_bytes, asked_bytes, window_bytes, file } => {
             format!(
-                "the device read in requests of {} while {} were asked for: the kernel reads {} ahead \
-             at most ({file})",
+                "the device read in requests of {}, but the program requested {}: the kernel reads \
+                 at most {} ahead ({file})",
                 bytes(*request_bytes),
                 bytes(*asked_bytes),
                 bytes(*window_bytes as f64)
             )
         }
         MemoryEvidence::InFlight { requests } => {
-            format!("{} requests were in flight on the average", two_digits(*requests))
+            format!("{} requests were in flight on average", two_digits(*requests))
         }
         MemoryEvidence::LargeReadAhead { times: factor, request_bytes, window_bytes, file } => {
             format!(
-                "the device read {} as many bytes as were asked for, in requests of {}: random reads \
-             fetch up to {} around each place ({file})",
+                "the device read {} as many bytes as requested, in requests of {}: random reads \
+                 fetch up to {} around each position ({file})",
                 times(*factor),
                 bytes(*request_bytes),
                 bytes(*window_bytes as f64)
             )
         }
         MemoryEvidence::Dirty { waiting_bytes, share, threshold_bytes } => format!(
-            "{} waited to be written, {} of what makes writers wait (/proc/vmstat, \
+            "{} waited to be written, {} of the threshold at which writers wait (/proc/vmstat, \
              nr_dirty_threshold: {})",
             bytes(*waiting_bytes),
             percent(*share),
             bytes(*threshold_bytes)
         ),
         MemoryEvidence::DirtyRates { written_per_s, reached_per_s } => format!(
-            "programs wrote {}, the disk {}",
+            "programs wrote at {}, the disk at {}",
             mib_per_s(*written_per_s),
             mib_per_s(*reached_per_s)
         ),
         MemoryEvidence::Refaults { bytes_per_s, share } => format!(
-            "{} of files had been in memory shortly before and were read again (/proc/vmstat, \
-             workingset_refault_file), {} of what was read",
+            "{} of file data had been in memory shortly before and was read again (/proc/vmstat, \
+             workingset_refault_file), {} of all reads",
             mib_per_s(*bytes_per_s),
             percent(*share)
         ),
         MemoryEvidence::GroupMayHave { group, bytes: most } => {
-            format!("the control group {group} may have {}", bytes(*most as f64))
+            format!("the control group {group} is limited to {} of memory", bytes(*most as f64))
         }
         MemoryEvidence::FromCache { read_per_s, is_buffered, from_device_per_s } => format!(
-            "{} were read {} the page cache, but devices read only {}",
+            "the program read {} {} the page cache, but devices read only {}",
             mib_per_s(*read_per_s),
-            if *is_buffered { "through" } else { "past" },
+            if *is_buffered { "through" } else { "bypassing" },
             mib_per_s(*from_device_per_s)
         ),
     }
@@ -203,13 +205,13 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("{} of the datagrams did not arrive", percent(*share))
         }
         NetworkEvidence::SentAgain { per_gib, share, segment_bytes } => format!(
-            "{} were sent again for each GiB, {} of what it takes at {} bytes each",
+            "{} were resent per GiB, {} of all segments at {} bytes each",
             count(whole(*per_gib), "segment"),
             percent(*share),
             grouped(whole(*segment_bytes))
         ),
         NetworkEvidence::NoCpuLeft { cpus } => format!(
-            "nothing was left of this machine's {}, so that it may be the receiver itself",
+            "this machine's {} had no time left, so the receiver itself may be the cause",
             count(*cpus, "CPU")
         ),
         NetworkEvidence::Dropped(all) => {
@@ -217,17 +219,17 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
                 let count = rounded(*per_s);
                 match by {
                     DroppedBy::Received(interface) => {
-                        format!("{count} that arrived at {interface}")
+                        format!("{count} received at {interface}")
                     }
-                    DroppedBy::Sent(interface) => format!("{count} that left by {interface}"),
+                    DroppedBy::Sent(interface) => format!("{count} sent at {interface}"),
                     DroppedBy::Queue(queue) => format!("{count} by {}", queue_of(queue)),
                 }
             };
             let who: Vec<String> = all.iter().map(each).collect();
-            format!("packets were dropped, each second {}", listed(&who))
+            format!("packets dropped per second: {}", listed(&who))
         }
         NetworkEvidence::Shaped { queue, overlimits_per_s, bits_per_s, backlog_bytes } => format!(
-            "{} was over its limit {} times a second and let {} pass, with {} waiting",
+            "{} exceeded its limit {} times per second and passed {}, with {} waiting",
             queue_of(queue),
             rounded(*overlimits_per_s),
             bit_rate(*bits_per_s),
@@ -252,42 +254,42 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
         NfsEvidence::Kerberos { ns_per_byte, copies_ns, encrypts } => {
             let does = if *encrypts { "krb5p encrypts" } else { "krb5i computes checksums over" };
             format!(
-                "this machine's CPUs worked {} for each byte, where copies take {} at most: \
-                 sec={does} all of them",
+                "this machine's CPUs spent {} per byte, although copies take at most {}: \
+                 sec={does} all bytes",
                 time(*ns_per_byte),
                 time(*copies_ns)
             )
         }
         NfsEvidence::AfterReply { share } => {
-            format!("{} of a call's time passed after its reply had come", percent(*share))
+            format!("a call spent {} of its time after its reply had arrived", percent(*share))
         }
         NfsEvidence::Slots { queue_ms, share, in_flight, slots, setting } => format!(
-            "a call waited {} before it was sent, {} of its time, and {} were on their way on the \
-             average, of {slots} that may be ({setting})",
+            "a call waited {} before it was sent, {} of its time, and on average {} calls were in \
+             flight, of at most {slots} ({setting})",
             time(1e6 * queue_ms),
             percent(*share),
             two_digits(*in_flight)
         ),
         NfsEvidence::SentAgain { share } => {
-            format!("{} of the calls were sent again", percent(*share))
+            format!("{} of the calls were resent", percent(*share))
         }
         NfsEvidence::Refused { credentials } => format!(
             "the server refused {} in a trial: calls waited for a new context",
             count(whole(*credentials), "credential")
         ),
         NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi } => format!(
-            "a call brought {}, where {} fit into one: the kernel reads {} ahead \
+            "a call fetched {}, although {} fit into one: the kernel reads {} ahead \
              (/sys/class/bdi/{bdi}/read_ahead_kb)",
             bytes(*brought_bytes),
             bytes(*most_bytes),
             bytes(*window_bytes as f64)
         ),
         NfsEvidence::CallsInFlight { calls } => {
-            format!("{} calls were in flight on the average", two_digits(*calls))
+            format!("{} calls were in flight on average", two_digits(*calls))
         }
         NfsEvidence::Attributes { per_operation, share, off } => format!(
-            "for each operation the server was asked {} times whether what is known of a file still \
-             holds (GETATTR, ACCESS, LOOKUP), {} of the time: {off} remembers nothing",
+            "for each operation, the client asked the server {} times for attributes (GETATTR, \
+             ACCESS, LOOKUP), {} of the time: {off} turns the cache off",
             two_digits(*per_operation),
             percent(*share)
         ),
@@ -297,8 +299,8 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
 pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
     match evidence {
         ProcessorEvidence::QuotaUsedUp { share } => format!(
-            "the control group had used up its CPU quota in {} of the time, and whatever was to \
-             complete then had to wait",
+            "the control group had used up its CPU quota for {} of the time, and completions had \
+             to wait then",
             percent(*share)
         ),
         ProcessorEvidence::Quota { group, cpus, file } => {
@@ -317,20 +319,20 @@ pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
         }
         ProcessorEvidence::Taken { share } => taken(*share),
         ProcessorEvidence::TakenFrom { share } => {
-            format!("{}: the time may be that of waiting for a CPU", taken(*share))
+            format!("{}: the I/Os may have waited for a CPU", taken(*share))
         }
         ProcessorEvidence::NotOurs { share } => {
-            format!("{} of that was other programs and the kernel's threads", percent(*share))
+            format!("other programs and kernel threads used {} of the CPU time", percent(*share))
         }
         ProcessorEvidence::AtDisk { share, disks } => {
-            format!("{} of the time of I/Os passed at {} itself", percent(*share), listed(disks))
+            format!("I/Os spent {} of their time at {} itself", percent(*share), listed(disks))
         }
         ProcessorEvidence::NoneLeft(meaning) => {
             let then = match meaning {
-                NoneLeft::AnotherBegan => ": another program may have begun",
+                NoneLeft::AnotherBegan => ": another program may have started",
                 NoneLeft::EncryptionNeedsThem => ", and encryption needs them",
-                NoneLeft::SlowOnesWaited => ": the slow ones may be those that waited for a CPU",
-                NoneLeft::MayWait => ": it may wait for a CPU",
+                NoneLeft::SlowOnesWaited => ": the slow I/Os may have waited for a CPU",
+                NoneLeft::MayWait => ": the program may wait for a CPU",
             };
             format!("all CPUs were busy{then}")
         }
@@ -355,8 +357,8 @@ pub(super) fn regime(evidence: &RegimeEvidence) -> String {
 pub(super) fn stack(between: &Between) -> String {
     let Between { layers, upper, lower, at_upper, at_lower, share } = between;
     format!(
-        "{} of the time of I/Os passed at {upper}, and {} at {lower} below it: {} passed in \
-         between, at {}, which iotax put in",
+        "I/Os spent {} of their time at {upper}, and {} at {lower} below it: {} in between, in {} \
+         (added by iotax)",
         percent(*at_upper),
         percent(*at_lower),
         percent(*share),
@@ -373,8 +375,8 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
             iops(f64::from(*in_flight) * 1e9 / latency_ns)
         ),
         WaitingEvidence::Written { disks, per_operation, share, mount, option } => format!(
-            "{} was written {} times for each operation, {} of its time: {mount} is mounted with \
-             {option}",
+            "{} was written {} times for each operation, which took {} of its time: {mount} is \
+             mounted with {option}",
             listed(disks),
             two_digits(*per_operation),
             percent(*share)
@@ -398,20 +400,21 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
     }
 }
 
-/// `the second luks, which iotax put in: 49 ms of its device's time per I/O (loop1 above vda)`.
+/// `the second luks (added by iotax) took 49 ms per I/O (between loop1 and vda)`.
 pub fn put_in(put_in: &PutIn) -> String {
     let PutIn { layers, took_ns, more_than, upper, lower } = put_in;
     let names: Vec<String> = layers.iter().map(nth_layer).collect();
-    let owner = if layers.len() == 1 { "its" } else { "their" };
-    let than = more_than.as_ref().map_or(String::new(), |arm| format!(" more than in {arm}"));
+    let per_io = more_than
+        .as_ref()
+        .map_or_else(|| " per I/O".to_owned(), |arm| format!(" more per I/O than in {arm}"));
     format!(
-        "{}, which iotax put in: {} of {owner} device's time per I/O{than} ({upper} above {lower})",
+        "{} (added by iotax) took {}{per_io} (between {upper} and {lower})",
         listed(&names),
         time(*took_ns)
     )
 }
 
-/// `luks`, or of several of its kind `the second luks`.
+/// `luks`, or `the second luks` if there are several.
 fn nth_layer(NthLayer { name, nth }: &NthLayer) -> String {
     const ORDINALS: [&str; 5] = ["first", "second", "third", "fourth", "fifth"];
     match nth.and_then(|nth| ORDINALS.get(nth)) {

@@ -1,17 +1,17 @@
-//! Known causes, and what was seen of them.
+//! Texts about known causes and their evidence.
 //!
-//! | module | what it puts into words |
+//! | module | texts |
 //! |---|---|
 //! | `known` | the causes themselves: mechanism, remedy, sources |
-//! | `machine` | why a finding is one: a file for each family of rules |
-//! | `cluster` | the same of a cluster |
-//! | `measured` | what speaks for a cause in a measurement |
-//! | `diagnoses` | what measurements point to, of one arm or several |
-//! | `suspect` | suspects and the reasons of a difference |
-//! | `searched` | what speaks for one in a search for caps |
-//! | `component` | what of a machine a finding is about |
-//! | `observation` | what was seen |
-//! | `coverage` | which layers there are rules for |
+//! | `machine` | reasons for findings on a machine: a file for each family of rules |
+//! | `cluster` | reasons for findings in a cluster |
+//! | `measured` | evidence from a measurement |
+//! | `diagnoses` | causes that measurements point to, for one arm or several |
+//! | `suspect` | suspects and reasons for a difference |
+//! | `searched` | evidence from a search for caps |
+//! | `component` | the part of a machine that a finding is about |
+//! | `observation` | observations |
+//! | `coverage` | which layers have rules |
 //! | `names` | several names in a sentence |
 //! | `limit` | documented limits |
 
@@ -47,19 +47,19 @@ pub use self::observation::{SeenText, observation, seen};
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
 use crate::slow_mode;
 
-/// Findings of which only the name is shown.
+/// Heading of findings that are shown by name only.
 pub const TO_BE_TESTED: &str =
-    "To be tested: what could hurt here, and a command that shows whether it does";
+    "To be tested: possible causes, each with a command that shows whether it hurts here";
 pub const ALL_IN_FULL: &str = "the same command with --all";
 pub const EXPLAIN_ONE: &str = "Explain one:  iotax doctor --explain NAME";
 pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
 
-/// What share of the time a cause explains.
+/// The share of an I/O's time that a cause explains.
 pub fn explains(share: f64) -> String {
-    format!("{} of the time of an I/O", percent(share))
+    format!("{} of an I/O's time", percent(share))
 }
 
-/// The surest first, then in the order in which causes are listed.
+/// Sorted by certainty, then in the order of the list of causes.
 pub fn in_order(findings: &[Finding]) -> Vec<&Finding> {
     let place = |finding: &Finding| causes().iter().position(|cause| cause.id == finding.cause);
     let mut findings: Vec<&Finding> = findings.iter().collect();
@@ -94,11 +94,11 @@ fn because(why: &Why, about: &[Component], alike: &[Component]) -> String {
         return why;
     }
     let others: Vec<String> = alike.iter().map(component::component).collect();
-    format!("{why} So it is with {}.", listed(&others))
+    format!("{why} The same applies to {}.", listed(&others))
 }
 
 fn of_family(why: &Why, about: &[Component]) -> String {
-    // Most are of one thing.
+    // Most are about one component.
     let of = about.first().map_or("", |one| one.name.as_str());
     match why {
         Why::Azure(why) => machine::azure::why(why, of),
@@ -126,13 +126,13 @@ fn of_family(why: &Why, about: &[Component]) -> String {
     }
 }
 
-/// Each text once: figures that differ may read the same.
+/// Each text once: different figures may give the same text.
 pub fn each(all: &[Evidence]) -> Vec<String> {
     let texts: IndexSet<String> = all.iter().map(evidence).collect();
     texts.into_iter().collect()
 }
 
-/// What speaks for a cause, or against it; without an end.
+/// Evidence for a cause or against it, without a final period.
 pub fn evidence(evidence: &Evidence) -> String {
     match evidence {
         Evidence::Above(evidence) => measured::above(evidence),
@@ -153,14 +153,16 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Found(FoundThere { about, alike, why }) => {
             format!("{}: {}", components(about), because(why, about, alike))
         }
-        Evidence::Explained { by } => format!("{by} makes some I/Os wait, and others not"),
+        Evidence::Explained { by } => format!("{by} makes only some I/Os wait"),
     }
 }
 
-/// That what was asked about is not there.
+/// The error for a subject that does not exist.
 pub fn unknown_subject(subject: &ClusterSubject) -> String {
     match subject {
-        ClusterSubject::Claim(name) => format!("there is no claim {name}, or it may not be seen"),
+        ClusterSubject::Claim(name) => {
+            format!("there is no claim {name}, or you have no permission to see it")
+        }
         ClusterSubject::Class(name) => format!("there is no storage class {name}"),
         ClusterSubject::Node(name) => format!("there is no node {name}"),
     }

@@ -7,7 +7,7 @@ use super::limit::{disk_limits, figure, lowered, name, of_direction, rates};
 use super::machine;
 use super::names::listed;
 
-/// What was seen: where, in which field, and the value.
+/// An observation: where, in which field, and the value.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct SeenText {
     pub file: String,
@@ -34,8 +34,8 @@ fn source(source: &Source) -> String {
         Source::File(file) => file,
         Source::Object { kind, name } => return format!("{kind} {name}"),
         Source::Metadata => "instance metadata",
-        Source::Told => "what you say",
-        Source::ToldOfPath => "said of the path",
+        Source::Told => "given by you",
+        Source::ToldOfPath => "given by you for the path",
         Source::Documented => "documented limits",
         Source::KernelLog => "kernel log",
         Source::NvmeLogPage => "NVMe log page 0xD0",
@@ -61,7 +61,7 @@ fn field(field: &Field) -> String {
         Field::CpuFlag(flag) => format!("flag {flag}"),
         Field::KernelRelease => "release and version".to_owned(),
         Field::LargestArrived => "largest that arrived".to_owned(),
-        Field::SmallestLost => "smallest that did not".to_owned(),
+        Field::SmallestLost => "smallest that was lost".to_owned(),
         Field::HostCache => "host cache".to_owned(),
         Field::Limit { scope, of, direction } => match direction {
             Direction::Both => name(*scope, of),
@@ -86,7 +86,7 @@ fn field(field: &Field) -> String {
         Field::InstanceType => "label node.kubernetes.io/instance-type".to_owned(),
         Field::VmSize => "VM size".to_owned(),
         Field::Parameter(name) => format!("parameters, {name}"),
-        Field::DriversChoice => "kind, the driver's own choice".to_owned(),
+        Field::DriversChoice => "type, the driver's default".to_owned(),
         Field::Allocatable(driver) => format!("{driver}, allocatable"),
         Field::OfThisClass => "of this class".to_owned(),
     }
@@ -121,11 +121,11 @@ fn value(value: &Value) -> String {
         Value::All(names) => listed(names),
         Value::NoneOf(names) => format!("on none of {}", listed(names)),
         Value::DefaultSince(made) if made.is_empty() => "true".to_owned(),
-        Value::DefaultSince(made) => format!("true, made {made}"),
-        Value::PoliciesHold => "policies hold".to_owned(),
+        Value::DefaultSince(made) => format!("true, created {made}"),
+        Value::PoliciesHold => "policies apply".to_owned(),
         Value::OneDirectory => "1 directory".to_owned(),
         Value::TemporaryDisk => "a temporary disk".to_owned(),
-        Value::SystemDisk => "disk of the operating system".to_owned(),
+        Value::SystemDisk => "operating system disk".to_owned(),
         Value::NoMultichannel => "no multichannel".to_owned(),
     }
 }

@@ -1,4 +1,4 @@
-//! What a search for caps says of causes.
+//! Evidence for causes from a search for caps.
 
 use iotax_diagnose::{Counted, PathWay, SearchEvidence};
 use iotax_quantity::{bit_rate, fixed, mib_per_s, percent, span, time, times, whole};
@@ -15,21 +15,27 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             format!("{of}: {source}")
         }
         SearchEvidence::DeeperBroughtNoMore { depth } => {
-            format!("more than {depth} in flight brought no more, and every I/O took longer")
+            format!(
+                "more than {depth} I/Os in flight did not raise throughput, and every I/O took \
+                 longer"
+            )
         }
-        // Without a unit of bandwidth, of which a report has one.
+        // Without a unit of bandwidth: reports use one unit throughout.
         SearchEvidence::Burst { counted, times: factor, lasted_s } => {
             let what = match counted {
                 Counted::Iops => "IOPS",
                 Counted::Bytes => "bytes per second",
             };
-            format!("{} the {what} for {} of those that last", times(*factor), lasted(*lasted_s))
+            format!("{} the sustained {what} for {}", times(*factor), lasted(*lasted_s))
         }
-        SearchEvidence::PathBurst { way, times: factor, lasted_s } => {
-            format!("{}: {} what lasts, for {}", words(*way), times(*factor), lasted(*lasted_s))
-        }
+        SearchEvidence::PathBurst { way, times: factor, lasted_s } => format!(
+            "{}: {} the sustained rate for {}",
+            words(*way),
+            times(*factor),
+            lasted(*lasted_s)
+        ),
         SearchEvidence::ReadAgain { times: factor, bytes_per_s, latency_ns } => format!(
-            "what had been read once was read again {} as fast, at {} and {} each",
+            "a second read of the same data was {} as fast, at {} and {} each",
             times(*factor),
             mib_per_s(*bytes_per_s),
             time(*latency_ns)
@@ -44,17 +50,17 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             )
         }
         SearchEvidence::SmallPackets { way, bytes } => format!(
-            "{}: the packets are of {bytes} bytes, and larger ones carry more bytes than these do",
+            "{}: packets of {bytes} bytes were used, and larger ones reach more bytes per second",
             words(*way)
         ),
         SearchEvidence::Together { a, b, share, overlap: [phi, lo, hi] } => format!(
-            "{a} and {b} at once reach {} of what each alone adds up to: overlap {} [{}, {}]",
+            "{a} and {b} at once reach {} of the sum of each alone: overlap {} [{}, {}]",
             percent(*share),
             fixed(*phi, 2),
             fixed(*lo, 2),
             fixed(*hi, 2)
         ),
-        SearchEvidence::TakesFromSame { other } => format!("{other} takes from the same limit"),
+        SearchEvidence::TakesFromSame { other } => format!("{other} shares the same limit"),
         SearchEvidence::Computed { target, why } => format!("{target}: {}", cap::reason(why)),
     }
 }

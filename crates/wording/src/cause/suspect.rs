@@ -1,4 +1,4 @@
-//! Suspects and the reasons of a difference, as sentences.
+//! Suspects and reasons for a difference, as sentences.
 
 use iotax_diagnose::{Confidence, Diagnosis, Reason, Suspect};
 use iotax_quantity::percent;
@@ -29,7 +29,7 @@ fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
     )
 }
 
-/// What speaks for it; the first with the arm that it is of, where several have the cause.
+/// Its evidence. If several arms have the cause, the first text names the arm.
 fn speaks_for(suspect: &Suspect, of: Option<&str>) -> Vec<String> {
     let mut texts = each(&suspect.evidence);
     if let (Some(first), Some(arm)) = (texts.first_mut(), of) {
@@ -38,18 +38,18 @@ fn speaks_for(suspect: &Suspect, of: Option<&str>) -> Vec<String> {
     texts
 }
 
-/// Several things in one sentence, whose end the sentence has.
+/// Joins several texts into one sentence, without a final period.
 fn joined(texts: &[String]) -> String {
     let texts: Vec<_> = texts.iter().map(|text| text.trim_end_matches('.')).collect();
     texts.join("; ")
 }
 
-/// The same of each cause that all arms have.
+/// A cause that all arms share, as in [`suspect`].
 pub fn alike(one: &Suspect) -> String {
-    format!("all arms alike, so it explains no difference: {}", suspect(one))
+    format!("the same in all arms, so it explains no difference: {}", suspect(one))
 }
 
-/// The first suspect, if there is reason enough to name one.
+/// The first suspect, if the evidence is strong enough to name one.
 pub fn leading(diagnosis: &Diagnosis) -> Option<String> {
     let first = diagnosis.suspects.first()?;
     (first.confidence > Confidence::Possible).then_some(())?;
@@ -66,8 +66,8 @@ pub fn whole_reason(reason: &Reason) -> String {
     format!("{of}: {}", layers.chain(suspect).collect::<Vec<_>>().join(" "))
 }
 
-/// The same in a sentence: `encrypted: the second luks, which iotax put in: 49 ms of its device's time
-/// per I/O (loop1 above vda); sure cause: ...`
+/// The same in a sentence: `encrypted: the second luks (added by iotax) took 49 ms per I/O (between
+/// loop1 and vda); sure cause: ...`
 pub fn reason(reason: &Reason) -> String {
     let Reason { of, suspect, put_in: layers, evidence_of } = reason;
     let cause = suspect.as_ref().map(|suspect| {
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_layer_that_was_put_in_is_named_before_the_cause() {
+    fn an_added_layer_is_named_before_the_cause() {
         let suspect = Suspect {
             cause: "encrypted-twice",
             confidence: Confidence::Sure,
@@ -109,9 +109,9 @@ mod tests {
             put_in: Some(put_in),
             evidence_of: None,
         };
-        insta::assert_snapshot!(reason(&both), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda); sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&both), @"double: the second luks (added by iotax) took 49.0 ms per I/O (between loop1 and vda); sure cause: Two layers of this machine encrypt the same data.");
         let alone = Reason { put_in: None, evidence_of: Some("one".to_owned()), ..both.clone() };
         insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers of this machine encrypt the same data (in one, 2 layers encrypt).");
-        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks, which iotax put in: 49.0 ms of its device's time per I/O (loop1 above vda).");
+        insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks (added by iotax) took 49.0 ms per I/O (between loop1 and vda).");
     }
 }
