@@ -1,4 +1,4 @@
-//! A cluster that was looked at: what lies under its claims, its classes, its nodes, what was found.
+//! Report on an inspected cluster: claims and what is under them, classes, nodes, findings.
 
 use iotax_diagnose::{ClusterSubject, Finding};
 use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, VolumeSeen};
@@ -11,13 +11,13 @@ use super::probed::Probed;
 use crate::document::{Document, Item, Node, Point, Section};
 use crate::json::text::json_text;
 
-/// Version of the shape of the JSON.
+/// Version of the JSON format.
 const FORMAT: u32 = 1;
-/// Claims, and nodes that are well, that are told of if nobody asked about any of them.
+/// Largest number of claims, and of healthy nodes, that are shown if no subject is given.
 const MOST: usize = 8;
 
-/// What lies under the claims that are asked about, classes, nodes, the network, what was found and
-/// what could not be seen.
+/// Writes the layers under the requested claims, classes, nodes, the network, findings, and what
+/// could not be seen.
 pub fn cluster_doctor(
     seen: &ClusterSeen,
     findings: &[Finding],
@@ -49,7 +49,7 @@ pub fn cluster_doctor(
     page
 }
 
-/// One JSON object: `findings`, `cluster`, all that was seen of it, and `pods`, what was seen in each.
+/// One JSON object: `findings`, `cluster` (everything that was seen), `pods` (what each pod saw).
 pub fn cluster_doctor_json(seen: &ClusterSeen, findings: &[Finding], pods: &[Probed]) -> String {
     json_text(&json!({
         "format": FORMAT,
@@ -71,10 +71,10 @@ fn write_claims(
     pods: &[Probed],
     detail: Detail,
 ) {
-    let is_asked = |claim: &&ClaimSeen| {
+    let is_requested = |claim: &&ClaimSeen| {
         subjects.is_empty() || subjects.iter().any(|subject| subject.has_claim(seen, claim))
     };
-    let claims: Vec<_> = seen.claims.iter().filter(is_asked).collect();
+    let claims: Vec<_> = seen.claims.iter().filter(is_requested).collect();
     let is_whole = detail == Detail::Whole
         || subjects.iter().any(|one| matches!(one, ClusterSubject::Claim(_)));
     let shown = if is_whole { claims.len() } else { claims.len().min(MOST) };
@@ -86,8 +86,7 @@ fn write_claims(
     }
 }
 
-/// The claim, its volume, what that is for the driver, the class that made it, the nodes, and what was
-/// seen from one of them.
+/// The claim, its volume, the driver's handle of it, its class, its nodes, and what one of them saw.
 fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
     let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
     let class = claim.class.as_deref().and_then(|name| seen.class(name));
@@ -97,8 +96,8 @@ fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
         about: cluster::under(class, claim, seen),
         ..Node::default()
     });
-    let looked = pods.iter().filter_map(|pod| pod.under(claim));
-    let below: Vec<Node> = class.into_iter().chain(nodes).chain(looked).collect();
+    let inspected = pods.iter().filter_map(|pod| pod.under(claim));
+    let below: Vec<Node> = class.into_iter().chain(nodes).chain(inspected).collect();
     let below = match volume {
         Some(volume) => vec![under_volume(volume, below)],
         None => below,
@@ -135,7 +134,7 @@ fn under_node(seen: &ClusterSeen, claim: &ClaimSeen, node: &NodeSeen) -> Node {
 }
 
 fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSubject]) {
-    let is_asked = |class: &&ClassSeen| {
+    let is_requested = |class: &&ClassSeen| {
         let has = |subject: &ClusterSubject| {
             matches!(subject, ClusterSubject::Class(name) if *name == class.name)
                 || seen.claims.iter().any(|claim| {
@@ -147,7 +146,7 @@ fn write_classes(page: &mut Document, seen: &ClusterSeen, subjects: &[ClusterSub
     let points: Vec<Point> = seen
         .classes
         .iter()
-        .filter(is_asked)
+        .filter(is_requested)
         .map(|class| Point::new(cluster::class_name(class), cluster::class(class)))
         .collect();
     if !points.is_empty() {
@@ -161,7 +160,7 @@ fn write_nodes(
     subjects: &[ClusterSubject],
     detail: Detail,
 ) {
-    let is_asked = |node: &&NodeSeen| {
+    let is_requested = |node: &&NodeSeen| {
         let has = |subject: &ClusterSubject| match subject {
             ClusterSubject::Node(name) => *name == node.name,
             ClusterSubject::Claim(name) => {
@@ -174,7 +173,7 @@ fn write_nodes(
         subjects.is_empty() || subjects.iter().any(has)
     };
     let is_ill = |node: &&&NodeSeen| !node.troubles.is_empty() || node.is_cordoned;
-    let nodes: Vec<&NodeSeen> = seen.nodes.iter().filter(is_asked).collect();
+    let nodes: Vec<&NodeSeen> = seen.nodes.iter().filter(is_requested).collect();
     let (ill, well): (Vec<&NodeSeen>, Vec<&NodeSeen>) = nodes.iter().partition(is_ill);
     let shown = if detail == Detail::Whole { well.len() } else { well.len().min(MOST) };
     let points: Vec<Point> = ill
@@ -202,7 +201,7 @@ fn write_network(page: &mut Document, seen: &ClusterSeen) {
         points.push(Point::new("pods", cluster::NO_PLUGIN));
     }
     if let Some(mode) = &seen.network.proxy_mode {
-        points.push(Point::new("services", format!("kube-proxy by {mode}")));
+        points.push(Point::new("services", format!("kube-proxy in {mode} mode")));
     }
     page.add(Section::new("Network", [Item::Facts(points)]));
 }

@@ -5,16 +5,16 @@ use iotax_wording::cause::{self, Cause, CauseSource, EXPLAIN_ONE, cause, causes}
 use crate::document::{Document, Item, Point, Section};
 use crate::json::text::json_text;
 
-/// How much is told of findings that are yet to be tested.
+/// How much to show of findings that are to be tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
-    /// A name and a command each, so that what was seen does not drown in what could be.
+    /// A name and a command each, so that they do not hide the confirmed findings.
     Folded,
-    /// As much as of all others.
+    /// As much as for all others.
     Whole,
 }
 
-/// Each finding: what, where, how sure, and why; then what was seen, and what to do.
+/// Writes each finding: what, where, how certain, why, the evidence, and what to do.
 pub(super) fn write(
     page: &mut Document,
     machine: &Machine,
@@ -30,7 +30,7 @@ pub(super) fn write(
     page.add_list("Not checked", cause::not_checked(coverage));
 }
 
-/// The same where there are some.
+/// Writes findings, of which there is at least one.
 pub(super) fn write_found(page: &mut Document, findings: &[&Finding], detail: Detail) {
     let is_folded = |finding: &&&Finding| {
         detail == Detail::Folded && finding.certainty == Certainty::ToBeTested
@@ -50,7 +50,7 @@ fn whole_section(finding: &Finding) -> Section {
     facts.extend(finding.seen.iter().map(|seen| Point::new("seen", cause::seen(seen))));
     facts.extend(finding.commands.iter().map(|command| Point::command("test", command)));
     if let Some(known) = known {
-        // Of some paths no command can be run on what is there.
+        // For some paths, no command can test what is there.
         if finding.commands.is_empty() {
             facts.push(Point::new("test", &known.experiment));
         }
@@ -66,7 +66,7 @@ fn whole_section(finding: &Finding) -> Section {
     }
 }
 
-/// Name, place and first command of each; and how to see more of them.
+/// Writes name, place and first command of each, and how to see more.
 fn write_folded(page: &mut Document, findings: &[&Finding]) {
     if findings.is_empty() {
         return;
@@ -79,12 +79,12 @@ fn write_folded(page: &mut Document, findings: &[&Finding]) {
     let heading = cause::TO_BE_TESTED;
     page.add(Section::new(heading, [Item::List(findings.iter().map(point).collect())]));
     page.add_facts([
-        ("all in full", cause::ALL_IN_FULL.to_owned()),
+        ("full details", cause::ALL_IN_FULL.to_owned()),
         ("one cause", "iotax doctor --explain NAME".to_owned()),
     ]);
 }
 
-/// What a measurement points to, target by target, the surest first.
+/// Writes the causes that a measurement points to, by target and confidence.
 pub(super) fn write_diagnoses(page: &mut Document, diagnoses: &[Diagnosis]) {
     if diagnoses.is_empty() {
         page.add_paragraph(cause::NO_KNOWN_CAUSE);
@@ -120,7 +120,7 @@ fn facts(suspect: &Suspect) -> Vec<Point> {
     facts
 }
 
-/// A known cause, explained.
+/// Explains a known cause.
 pub fn explained(cause: &Cause) -> Document {
     let Cause { id, number, title, mechanism, detection, experiment, remedy, magnitude, sources } =
         cause;
@@ -142,7 +142,7 @@ pub fn explained(cause: &Cause) -> Document {
     page
 }
 
-/// All known causes, a line each.
+/// Lists all known causes, one per line.
 pub fn known_causes() -> Document {
     let mut page = Document::default();
     page.add(Section::new("Known causes of slow I/O", []));
@@ -152,7 +152,7 @@ pub fn known_causes() -> Document {
     page
 }
 
-/// The same for programs: one cause, or all.
+/// One cause, or all, as JSON.
 pub fn cause_json(causes: &[&Cause]) -> String {
     let document = serde_json::json!({ "causes": causes });
     json_text(&document)

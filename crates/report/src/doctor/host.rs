@@ -6,20 +6,20 @@ use iotax_wording::machine::{layer, surroundings};
 use super::findings;
 use crate::document::{Document, Item, Node, Section};
 
-/// A machine that was looked at, and what is known to hurt on such.
+/// An inspected machine with its findings.
 #[derive(Debug)]
 pub struct HostFindings {
-    /// What it had to do with the measurement, if there was one.
+    /// Its role in the measurement, if there was one.
     pub role: HostRole,
-    /// What was seen of it.
+    /// The machine as it was seen.
     pub machine: Machine,
-    /// What was found there.
+    /// Known causes that apply to it.
     pub findings: Vec<Finding>,
-    /// Which of its layers there are rules for.
+    /// Which of its layers have rules.
     pub coverage: Vec<LayerCoverage>,
 }
 
-/// Its layers, what is around them, the findings, and what was not seen.
+/// Writes its layers, the machine around them, the findings, and what was not seen.
 pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
     for path in &host.machine.paths {
         page.add(Section::of(Item::Tree(under(&host.machine, path))));
@@ -27,7 +27,7 @@ pub(super) fn write(page: &mut Document, host: &HostFindings, detail: findings::
     write_around(page, host, detail);
 }
 
-/// All of it but its layers.
+/// Writes all of it except its layers.
 pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: findings::Detail) {
     let HostFindings { machine, findings, coverage, .. } = host;
     page.add_facts(surroundings::facts(machine));
@@ -36,7 +36,7 @@ pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: fin
     page.add_list("Not seen", unseen.collect());
 }
 
-/// The path, and under it each layer below the one it lies on.
+/// The path, and the layers under it.
 pub(super) fn under(machine: &Machine, path: &PathSeen) -> Node {
     let top = path.top.and_then(|top| node(machine, top, &mut Vec::new()));
     Node {
@@ -47,16 +47,16 @@ pub(super) fn under(machine: &Machine, path: &PathSeen) -> Node {
     }
 }
 
-/// `told`: layers on which several lie are told once.
-fn node(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Node> {
-    // A file that was edited by hand may lead nowhere.
+/// `shown` holds the layers that are already in the tree: a shared layer is described once.
+fn node(machine: &Machine, place: usize, shown: &mut Vec<usize>) -> Option<Node> {
+    // The reference may be invalid if somebody edited the file.
     let seen = machine.nodes.get(place)?;
     let name = layer::name(&seen.layer);
-    if told.contains(&place) {
+    if shown.contains(&place) {
         return Some(Node { name, remark: ", as above", ..Node::default() });
     }
-    told.push(place);
+    shown.push(place);
     let about = layer::facts(&seen.layer).join(", ");
-    let below = seen.below.iter().filter_map(|place| node(machine, *place, told)).collect();
+    let below = seen.below.iter().filter_map(|place| node(machine, *place, shown)).collect();
     Some(Node { name, about, below, ..Node::default() })
 }

@@ -8,12 +8,12 @@ use serde_json::{Value, json};
 use super::host::HostFindings;
 use crate::json::text::json_text;
 
-/// Version of the shape of the JSON.
+/// Version of the JSON format.
 const FORMAT: u32 = 2;
 
-/// One JSON object: `causes` (what a measurement points to; null without one), `hosts` (of each:
-/// `stack`, a tree for each path; `findings`; `coverage`, which layers there are rules for, and what
-/// these lacked; `machine`, all that was seen), `gaps` (what the record lacks).
+/// One JSON object: `causes` that a measurement points to (null without one), `hosts`, and `gaps` in
+/// the record. Each host has `stack` (a tree for each path), `findings`, `coverage` (which layers
+/// have rules, and what these lacked) and `machine` (everything that was seen).
 pub fn doctor_json(
     hosts: &[HostFindings],
     diagnoses: Option<&[Diagnosis]>,
@@ -47,17 +47,17 @@ fn stack(machine: &Machine, path: &PathSeen) -> Value {
     json!({ "path": path.path, "shell": path.shell_word(), "problem": path.problem, "top": top })
 }
 
-/// A layer with those below it inside; one that was told already with its name alone.
-fn layer(machine: &Machine, place: usize, told: &mut Vec<usize>) -> Option<Value> {
-    // A file that was edited by hand may lead nowhere.
+/// A layer with the layers below it; only its name if it is already in the tree.
+fn layer(machine: &Machine, place: usize, shown: &mut Vec<usize>) -> Option<Value> {
+    // The reference may be invalid if somebody edited the file.
     let node = machine.nodes.get(place)?;
-    if told.contains(&place) {
+    if shown.contains(&place) {
         return Some(json!({ "again": iotax_wording::machine::layer::name(&node.layer) }));
     }
-    told.push(place);
+    shown.push(place);
     let mut value = serde_json::to_value(&node.layer).expect("plain values with string keys");
     let below: Vec<_> =
-        node.below.iter().filter_map(|place| layer(machine, *place, told)).collect();
+        node.below.iter().filter_map(|place| layer(machine, *place, shown)).collect();
     value["below"] = Value::Array(below);
     Some(value)
 }
@@ -89,7 +89,7 @@ pub(super) fn finding(finding: &Finding) -> Value {
     })
 }
 
-/// What is suspected of an arm or a target, with its evidence in words and as figures.
+/// Suspected causes for an arm or a target, with evidence in words and as figures.
 #[derive(Serialize)]
 pub(crate) struct DiagnosisJson {
     of: String,

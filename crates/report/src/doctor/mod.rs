@@ -1,12 +1,12 @@
-//! What lies under paths, and what may hurt there.
+//! The report of `iotax doctor`: the layers under paths, and known causes of slow I/O in them.
 //!
-//! | module | idea |
+//! | module | purpose |
 //! |---|---|
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
-//! | `cluster` | a cluster: what lies under claims, classes, nodes |
+//! | `cluster` | a cluster: layers under claims, classes, nodes |
 //! | `probed` | what a pod, or its node, sees under a volume |
-//! | `json` | the same for programs |
+//! | `json` | the same as JSON |
 
 mod cluster;
 mod findings;
@@ -25,8 +25,8 @@ pub use self::json::doctor_json;
 pub use self::probed::Probed;
 use crate::document::{Document, Section};
 
-/// What a measurement points to, if there is one; of each host the layers, what is around them, and
-/// the findings. `detail` is of findings that are yet to be tested.
+/// Writes the causes that a measurement points to, if there is one. For each host, it writes the
+/// layers, the machine around them, and the findings. `detail` applies to findings to be tested.
 pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: Detail) -> Document {
     let mut page = Document::default();
     if let Some(diagnoses) = diagnoses {

@@ -11,21 +11,21 @@ use super::host::{HostFindings, write as write_host, write_around};
 use super::{host, json};
 use crate::document::{Document, Node, Section};
 
-/// What was seen in a pod.
+/// What a pod saw.
 #[derive(Debug)]
 pub struct Probed {
     /// A claim, or the class of a new volume.
     pub subject: ClusterSubject,
     /// The node that the pod was on.
     pub node: Option<String>,
-    /// Whether it saw that as root.
+    /// Whether it ran as root.
     pub is_privileged: bool,
-    /// What lies under the volume there.
+    /// The machine and the layers under the volume there.
     pub host: HostFindings,
 }
 
 impl Probed {
-    /// What lies under a claim, if it is that.
+    /// The layers under a claim, if the subject is that claim.
     pub(super) fn under(&self, claim: &ClaimSeen) -> Option<Node> {
         let is_it =
             matches!(&self.subject, ClusterSubject::Claim(name) if *name == claim.full_name());
@@ -33,13 +33,13 @@ impl Probed {
         let path = machine.paths.first().filter(|_| is_it)?;
         let mut seen = host::under(machine, path);
         if !self.is_privileged && path.problem.is_none() {
-            // Else it would seem to be so for its users.
+            // Otherwise it would seem read-only for its users, too.
             cluster::READ_ONLY.clone_into(&mut seen.about);
         }
         Some(Node { name: self.seen_from(), ..seen })
     }
 
-    /// What was seen, without the layers of a claim, which are in its tree.
+    /// Writes what was seen, without the layers of a claim, which are in its tree.
     pub(super) fn write(&self, page: &mut Document, detail: Detail) {
         page.add(Section::new(
             format!("{}: {}", capital(&self.seen_from()), cluster::probed(&self.subject)),
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_lies_under_a_claim_is_in_its_tree_and_nowhere_else() {
+    fn layers_under_a_claim_are_in_its_tree_and_nowhere_else() {
         let claim = |name: &str| ClaimSeen {
             namespace: "shop".to_owned(),
             name: name.to_owned(),
@@ -128,7 +128,7 @@ mod tests {
         let page = cluster_doctor(&seen, &[], &subjects, &pods, Detail::Folded);
         insta::assert_snapshot!(text(&page, Style::default()), @"
         claim shop/data
-          Bound, no class, used by nobody
+          Bound, no class, not in use
         └─ volume pv-data
            │  Retain when released
            └─ local
@@ -140,13 +140,13 @@ mod tests {
                           0 B
 
         claim shop/logs
-          Bound, no class, used by nobody
+          Bound, no class, not in use
         └─ volume pv-logs
            │  Retain when released
            └─ local
               │  /disks/a
               └─ in a pod on node n1
-                 │  read only, for the look
+                 │  mounted read-only for this inspection
                  └─ dm-0, disk
                     │  0 B
                     └─ sda, disk
@@ -174,11 +174,11 @@ mod tests {
         ");
         let json = cluster_doctor_json(&seen, &[], &pods);
         let json: Value = serde_json::from_str(&json).unwrap();
-        let told = |key| {
+        let values = |key| {
             json["pods"].as_array().unwrap().iter().map(|pod| pod[key].clone()).collect::<Vec<_>>()
         };
         let names = ["claim shop/data, node n1", "claim shop/logs, node n1", "class fast, node n1"];
-        assert_eq!(told("name"), names);
-        assert_eq!(told("privileged"), [true, false, false]);
+        assert_eq!(values("name"), names);
+        assert_eq!(values("privileged"), [true, false, false]);
     }
 }

@@ -322,7 +322,7 @@ pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
             format!("{}: the I/Os may have waited for a CPU", taken(*share))
         }
         ProcessorEvidence::NotOurs { share } => {
-            format!("other programs and kernel threads used {} of the CPU time", percent(*share))
+            format!("other programs and kernel threads used {} of that time", percent(*share))
         }
         ProcessorEvidence::AtDisk { share, disks } => {
             format!("I/Os spent {} of their time at {} itself", percent(*share), listed(disks))

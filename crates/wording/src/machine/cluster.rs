@@ -1,4 +1,4 @@
-//! What a cluster has, each thing in a few words.
+//! Short descriptions of the objects of a cluster.
 
 use iotax_diagnose::{ClusterSubject, claim_disk, vm_limits};
 use iotax_quantity::{count, list, size};
@@ -7,22 +7,22 @@ use iotax_record::cluster::{ClaimSeen, ClassSeen, ClusterSeen, NodeSeen, PluginS
 use crate::cause::{disk_limits, vm_limit};
 
 pub const NOTHING_FOUND: &str = "None of the known causes was found in the cluster's objects.";
-pub const NOTHING_SEEN: &str = "Nothing could be looked at.";
+pub const NOTHING_SEEN: &str = "Nothing could be inspected.";
 pub const NO_PLUGIN: &str =
-    "no plugin that is known by its objects; what it encrypts cannot be seen";
+    "no known network plugin found; iotax cannot see whether traffic is encrypted";
 
 /// Claims that are not shown.
 pub fn more_claims(more: usize) -> String {
-    let more = count(more as u64, "claim");
-    format!("And {more} more: --all tells them, pvc:NAMESPACE/NAME one.")
+    let more = count(more as u64, "more claim");
+    format!("And {more}. Show all with --all, or one with pvc:NAMESPACE/NAME.")
 }
 
 /// Nodes that are not shown.
 pub fn more_nodes(more: usize) -> String {
-    format!("And {} more: --all tells them.", count(more as u64, "node"))
+    format!("And {}. Show all with --all.", count(more as u64, "more node"))
 }
 
-/// A claim.
+/// Facts about a claim.
 pub fn claim(claim: &ClaimSeen) -> String {
     let pods: Vec<_> = claim.pods.iter().map(|pod| pod.name.as_str()).collect();
     let class = match &claim.class {
@@ -34,27 +34,23 @@ pub fn claim(claim: &ClaimSeen) -> String {
         claim.phase.clone(),
         claim.access.join(", "),
         class,
-        if pods.is_empty() {
-            "used by nobody".to_owned()
-        } else {
-            format!("used by {}", list(&pods))
-        },
+        if pods.is_empty() { "not in use".to_owned() } else { format!("used by {}", list(&pods)) },
     ])
 }
 
-/// What the documents say of the disk under a claim.
+/// Documented limits of the disk under a claim.
 fn documented(seen: &ClusterSeen, claim: &ClaimSeen) -> String {
     let Some((name, _)) = claim_disk(seen, claim) else { return String::new() };
     iotax_catalog::disk(&name)
         .map_or(String::new(), |disk| format!("{name}, documented {}", disk_limits(&disk)))
 }
 
-/// The class that made a claim's volume.
+/// The class that created a claim's volume.
 pub fn under(class: &ClassSeen, claim: &ClaimSeen, seen: &ClusterSeen) -> String {
-    joined([asked(class), documented(seen, claim)])
+    joined([parameters(class), documented(seen, claim)])
 }
 
-/// A volume.
+/// Facts about a volume.
 pub fn volume(volume: &VolumeSeen) -> String {
     let mounted = volume.mount_options.join(", ");
     joined([
@@ -71,22 +67,22 @@ pub fn volume(volume: &VolumeSeen) -> String {
     ])
 }
 
-/// What is documented of a node's VM.
+/// Documented limits of a node's VM.
 pub fn vm(seen: &ClusterSeen, claim: &ClaimSeen, node: &NodeSeen) -> String {
     let Some((cloud, limits)) = vm_limits(seen, claim, node) else { return String::new() };
     let limits = limits.iter().map(|limit| vm_limit(limit, cloud));
     limits.collect::<Vec<_>>().join("; ")
 }
 
-/// What a class asks of its driver.
-fn asked(class: &ClassSeen) -> String {
-    // Secrets have names that say nothing of speed.
-    let is_told = |(key, _): &(&String, &String)| {
+/// Parameters that a class passes to its driver.
+fn parameters(class: &ClassSeen) -> String {
+    // Names of secrets do not affect speed.
+    let is_shown = |(key, _): &(&String, &String)| {
         !key.starts_with("csi.storage.k8s.io/") || key.ends_with("fstype")
     };
     let short = |key: &str| key.rsplit_once('/').map_or(key, |(_, last)| last).to_owned();
-    let told = class.parameters.iter().filter(is_told);
-    told.map(|(key, value)| format!("{} {value}", short(key))).collect::<Vec<_>>().join(", ")
+    let shown = class.parameters.iter().filter(is_shown);
+    shown.map(|(key, value)| format!("{} {value}", short(key))).collect::<Vec<_>>().join(", ")
 }
 
 /// `fast (default)`
@@ -95,25 +91,25 @@ pub fn class_name(class: &ClassSeen) -> String {
     format!("{}{default}", class.name)
 }
 
-/// A class.
+/// Facts about a class.
 pub fn class(class: &ClassSeen) -> String {
     let mounted = class.mount_options.join(", ");
     joined([
         class.provisioner.clone(),
-        asked(class),
+        parameters(class),
         class.binding.clone(),
         class.reclaim.clone(),
-        if class.can_grow { "may grow".to_owned() } else { String::new() },
+        if class.can_grow { "expandable".to_owned() } else { String::new() },
         if mounted.is_empty() { String::new() } else { format!("mounted with {mounted}") },
         class.topologies.join(", "),
     ])
 }
 
-/// A node.
+/// Facts about a node.
 pub fn node(node: &NodeSeen) -> String {
     let troubles: Vec<_> = node.troubles.iter().map(|one| one.kind.clone()).collect();
     let drivers = node.drivers.iter().map(|(driver, most)| {
-        let most = most.map_or_else(String::new, |most| format!(", {most} at most"));
+        let most = most.map_or_else(String::new, |most| format!(", at most {most}"));
         format!("{driver}{most}")
     });
     let attached = match node.attached.len() {
@@ -134,28 +130,28 @@ pub fn node(node: &NodeSeen) -> String {
     ])
 }
 
-/// A plugin of the network of pods.
+/// Facts about a plugin of the pod network.
 pub fn plugin(plugin: &PluginSeen) -> String {
     let encryption = plugin.encryption.as_ref();
     let encryption = match encryption {
         Some(by) => format!("encrypts with {by}"),
-        None if plugin.settings.is_empty() => "what it encrypts cannot be seen here".to_owned(),
-        None => "no encryption is set".to_owned(),
+        None if plugin.settings.is_empty() => {
+            "iotax cannot see whether it encrypts traffic".to_owned()
+        }
+        None => "no encryption configured".to_owned(),
     };
-    let mtu = plugin.mtu.map_or_else(
-        || "MTU not set where it is looked for".to_owned(),
-        |mtu| format!("MTU {mtu}"),
-    );
+    let mtu =
+        plugin.mtu.map_or_else(|| "no MTU setting found".to_owned(), |mtu| format!("MTU {mtu}"));
     joined([plugin.name.clone(), encryption, mtu, plugin.by.clone()])
 }
 
-/// Those that say something.
+/// Joins the parts that are not empty.
 fn joined<const N: usize>(parts: [String; N]) -> String {
     let parts: Vec<_> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(", ")
 }
 
-/// What was seen in a pod, or from the node that it was on.
+/// The subject that a pod or its node inspected.
 pub fn probed(subject: &ClusterSubject) -> String {
     match subject {
         ClusterSubject::Claim(name) => format!("claim {name}"),
@@ -164,7 +160,7 @@ pub fn probed(subject: &ClusterSubject) -> String {
     }
 }
 
-/// Where that was seen from.
+/// Where the inspection ran.
 pub fn seen_from(node: Option<&str>, is_privileged: bool) -> String {
     match (node, is_privileged) {
         (Some(node), false) => format!("in a pod on node {node}"),
@@ -174,5 +170,5 @@ pub fn seen_from(node: Option<&str>, is_privileged: bool) -> String {
     }
 }
 
-/// Of a mount that is read-only for that alone.
-pub const READ_ONLY: &str = "read only, for the look";
+/// Remark for a mount that is read-only only because iotax mounted it to inspect it.
+pub const READ_ONLY: &str = "mounted read-only for this inspection";

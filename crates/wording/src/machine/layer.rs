@@ -1,4 +1,4 @@
-//! One layer in words: what it is, and the facts that I/O feels.
+//! Describes a layer: what it is, and the facts that affect I/O.
 
 use iotax_quantity::{count, size};
 use iotax_record::machine::{
@@ -21,7 +21,7 @@ pub fn name(layer: &SeenLayer) -> String {
     }
 }
 
-/// What is worth knowing of it, each fact in a few words.
+/// Its important facts, each in a few words.
 pub fn facts(layer: &SeenLayer) -> Vec<String> {
     match layer {
         SeenLayer::Mount(mount) => of_mount(mount),
@@ -71,7 +71,7 @@ fn of_mount(mount: &MountSeen) -> Vec<String> {
     facts
 }
 
-/// Directories of an overlay are layers of their own below it.
+/// Without the directories of an overlay, which are separate layers below it.
 fn super_options(mount: &MountSeen) -> Option<String> {
     let is_directory = |option: &&str| {
         !["lowerdir", "upperdir", "workdir"].contains(&option.split('=').next().unwrap_or_default())
@@ -87,9 +87,9 @@ fn super_options(mount: &MountSeen) -> Option<String> {
 }
 
 fn of_nfs(nfs: &NfsSeen) -> Vec<String> {
-    const TOLD: [&str; 6] = ["vers", "sec", "nconnect", "rsize", "wsize", "timeo"];
+    const SHOWN: [&str; 6] = ["vers", "sec", "nconnect", "rsize", "wsize", "timeo"];
     let mut facts: Vec<String> =
-        TOLD.iter().filter_map(|key| Some(format!("{key}={}", nfs.option(key)?))).collect();
+        SHOWN.iter().filter_map(|key| Some(format!("{key}={}", nfs.option(key)?))).collect();
     let transports = nfs.transports.len() as u64;
     if transports > 0 {
         facts.push(count(transports, "connection"));
@@ -105,7 +105,7 @@ fn of_nfs(nfs: &NfsSeen) -> Vec<String> {
 }
 
 fn of_zfs(zfs: &ZfsSeen) -> String {
-    let told = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
+    let named = |name: &str, value: Option<String>| value.map(|value| format!("{name} {value}"));
     let vdevs = zfs.vdevs.iter().map(|vdev| {
         let kind = match vdev.kind.as_str() {
             "disk" => "disk".to_owned(),
@@ -114,10 +114,10 @@ fn of_zfs(zfs: &ZfsSeen) -> String {
         if vdev.role == "data" { kind } else { format!("{}: {kind}", vdev.role) }
     });
     let facts = [
-        told("records of", zfs.record_bytes.map(size)),
-        told("primarycache", zfs.primary_cache.clone()),
-        told("sync", zfs.sync.clone()),
-        told("ashift", zfs.ashift.map(|shift| shift.to_string())),
+        named("records of", zfs.record_bytes.map(size)),
+        named("primarycache", zfs.primary_cache.clone()),
+        named("sync", zfs.sync.clone()),
+        named("ashift", zfs.ashift.map(|shift| shift.to_string())),
     ];
     facts.into_iter().flatten().chain(vdevs).collect::<Vec<_>>().join(", ")
 }
@@ -155,7 +155,7 @@ fn of_device(device: &Device) -> Vec<String> {
     }
     facts.extend(device.stripe_bytes.map(|bytes| format!("stripes of {}", size(bytes))));
     facts.extend(device.raid.iter().flat_map(of_raid));
-    // Partitions have their disk's queue.
+    // Partitions use their disk's queue.
     if device.kind != DeviceKind::Partition {
         facts.extend(of_queue(&device.queue));
     }
@@ -166,7 +166,7 @@ fn of_device(device: &Device) -> Vec<String> {
 fn used_as(used: UsedAs) -> String {
     match used {
         UsedAs::Os => "OS disk".to_owned(),
-        UsedAs::Temporary => "temporary disk of the host".to_owned(),
+        UsedAs::Temporary => "temporary disk on the host".to_owned(),
         UsedAs::Data { lun: Some(lun) } => format!("data disk, LUN {lun}"),
         UsedAs::Data { lun: None } => "data disk".to_owned(),
     }
@@ -187,14 +187,14 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
 }
 
 fn of_queue(queue: &Queue) -> Vec<String> {
-    let told = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
+    let named = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
     let facts = [
-        queue.rotational.filter(|rotates| *rotates).map(|_| "says it rotates".to_owned()),
+        queue.rotational.filter(|rotates| *rotates).map(|_| "reports rotation".to_owned()),
         queue.zoned.clone().filter(|zoned| zoned != "none"),
         queue.scheduler.as_ref().map(|name| format!("scheduler {name}")),
-        told("queue depth", queue.depth),
-        told("requests", queue.requests),
-        told("hardware queues", queue.hardware_queues),
+        named("queue depth", queue.depth),
+        named("requests", queue.requests),
+        named("hardware queues", queue.hardware_queues),
         queue.read_ahead_bytes.map(|bytes| format!("read-ahead {}", size(bytes))),
         queue.max_io_bytes.map(|bytes| format!("I/Os up to {}", size(bytes))),
         queue.write_cache.clone(),

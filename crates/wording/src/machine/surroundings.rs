@@ -7,7 +7,7 @@ use iotax_record::machine::{
 
 use crate::{bandwidth, format};
 
-/// What I/O of this process feels, whatever the path.
+/// Facts that affect this process's I/O on any path.
 pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
     let environment = &machine.environment;
     let known = |texts: &[&Option<String>]| {
@@ -23,7 +23,7 @@ pub fn facts(machine: &Machine) -> Vec<(&'static str, String)> {
         ("waiting", waiting(machine)),
         ("group", groups(&machine.groups)),
         ("network", machine.network.as_ref().map(network)),
-        ("memory hidden from the host by", machine.confidential.kind.clone()),
+        ("confidential VM", machine.confidential.kind.clone()),
     ];
     let known = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
     known.filter(|(_, value)| !value.is_empty()).collect()
@@ -88,7 +88,7 @@ fn network(seen: &NetworkSeen) -> String {
     let mut facts: Vec<String> = namespace.clone().into_iter().collect();
     facts.extend(tcp.congestion_control.clone());
     let most = |name: &str, bytes: Option<u64>| {
-        bytes.map(|bytes| format!("{name} buffers to {}", iotax_quantity::size(bytes)))
+        bytes.map(|bytes| format!("{name} buffers up to {}", iotax_quantity::size(bytes)))
     };
     facts.extend(most("receive", tcp.most_receive_bytes));
     facts.extend(most("send", tcp.most_send_bytes));
@@ -110,10 +110,10 @@ fn io_limits(limits: &GroupIoLimits) -> String {
         (limits.read_bw_bytes, "read", bandwidth::limit_rate),
         (limits.write_bw_bytes, "write", bandwidth::limit_rate),
     ];
-    let told = each
+    let rates = each
         .into_iter()
         .filter_map(|(limit, name, words)| Some(format!("{name} {}", words(limit?))));
-    format!("{} allows {}", limits.group, told.collect::<Vec<_>>().join(", "))
+    format!("{} allows {}", limits.group, rates.collect::<Vec<_>>().join(", "))
 }
 
 fn memory_limit(memory: &GroupMemory) -> Option<String> {
