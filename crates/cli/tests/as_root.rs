@@ -164,7 +164,7 @@ fn the_doctor_tells_of_each_of_many_paths_among_many_mounts() {
          mkdir own/d && (cd own && seq 300 | xargs mkdir) && {DOCTOR} own/[0-9]*"
     );
     let Some(said) = among_own_mounts(&desk, &script) else { return };
-    let (seen, late) = (said.matches("m299, ").count(), said.matches("not looked at: ").count());
+    let (seen, late) = (said.matches("m299, ").count(), said.matches("not inspected: ").count());
     assert!(seen >= 1, "{said}");
     // Each path is told, whether there was time for it or not.
     assert_eq!(said.matches("\n└─ tmpfs on DESK/own").count() + late, 300, "{said}");

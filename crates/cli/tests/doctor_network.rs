@@ -278,7 +278,7 @@ fn peers_and_interfaces_that_are_not_there_are_told() {
     let desk = Desk::new();
     let said = desk.run(&["doctor", "--no-metadata", "--interface", "no-such"]);
     assert_eq!(said.code, 3, "{said}");
-    assert!(said.out.contains("no such interface here: there are "), "{said}");
+    assert!(said.out.contains("no such interface; this network namespace has "), "{said}");
     let said = desk.run(&["doctor", "--no-metadata", "tcp://10.0.0.2"]);
     insta::assert_snapshot!(said, @"
     error: peer: address: is no host and port

@@ -9,14 +9,14 @@ use std::path::{Path, PathBuf};
 /// Major and minor number of a device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct DeviceNumber {
-    /// The driver's part.
+    /// Major number: the driver.
     pub major: u32,
-    /// The driver's own count.
+    /// Minor number: the device of this driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// Parses `254:0`, as sysfs and mountinfo write it.
+    /// Parses `254:0`, the format of sysfs and mountinfo.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (major, minor) = text.split_once(':')?;
         Some(Self { major: major.parse().ok()?, minor: minor.parse().ok()? })
@@ -37,12 +37,12 @@ pub struct BlockDevice {
     pub number: DeviceNumber,
     /// The disk a partition belongs to.
     pub disk: Option<String>,
-    /// Vendor's name of the disk, or what kind of device it is, e.g. `virtio disk`.
+    /// The vendor's name of the disk, or its type, e.g. `virtio disk`.
     pub model: Option<String>,
     pub size_bytes: u64,
-    /// Smallest I/O the device can do.
+    /// Smallest I/O that the device supports.
     pub logical_block_bytes: Option<u32>,
-    /// Whether the device says it has rotating platters; many hypervisors answer yes for anything.
+    /// Whether the device reports rotating platters; many hypervisors report them for any disk.
     pub rotational: Option<bool>,
     /// Whether the device refuses writes.
     pub read_only: bool,
@@ -52,14 +52,14 @@ pub struct BlockDevice {
     pub partition_numbers: Vec<DeviceNumber>,
     /// Devices stacked on it (device mapper, md, bcache) that hold it open.
     pub holders: Vec<String>,
-    /// Where its file system, or one of a partition of it, is mounted.
+    /// Mount points of its file system or of those on its partitions.
     pub mounted_at: Vec<PathBuf>,
 }
 
 impl BlockDevice {
     /// The device with this number, from a sysfs mounted at `sysfs`. `None` if there is none, as
-    /// for the anonymous numbers of btrfs, overlay and network file systems. `mounted_at` is left
-    /// empty: sysfs does not know mounts.
+    /// for the anonymous numbers of btrfs, overlay and network file systems. `mounted_at` is empty,
+    /// because sysfs does not contain mounts.
     pub(crate) fn read(sysfs: &Path, number: DeviceNumber) -> Option<Self> {
         let node = fs::canonicalize(sysfs.join("dev/block").join(number.to_string())).ok()?;
         let name = file_name(&node)?;
@@ -84,17 +84,17 @@ impl BlockDevice {
     }
 }
 
-/// The directory of a device's disk: a partition's own has neither queue nor device.
+/// The directory of a device's disk; the directory of a partition has neither queue nor device.
 pub(crate) fn disk_of(node: &Path) -> &Path {
     let disk = if node.join("partition").exists() { node.parent() } else { None };
     disk.unwrap_or(node)
 }
 
-/// What the disk calls itself; else what the kernel knows it to be.
+/// The name that the disk reports, otherwise the kernel's name for its type.
 pub(crate) fn model(disk: &Path) -> Option<String> {
     let name = file_name(disk)?;
     if let Some(mapped) = text_in(&disk.join("dm/name")) {
-        // The part of the UUID before the first dash says who made the mapping.
+        // The part of the UUID before the first dash names the creator of the mapping.
         let kind = text_in(&disk.join("dm/uuid"));
         let kind = kind.as_deref().and_then(|uuid| uuid.split_once('-')).map(|(kind, _)| kind);
         return Some(format!("device mapper {} ({mapped})", kind.unwrap_or("target")));
@@ -114,7 +114,7 @@ pub(crate) fn model(disk: &Path) -> Option<String> {
     }
 }
 
-/// Disks without a model: the bus they sit on.
+/// For disks without a model: their bus.
 fn bus(disk: &Path) -> Option<String> {
     let bus = file_name(&fs::canonicalize(disk.join("device/subsystem")).ok()?)?;
     Some(format!("{bus} disk"))
@@ -158,8 +158,8 @@ pub(crate) fn text_in(path: &Path) -> Option<String> {
     (!text.is_empty()).then_some(text)
 }
 
-/// Of the device with this directory. Sizes in sysfs count 512-byte sectors, whatever the device's
-/// own sector is.
+/// Size of the device with this directory. Sizes in sysfs count 512-byte sectors, whatever the
+/// sector size of the device.
 pub(crate) fn size_bytes(node: &Path) -> u64 {
     number_in(&node.join("size")).unwrap_or(0).saturating_mul(512)
 }

@@ -1,5 +1,5 @@
-//! The groups this process is in, and how many CPUs they let it use: the CPU controller's quota,
-//! in cgroup versions 1 and 2.
+//! The control groups of this process, and the number of CPUs that they allow: the CPU controller's
+//! quota, in cgroup versions 1 and 2.
 //!
 //! Sources: the kernel's `Documentation/admin-guide/cgroup-v2.rst` (`cpu.max`) and
 //! `Documentation/scheduler/sched-bwc.rst` (`cpu.cfs_quota_us`).
@@ -13,7 +13,7 @@ use crate::block::{DeviceNumber, text_in};
 use crate::mounts::{Mount, has_option, mounts};
 use crate::stack::{Layer, LayerKind, Stack};
 
-/// CPUs' worth of time this process's cgroup and those above it allow; `None` without a limit.
+/// CPUs' worth of time that this process's cgroup and its parents allow; `None` without a limit.
 pub(crate) fn cpu_limit() -> Option<f64> {
     cpu_quota().map(|quota| quota.cpus)
 }
@@ -22,7 +22,7 @@ pub(crate) fn cpu_limit() -> Option<f64> {
 pub(crate) struct CpuQuota {
     /// CPUs' worth of time.
     pub(crate) cpus: f64,
-    /// The group that has it.
+    /// The group with this limit.
     pub(crate) level: Level,
 }
 
@@ -33,7 +33,7 @@ pub(crate) fn cpu_quota() -> Option<CpuQuota> {
     tightest_quota(&mounts, &membership, |path| fs::read_to_string(path).ok())
 }
 
-/// The tightest quota over all hierarchies and all levels, reading files through `read`.
+/// The tightest quota over all hierarchies and levels; reads files through `read`.
 pub(crate) fn tightest_quota(
     mounts: &[Mount],
     membership: &str,
@@ -68,19 +68,19 @@ impl Level {
     }
 }
 
-/// A group that this process is in, or one above it.
+/// A group of this process, or one of its parents.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Level {
-    /// Of its hierarchy.
+    /// The version of its hierarchy.
     pub version: CgroupVersion,
-    /// Where its files are.
+    /// The directory of its files.
     pub directory: PathBuf,
-    /// As its hierarchy names it: `/system.slice/db.service`.
+    /// Its name in its hierarchy: `/system.slice/db.service`.
     pub group: PathBuf,
 }
 
-/// The groups of this process that are visible under a mount of version 2, or of the hierarchy with
-/// this controller of version 1: its own first.
+/// The groups of this process that are visible under a mount of version 2, or of the version 1
+/// hierarchy with this controller, innermost first.
 pub(crate) fn levels(mount: &Mount, membership: &str, v1: &str) -> Vec<Level> {
     let own = own_directory(mount, membership, v1);
     let directories = own.iter().flat_map(|own| own.ancestors());
@@ -90,7 +90,7 @@ pub(crate) fn levels(mount: &Mount, membership: &str, v1: &str) -> Vec<Level> {
         Level {
             version: version(mount),
             directory: directory.to_owned(),
-            // Joining nothing would leave a slash at the end.
+            // Joining an empty path would leave a slash at the end.
             group: mount.root.join(below).components().collect(),
         }
     };
@@ -103,7 +103,7 @@ fn version(mount: &Mount) -> CgroupVersion {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum CgroupVersion {
-    /// A hierarchy for each controller.
+    /// One hierarchy for each controller.
     V1,
     /// One hierarchy for all controllers.
     V2,
@@ -118,8 +118,8 @@ pub struct Hierarchy {
     pub own: PathBuf,
 }
 
-/// The hierarchy that has a controller, by its names in both versions. One of version 2 only
-/// counts if groups directly below its top have the controller.
+/// The hierarchy with a controller, by its names in both versions. A version 2 hierarchy only
+/// counts if groups directly below its root have the controller.
 pub fn hierarchy(v1: &str, v2: &str) -> Option<Hierarchy> {
     let mounts = mounts().ok()?;
     let membership = fs::read_to_string("/proc/self/cgroup").ok()?;
@@ -149,8 +149,8 @@ fn hierarchy_of(
     })
 }
 
-/// Where this process's cgroup is visible under a mount of version 2, or of the hierarchy with
-/// this controller of version 1.
+/// Where this process's cgroup is visible under a mount of version 2, or of the version 1 hierarchy
+/// with this controller.
 fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
     let path = match mount.file_system.as_str() {
         "cgroup2" => cgroup_path(membership, |id, _| id == "0")?,
@@ -159,7 +159,7 @@ fn own_directory(mount: &Mount, membership: &str, v1: &str) -> Option<PathBuf> {
         }
         _ => return None,
     };
-    // In a container without a cgroup namespace the mount shows only the subtree `root`.
+    // In a container without a cgroup namespace, the mount shows only the subtree `root`.
     let below = path.strip_prefix(&mount.root).unwrap_or(Path::new(""));
     Some(mount.mount_point.join(below))
 }
@@ -190,12 +190,12 @@ fn cpus(quota: &str, period: &str) -> Option<f64> {
 // `blkio.throttle.*` in version 1.
 //
 // Sources: the kernel's `Documentation/admin-guide/cgroup-v2.rst` (`io.max`) and
-// `Documentation/admin-guide/cgroup-v1/blkio-controller.rst`. In version 2 the limits of a group
-// hold everything below it; in version 1 each group is limited by its own alone ("Hierarchical
+// `Documentation/admin-guide/cgroup-v1/blkio-controller.rst`. In version 2, the limits of a group
+// apply to everything below it. In version 1, only a group's own limits apply to it ("Hierarchical
 // Cgroups": without `sane_behavior` all groups are treated as at the same level).
 
-/// The limits on this process for the disk under `path`, a file, directory or device: one for each
-/// group that sets any, the innermost first.
+/// The limits on this process for the disk under `path` (a file, directory or device): one entry
+/// for each group with limits, innermost first.
 pub fn io_limits(path: &Path) -> Vec<GroupIoLimits> {
     let (Ok(mounts), Ok(membership)) = (mounts(), fs::read_to_string("/proc/self/cgroup")) else {
         return Vec::new();
@@ -206,7 +206,7 @@ pub fn io_limits(path: &Path) -> Vec<GroupIoLimits> {
     limits_on(&mounts, &membership, &disks, &path.display().to_string())
 }
 
-/// The limits on a process of these groups for one of `disks`, which are those under `path`.
+/// The limits on a process of these groups for one of `disks`, which are the disks under `path`.
 pub(crate) fn limits_on(
     mounts: &[Mount],
     membership: &str,
@@ -217,8 +217,8 @@ pub(crate) fn limits_on(
     limits.into_iter().map(|one| GroupIoLimits { path: path.to_owned(), ..one }).collect()
 }
 
-/// The disks under a layer as long as each lies on just one device: limits on each of them count, and
-/// what spreads over several has no single limit below it. Limits cannot be set on partitions.
+/// The disks under a layer, as long as each is on exactly one device. Limits on each of them count.
+/// A layer over several devices has no single limit below it. Partitions cannot have limits.
 pub(crate) fn disks_under(top: Option<usize>, layers: &[Layer]) -> Vec<DeviceNumber> {
     let mut disks = Vec::new();
     let mut next = top.and_then(|top| layers.get(top));
@@ -229,11 +229,11 @@ pub(crate) fn disks_under(top: Option<usize>, layers: &[Layer]) -> Vec<DeviceNum
             disks.extend(text_in(&node.join("dev")).and_then(|text| DeviceNumber::parse(&text)));
         }
         let below = match (&layer.kind, layer.below.as_slice()) {
-            // Of a file system on several devices, the one of its data comes first.
+            // A file system on several devices lists the one with its data first.
             (LayerKind::Mount(_), [one, ..]) | (_, [one]) => layers.get(*one),
             _ => None,
         };
-        // Devices below, and not the mount of a loop device's file.
+        // Devices below, but not the mount of a loop device's file.
         next = below.filter(|below| matches!(below.kind, LayerKind::Device(_)));
     }
     disks
@@ -264,7 +264,7 @@ fn limits(
             let [read_bw_bytes, write_bw_bytes, read_iops, write_iops] = four;
             let limits = GroupIoLimits {
                 group: level.group.display().to_string(),
-                // In version 1 the first of several.
+                // In version 1, the first of several.
                 file: file.display().to_string(),
                 path: String::new(),
                 read_iops,
@@ -272,7 +272,7 @@ fn limits(
                 read_bw_bytes,
                 write_bw_bytes,
             };
-            // A hierarchy may be mounted twice.
+            // A hierarchy can be mounted twice.
             let is_same = |other: &GroupIoLimits| {
                 *other == GroupIoLimits { file: other.file.clone(), ..limits.clone() }
             };
@@ -308,12 +308,12 @@ fn parse_io_max(text: &str, disk: DeviceNumber) -> Option<Four> {
     }))
 }
 
-/// Version 1, where each limit has a file.
+/// Version 1, which has a file for each limit.
 fn throttles(disk: DeviceNumber, read: impl Fn(&str) -> Option<String>) -> Four {
     FILES.map(|file| rate(of_disk(&read(file)?, disk)?))
 }
 
-/// What stands behind `MAJOR:MINOR` in the line that begins with it.
+/// The text after `MAJOR:MINOR` in the line that begins with it.
 fn of_disk(text: &str, disk: DeviceNumber) -> Option<&str> {
     text.lines().find_map(|line| {
         let (number, rest) = line.split_once(' ')?;
@@ -321,7 +321,7 @@ fn of_disk(text: &str, disk: DeviceNumber) -> Option<&str> {
     })
 }
 
-/// `max` is none, and so is 0, with which version 1 takes a limit away.
+/// `max` means no limit, and so does 0, which removes a limit in version 1.
 fn rate(text: &str) -> Option<f64> {
     let rate: u64 = text.trim().parse().ok()?;
     (rate > 0).then_some(rate as f64)

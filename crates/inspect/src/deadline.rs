@@ -1,11 +1,12 @@
-//! Work that may hang, such as looking at a path whose server is gone, left behind after a while.
+//! Work that may hang, such as inspecting a path whose server is gone. It is abandoned after a
+//! limit.
 
 use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
-/// What `work` gives, if it does so within `limit`. Else its thread is left behind: nothing can end
-/// a thread that waits in the kernel, but it does not keep the process from ending.
+/// The result of `work`, if it arrives within `limit`. Otherwise its thread is abandoned: nothing
+/// can end a thread that waits in the kernel, but it does not keep the process from ending.
 pub(crate) fn within<T: Send + 'static>(
     limit: Duration,
     work: impl FnOnce() -> T + Send + 'static,
@@ -13,7 +14,7 @@ pub(crate) fn within<T: Send + 'static>(
     let (done, result) = mpsc::channel();
     thread::Builder::new()
         .spawn(move || {
-            // Nobody waits any more after the limit.
+            // After the limit, nobody receives the result.
             let _ = done.send(work());
         })
         .ok()?;

@@ -1,4 +1,4 @@
-//! What can go wrong when a path is looked at.
+//! Errors of inspecting a path.
 
 use std::io;
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ pub enum Error {
     /// The path, or something on the way to it, cannot be reached.
     #[error("{path}: {source}", path = path.display())]
     Path {
-        /// The path as asked for.
+        /// The path as requested.
         path: PathBuf,
         source: io::Error,
     },

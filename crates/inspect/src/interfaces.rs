@@ -1,16 +1,16 @@
-//! Network interfaces that encrypt, without programs.
+//! Network interfaces that encrypt, found without programs.
 
 use std::fs;
 use std::path::Path;
 
 use crate::probe::OF_PLUGINS;
 
-/// Those of the network namespace that sysfs was mounted in, by name: in a container, its own.
+/// Names of the encrypting interfaces in the network namespace of sysfs: in a container, its own.
 pub fn encrypting_interfaces() -> Vec<String> {
     encrypting(Path::new("/sys/class/net"))
 }
 
-/// WireGuard says what it is; plugins of Kubernetes are known by the names that they give.
+/// WireGuard interfaces report their type. Plugins of Kubernetes are recognised by interface names.
 fn encrypting(directory: &Path) -> Vec<String> {
     let entries = fs::read_dir(directory).into_iter().flatten().flatten();
     let mut found: Vec<String> = entries

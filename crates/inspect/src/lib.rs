@@ -1,12 +1,12 @@
 //! Reads this machine: CPU, memory, kernel, the device under a path.
 //!
-//! Nothing here changes anything: files are opened for reading only, the one measurement
-//! ([`memory_copy_bytes_per_s`]) stays in this process's memory, and the one server that is asked
-//! ([`cloud_instance`]) is the cloud's own beside this machine. What a system does not tell is
-//! `None`, never a guess. Text from `/proc` and `/sys` is parsed by functions that take `&str`, so
-//! that every parser is tested on fixtures of machines that are not at hand.
+//! This crate changes nothing. It opens files for reading only. Its one measurement
+//! ([`memory_copy_bytes_per_s`]) stays in this process's memory, and the only server that it asks
+//! ([`cloud_instance`]) is the cloud's metadata service. Facts that a system does not report are
+//! `None`, never a guess. Functions that take `&str` parse the text of `/proc` and `/sys`, so every
+//! parser is tested on fixtures of other machines.
 //!
-//! | module | tells |
+//! | module | reads |
 //! |---|---|
 //! | `machine` | host, operating system, CPU, hypervisor: the record's `Environment` |
 //! | `cgroup` | the control groups of this process, and how many CPUs it may use |
@@ -15,8 +15,8 @@
 //! | `block` | a block device: model, size, users |
 //! | `site` | all of the above for one path |
 //! | `stack` | the layers under a path, all the way down: mounts and devices |
-//! | `root` | another root directory, and what paths are called there |
-//! | `probe` | all that the doctor goes by: the record's `Machine` |
+//! | `root` | another root directory, and the names of paths there |
+//! | `probe` | everything that `iotax doctor` uses: the record's `Machine` |
 //! | `programs` | which programs use CPU and I/O |
 //! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
 #![deny(unsafe_code)]

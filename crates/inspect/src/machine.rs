@@ -9,7 +9,7 @@ use iotax_record::Environment;
 use crate::block::line_of;
 use crate::cgroup;
 
-/// What the record says about this machine. Takes about 30 ms, for the memory speed.
+/// The record's description of this machine. Takes about 30 ms, for the memory speed.
 pub fn environment() -> Environment {
     let cpuinfo = Cpuinfo::parse(&fs::read_to_string("/proc/cpuinfo").unwrap_or_default());
     let os_release = fs::read_to_string("/etc/os-release")
@@ -37,17 +37,17 @@ pub fn environment() -> Environment {
     }
 }
 
-/// How large this machine is.
+/// The size of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineSize {
-    /// Bytes of a page of memory.
+    /// Page size in bytes.
     pub page_bytes: u64,
     pub memory_bytes: u64,
-    /// CPUs that may ever be online.
+    /// CPUs that can ever be online.
     pub possible_cpus: u32,
 }
 
-/// How large this machine is.
+/// The size of this machine.
 pub fn machine_size() -> Option<MachineSize> {
     Some(MachineSize {
         page_bytes: u64::try_from(rustix::param::page_size()).ok()?,
@@ -56,7 +56,7 @@ pub fn machine_size() -> Option<MachineSize> {
     })
 }
 
-/// Memory that can be taken without swapping, in bytes.
+/// Memory that is available without swapping, in bytes.
 pub fn available_memory_bytes() -> Option<u64> {
     memory_line("MemAvailable")
 }
@@ -69,11 +69,11 @@ fn usable_cpus() -> u32 {
     thread::available_parallelism().map_or(1, |cpus| u32::try_from(cpus.get()).unwrap_or(u32::MAX))
 }
 
-/// The lines of `/proc/cpuinfo` that matter, of the first CPU.
+/// The relevant lines of `/proc/cpuinfo`, for the first CPU.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Cpuinfo {
     model: Option<String>,
-    /// What it can do, divided by blanks.
+    /// Its features, separated by blanks.
     pub flags: Option<String>,
 }
 
@@ -86,8 +86,8 @@ impl Cpuinfo {
                     .then(|| value.trim().to_owned())
             })
         };
-        // x86 says `model name` and `flags`; Arm says `Features`, and a model only through the
-        // numbers of its implementer and part (0x41 is Arm Ltd, 0xd40 Neoverse V1).
+        // x86 has `model name` and `flags`. Arm has `Features`, and a model only as numbers of
+        // implementer and part (0x41 is Arm Ltd, 0xd40 Neoverse V1).
         let arm = || {
             let (maker, part) = field(&["CPU implementer"]).zip(field(&["CPU part"]))?;
             Some(format!("Arm CPU, implementer {maker}, part {part}"))
@@ -130,7 +130,7 @@ fn parse_cpu_list(text: &str) -> Option<u32> {
     })
 }
 
-/// Who virtualises this machine: the CPU's own answer where it has one, and the firmware's.
+/// The hypervisor of this machine: the CPU's own answer if it has one, and the firmware's.
 fn hypervisor(cpuinfo: &Cpuinfo) -> Option<String> {
     let firmware: Vec<String> = ["sys_vendor", "product_name"]
         .into_iter()
@@ -191,23 +191,22 @@ fn named_by_firmware(strings: &str) -> Option<&'static str> {
 // How fast one CPU copies memory: the bound above which a read speed is not believable.
 
 /// Bytes of each of the two buffers: within every first-level cache, within most second-level
-/// caches, and beyond most last-level caches of one CPU. Which of them is fastest depends on the
-/// machine (some switch to non-temporal stores for large copies), so the best counts.
+/// caches, and beyond most last-level caches of one CPU. The fastest size depends on the machine
+/// (some use non-temporal stores for large copies), so the best one counts.
 const BUFFER_BYTES: [usize; 3] = [8 << 10, 128 << 10, 16 << 20];
 
 /// Time spent per buffer size, so that the whole measurement takes about 30 ms.
 const BUDGET: Duration = Duration::from_millis(8);
 
-/// Shortest stretch that is timed: long against the clock's own cost of some 30 ns.
+/// Shortest stretch that is timed: long compared with the clock's own cost of some 30 ns.
 const STRETCH: Duration = Duration::from_micros(100);
 
-/// Speed of the fastest memory copy that one thread of this process manages, in bytes copied per
-/// second. Takes about 30 ms.
+/// Speed of the fastest memory copy by one thread of this process, in bytes copied per second.
+/// Takes about 30 ms.
 ///
 /// It serves to question impossible results: a thread that reads "from a device" faster than this
-/// cannot have moved the bytes. So it is deliberately the *largest* speed seen over several buffer
-/// sizes (copies within the cache included) and several stretches; disturbances only ever slow a
-/// copy down.
+/// cannot have moved the bytes. It is therefore the *largest* speed over several buffer sizes
+/// (including copies within the cache) and several stretches. Disturbances only slow a copy down.
 pub fn memory_copy_bytes_per_s() -> f64 {
     BUFFER_BYTES.into_iter().map(best_speed).fold(0.0, f64::max)
 }

@@ -1,4 +1,4 @@
-//! Which file system covers a path: `/proc/self/mountinfo`, described in proc(5).
+//! Finds the file system that covers a path: `/proc/self/mountinfo`, described in proc(5).
 
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -9,16 +9,16 @@ use crate::secrets::{without_login, without_secrets};
 /// One line of mountinfo.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Mount {
-    /// Unique while mounted; what `statx` calls `stx_mnt_id`.
+    /// Unique while mounted; `statx` calls it `stx_mnt_id`.
     pub id: u64,
-    /// Device number of the files on it; major 0 where no block device is behind it directly.
+    /// Device number of its files; major 0 if no block device is directly behind it.
     pub device: DeviceNumber,
     /// The directory of the file system that is mounted: not `/` for bind mounts and containers.
     pub root: PathBuf,
     pub mount_point: PathBuf,
     /// File system type, e.g. `ext4`, `fuse.sshfs`.
     pub file_system: String,
-    /// What is mounted: a device path, `host:/export`, or a word.
+    /// The source of the mount: a device path, `host:/export`, or a word.
     pub source: String,
     /// Mounted read-only, by the mount or by its file system.
     pub read_only: bool,
@@ -28,17 +28,17 @@ pub struct Mount {
     pub super_options: String,
 }
 
-/// The mounts that this process sees. Of a mount point that is no UTF-8 the rest is read: one of
-/// somebody else's must not hide all.
+/// The mounts that this process sees. If a mount point is not UTF-8, the rest is still read: one
+/// bad mount must not hide all others.
 ///
 /// # Errors
-/// If `/proc` is not there.
+/// If `/proc` is not mounted.
 pub fn mounts() -> io::Result<Vec<Mount>> {
     let bytes = fs::read("/proc/self/mountinfo")?;
     Ok(parse_mountinfo(&String::from_utf8_lossy(&bytes)))
 }
 
-/// Parses `/proc/self/mountinfo`; lines that are not as documented are skipped.
+/// Parses `/proc/self/mountinfo`; skips lines that are not in the documented format.
 pub fn parse_mountinfo(text: &str) -> Vec<Mount> {
     text.lines().filter_map(parse_line).collect()
 }
@@ -94,8 +94,8 @@ pub(crate) fn unescape(text: &str) -> String {
     String::from_utf8_lossy(&bytes).into_owned()
 }
 
-/// The mount that covers `path` (absolute, without symbolic links): the one with the given id if
-/// the kernel told it, else the last one mounted among the deepest.
+/// The mount that covers `path` (absolute, without symbolic links): the one with the given ID if
+/// the kernel reported it, otherwise the last one mounted among the deepest.
 pub(crate) fn covering<'a>(mounts: &'a [Mount], id: Option<u64>, path: &Path) -> Option<&'a Mount> {
     id.and_then(|id| mounts.iter().find(|mount| mount.id == id)).or_else(|| {
         mounts

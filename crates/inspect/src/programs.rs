@@ -1,7 +1,7 @@
-//! Which programs use CPU and I/O: two looks at `/proc`, and what came in between.
+//! Finds programs that use CPU and I/O, from the difference between two readings of `/proc`.
 //!
-//! CPU time and I/O of processes that ended are counted with their parent, which the kernel adds them to when
-//! it waits for them; what they had used before the first look is taken off again.
+//! The kernel adds CPU time and I/O of ended processes to their parent when it waits for them.
+//! Usage before the first reading is subtracted.
 
 use std::collections::HashMap;
 use std::fs;
@@ -9,14 +9,14 @@ use std::time::Instant;
 
 use iotax_record::{OtherPrograms, ProgramUse};
 
-/// Programs kept for what they used of each: CPU time and I/O.
+/// Largest number of programs to keep, each for CPU time and for I/O.
 const KEPT: usize = 4;
-/// The kernel's mark of its own threads (`PF_KTHREAD`).
+/// The kernel's flag for its own threads (`PF_KTHREAD`).
 const KERNEL_THREAD: u64 = 0x0020_0000;
-/// No process has that many parents.
+/// No process has this many ancestors.
 const DEEPEST: usize = 100;
 
-/// All processes that can be seen, at one moment.
+/// All visible processes at one moment.
 #[derive(Debug, Clone)]
 pub struct Programs {
     taken: Instant,
@@ -28,14 +28,14 @@ struct Process {
     name: String,
     parent: u32,
     is_kernel: bool,
-    /// In ticks since the machine started: another process of the same number began at another time.
+    /// In ticks since boot. A different process with the same number has another start time.
     started: u64,
     used: Used,
     /// Whether its I/O could be read.
     io_is_known: bool,
 }
 
-/// Of a process and those of its children that ended.
+/// Usage of a process and of its ended children.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 struct Used {
     cpu_ticks: u64,
@@ -66,7 +66,7 @@ impl Used {
 }
 
 impl Programs {
-    /// Looks at all processes now. Takes some milliseconds.
+    /// Reads all processes now, in a few milliseconds.
     pub fn now() -> Self {
         let all = fs::read_dir("/proc").into_iter().flatten().flatten();
         let number = |name: std::ffi::OsString| name.to_str()?.parse::<u32>().ok();
@@ -79,8 +79,9 @@ impl Programs {
         Self { taken: Instant::now(), all: numbers.filter_map(process).collect() }
     }
 
-    /// What programs used since `earlier`, without process `own` and what it started. `tells_daemons`: what the
-    /// first process adopted since `own` began is left out, too, as daemons of layers are.
+    /// What programs used since `earlier`, without process `own` and its descendants. If
+    /// `tells_daemons` is set, processes that the first process adopted since `own` started are
+    /// also left out, as daemons of layers are.
     pub fn since(&self, earlier: &Self, own: u32, tells_daemons: bool) -> OtherPrograms {
         let span = self.taken.saturating_duration_since(earlier.taken);
         let mut used: HashMap<u32, Used> = self
@@ -120,12 +121,12 @@ impl Programs {
         }
     }
 
-    /// The same process at this look.
+    /// The same process in this reading.
     fn same(&self, number: u32, process: &Process) -> Option<&Process> {
         self.all.get(&number).filter(|own| own.started == process.started)
     }
 
-    /// Who was told what a process had used when it ended.
+    /// The process that inherited the usage of an ended process.
     fn heir(&self, earlier: &Self, gone: &Process) -> Option<u32> {
         let mut parent = gone.parent;
         for _ in 0..DEEPEST {
@@ -138,21 +139,21 @@ impl Programs {
         None
     }
 
-    /// A process, its parent, and so on.
+    /// A process and its ancestors.
     fn line(&self, number: u32) -> impl Iterator<Item = &Process> {
         let next = |process: &&Process| self.all.get(&process.parent);
         std::iter::successors(self.all.get(&number), next).take(DEEPEST)
     }
 
-    /// Whether it is `own`, or comes from it.
+    /// Whether it is `own` or a descendant of it.
     fn is_of(&self, number: u32, own: u32) -> bool {
         number == own || self.line(number).any(|process| process.parent == own)
     }
 }
 
 impl Process {
-    /// From `/proc/PID/stat` and `/proc/PID/io`, described in proc(5). The name may hold anything: fields are
-    /// counted from its last parenthesis.
+    /// Parses `/proc/PID/stat` and `/proc/PID/io`, described in proc(5). The name may contain
+    /// anything, so fields are counted from its last parenthesis.
     fn parse(stat: &str, io: Option<&str>) -> Option<Self> {
         let (name, rest) = (stat.split_once('(')?.1.rsplit_once(')')?.0, stat.rsplit_once(')')?.1);
         let fields: Vec<&str> = rest.split_whitespace().collect();
@@ -178,7 +179,7 @@ impl Process {
     }
 }
 
-/// Those with the most CPU time, then those with the most I/O.
+/// The programs with the most CPU time, then those with the most I/O.
 fn largest(by_name: &HashMap<&str, Used>, tick_ns: u64) -> Vec<ProgramUse> {
     let mut kept: Vec<(&str, Used)> = Vec::new();
     for of in [|used: &Used| used.cpu_ticks, |used: &Used| used.bytes()] {

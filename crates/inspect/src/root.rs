@@ -1,4 +1,4 @@
-//! Another root directory: that of the machine that a container is on, as it is mounted there.
+//! Another root directory, such as that of a container's host, mounted in the container.
 
 use std::env::set_current_dir;
 use std::fs::{self, Metadata};
@@ -13,11 +13,11 @@ use crate::error::Error;
 use crate::mounts::{Mount, covering, mounts};
 use crate::site::{mount_id, number_of};
 
-/// Makes `root` the root directory of this process, for good, which takes a privilege. What `paths`
-/// are called there is returned.
+/// Makes `root` the root directory of this process permanently, which needs a privilege. Returns
+/// the names of `paths` there.
 ///
 /// # Errors
-/// [`Error::Path`] if one of them is not to be found there, or the way there is barred.
+/// [`Error::Path`] if one of them is not found there, or the way to it is barred.
 pub fn enter(root: &Path, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let failed = |path: &Path| {
         let path = path.to_owned();
@@ -32,7 +32,7 @@ pub fn enter(root: &Path, paths: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     Ok(there)
 }
 
-/// What `path` is called for whom `root` is the root directory.
+/// The name of `path` for a process whose root directory is `root`.
 fn there(root: &Path, path: &Path) -> io::Result<PathBuf> {
     let path = fs::canonicalize(path)?;
     let metadata = fs::metadata(&path)?;
@@ -45,12 +45,12 @@ fn there(root: &Path, path: &Path) -> io::Result<PathBuf> {
             .unwrap_or_default()
     };
     let is_it = |name: &PathBuf| {
-        // What is mounted over it hides it.
+        // A mount over it hides it.
         name.strip_prefix("/")
             .is_ok_and(|name| fs::metadata(root.join(name)).is_ok_and(|m| is_same(&m, &metadata)))
     };
     let missing =
-        || io::Error::new(ErrorKind::NotFound, format!("it is not found below {}", root.display()));
+        || io::Error::new(ErrorKind::NotFound, format!("not found below {}", root.display()));
     names.into_iter().find(is_it).ok_or_else(missing)
 }
 
@@ -63,16 +63,15 @@ fn is_same(a: &Metadata, b: &Metadata) -> bool {
     }
 }
 
-/// As the kernel names a device.
+/// The device file with the kernel's name.
 fn device_names(metadata: &Metadata) -> Vec<PathBuf> {
     let node = Path::new("/sys/dev/block").join(number_of(metadata.rdev()).to_string());
     let name = fs::canonicalize(node).ok().as_deref().and_then(file_name);
     name.map(|name| Path::new("/dev").join(name.replace('!', "/"))).into_iter().collect()
 }
 
-/// What may be called there what is called `path` here and lies on `mount`: wherever below `root` the
-/// same file system is mounted, those first that show least besides, and may be written to as by
-/// whoever uses it.
+/// Possible names of `path`, which is on `mount`, wherever the same file system is mounted below
+/// `root`. Mounts that show least else come first, then those that are writable for the same user.
 fn names(mounts: &[Mount], root: &Path, mount: &Mount, path: &Path) -> Vec<PathBuf> {
     let Ok(below) = path.strip_prefix(&mount.mount_point) else { return Vec::new() };
     let inside = mount.root.join(below);

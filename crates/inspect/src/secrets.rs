@@ -1,13 +1,13 @@
-//! What must not be kept of a mount, not even in records that stay here: passwords and tokens.
+//! Removes passwords and tokens from mounts, even in records that stay on this machine.
 
-/// Names of options whose values are secret, or end so.
+/// Option names, or their endings, whose values are secret.
 const SECRET: [&str; 11] = [
     "pass", "password", "passwd", "passphrase", "secret", "token", "key", "session", "sig",
     "signature", "sas",
 ];
 const HIDDEN: &str = "***";
 
-/// A list of options without the values of those that are secret.
+/// A list of options without secret values.
 pub(crate) fn without_secrets(options: &str) -> String {
     let clean = options.split(',').map(|option| match option.split_once('=') {
         Some((name, value)) if !value.is_empty() && is_secret(name) => format!("{name}={HIDDEN}"),
@@ -21,7 +21,8 @@ fn is_secret(name: &str) -> bool {
     SECRET.iter().any(|secret| name.ends_with(secret))
 }
 
-/// What is mounted, without the password and the query of an address: `//user:***@server/share?***`.
+/// The source of a mount, without the password and the query of an address:
+/// `//user:***@server/share?***`.
 pub(crate) fn without_login(source: &str) -> String {
     let (address, query) = source.split_once('?').map_or((source, ""), |(a, _)| (a, "?***"));
     let Some((scheme, rest)) = address.split_once("//") else { return source.to_owned() };

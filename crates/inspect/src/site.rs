@@ -1,4 +1,4 @@
-//! Everything known about the place a path leads to.
+//! All facts about the place that a path leads to.
 
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -12,7 +12,7 @@ use crate::block::{BlockDevice, DeviceNumber, disk_of, line_of};
 use crate::error::Error;
 use crate::mounts::{Mount, covering, mounts};
 
-/// What stands at a path.
+/// The type of file at a path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SiteKind {
     Directory,
@@ -28,7 +28,7 @@ pub enum SiteKind {
 pub struct Facts {
     /// The path without symbolic links, absolute.
     pub path: PathBuf,
-    /// What stands there.
+    /// Its type.
     pub kind: SiteKind,
     /// Length of the file or capacity of the device; 0 for anything else.
     pub size_bytes: u64,
@@ -40,32 +40,32 @@ pub struct Facts {
     pub file_system: Option<String>,
     /// Where that file system is mounted.
     pub mount_point: Option<PathBuf>,
-    /// What is mounted there: a device path, `host:/export`, or a word.
+    /// The source of the mount: a device path, `host:/export`, or a word.
     pub mount_source: Option<String>,
-    /// Whether writing is refused by the mount, the file system, or the device.
+    /// Whether the mount, the file system or the device refuses writes.
     pub read_only: bool,
-    /// Bytes that an unprivileged process can still write; `None` for block devices, and where
-    /// the file system does not tell.
+    /// Bytes that an unprivileged process can still write; `None` for block devices, and if the
+    /// file system does not report them.
     pub free_bytes: Option<u64>,
-    /// The block device below, where there is exactly one.
+    /// The block device below, if there is exactly one.
     pub block: Option<BlockDevice>,
-    /// Whether the page cache can be bypassed (`O_DIRECT`). `None` where only trying would tell:
-    /// directories, and files that may not be opened.
+    /// Whether direct I/O can bypass the page cache (`O_DIRECT`). `None` if only an attempt would
+    /// show it: directories, and files that this user may not open.
     pub direct: Option<bool>,
-    /// What offsets and lengths of direct I/O must be multiples of, if the kernel says.
+    /// Offsets and lengths of direct I/O must be multiples of these, if the kernel reports them.
     pub direct_align_bytes: Option<u32>,
-    /// Lies in memory (tmpfs, ramfs): no device is measured.
+    /// It is in memory (tmpfs, ramfs): no device is measured.
     pub in_memory: bool,
-    /// An overlay: the file system that does the work is another one.
+    /// It is on an overlay: another file system does the work.
     pub overlay: bool,
     /// Whether reads that miss the page cache are counted in `read_bytes` of `/proc/self/io`.
     pub reads_counted: bool,
 }
 
-/// Looks at `path`.
+/// Inspects `path`.
 ///
 /// # Errors
-/// [`Error::Path`] if nothing is there or the way to it is barred.
+/// [`Error::Path`] if nothing exists there, or the way to it is barred.
 pub fn site(path: &Path) -> Result<Facts, Error> {
     look(path).map_err(|source| Error::Path { path: path.to_owned(), source })
 }
@@ -90,7 +90,7 @@ fn look(asked: &Path) -> io::Result<Facts> {
         DeviceNumber { major: stat.stx_dev_major, minor: stat.stx_dev_minor }
     };
     let block = block_below(device_number, mount, &mounts);
-    // File systems without a size (ramfs, some FUSE ones) say 0 blocks, not that they are full.
+    // File systems without a size (ramfs, some FUSE ones) report 0 blocks; they are not full.
     let volume = statvfs(&path).ok();
     let volume = volume.filter(|volume| kind != SiteKind::BlockDevice && volume.f_blocks > 0);
     let file_system = mount.map(|mount| mount.file_system.clone());
@@ -122,11 +122,11 @@ fn look(asked: &Path) -> io::Result<Facts> {
     })
 }
 
-/// File systems without one block device below that still account their device or server reads to
-/// the process: they call `task_io_account_read` themselves, or submit bios in its name.
+/// File systems without a single block device below that still account their device or server reads
+/// to the process: they call `task_io_account_read` themselves, or submit bios in its name.
 const COUNTED_WITHOUT_A_DEVICE: [&str; 4] = ["nfs", "nfs4", "cifs", "btrfs"];
 
-/// Whether the kernel filled in the field that `flag` asks for; older kernels leave bits out.
+/// Whether the kernel filled in the field for `flag`; older kernels leave some out.
 fn has_field(stat: &Statx, flag: StatxFlags) -> bool {
     StatxFlags::from_bits_retain(stat.stx_mask).contains(flag)
 }
@@ -157,7 +157,7 @@ fn block_below(
     Some(device)
 }
 
-/// What the kernel calls the mount that `path`, without symbolic links, lies on.
+/// The kernel's ID of the mount that contains `path`, which has no symbolic links.
 pub(crate) fn mount_id(path: &Path) -> Option<u64> {
     let stat = statx(CWD, path, AtFlags::empty(), StatxFlags::MNT_ID).ok()?;
     has_field(&stat, StatxFlags::MNT_ID).then_some(stat.stx_mnt_id)
@@ -167,7 +167,7 @@ pub(crate) fn number_of(device: u64) -> DeviceNumber {
     DeviceNumber { major: rustix::fs::major(device), minor: rustix::fs::minor(device) }
 }
 
-/// Opening with `O_DIRECT` fails where it is not supported, open(2) says; nothing is read.
+/// Opening with `O_DIRECT` fails if it is not supported (open(2)). Nothing is read.
 fn direct(path: &Path, kind: SiteKind) -> Option<bool> {
     if !matches!(kind, SiteKind::File | SiteKind::BlockDevice) {
         return None;
@@ -180,17 +180,17 @@ fn direct(path: &Path, kind: SiteKind) -> Option<bool> {
     }
 }
 
-// What tells this machine, and a device, from others: hashed, never as it is.
+// Hashed identities of this machine and its devices, which do not reveal the originals.
 
-/// The same on every day; `None` if the system has no identity.
+/// The same every day; `None` if the system has no identity.
 pub fn host_id() -> Option<String> {
     let known = ["/etc/machine-id", "/var/lib/dbus/machine-id"].map(Path::new);
     let id = known.into_iter().find_map(line_of)?;
-    // Before the first boot an image may say so instead.
+    // Before the first boot, an image may contain this word instead.
     (id != "uninitialized").then(|| stable_id("host", &[&id]))
 }
 
-/// Of the disk that a block device is, or is a part of, by its serial number or WWN.
+/// The identity of the disk of a block device or partition, by its serial number or WWN.
 pub fn disk_id(name: &str) -> Option<String> {
     disk_id_in(Path::new("/sys/class/block"), name)
 }

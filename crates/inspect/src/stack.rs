@@ -1,6 +1,6 @@
 //! The layers under a path: mounts to their devices or directories, partitions to their disk,
-//! device mapper and md to their parts, loop devices to the mount of their file, `NVMe` multipath to
-//! its paths. The one descent: whoever wants devices or mounts under a path takes them from here.
+//! device mapper and md to their parts, loop devices to the mount of their file, `NVMe` multipath
+//! to its paths. All code that needs devices or mounts under a path gets them from here.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
@@ -13,24 +13,24 @@ use crate::deadline::within;
 use crate::mounts::{Mount, covering, mounts};
 use crate::site::{mount_id, number_of};
 
-/// How long a path may take to be looked at; that of a server that is gone takes forever.
+/// Time limit for inspecting a path; if its server is gone, it would take forever.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Layers, each with the places of those it lies on.
+/// Layers, each with the indices of the layers below it.
 pub(crate) struct Stack<'a> {
     sysfs: &'a Path,
     mounts: Vec<Mount>,
-    /// In the order in which they were found: each after one that it lies under.
+    /// In the order of discovery: each after one that is above it.
     pub layers: Vec<Layer>,
-    /// Where each stands in `layers`: stacks join, and can be circles.
+    /// Index of each in `layers`: stacks join, and can contain circles.
     places: BTreeMap<Key, usize>,
-    /// The places that the one now looked for lies under.
+    /// Indices of the layers above the one being inspected.
     open: Vec<usize>,
-    /// Paths that this user may not go all the way to, as they are written from there on.
+    /// Paths that this user may not fully access; the inaccessible part is kept as written.
     pub barred: Vec<PathBuf>,
 }
 
-/// A mount or a device, and what it lies on.
+/// A mount or a device, and the layers below it.
 pub(crate) struct Layer {
     pub kind: LayerKind,
     pub below: Vec<usize>,
@@ -38,7 +38,7 @@ pub(crate) struct Layer {
 
 pub(crate) enum LayerKind {
     Mount(Mount),
-    /// By its directory in sysfs, without links.
+    /// Its directory in sysfs, without links.
     Device(PathBuf),
 }
 
@@ -49,14 +49,14 @@ enum Key {
 }
 
 impl<'a> Stack<'a> {
-    /// No layers yet, of a machine with this sysfs and these mounts.
+    /// An empty stack for a machine with this sysfs and these mounts.
     pub(crate) fn new(sysfs: &'a Path, mounts: Vec<Mount>) -> Self {
         let (layers, places) = (Vec::new(), BTreeMap::new());
         Self { sysfs, mounts, layers, places, open: Vec::new(), barred: Vec::new() }
     }
 
-    /// The place of the uppermost layer under `path`: a file, a directory or a device node. `None`
-    /// if the system does not tell any.
+    /// Index of the top layer under `path`: a file, a directory or a device node. `None` if the
+    /// system does not report one.
     pub(crate) fn path(&mut self, path: &Path) -> io::Result<Option<usize>> {
         let asked = path.to_owned();
         let found = within(LIMIT, move || Existing::at(&asked));
@@ -74,10 +74,10 @@ impl<'a> Stack<'a> {
         }
     }
 
-    /// The place of the device with this directory in sysfs, which may be a link to it.
+    /// Index of the device with this directory in sysfs, which may be a link to it.
     pub(crate) fn device(&mut self, node: &Path) -> Option<usize> {
         let node = node.canonicalize().ok()?;
-        // Whatever else a name may lead to: every device has its counters here.
+        // Every device has counters here, whatever else the name leads to.
         if !node.join("stat").is_file() {
             return None;
         }
@@ -109,8 +109,8 @@ impl<'a> Stack<'a> {
         self.open.pop();
         let mut below = Vec::new();
         for lower in found {
-            // What lies above cannot be below: names in an overlay's options are those of where it
-            // was mounted, and may lead elsewhere here.
+            // A layer above cannot also be below. Names in an overlay's options are those of where
+            // it was mounted, and may lead elsewhere here.
             if !below.contains(&lower) && !self.open.contains(&lower) && lower != place {
                 below.push(lower);
             }
@@ -122,7 +122,7 @@ impl<'a> Stack<'a> {
     fn below_mount(&mut self, mount: &Mount) -> Vec<usize> {
         let mut below: Vec<_> = self.number(mount.device).into_iter().collect();
         let values = |key| option_values(&mount.super_options, key);
-        // Overlays have no device; some file systems have more than the one that was mounted.
+        // Overlays have no device; some file systems have more devices than the mounted one.
         let beside = match mount.file_system.as_str() {
             "overlay" => [values("upperdir"), layers_of(&values("lowerdir"))].concat(),
             "xfs" => [values("logdev"), values("rtdev")].concat(),
@@ -131,14 +131,14 @@ impl<'a> Stack<'a> {
         for path in beside {
             below.extend(self.path(Path::new(&path)).ok().flatten());
         }
-        // Those with anonymous numbers: the device or the directory that was mounted.
+        // For anonymous numbers: the device or directory that was mounted.
         if below.is_empty() && mount.source.starts_with('/') {
             below = self.source(mount);
         }
         below
     }
 
-    /// What was mounted: one path, or several of a file system that joins them.
+    /// The source of a mount: one path, or several for a file system that joins them.
     fn source(&mut self, mount: &Mount) -> Vec<usize> {
         let source = Path::new(&mount.source);
         if mount.file_system == "btrfs" {
@@ -152,7 +152,7 @@ impl<'a> Stack<'a> {
             if is_one { vec![mount.source.as_str()] } else { mount.source.split(':').collect() };
         let mut below = Vec::new();
         for part in parts.into_iter().map(Path::new).filter(|part| part.is_absolute()) {
-            // `/dev/fuse` is what is opened to serve a mount, and not where its data lies.
+            // A process opens `/dev/fuse` to serve a mount; the data is not there.
             let is_served =
                 fs::metadata(part).is_ok_and(|found| found.file_type().is_char_device());
             if !is_served {
@@ -162,7 +162,7 @@ impl<'a> Stack<'a> {
         below
     }
 
-    /// Btrfs on several devices names one of them as what was mounted.
+    /// Btrfs on several devices shows only one of them as the source of the mount.
     fn btrfs(&mut self, source: &Path) -> Vec<usize> {
         let source = source.canonicalize().ok();
         let Some(name) = source.as_deref().and_then(Path::file_name) else { return Vec::new() };
@@ -197,22 +197,22 @@ impl<'a> Stack<'a> {
     }
 }
 
-/// The name that a device has in `/proc/diskstats`: sysfs has no slashes in names.
+/// The name of a device in `/proc/diskstats`: sysfs names have no slashes.
 pub(crate) fn device_name(node: &Path) -> String {
     node.file_name().unwrap_or_default().to_string_lossy().replace('!', "/")
 }
 
-/// Something that is there.
+/// An existing file, directory or device.
 struct Existing {
     path: PathBuf,
-    /// Of the directory up to which it may be looked at, if it is barred.
+    /// If access is barred, that of the last accessible directory.
     metadata: fs::Metadata,
     mount_id: Option<u64>,
     is_barred: bool,
 }
 
 impl Existing {
-    /// `path` without links; of a file that was deleted, or never had a name, its directory.
+    /// `path` without links; for a deleted or unnamed file, its directory.
     fn at(path: &Path) -> io::Result<Self> {
         let canonical = |path: &Path| path.canonicalize();
         let found = canonical(path).or_else(|error| {
@@ -237,8 +237,8 @@ impl Existing {
     }
 }
 
-/// The deepest directory on the way to `path` that may be looked at, and from there on the way as
-/// it is written: mounts are known wherever they are.
+/// The deepest accessible directory on the way to `path`, and that directory with the rest as
+/// written: mounts are known everywhere.
 fn as_far_as_allowed(
     path: &Path,
     canonical: impl Fn(&Path) -> io::Result<PathBuf>,
@@ -251,15 +251,15 @@ fn as_far_as_allowed(
     })
 }
 
-/// Values of an option that may be given several times; `lowerdir+` is one more of `lowerdir`.
+/// Values of an option that can be given several times; `lowerdir+` adds one to `lowerdir`.
 fn option_values(options: &str, key: &str) -> Vec<String> {
     let pairs = options.split(',').filter_map(|option| option.split_once('='));
     let of_key = pairs.filter(|(name, _)| name.strip_suffix('+').unwrap_or(name) == key);
     of_key.map(|(_, value)| value.to_owned()).collect()
 }
 
-/// The directories of `lowerdir=A:B`, in which a colon of a name has a backslash before it, and two
-/// colons stand before layers that hold data only.
+/// The directories of `lowerdir=A:B`. A colon in a name is escaped by a backslash, and two colons
+/// precede layers that contain only data.
 fn layers_of(values: &[String]) -> Vec<String> {
     let mut layers = vec![String::new()];
     for value in values {
@@ -279,7 +279,7 @@ fn layers_of(values: &[String]) -> Vec<String> {
 }
 
 /// The paths of the multipath namespace `head`: `nvme0c1n2` is the path of `nvme0n2` through
-/// controller 1. Heads count I/O themselves only since Linux 6.6.
+/// controller 1. Only since Linux 6.6 do heads count I/O themselves.
 fn nvme_paths<'a>(head: &str, names: &'a [String]) -> Vec<&'a String> {
     let Some((subsystem, namespace)) =
         head.strip_prefix("nvme").and_then(|rest| rest.split_once('n'))
@@ -299,34 +299,34 @@ fn directories(directory: &Path) -> Vec<PathBuf> {
     names_in(directory).into_iter().map(|name| directory.join(name)).collect()
 }
 
-// The devices under a path, all the way down, and the NFS mounts on the way.
+// The devices under a path, all the way down, and the NFS mounts in between.
 
-/// What lies under a path.
+/// Everything under a path.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Storage {
-    /// Block devices, each above those it lies on.
+    /// Block devices, each before the devices below it.
     pub devices: Vec<UnderlyingDevice>,
-    /// Where NFS is mounted on the way down.
+    /// Mount points of NFS in between.
     pub nfs: Vec<PathBuf>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnderlyingDevice {
-    /// The name it has in `/proc/diskstats`.
+    /// Its name in `/proc/diskstats`.
     pub name: String,
-    /// What it is, if the kernel says.
+    /// Its model, if the kernel knows it.
     pub model: Option<String>,
 }
 
 /// The devices and NFS mounts under all of `paths` (files, directories, device nodes) and under the
-/// devices called `devices`. What cannot be looked at is left out.
+/// devices called `devices`. Anything that cannot be inspected is left out.
 pub fn storage<'a>(
     paths: impl IntoIterator<Item = &'a Path>,
     devices: impl IntoIterator<Item = &'a str>,
 ) -> Storage {
     let mut stack = Stack::new(Path::new("/sys"), mounts().unwrap_or_default());
     for path in paths {
-        // What is not there has nothing below.
+        // Nothing is below a missing device.
         let _ = stack.path(path);
     }
     for device in devices {
@@ -352,13 +352,13 @@ pub fn storage<'a>(
     found
 }
 
-/// Whether `path` lies on disks that `/` lies on, and on nothing else.
+/// Whether `path` is on disks of `/`, and on nothing else.
 pub(crate) fn is_on_system_disk(path: &Path) -> bool {
     let (disks, of_system) = (disks(path), disks(Path::new("/")));
     disks.zip(of_system).is_some_and(|(disks, of_system)| disks.is_subset(&of_system))
 }
 
-/// The disks at the bottom, by their directories in sysfs; `None` if anything else is there.
+/// The disks at the bottom, by their directories in sysfs; `None` if the bottom has anything else.
 fn disks(path: &Path) -> Option<BTreeSet<PathBuf>> {
     let mut stack = Stack::new(Path::new("/sys"), mounts().ok()?);
     stack.path(path).ok()??;

@@ -1,5 +1,5 @@
-//! What a cloud uses a device as: by the links that its agents make below `/dev/disk`, and by the
-//! models of its disks.
+//! How a cloud uses a device, according to the links that its agents make below `/dev/disk` and to
+//! the models of its disks.
 //!
 //! Sources: the udev rules of `WALinuxAgent` (`66-azure-storage.rules`), of `azure-vm-utils`
 //! (`80-azure-disk.rules`) and of Google's guest configs (`65-gce-disk-naming.rules`); for the
@@ -16,7 +16,7 @@ use crate::stack::{is_on_system_disk, storage};
 
 /// Where links to disks are.
 pub const DISK_LINKS: &str = "/dev/disk";
-/// Where agents of clouds put theirs.
+/// Directories in which agents of clouds put theirs.
 const DIRECTORIES: [&str; 5] =
     ["azure", "azure/scsi1", "azure/data/by-lun", "azure/local/by-index", "by-id"];
 
@@ -25,13 +25,13 @@ const DIRECTORIES: [&str; 5] =
 pub(crate) struct Links(BTreeMap<String, Vec<String>>);
 
 impl Links {
-    /// Those below `/dev/disk`.
+    /// The links below `/dev/disk`.
     pub(crate) fn read(disk: &Path) -> Self {
         let mut links = Self::default();
         for directory in DIRECTORIES {
             for name in names_in(&disk.join(directory)) {
                 let Ok(device) = disk.join(directory).join(&name).canonicalize() else { continue };
-                // Directories among the links lead nowhere that is asked for.
+                // Directories among the links are not used.
                 if let Some(device) = file_name(&device) {
                     links.0.entry(device).or_default().push(format!("{directory}/{name}"));
                 }
@@ -45,9 +45,9 @@ impl Links {
     }
 }
 
-/// What the cloud uses the disk under `path` as, a file, directory or device: by the links below
-/// `disk` ([`DISK_LINKS`]) and by its model, or because `/` lies on it; `None` if nothing tells, or
-/// several disks lie under it.
+/// How the cloud uses the disk under `path` (a file, directory or device), according to the links
+/// below `disk` ([`DISK_LINKS`]), its model, or `/` being on it. `None` if nothing shows it, or if
+/// several disks are under the path.
 pub fn cloud_disk(path: &Path, disk: &Path, cloud: Option<&CloudInstance>) -> Option<UsedAs> {
     let devices = storage([path], []).devices;
     let named = devices.iter().map(|device| (device.name.as_str(), device.model.as_deref()));
@@ -65,14 +65,14 @@ fn only<'a>(
     found.all(|other| other == first).then_some(first)
 }
 
-/// What the disk `name` is used as, if anything tells.
+/// The use of the disk `name`, if anything shows it.
 pub(crate) fn used_as(
     name: &str,
     model: Option<&str>,
     links: &Links,
     cloud: Option<&CloudInstance>,
 ) -> Option<UsedAs> {
-    // The path of a disk with several is the disk itself.
+    // For a path of a multipath disk, the disk itself.
     let head = head_of(name);
     let name = head.as_deref().unwrap_or(name);
     links.to(name).find_map(|link| by_link(link, cloud)).or_else(|| by_model(name, model?))
@@ -92,7 +92,7 @@ fn by_link(link: &str, cloud: Option<&CloudInstance>) -> Option<UsedAs> {
     }
 }
 
-/// Google's links have the names that its metadata tells, but for local disks.
+/// Google's links have the names from its metadata, except for local disks.
 fn by_google_name(name: &str, cloud: &CloudInstance) -> Option<UsedAs> {
     if name.starts_with("local-ssd-") || name.starts_with("local-nvme-ssd-") {
         return Some(UsedAs::Temporary);
@@ -111,8 +111,8 @@ fn by_model(name: &str, model: &str) -> Option<UsedAs> {
     {
         return Some(UsedAs::Temporary);
     }
-    // Azure's remote disks are namespaces of one controller: the first is the operating system's,
-    // and those of data disks follow in the order of their logical unit numbers, from 2 on.
+    // Azure's remote disks are namespaces of one controller. The first is the operating system
+    // disk; data disks follow in the order of their logical unit numbers, from 2 on.
     if model.starts_with("MSFT NVMe Accelerator") {
         let namespace: u32 = name.rsplit_once('n')?.1.parse().ok()?;
         return match namespace {

@@ -19,7 +19,7 @@ pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
     parse(&kind, region.as_deref())
 }
 
-/// Types are a family and a size, `m5.large`; of the disks only names are told.
+/// Types are a family and a size, `m5.large`. The service reports only the names of disks.
 fn parse(kind: &str, region: Option<&str>) -> Option<CloudInstance> {
     let (family, size) = kind.trim().split_once('.')?;
     (!family.is_empty() && !size.is_empty()).then_some(())?;

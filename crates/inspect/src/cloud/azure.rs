@@ -9,11 +9,11 @@ use ureq::http::Method;
 use super::{Client, Header, word};
 
 const HEADER: Header<'_> = Header { name: "Metadata", value: "true" };
-/// The version of the service whose answers are described here, and one that all of them have.
+/// The service version whose answers this module parses, and an older one that all services have.
 const VERSION: &str = "2025-04-07";
 const OLD_VERSION: &str = "2021-02-01";
 
-/// Services that do not know the version yet name the newest ones that they do.
+/// Services that do not know this version list the newest ones that they support.
 pub(super) fn ask(client: &Client) -> Option<CloudInstance> {
     let path = |version: &str| format!("/metadata/instance?api-version={version}");
     match client.answer(Method::GET, &path(VERSION), HEADER)? {
@@ -35,7 +35,7 @@ struct Refusal {
 /// `{"error":"Bad request...","newest-versions":["2020-10-01","2020-09-01"]}`
 fn newest_version(text: &str) -> Option<String> {
     let Refusal { newest_versions } = serde_json::from_str(text).ok()?;
-    // Dates in this order are the larger the newer they are.
+    // In this date format, larger means newer.
     newest_versions.iter().filter_map(|version| word(version)).max()
 }
 
@@ -83,7 +83,7 @@ struct Disk {
     name: Option<String>,
     lun: Option<String>,
     caching: Option<String>,
-    /// Figures come as text.
+    /// Figures are text.
     #[serde(rename = "diskSizeGB")]
     size_gib: Option<String>,
     #[serde(rename = "managedDisk")]
@@ -130,7 +130,7 @@ fn parse(text: &str) -> Option<CloudInstance> {
     })
 }
 
-/// What is not told is an empty text there.
+/// Missing values are empty texts there.
 fn disk(disk: Disk) -> CloudDisk {
     const GIB: u64 = 1 << 30;
     let told = |text: Option<String>| text.as_deref().and_then(word);
@@ -150,7 +150,7 @@ fn disk(disk: Disk) -> CloudDisk {
     }
 }
 
-/// All values are texts; empty where nothing is known.
+/// All values are texts; unknown ones are empty.
 fn flag(text: &str) -> Option<bool> {
     text.to_ascii_lowercase().parse().ok()
 }

@@ -26,7 +26,8 @@ fn parse(text: &str) -> Option<CloudInstance> {
     Some(CloudInstance { cloud, vm, ..CloudInstance::default() })
 }
 
-/// `projects/123/zones/europe-west1-b`, of which the last letter is the zone's own.
+/// `projects/123/zones/europe-west1-b`: the last letter identifies the zone, the rest is the
+/// region.
 fn region(zone: &str) -> Option<String> {
     let (_, zone) = zone.trim().strip_prefix("projects/")?.split_once("/zones/")?;
     word(zone.rsplit_once('-')?.0)
@@ -36,7 +37,7 @@ fn region(zone: &str) -> Option<String> {
 #[serde(rename_all = "camelCase", default)]
 struct Disk {
     device_name: Option<String>,
-    /// 0 is the disk that the instance starts from.
+    /// 0 is the boot disk.
     index: Option<u64>,
     r#type: Option<String>,
 }

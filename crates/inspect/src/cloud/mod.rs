@@ -1,13 +1,13 @@
-//! Which VM of which cloud this machine is, as its metadata service tells.
+//! Identifies the VM and its cloud from the metadata service.
 //!
-//! All clouds have that service at one address, which no network routes. They are asked at the same
-//! time and each in its own way; the first that answers as its documents say is believed. Nothing is
-//! told about this machine, and nothing that is secret is asked for.
+//! All clouds have that service at one address, which no network routes. All are asked at the same
+//! time, each in its own way; the first documented answer counts. iotax sends nothing about this
+//! machine and requests nothing secret.
 //!
-//! | module | idea |
+//! | module | purpose |
 //! |---|---|
-//! | `azure`, `aws`, `google` | what to ask each of them, and how to read it |
-//! | `attached` | which of this machine's devices is which of the cloud's disks |
+//! | `azure`, `aws`, `google` | the requests to each, and how to parse the answers |
+//! | `attached` | which of this machine's devices is which disk of the cloud |
 
 pub(crate) mod attached;
 mod aws;
@@ -27,19 +27,19 @@ use ureq::http::Method;
 
 pub use self::attached::{DISK_LINKS, cloud_disk};
 
-/// Where all of them answer: link-local, so that it cannot be another machine's.
+/// The address of all services: link-local, so that no other machine can have it.
 pub const METADATA_ADDRESS: SocketAddr =
     SocketAddr::new(IpAddr::V4(Ipv4Addr::new(169, 254, 169, 254)), 80);
-/// How long may be lost where nobody answers.
+/// Maximum delay if nobody answers.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// The VM that the metadata service says this is; `None` where there is no such service. Takes a
-/// second at most.
+/// The VM, according to the metadata service; `None` if there is no such service. Takes at most a
+/// second.
 pub fn cloud_instance() -> Option<CloudInstance> {
     cloud_instance_at(METADATA_ADDRESS)
 }
 
-/// As [`cloud_instance`], of a service at another address.
+/// As [`cloud_instance`], for a service at another address.
 pub fn cloud_instance_at(address: SocketAddr) -> Option<CloudInstance> {
     within(address, LIMIT)
 }
@@ -49,10 +49,10 @@ fn within(address: SocketAddr, limit: Duration) -> Option<CloudInstance> {
     let (answer, answers) = mpsc::channel();
     for ask in [azure::ask, aws::ask, google::ask] {
         let answer = answer.clone();
-        // Left behind at the deadline, and then ended by the client's own.
+        // Abandoned at the deadline; the client's own limit ends them later.
         thread::spawn(move || {
             if let Some(instance) = ask(&Client::new(address, deadline)) {
-                // Another one may have been first.
+                // Another one may have answered first.
                 let _ = answer.send(instance);
             }
         });
@@ -61,15 +61,14 @@ fn within(address: SocketAddr, limit: Duration) -> Option<CloudInstance> {
     answers.recv_timeout(deadline.saturating_duration_since(Instant::now())).ok()
 }
 
-// A request to a metadata service, held to a limit of time and size; and what is believed of an
-// answer.
+// A request to a metadata service with limits of time and size, and the checks of its answer.
 
-/// The longest answer that is read: what is asked for has a few kilobytes.
+/// Longest answer that is read: the requested data has a few kilobytes.
 const LONGEST_BYTES: u64 = 64 << 10;
 /// The status of an answer.
 const WELL: u16 = 200;
 
-/// What a service wants to see in a request.
+/// A header that a service requires.
 #[derive(Clone, Copy)]
 struct Header<'a> {
     name: &'a str,
@@ -86,7 +85,7 @@ struct Client {
 impl Client {
     fn new(address: SocketAddr, deadline: Instant) -> Self {
         let config = Agent::config_builder()
-            // The service is this machine's; a proxy would tell of the proxy's.
+            // The service belongs to this machine; a proxy would return that of the proxy.
             .proxy(None)
             .max_redirects(0)
             .http_status_as_error(false)
@@ -95,17 +94,17 @@ impl Client {
         Self { agent: config.into(), address, deadline }
     }
 
-    /// The answer to GET, if it is one: text, and with status 200.
+    /// The answer to GET, if it is text with status 200.
     fn get(&self, path: &str, header: Header<'_>) -> Option<String> {
         self.answer(Method::GET, path, header)?.ok()
     }
 
-    /// The answer to PUT without content.
+    /// The answer to an empty PUT.
     fn put(&self, path: &str, header: Header<'_>) -> Option<String> {
         self.answer(Method::PUT, path, header)?.ok()
     }
 
-    /// The text of an answer; an error where its status is another: some refuse in words that help.
+    /// The text of an answer. Another status is an error, with its text: some refusals help.
     fn answer(
         &self,
         method: Method,
@@ -125,7 +124,7 @@ impl Client {
     }
 }
 
-/// A name as clouds give them, and not just any text that some server answers with.
+/// A name in the format of clouds, and not just any text from some server.
 fn word(text: &str) -> Option<String> {
     const LONGEST: usize = 64;
     let text = text.trim();

@@ -1,5 +1,5 @@
-//! Network interfaces and their queueing disciplines: what `ip -s link` and `tc -s qdisc` show, asked
-//! of the kernel without a program in between.
+//! Network interfaces and their queueing disciplines, as in `ip -s link` and `tc -s qdisc`, read
+//! from the kernel without running a program.
 
 use std::net::IpAddr;
 use std::{array, io};
@@ -37,12 +37,12 @@ const QDISC_BYTES: usize = 20;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct InterfaceStats {
     pub name: String,
-    /// Whether what leaves it arrives at it.
+    /// Whether packets sent on it arrive at it.
     pub is_loopback: bool,
     pub counters: [u64; INTERFACE_COUNTERS],
-    /// Its queueing disciplines that count, in the kernel's order.
+    /// Its queueing disciplines with counters, in the kernel's order.
     pub qdiscs: Vec<QdiscStats>,
-    /// The kernel's number of it.
+    /// Its index in the kernel.
     pub index: u32,
 }
 
@@ -51,31 +51,31 @@ pub struct InterfaceStats {
 pub struct QdiscStats {
     /// Its kind, e.g. `tbf`.
     pub kind: String,
-    /// Which one it is, as `tc` says it: its handle, such as `1:`; of those without one `root`, or the
-    /// class in which it is, such as `:2`.
+    /// Its position, in `tc` notation: its handle, such as `1:`. Without a handle, `root` or its
+    /// class, such as `:2`.
     pub place: String,
     pub counters: [u64; QDISC_COUNTERS],
 }
 
-/// Reads the interfaces of a network namespace, again and again.
+/// Reads the interfaces of a network namespace repeatedly.
 #[derive(Debug)]
 pub struct InterfaceMeter {
     netlink: Netlink,
-    /// `None`: those that are up, but for the loopback one.
+    /// `None`: all that are up, except loopback.
     only: Option<u32>,
 }
 
 impl InterfaceMeter {
-    /// All interfaces in the namespace of the calling thread that are up, but for the loopback one.
+    /// All interfaces in the namespace of the calling thread that are up, except loopback.
     ///
     /// # Errors
-    /// Those of the socket.
+    /// Errors of the socket.
     pub fn of_namespace() -> io::Result<Self> {
         Ok(Self { netlink: Netlink::open()?, only: None })
     }
 
-    /// The interface by which packets leave for an address; for one of this machine's own that is the
-    /// loopback interface.
+    /// The interface through which packets to an address leave; for an address of this machine,
+    /// loopback.
     ///
     /// # Errors
     /// If there is no route.
@@ -96,10 +96,10 @@ impl InterfaceMeter {
         }
     }
 
-    /// All of them now, those at the bottom first.
+    /// All of them now, lowest first.
     ///
     /// # Errors
-    /// Those of the kernel.
+    /// Errors of the kernel.
     pub fn read(&mut self) -> io::Result<Vec<InterfaceStats>> {
         let mut found = Vec::new();
         let only = self.only;
@@ -134,7 +134,7 @@ fn interface(message: &[u8]) -> Option<(InterfaceStats, u32)> {
     for (kind, value) in attributes(message.get(LINK_BYTES..)?) {
         match kind {
             IFLA_IFNAME => found.name = text(value),
-            // They begin with those that are kept, in a record's order.
+            // They begin with those to keep, in the order of a record.
             IFLA_STATS64 => {
                 found.counters = array::from_fn(|place| u64_at(value, 8 * place).unwrap_or(0));
             }
@@ -145,7 +145,7 @@ fn interface(message: &[u8]) -> Option<(InterfaceStats, u32)> {
 }
 
 /// A queueing discipline with the index of its interface, from a message `RTM_NEWQDISC`. `None` for
-/// `noqueue`, which is there to say that there is none.
+/// `noqueue`, which stands for no queueing discipline.
 fn qdisc(message: &[u8]) -> Option<(u32, QdiscStats)> {
     let [index, handle, parent] = [4, 8, 12].map(|at| u32_at(message, at));
     let place = match (handle?, parent?) {
@@ -164,7 +164,7 @@ fn qdisc(message: &[u8]) -> Option<(u32, QdiscStats)> {
     (found.kind != "noqueue").then_some((index?, found))
 }
 
-/// What a queueing discipline counts, in a record's order.
+/// The counters of a queueing discipline, in the order of a record.
 fn let_through(stats: &[u8]) -> [u64; QDISC_COUNTERS] {
     let mut counters = [0; QDISC_COUNTERS];
     let [bytes, packets, counted @ ..] = &mut counters;
@@ -175,9 +175,9 @@ fn let_through(stats: &[u8]) -> [u64; QDISC_COUNTERS] {
                 *bytes = u64_at(value, 0).unwrap_or(0);
                 *packets = (*packets).max(at(2));
             }
-            // Comes where 32 bits are too few.
+            // Present if 32 bits are not enough.
             TCA_STATS_PKT64 => *packets = u64_at(value, 0).unwrap_or(*packets),
-            // `qlen`, `backlog`, `drops`, `requeues`, `overlimits` as the kernel has them.
+            // `qlen`, `backlog`, `drops`, `requeues`, `overlimits` in the kernel's order.
             TCA_STATS_QUEUE => *counted = [2, 4, 3, 1, 0].map(at),
             _ => {}
         }
@@ -185,7 +185,7 @@ fn let_through(stats: &[u8]) -> [u64; QDISC_COUNTERS] {
     counters
 }
 
-/// A text with its end.
+/// A text with its terminating NUL.
 fn text(value: &[u8]) -> String {
     let end = value.iter().position(|byte| *byte == 0).unwrap_or(value.len());
     String::from_utf8_lossy(&value[..end]).into_owned()

@@ -1,4 +1,4 @@
-//! The files behind the counters of a trial, opened once and read again and again.
+//! The files behind the counters of a trial, opened once and read repeatedly.
 
 use std::fs::File;
 use std::io;
@@ -14,16 +14,16 @@ use super::plain::{
 };
 use crate::cgroup::cpu_quota;
 
-/// Room for a whole file of most machines; grows where that is too small.
+/// Room for a whole file on most machines; grows if needed.
 const ROOM_BYTES: usize = 64 << 10;
-/// No file of `/proc` that is read here is longer on any machine known; a file that never ends must
-/// not fill the memory.
+/// No known machine has a longer `/proc` file among those read here. A file that never ends must
+/// not fill memory.
 const MOST_BYTES: usize = 64 << 20;
 
-/// Everything that is read at one instant. `None`: this system does not tell.
+/// All readings at one instant. `None`: this system does not report it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reading {
-    /// One per device asked for; `None` while it is not there.
+    /// One per requested device; `None` while it is missing.
     pub devices: Vec<Option<[u64; DISK_COUNTERS]>>,
     /// CPU time by mode, in ticks.
     pub cpu_ticks: Option<[u64; CPU_MODES]>,
@@ -31,13 +31,13 @@ pub struct Reading {
     pub pressure: [Option<Stall>; 3],
     /// Page faults and page cache.
     pub memory: Option<Memory>,
-    /// The NFS mounts asked for, as far as they are there.
+    /// The requested NFS mounts that exist.
     pub nfs: Vec<NfsMount>,
-    /// All NFS mounts together, if some were asked for.
+    /// All NFS mounts together, if any was requested.
     pub nfs_client: Option<NfsClient>,
     /// Time in which this process's group had used up its CPU quota, in microseconds.
     pub throttled_us: Option<u64>,
-    /// The interfaces that each of the meters given reads; none where that cannot be read.
+    /// The interfaces of each given meter; none if they cannot be read.
     pub interfaces: Vec<Vec<InterfaceStats>>,
 }
 
@@ -58,8 +58,8 @@ pub struct Meters {
 }
 
 impl Meters {
-    /// Opens what is needed for these devices (by the kernel's names) and NFS mounts, below `proc`,
-    /// which is `/proc`. What cannot be opened is not read.
+    /// Opens the files for these devices (by the kernel's names) and NFS mounts. `proc` is `/proc`.
+    /// Files that cannot be opened are skipped.
     pub fn open(proc: &Path, devices: Vec<String>, mount_points: Vec<PathBuf>) -> Self {
         let open = |name: &str| File::open(proc.join(name)).ok();
         Self {
@@ -83,7 +83,7 @@ impl Meters {
         Self { interfaces, ..self }
     }
 
-    /// Reads everything now, devices first.
+    /// Reads all counters now, devices first.
     pub fn read(&mut self) -> Reading {
         let (buffer, devices) = (&mut self.buffer, &self.devices);
         let mut reading = Reading {
@@ -109,7 +109,7 @@ impl Meters {
     }
 }
 
-/// What `parse` makes of the file, read anew from its start; `None` if it cannot be read.
+/// Applies `parse` to the file, reread from its start; `None` if it cannot be read.
 fn with_text<T>(
     file: Option<&File>,
     buffer: &mut Vec<u8>,
@@ -119,8 +119,8 @@ fn with_text<T>(
     Some(parse(&String::from_utf8_lossy(&buffer[..length])))
 }
 
-/// Files of `/proc` are made when they are read at offset 0, and go on consistently as long as
-/// each read starts where the one before ended.
+/// The kernel generates files of `/proc` when they are read at offset 0. They stay consistent as
+/// long as each read starts where the last one ended.
 fn read_again(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
     let mut length = 0;
     loop {
@@ -142,12 +142,12 @@ fn read_again(file: &File, buffer: &mut Vec<u8>) -> io::Result<usize> {
 // `/proc/diskstats`: one line per device, described in the kernel's
 // `Documentation/admin-guide/iostats.rst`.
 
-/// Fewest counters of a line: discards came with Linux 4.18, flushes with 5.5. Those that a kernel
-/// does not have are 0.
+/// Minimum number of counters in a line: discards came with Linux 4.18, flushes with 5.5. Missing
+/// counters are 0.
 const FEWEST: usize = 11;
 
-/// The counters of the devices called `names`, in their order; `None` for a device that has no
-/// line, or one not as documented.
+/// The counters of the devices called `names`, in that order. `None` for a device without a line in
+/// the documented format.
 pub fn disk_counters(text: &str, names: &[String]) -> Vec<Option<[u64; DISK_COUNTERS]>> {
     let mut found = vec![None; names.len()];
     for line in text.lines() {

@@ -1,5 +1,5 @@
-//! Counters of the kernel: one parser per file of `/proc` and kind of netlink message, and the files
-//! and sockets kept open to be read again and again.
+//! Kernel counters: one parser for each file of `/proc` and each type of netlink message, and the
+//! files and sockets that stay open to be read repeatedly.
 
 mod links;
 mod meters;

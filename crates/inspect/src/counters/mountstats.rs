@@ -10,13 +10,13 @@ use iotax_record::{NFS_COUNTERS, NFS_TRANSPORT_COUNTERS};
 use super::plain::figures;
 use crate::mounts::unescape;
 
-/// Fewest counters of an operation: errors came with Linux 5.3.
+/// Minimum number of counters of an operation: errors came with Linux 5.3.
 const FEWEST: usize = 8;
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct NfsMount {
     pub mount_point: PathBuf,
-    /// What is mounted: `server:/export`.
+    /// The source of the mount: `server:/export`.
     pub source: String,
     /// Seconds since it was mounted.
     pub age_s: Option<u64>,
@@ -32,18 +32,18 @@ pub struct NfsMount {
 pub struct NfsTransportStats {
     /// `tcp`, `rdma`, `udp`, `local`.
     pub protocol: String,
-    /// The most requests in flight on it that there were.
+    /// The highest number of requests in flight on it.
     pub most_slots: Option<u64>,
-    /// Its counters; only of `tcp` and `rdma`. The latter does not tell the last two.
+    /// Its counters, only for `tcp` and `rdma`. `rdma` lacks the last two.
     pub counters: Option<[u64; NFS_TRANSPORT_COUNTERS]>,
 }
 
-/// All NFS mounts; lines that are not as documented are skipped.
+/// All NFS mounts; lines that are not in the documented format are skipped.
 pub fn nfs_mounts(text: &str) -> Vec<NfsMount> {
     let mut mounts: Vec<NfsMount> = Vec::new();
-    // Whether the lines that follow are operations of the last of `mounts`.
+    // Whether the next lines are operations of the last of `mounts`.
     let mut in_operations = false;
-    // Whether they are of an NFS mount at all; most file systems have no lines below their first.
+    // Whether they belong to an NFS mount at all; most file systems have only a first line.
     let mut in_mount = false;
     for line in text.lines() {
         if let Some(device) = line.strip_prefix("device ") {
@@ -83,7 +83,7 @@ fn mount(line: &str) -> Option<NfsMount> {
     })
 }
 
-/// `tcp 0 0 2 0 0 61 61 0 63 0 2 0 0`; where what stands is the transport's own matter:
+/// `tcp 0 0 2 0 0 61 61 0 63 0 2 0 0`; the meaning of the figures depends on the transport:
 /// `xs_tcp_print_stats` and its neighbours in the kernel's `net/sunrpc/xprtsock.c`, and
 /// `xprt_rdma_print_stats`.
 fn transport(line: &str) -> Option<NfsTransportStats> {

@@ -1,5 +1,5 @@
-//! Questions to the kernel's rtnetlink, of the network namespace in which the socket was made. Numbers
-//! are those of `linux/netlink.h`.
+//! Requests to the kernel's rtnetlink, for the network namespace in which the socket was created.
+//! Numbers are those of `linux/netlink.h`.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -12,15 +12,15 @@ const NLM_F_REQUEST: u16 = 1;
 const NLM_F_DUMP: u16 = 0x300;
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
-/// Length (4 bytes), type (2), flags (2), number of the question (4), port (4).
+/// Length (4 bytes), type (2), flags (2), number of the request (4), port (4).
 const HEADER_BYTES: usize = 16;
-/// Messages and attributes begin at multiples of it.
+/// Messages and attributes begin at multiples of this.
 const ALIGNED_TO: usize = 4;
 
-/// The kernel puts no more into one datagram of an answer.
+/// Largest datagram that the kernel sends in an answer.
 const ROOM_BYTES: usize = 32 << 10;
 
-/// A socket for questions.
+/// A socket for requests.
 #[derive(Debug)]
 pub(super) struct Netlink {
     socket: OwnedFd,
@@ -29,7 +29,7 @@ pub(super) struct Netlink {
 }
 
 impl Netlink {
-    /// In the namespace of the calling thread.
+    /// Opens it in the namespace of the calling thread.
     pub(super) fn open() -> io::Result<Self> {
         // `NETLINK_ROUTE` is protocol 0.
         let socket =
@@ -37,7 +37,8 @@ impl Netlink {
         Ok(Self { socket, asked: 0, buffer: vec![0; ROOM_BYTES] })
     }
 
-    /// Asks for all there are of a kind; each message of the answer goes to `take`, without its header.
+    /// Requests all objects of a type; passes each message of the answer to `take`, without its
+    /// header.
     pub(super) fn dump(
         &mut self,
         question: Question,
@@ -54,7 +55,7 @@ impl Netlink {
         }
     }
 
-    /// Asks for one thing; the message that answers, without its header.
+    /// Requests one object; returns the message of the answer, without its header.
     pub(super) fn get(&mut self, question: Question) -> io::Result<Vec<u8>> {
         self.ask(question, 0)?;
         let first = self.answer()?.next();
@@ -73,8 +74,8 @@ impl Netlink {
         Ok(())
     }
 
-    /// The next datagram of the answer; `None` is the end of it. Answers to earlier questions, whose
-    /// end was not waited for, are left out.
+    /// The next datagram of the answer; `None` at its end. Skips answers to earlier requests that
+    /// were not read to their end.
     fn answer(&mut self) -> io::Result<impl Iterator<Item = io::Result<Option<&[u8]>>>> {
         let (length, _) = recv(&self.socket, &mut self.buffer[..], RecvFlags::empty())?;
         let asked = self.asked;
@@ -87,11 +88,11 @@ impl Netlink {
     }
 }
 
-/// A type of message, and what follows its header.
+/// A message type, and the content after its header.
 pub(super) type Question = (u16, Vec<u8>);
 
-/// Of each message of a datagram the number of its question, its type, and what follows its header.
-/// What is cut short ends them.
+/// For each message of a datagram: the number of its request, its type, and its content. A
+/// truncated message ends the list.
 fn messages(mut rest: &[u8]) -> impl Iterator<Item = (u32, u16, &[u8])> {
     std::iter::from_fn(move || {
         let length = u32_at(rest, 0)? as usize;
@@ -101,9 +102,9 @@ fn messages(mut rest: &[u8]) -> impl Iterator<Item = (u32, u16, &[u8])> {
     })
 }
 
-/// The attributes at the end of a message, with their types. What is cut short ends them.
+/// The attributes at the end of a message, with their types. A truncated attribute ends the list.
 pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
-    /// Says of a type how its value is written, which is known anyway.
+    /// A flag in the type for the format of its value, which is known anyway.
     const FLAGS: u16 = 0xc000;
     std::iter::from_fn(move || {
         let length = usize::from(u16_at(rest, 0)?);
@@ -113,7 +114,7 @@ pub(super) fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> 
     })
 }
 
-/// An attribute as it is sent.
+/// An attribute in wire format.
 pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     let length = u16::try_from(4 + value.len()).expect("values are short");
     let mut bytes = [length, kind].map(u16::to_ne_bytes).concat();
@@ -122,7 +123,7 @@ pub(super) fn attribute(kind: u16, value: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// What the kernel says that is wrong with a question: the number of an error, below 0.
+/// The kernel's error for a request: a negative error number.
 fn refusal(payload: &[u8]) -> io::Error {
     match u32_at(payload, 0) {
         Some(code) => io::Error::from_raw_os_error(code.cast_signed().wrapping_neg()),

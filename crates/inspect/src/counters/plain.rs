@@ -1,16 +1,16 @@
-//! Files of `/proc` that hold one fact per line: `stat`, `pressure/*`, `vmstat`, `net/rpc/nfs`.
+//! Files of `/proc` with one fact per line: `stat`, `pressure/*`, `vmstat`, `net/rpc/nfs`.
 
 use iotax_record::CPU_MODES;
 
 /// CPU time of the whole machine by mode, in ticks: the first line of `/proc/stat`. Modes that a
-/// kernel does not have are 0; four of them every kernel has.
+/// kernel lacks are 0; every kernel has four of them.
 pub fn cpu_ticks(text: &str) -> Option<[u64; CPU_MODES]> {
     let line = text.lines().next()?.strip_prefix("cpu ")?;
     figures(line.split_ascii_whitespace(), 4)
 }
 
-/// The first figures of a line, of which some kernels have fewer, but none less than `fewest`: the
-/// others are 0.
+/// The first figures of a line. Some kernels have fewer, but none less than `fewest`; missing
+/// figures are 0.
 pub(super) fn figures<'a, const N: usize>(
     words: impl Iterator<Item = &'a str>,
     fewest: usize,
@@ -19,13 +19,12 @@ pub(super) fn figures<'a, const N: usize>(
     (read.len() >= fewest).then(|| std::array::from_fn(|at| read.get(at).copied().unwrap_or(0)))
 }
 
-/// Time in which tasks waited, in microseconds since the start of the machine.
+/// Time in which tasks waited, in microseconds since boot.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Stall {
     /// At least one task waited.
     pub some_us: u64,
-    /// All tasks that were not idle waited; 0 for the CPU before Linux 5.13, which has no such
-    /// line.
+    /// All tasks that were not idle waited; 0 for the CPU before Linux 5.13, which lacks this line.
     pub full_us: u64,
 }
 
@@ -42,18 +41,18 @@ pub fn stall(text: &str) -> Option<Stall> {
 /// Page faults and the page cache, in pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Memory {
-    /// Faults that waited for a device, since the start of the machine.
+    /// Faults that waited for a device, since boot.
     pub major_faults: u64,
     /// Waiting to be written.
     pub dirty_pages: u64,
     /// Being written.
     pub writeback_pages: u64,
-    /// Of files and block devices.
+    /// Page cache of files and block devices.
     pub cached_pages: u64,
-    /// Waiting to be written when writers must wait, too; 0 if this kernel does not tell.
+    /// Number of dirty pages at which writers must wait; 0 if this kernel does not report it.
     pub dirty_threshold_pages: u64,
-    /// Of files, thrown out and soon read again, since the start of the machine; 0 if this kernel
-    /// does not tell.
+    /// File pages that were evicted and soon read again, since boot; 0 if this kernel does not
+    /// report it.
     pub file_refaults: u64,
 }
 
@@ -61,7 +60,7 @@ pub struct Memory {
 pub fn memory(text: &str) -> Option<Memory> {
     let of = |name| counter(text, name);
     Some(Memory {
-        // The first four are in every kernel.
+        // Every kernel has the first four.
         major_faults: of("pgmajfault")?,
         dirty_pages: of("nr_dirty")?,
         writeback_pages: of("nr_writeback")?,
@@ -73,13 +72,13 @@ pub fn memory(text: &str) -> Option<Memory> {
     })
 }
 
-/// What all NFS mounts of this machine did together.
+/// Totals of all NFS mounts of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct NfsClient {
     pub calls: u64,
-    /// Calls sent again.
+    /// Calls that were resent.
     pub retransmissions: u64,
-    /// Credentials looked at: for each call, and again where a server refused one.
+    /// Credential checks: one for each call, and another if a server refused it.
     pub credentials: u64,
 }
 
@@ -98,7 +97,8 @@ pub(crate) fn throttled_us(text: &str) -> Option<u64> {
     counter(text, "throttled_usec").or_else(|| Some(counter(text, "throttled_time")? / 1000))
 }
 
-/// The figure of a line `NAME FIGURE`, as `/proc/vmstat` and the `*.stat` of control groups have it.
+/// The figure of a line `NAME FIGURE`, the format of `/proc/vmstat` and the `*.stat` files of
+/// control groups.
 pub(crate) fn counter(text: &str, name: &str) -> Option<u64> {
     let value = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '))?;
     value.trim().parse().ok()

@@ -35,14 +35,14 @@ pub(super) fn confidential(
     };
     if swiotlb.is_none() {
         unseen.push(Unseen::new(
-            "how full the pool of bounce buffers has been",
+            "peak use of the bounce buffer pool",
             "as root: cat /sys/kernel/debug/swiotlb/io_tlb_used_hiwater",
         ));
     }
     let log = log(&root.join("dev/kmsg"));
     if log.is_none() {
         unseen.push(Unseen::new(
-            "what the kernel's log says of bounce buffers",
+            "kernel log messages about bounce buffers",
             "as root: dmesg | grep -i -e swiotlb -e bounce",
         ));
     }

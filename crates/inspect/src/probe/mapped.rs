@@ -36,7 +36,7 @@ pub(super) fn fill<'a>(
         let Some(mapping) = &mut device.mapping else { continue };
         let targets = table(tables.as_deref().unwrap_or_default(), &mapping.name, &versions);
         if targets.is_empty() {
-            let what = format!("the table of {}, {}", device.name, mapping.name);
+            let what = format!("the table of {} ({})", device.name, mapping.name);
             unseen.push(Unseen::new(what, format!("as root: dmsetup table {}", mapping.name)));
         } else {
             mapping.targets = Some(targets);
@@ -185,7 +185,7 @@ other: 0 8 default-key c0ffee 0 8:16 0
         assert_eq!((targets, unseen.len()), (Some(of("luks-1")), 0));
         let (targets, unseen) = filled(&Programs::new(&[], PATIENT));
         assert_eq!(targets, None);
-        assert_eq!(unseen[0].what, "the table of dm-0, luks-1");
+        assert_eq!(unseen[0].what, "the table of dm-0 (luks-1)");
         assert_eq!(unseen[0].how, "as root: dmsetup table luks-1");
     }
 

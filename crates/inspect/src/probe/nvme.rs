@@ -3,7 +3,7 @@
 //!
 //! The call itself has not been tried on such a controller; what comes back is checked by those who
 //! ask for it.
-#![expect(unsafe_code, reason = "the one call here that Rust has no safe words for")]
+#![expect(unsafe_code, reason = "the only call here without a safe Rust wrapper")]
 
 use std::fs::File;
 use std::path::Path;
@@ -89,7 +89,7 @@ pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &m
         device.ebs = page.and_then(|page| counters(&page));
         // Volumes of the first Nitro instances do not tell root either.
         if device.ebs.is_none() && !rustix::process::geteuid().is_root() {
-            let what = format!("how long {} was held at the limits of EBS", device.name);
+            let what = format!("how long {} exceeded its EBS limits", device.name);
             unseen.push(Unseen::new(what, "as root: iotax doctor"));
         }
     }

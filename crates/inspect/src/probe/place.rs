@@ -116,10 +116,10 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
         let remote = remote(mounts, path);
         if let Some(mount) = remote.filter(|mount| silent.contains(&mount.id)) {
             let at = mount.mount_point.display();
-            return problem(format!("not looked at: what serves {at} did not answer before"));
+            return problem(format!("not inspected: the server of {at} did not respond before"));
         }
         if started.elapsed() >= PATHS_LIMIT {
-            return problem("not looked at: those before it took too long to answer".to_owned());
+            return problem("not inspected: earlier paths took too long to respond".to_owned());
         }
         match stack.path(path) {
             Ok(Some(top)) => {
@@ -128,10 +128,10 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
                 let told = within(PATH_LIMIT, move || place(&asked));
                 PathSeen { top: Some(top), ..told.unwrap_or_else(|| named(path)) }
             }
-            Ok(None) => problem("neither a mount nor a device is known to hold it".to_owned()),
+            Ok(None) => problem("no mount or device was found for this path".to_owned()),
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 silent.extend(remote.map(|mount| mount.id));
-                problem("no answer within a second: what serves it may be gone".to_owned())
+                problem("no response within a second: its server may be gone".to_owned())
             }
             Err(error) => problem(error.to_string()),
         }

@@ -20,14 +20,14 @@ pub(super) fn fill(
     if let Some(told) = programs.output("ethtool", &["-k", &name]) {
         interface.offloads = offloads(&told);
     } else {
-        let what = format!("what {name} does for many packets at once");
-        unseen.push(Unseen { what, how: format!("with ethtool: ethtool -k {name}") });
+        let what = format!("offloads of {name}");
+        unseen.push(Unseen { what, how: format!("needs ethtool: ethtool -k {name}") });
     }
     // Most virtual interfaces have none, which is no secret.
     interface.ring = programs.output("ethtool", &["-g", &name]).and_then(|told| ring(&told));
     let Some(directory) = directory(&name, hardware) else {
         let what = format!("driver and speed of {name}");
-        unseen.push(Unseen::new(what, "with a /sys of this network namespace: iotax doctor"));
+        unseen.push(Unseen::new(what, "needs a /sys of this network namespace: iotax doctor"));
         return;
     };
     let device = fs::canonicalize(directory.join("device/driver"));

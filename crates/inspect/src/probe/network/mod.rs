@@ -75,7 +75,7 @@ impl<'a> Network<'a> {
     /// Reads for the first time.
     pub(super) fn begin(programs: Programs<'a>, unseen: &mut Vec<Unseen>) -> Self {
         let links = link::links(&programs).unwrap_or_else(|| {
-            unseen.push(Unseen::new("network interfaces", "with iproute2: ip -d -s link"));
+            unseen.push(Unseen::new("network interfaces", "needs iproute2: ip -d -s link"));
             Links::default()
         });
         Self { programs, softnet: kernel::softnet(), links }
@@ -90,7 +90,7 @@ impl<'a> Network<'a> {
     ) -> (Vec<PathSeen>, Vec<Node>) {
         let qdiscs = qdisc::qdiscs(&self.programs);
         if qdiscs.is_none() && !self.links.is_empty() {
-            unseen.push(Unseen::new("queueing disciplines", "with iproute2: tc -s qdisc"));
+            unseen.push(Unseen::new("queueing disciplines", "needs iproute2: tc -s qdisc"));
         }
         let (programs, links) = (&self.programs, &self.links);
         let mut draft = Draft { programs, links, qdiscs, nodes: Vec::new(), unseen };
@@ -131,7 +131,8 @@ impl Draft<'_> {
                 };
                 let top = self.interface(name);
                 let there = || self.links.names().collect::<Vec<_>>().join(", ");
-                let problem = || format!("no such interface here: there are {}", there());
+                let problem =
+                    || format!("no such interface; this network namespace has {}", there());
                 PathSeen { top, problem: top.is_none().then(problem), ..path }
             }
             NetworkSubject::Peer { name, host, is_for_ssh } => {
@@ -226,7 +227,7 @@ fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAd
         Some(Ok(Some(address))) => Ok(address),
         Some(Ok(None)) => Err(format!("{name} has no address")),
         Some(Err(error)) => Err(format!("{name} has no address: {error}")),
-        None => Err(format!("{name}: no address within a second: give the address itself")),
+        None => Err(format!("{name} did not resolve within a second; give its address instead")),
     }
 }
 
@@ -234,10 +235,10 @@ fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAd
 fn route(to: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Result<Way, String> {
     let destination = to.to_string();
     let Some(told) = programs.output("ip", &["-j", "route", "get", &destination]) else {
-        return Err(format!("no route to {destination}: ip route get {destination}"));
+        return Err(format!("no route to {destination}; check `ip route get {destination}`"));
     };
     let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
-        return Err(format!("ip route get {destination} tells nothing that is understood"));
+        return Err(format!("cannot parse the output of `ip route get {destination}`"));
     };
     let route = Route {
         ipsec: has_policy(to, &destination, programs, unseen),
@@ -301,8 +302,9 @@ fn tunnel_of(
 /// The first peer's address.
 fn endpoint(name: &str, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Option<IpAddr> {
     let Some(told) = programs.output("wg", &["show", name, "endpoints"]) else {
-        let what = format!("the far end of {name}, and through which interface it is reached");
-        unseen.push(Unseen { what, how: format!("as root, with wireguard-tools: wg show {name}") });
+        let what = format!("the far end of {name}, and the interface to it");
+        unseen
+            .push(Unseen { what, how: format!("needs root and wireguard-tools: wg show {name}") });
         return None;
     };
     first_endpoint(&told)

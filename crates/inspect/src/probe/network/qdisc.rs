@@ -39,7 +39,7 @@ enum Rate {
     Netem {
         rate: f64,
     },
-    #[expect(dead_code, reason = "other kinds have words there")]
+    #[expect(dead_code, reason = "other kinds have strings there")]
     Other(serde_json::Value),
 }
 

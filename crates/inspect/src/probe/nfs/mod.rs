@@ -106,7 +106,7 @@ pub(in crate::probe) fn has_policy(
 ) -> Option<bool> {
     let policies = programs.output("ip", &["xfrm", "policy"]);
     if policies.is_none() {
-        let what = format!("whether IPsec encrypts the way to {name}");
+        let what = format!("whether IPsec encrypts the path to {name}");
         unseen.push(Unseen { what, how: "as root: ip xfrm policy".to_owned() });
     }
     policies.map(|policies| is_covered(&policies, server))

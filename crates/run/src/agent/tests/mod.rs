@@ -74,7 +74,7 @@ fn an_agent_looks_at_paths_without_arms() {
         panic!()
     };
     assert_eq!(fault, Fault::Environment);
-    assert_eq!(error, format!("/: it is not found below {}", path.display()));
+    assert_eq!(error, format!("/: not found below {}", path.display()));
 }
 
 #[test]
