@@ -18,7 +18,7 @@
 //! | `root` | another root directory, and the names of paths there |
 //! | `probe` | everything that `iotax doctor` uses: the record's `Machine` |
 //! | `programs` | which programs use CPU and I/O |
-//! | `counters` | what the kernel counts: devices, CPUs, pressure, memory, NFS, network interfaces |
+//! | `counters` | kernel counters: devices, CPUs, pressure, memory, NFS, network interfaces |
 #![deny(unsafe_code)]
 
 mod block;

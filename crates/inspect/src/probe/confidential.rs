@@ -1,5 +1,5 @@
-//! Whether this machine's memory is hidden from its host, and the bounce buffers that then stand
-//! between it and its devices.
+//! Detects whether this machine's memory is hidden from its host, and reads the state of the bounce
+//! buffers between it and its devices.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Read};
@@ -15,15 +15,15 @@ use crate::machine::{Cpuinfo, has_flag};
 
 /// `IO_TLB_SIZE`, the size of a slot.
 const SLOT_BYTES: u64 = 1 << 11;
-/// The longest record of the kernel's log, and more records than it holds.
+/// The longest record of the kernel log, and more records than it can hold.
 const RECORD_BYTES: usize = 8 << 10;
 const MOST_RECORDS: usize = 100_000;
-/// Lines of the log that are kept.
+/// Largest number of log lines to keep.
 const MOST_LINES: usize = 20;
-/// Of lines that are about bounce buffers, in lower case.
+/// Words in lines about bounce buffers, in lower case.
 const WORDS: [&str; 4] = ["swiotlb", "memory encryption", "bounce buffer", "bounce-buffer"];
 
-/// Of the system with this root. The log and the pool's use matter only where memory is hidden.
+/// Reads the system with this root. The log and the pool's use matter only if memory is hidden.
 pub(super) fn confidential(
     root: &Path,
     cloud: Option<&CloudInstance>,
@@ -49,7 +49,7 @@ pub(super) fn confidential(
     Confidential { kind: Some(kind), seen_in: Some(seen_in), swiotlb, log: log.unwrap_or_default() }
 }
 
-/// What kind, and where that was seen.
+/// The type, and where it was found.
 fn kind(root: &Path) -> Option<(String, String)> {
     let told = |kind: &str, path: &str| Some((kind.to_owned(), format!("/{path}")));
     for (path, kind) in
@@ -73,7 +73,7 @@ fn kind(root: &Path) -> Option<(String, String)> {
         .and_then(|kind| told(kind, cpuinfo))
 }
 
-/// Hosts have the flags of SEV, too: there they say what guests could have.
+/// Hosts have the SEV flags, too: there they show what guests could have.
 fn by_flags(cpuinfo: &str) -> Option<&'static str> {
     let flags = Cpuinfo::parse(cpuinfo).flags?;
     let kinds =
@@ -82,7 +82,7 @@ fn by_flags(cpuinfo: &str) -> Option<&'static str> {
     found.filter(|_| has_flag(&flags, "hypervisor")).map(|(_, kind)| *kind)
 }
 
-/// Where a paravisor hides it from the guest, the cloud still tells.
+/// If a paravisor hides it from the guest, the cloud still reports it.
 fn by_cloud(cloud: &CloudInstance) -> Option<(String, String)> {
     let security = cloud.security_type.as_ref().filter(|kind| *kind == "ConfidentialVM")?;
     Some((security.clone(), format!("securityProfile.securityType in {}'s metadata", cloud.cloud)))
@@ -97,7 +97,7 @@ fn swiotlb(directory: &Path) -> Option<Swiotlb> {
     })
 }
 
-/// The lines about bounce buffers; `None` if the log may not be read.
+/// The lines about bounce buffers; `None` if this user may not read the log.
 fn log(path: &Path) -> Option<Vec<String>> {
     let flags = i32::try_from(OFlags::NONBLOCK.bits()).expect("open flags fit in an int");
     let mut log = OpenOptions::new().read(true).custom_flags(flags).open(path).ok()?;
@@ -105,9 +105,9 @@ fn log(path: &Path) -> Option<Vec<String>> {
     for _ in 0..MOST_RECORDS {
         match record(&mut log) {
             Ok(record) => lines.extend(message(&record).map(str::to_owned)),
-            // Overwritten while it was read: the next one is there.
+            // Overwritten during the read; the next record is there.
             Err(error) if error.kind() == ErrorKind::BrokenPipe => {}
-            // No more so far.
+            // No more records so far.
             Err(_) => break,
         }
         if lines.len() == MOST_LINES {
@@ -117,7 +117,7 @@ fn log(path: &Path) -> Option<Vec<String>> {
     Some(lines)
 }
 
-/// One record: each read gives one.
+/// One record: each read returns one.
 fn record(log: &mut File) -> std::io::Result<String> {
     let mut record = vec![0; RECORD_BYTES];
     let length = log.read(&mut record)?;
@@ -127,7 +127,8 @@ fn record(log: &mut File) -> std::io::Result<String> {
     Ok(String::from_utf8_lossy(&record[..length]).into_owned())
 }
 
-/// The text of `6,339,5140900,-;TEXT` with lines of keys below it, if it is about bounce buffers.
+/// The text of `6,339,5140900,-;TEXT`, which has lines of keys below it, if it is about bounce
+/// buffers.
 fn message(record: &str) -> Option<&str> {
     let (_, text) = record.lines().next()?.split_once(';')?;
     let lower = text.to_lowercase();

@@ -1,4 +1,4 @@
-//! A block device: what it is, how it is attached, and what its driver says.
+//! A block device: its type, its bus, and what its driver reports.
 
 use std::fs;
 use std::path::Path;
@@ -12,8 +12,8 @@ use crate::stack::device_name;
 /// `VIRTIO_F_ACCESS_PLATFORM`: the device sees memory as other devices do, through their rules.
 const ACCESS_PLATFORM_BIT: usize = 33;
 
-/// The device with this directory in sysfs, without links. A partition has no queue of its own:
-/// its disk stands below it.
+/// The device with this directory in sysfs, without links. A partition has no queue; its disk is
+/// the layer below it.
 pub(super) fn device(node: &Path, interrupts: &str) -> Device {
     let name = device_name(node);
     let kind = kind(node, &name);
@@ -34,7 +34,7 @@ pub(super) fn device(node: &Path, interrupts: &str) -> Device {
     device.loop_file = loop_file(node);
     device.raid_level = text_in(&node.join("md/level"));
     device.raid = raid(node);
-    // Levels without stripes say 0.
+    // Levels without stripes report 0.
     device.stripe_bytes = number_in(&node.join("md/chunk_size")).filter(|bytes| *bytes > 0);
     device.virtio_access_platform = node
         .ancestors()
@@ -74,8 +74,8 @@ fn is_numbered(path: &Path, word: &str) -> bool {
         .is_some_and(|rest| !rest.is_empty() && rest.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// The bus that the disk itself is on. An `NVMe` disk's is its class: it stands below a controller,
-/// or below the subsystem of several.
+/// The bus of the disk itself. For an `NVMe` disk, it is its class: the disk is below a controller,
+/// or below a subsystem of several controllers.
 fn transport(node: &Path) -> Option<String> {
     let bus = file_name(&fs::canonicalize(node.join("device/subsystem")).ok()?)?;
     Some(if bus.starts_with("nvme") { "nvme".to_owned() } else { bus })
@@ -94,12 +94,12 @@ fn loop_file(node: &Path) -> Option<LoopFile> {
     Some(LoopFile { path: path.trim_end_matches('\n').to_owned(), is_direct })
 }
 
-/// Bit 33 of the features, which are written from bit 0 on, a character each.
+/// Bit 33 of the features, which are written as one character per bit, bit 0 first.
 fn access_platform(features: &str) -> Option<bool> {
     features.as_bytes().get(ACCESS_PLATFORM_BIT).map(|bit| *bit == b'1')
 }
 
-/// The settings of the queue of a disk: `/sys/block/NAME/queue`, described in the kernel's
+/// The queue settings of a disk: `/sys/block/NAME/queue`, described in the kernel's
 /// `Documentation/ABI/stable/sysfs-block`.
 fn queue(disk: &Path) -> Queue {
     let queue = disk.join("queue");
@@ -137,7 +137,7 @@ fn chosen(text: &str) -> Option<String> {
     (!word.is_empty()).then(|| word.to_owned())
 }
 
-/// How a software RAID is doing: `/sys/block/mdN/md/`, described in the kernel's
+/// The state of a software RAID: `/sys/block/mdN/md/`, described in the kernel's
 /// `Documentation/admin-guide/md.rst`.
 fn raid(node: &Path) -> Option<RaidSeen> {
     let md = node.join("md");

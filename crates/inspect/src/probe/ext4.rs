@@ -1,5 +1,5 @@
-//! Features of an ext4 file system, as its superblock has them. They stand in no file that an
-//! ordinary user may read.
+//! Features of an ext4 file system, from its superblock. No file that ordinary users can read
+//! contains them.
 //!
 //! Sources: the kernel's `Documentation/filesystems/ext4/super.rst`; names as `dumpe2fs` prints
 //! them (`lib/e2p/feature.c` of e2fsprogs).
@@ -18,7 +18,7 @@ const MAGIC: u16 = 0xEF53;
 const MAGIC_AT: usize = 0x38;
 /// Three words of flags: `s_feature_compat`, `s_feature_incompat`, `s_feature_ro_compat`.
 const FEATURES_AT: usize = 0x5C;
-/// The block is in the page cache of a mounted file system; a device that fails would take long.
+/// The block is in the page cache of a mounted file system; a failing device would take long.
 const LIMIT: Duration = Duration::from_millis(200);
 
 /// Words, bits and names.
@@ -61,8 +61,8 @@ const NAMES: [(usize, u32, &str); 36] = [
     (2, 0x8000, "verity"),
 ];
 
-/// The features of the file system on the device at `path`; empty if it may not be read, or has
-/// another one.
+/// The features of the file system on the device at `path`; empty if this user may not read it, or
+/// if it has another file system.
 pub(super) fn features(path: &Path) -> Vec<String> {
     let path = path.to_owned();
     let superblock = within(LIMIT, move || {

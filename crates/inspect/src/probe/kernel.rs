@@ -1,5 +1,5 @@
-//! What the kernel tells of itself: settings of it and its modules (`/sys/module/*/parameters`, `/proc/sys`,
-//! `/proc/crypto`), counters that are read twice, memory, pressure and interrupts.
+//! Reads the kernel's state: its settings and those of its modules (`/sys/module/*/parameters`,
+//! `/proc/sys`, `/proc/crypto`), counters that are read twice, memory, pressure and interrupts.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -32,8 +32,8 @@ pub(super) fn settings(root: &Path) -> KernelSettings {
     }
 }
 
-/// The driver that the kernel takes for an algorithm: the one of highest priority. Algorithms are
-/// blocks of lines `key : value`, and some are there only for others to be built on.
+/// The driver that the kernel uses for an algorithm: the one with the highest priority. Algorithms
+/// are blocks of lines `key : value`; some are only building blocks for others.
 fn preferred(text: &str, algorithm: &str) -> Option<String> {
     let blocks = text.split("\n\n").filter_map(|block| {
         let value = |key: &str| {
@@ -49,7 +49,7 @@ fn preferred(text: &str, algorithm: &str) -> Option<String> {
     Some(best.1.to_owned())
 }
 
-// Counters that are read twice, so that an old trouble is told from one of now.
+// Counters that are read twice, to distinguish past problems from current ones.
 
 /// The first reading.
 pub(super) struct Watch {
@@ -81,7 +81,7 @@ impl Watch {
         Self { began: Instant::now(), first: Reading::now(has_nfs) }
     }
 
-    /// Reads again once `least` has passed, and tells how far the counters have come.
+    /// Reads again once `least` has passed, and reports how much the counters grew.
     pub(super) fn end<'a>(
         self,
         least: Duration,
@@ -143,7 +143,7 @@ fn writeback(settings: &Path) -> WritebackSettings {
     }
 }
 
-/// `/dev/sda2  partition  8388604  12  -2`, sizes in KiB, below a line of titles.
+/// `/dev/sda2  partition  8388604  12  -2`, sizes in KiB, below a header line.
 fn swaps(text: &str) -> Vec<Swap> {
     let swap = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -154,7 +154,7 @@ fn swaps(text: &str) -> Vec<Swap> {
     text.lines().skip(1).filter_map(swap).collect()
 }
 
-// Shares of time in which work waited: `/proc/pressure/*` and `*.pressure` of control groups,
+// Shares of time in which tasks waited: `/proc/pressure/*` and `*.pressure` of control groups,
 // described in the kernel's `Documentation/accounting/psi.rst`.
 
 /// `some avg10=0.00 avg60=0.00 avg300=0.00 total=0`, and the same for `full`.
@@ -172,10 +172,10 @@ pub(super) fn averages(text: &str) -> Option<PressureAverages> {
     })
 }
 
-// Which CPUs a device's interrupts come to: `/proc/interrupts`, described in proc(5).
+// Which CPUs handle a device's interrupts: `/proc/interrupts`, described in proc(5).
 
-/// Interrupts of a device's queues for each CPU, summed over its queues; empty if there are none
-/// of its own. `owner` is what the driver names them by: `nvme0` or `virtio3`.
+/// Interrupts of a device's queues for each CPU, summed over its queues; empty if it has none of
+/// its own. `owner` is the driver's name for them: `nvme0` or `virtio3`.
 pub(super) fn per_cpu(text: &str, owner: &str) -> Vec<u64> {
     let cpus = text.lines().next().map_or(0, |line| {
         line.split_ascii_whitespace().filter(|word| word.starts_with("CPU")).count()
@@ -282,7 +282,7 @@ internal     : no
         let counting = Watch::begin(true).end(least, std::iter::empty());
         assert!(counting.watched_ms >= Some(20));
         assert!(counting.up_s > Some(0));
-        // Kernels before 5.9 count anonymous pages and those of files together.
+        // Kernels before 5.9 count anonymous and file pages together.
         let text = fs::read_to_string("/proc/vmstat").unwrap();
         assert_eq!(
             counting.more_file_refaults.is_some(),

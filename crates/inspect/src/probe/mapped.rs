@@ -1,5 +1,5 @@
-//! Device mapper tables, by `dmsetup`: the kernel's own interface hands keys out with them, and the
-//! program leaves them away.
+//! Device mapper tables, from `dmsetup`. The kernel's own interface includes keys in them; the
+//! program leaves keys out.
 //!
 //! The lines of each target are described in the kernel's
 //! `Documentation/admin-guide/device-mapper/`.
@@ -8,18 +8,18 @@ use iotax_record::machine::{Crypt, Device, MappedTarget, Unseen};
 
 use super::programs::Programs;
 
-/// Where the table has no size of its own.
+/// Used if the table has no size.
 const SECTOR_BYTES: u32 = 512;
-/// Kinds whose parameters hold nothing secret, so that they may be kept as they are.
+/// Types whose parameters contain nothing secret and are kept as they are.
 const PLAIN_KINDS: [&str; 19] = [
     "linear", "striped", "mirror", "raid", "thin", "thin-pool", "snapshot", "snapshot-origin",
     "snapshot-merge", "cache", "writecache", "multipath", "verity", "zero", "error", "delay",
     "flakey", "era", "vdo",
 ];
-/// Options of `integrity` in which a key may follow the algorithm.
+/// Options of `integrity` that can have a key after the algorithm.
 const KEYED_OPTIONS: [&str; 3] = ["internal_hash", "journal_crypt", "journal_mac"];
 
-/// Reads the tables of `devices`, those of them that have any, with one run for all.
+/// Reads the tables of those `devices` that have one, with one run for all.
 pub(super) fn fill<'a>(
     devices: impl Iterator<Item = &'a mut Device>,
     programs: &Programs<'_>,
@@ -29,7 +29,7 @@ pub(super) fn fill<'a>(
     if mapped.is_empty() {
         return;
     }
-    // Names as sysfs has them.
+    // Names in sysfs format.
     let tables = programs.output("dmsetup", &["table", "--manglename", "none"]);
     let versions = programs.output("dmsetup", &["targets"]).unwrap_or_default();
     for device in &mut mapped {
@@ -73,7 +73,7 @@ fn target(line: &str, versions: &str) -> Option<MappedTarget> {
 /// `CIPHER KEY IV-OFFSET DEVICE START [COUNT OPTION...]`
 fn crypt(words: &[&str]) -> Option<Crypt> {
     let [cipher, _key, iv_offset, _device, start, options @ ..] = words else { return None };
-    // Whatever is not laid out like this may have a key anywhere.
+    // In any other format, a key could be anywhere.
     let _: (u64, u64) = (iv_offset.parse().ok()?, start.parse().ok()?);
     let mut crypt =
         Crypt { cipher: (*cipher).to_owned(), sector_bytes: SECTOR_BYTES, ..Crypt::default() };
@@ -83,7 +83,7 @@ fn crypt(words: &[&str]) -> Option<Crypt> {
                 crypt.sector_bytes = bytes.parse().unwrap_or(SECTOR_BYTES);
             }
             Some(("integrity", how)) => crypt.integrity = Some(how.to_owned()),
-            // None of the others with a value is a flag.
+            // None of the other options with a value is a flag.
             Some(_) => {}
             None => crypt.flags.push((*option).to_owned()),
         }

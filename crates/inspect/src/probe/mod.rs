@@ -1,23 +1,22 @@
-//! All that is to be known of a machine to say what may slow its I/O down: the record's
-//! [`Machine`].
+//! Collects everything about a machine that can explain slow I/O: the record's [`Machine`].
 //!
-//! Everything is read as an ordinary user and in a second or two; what that does not show, and how
-//! it could be shown, stands in [`Machine::unseen`].
+//! Everything is read as an ordinary user, in a second or two. [`Machine::unseen`] lists what an
+//! ordinary user cannot see, and how to see it.
 //!
 //! | module | reads |
 //! |---|---|
-//! | `place` | the paths, each itself, and a file system that is mounted there |
+//! | `place` | the paths themselves, and file systems that are mounted there |
 //! | `ext4` | the features of an ext4 file system |
 //! | `zfs` | a ZFS dataset and its pool |
-//! | `nfs` | an NFS mount, and the way to its server |
-//! | `network` | the way to a peer, and network interfaces |
+//! | `nfs` | an NFS mount, and the path to its server |
+//! | `network` | the path to a peer, and network interfaces |
 //! | `device` | a block device |
 //! | `mapped` | device mapper tables, without their keys |
-//! | `nvme` | what the controller of an EBS volume counts |
-//! | `group` | control groups: limits, and what they have cost |
-//! | `confidential` | what hides the memory from the host |
-//! | `kernel` | settings of modules, memory, interrupts, shares of time in which work waited |
-//! | `programs` | programs that tell what files do not |
+//! | `nvme` | counters in the controller of an EBS volume |
+//! | `group` | control groups: limits, and their cost |
+//! | `confidential` | whether memory is hidden from the host |
+//! | `kernel` | settings of modules, memory, interrupts, pressure |
+//! | `programs` | programs with information that files do not contain |
 
 mod confidential;
 mod device;
@@ -58,40 +57,40 @@ use crate::machine::environment;
 use crate::mounts::{Mount, mounts};
 use crate::stack::{Layer, LayerKind, Stack, device_name};
 
-/// How long counters are watched.
+/// How long iotax watches counters.
 const WATCHED: Duration = Duration::from_millis(200);
-/// How long all programs that are run may take together.
+/// Time limit for all programs together.
 const PROGRAMS_LIMIT: Duration = Duration::from_secs(1);
 
-/// How to look.
+/// Settings of the inspection.
 #[derive(Debug, Clone)]
 pub struct ProbeOptions {
-    /// Where to ask the cloud which VM this is; `None` asks nobody.
+    /// Address of the cloud's metadata service; `None` asks nobody.
     pub metadata: Option<SocketAddr>,
-    /// Directories in which `dmsetup` and `ip` are looked for; without any none is run.
+    /// Directories to search for `dmsetup` and `ip`; if empty, no programs are run.
     pub programs: Vec<PathBuf>,
-    /// How long counters are watched, to see whether they move; zero reads them once.
+    /// How long to watch counters, to see whether they grow; zero reads them once.
     pub watch: Duration,
-    /// What [`environment`] told already; `None` asks it, which takes about 30 ms.
+    /// The result of [`environment`]; `None` reads it, which takes about 30 ms.
     pub environment: Option<Environment>,
 }
 
 impl Default for ProbeOptions {
-    /// Asks where all clouds answer, and runs the programs of the search path and of
-    /// administrators, whose directories are not in that of other users.
+    /// Asks the common metadata address, and runs programs from the search path and from the
+    /// administrator directories, which other users do not have in theirs.
     fn default() -> Self {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
         let programs = std::env::split_paths(&path).chain(administrators);
-        // Root should not run what lies in the working directory.
+        // Root should not run programs from the working directory.
         let programs = programs.filter(|directory| directory.is_absolute()).collect();
         Self { metadata: Some(METADATA_ADDRESS), programs, watch: WATCHED, environment: None }
     }
 }
 
-/// What can be seen of this machine, and of what lies under `paths`: files, directories, devices;
-/// one that is named twice is looked at once. Then of `network`, if anything of it is asked about.
-/// Changes nothing, and takes two seconds at most; the network may take two of its own.
+/// Collects everything that can be seen of this machine and of the layers under `paths` (files,
+/// directories, devices), each only once, and of `network`, if requested. Changes nothing, and
+/// takes at most two seconds; the network may take two more.
 pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions) -> Machine {
     let mut each: Vec<&Path> = Vec::new();
     for path in paths {
@@ -100,7 +99,7 @@ pub fn machine(paths: &[&Path], network: &[NetworkSubject], look: &ProbeOptions)
         }
     }
     let paths = each;
-    // The cloud may take its second while everything else is read.
+    // The cloud request can use its second while everything else is read.
     let cloud = look.metadata.map(|address| thread::spawn(move || cloud_instance_at(address)));
     let sysfs = Path::new("/sys");
     let mounts = mounts();
@@ -190,14 +189,15 @@ fn interfaces_of(nodes: &mut [Node]) -> impl Iterator<Item = &mut Interface> {
     nodes.iter_mut().filter_map(|node| node.layer.interface_mut())
 }
 
-/// Paths that are barred, and mounts whose devices are elsewhere or known to programs of their own.
+/// Paths that are barred, and mounts whose devices are elsewhere or known only to their own
+/// programs.
 fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
     let hidden = |mount: &Mount| {
         let at = mount.mount_point.display();
         let (what, how) = match mount.file_system.as_str() {
             "overlay" => (
                 format!("the file system that holds the layers of the overlay at {at}"),
-                "from the host, outside of the container: iotax doctor PATH".to_owned(),
+                "on the host, outside the container: iotax doctor PATH".to_owned(),
             ),
             "zfs" => {
                 let pool = mount.source.split('/').next().unwrap_or_default();
@@ -212,7 +212,7 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         Some(Unseen { what, how })
     };
     let barred = stack.barred.iter().map(|path| {
-        let what = format!("whether {} is there, and no link to elsewhere", path.display());
+        let what = format!("whether {} exists, and is not a link", path.display());
         Unseen::new(what, "as root: iotax doctor")
     });
     let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());
@@ -223,10 +223,10 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
     barred.chain(mounts.filter_map(hidden)).collect()
 }
 
-/// File systems of the kernel's own facts that are not there, as in some containers.
+/// Kernel file systems that are missing, as in some containers.
 fn absent(has_proc: bool, sysfs: &Path) -> impl Iterator<Item = Unseen> {
     let missing =
-        |what: &str, at: &str| Unseen::new(what, format!("where {at} is mounted: iotax doctor"));
+        |what: &str, at: &str| Unseen::new(what, format!("with {at} mounted: iotax doctor"));
     let proc = (!has_proc).then(|| missing("mounts, memory and control groups", "/proc"));
     let sys = (!sysfs.join("dev/block").exists()).then(|| missing("block devices", "/sys"));
     proc.into_iter().chain(sys)

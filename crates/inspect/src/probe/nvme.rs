@@ -1,8 +1,7 @@
 //! Log pages of `NVMe` controllers, through the admin commands that Linux passes to them
 //! (`linux/nvme_ioctl.h`). A `Get Log Page` changes nothing, but needs root.
 //!
-//! The call itself has not been tried on such a controller; what comes back is checked by those who
-//! ask for it.
+//! The call has not been tried on such a controller. Callers check the data that it returns.
 #![expect(unsafe_code, reason = "the only call here without a safe Rust wrapper")]
 
 use std::fs::File;
@@ -19,9 +18,9 @@ const PAGE_BYTES: usize = 4096;
 const ADMIN_COMMAND: Opcode = 0xC048_4E41;
 /// `Get Log Page`.
 const GET_LOG_PAGE: u8 = 0x02;
-/// Double words of a page, where the command has their number.
+/// Length of a page in double words, which the command contains.
 const PAGE_WORDS: u32 = 1024 << 16;
-/// Amazon's log pages are those of the volume, which is the first namespace.
+/// Amazon's log pages describe the volume, which is the first namespace.
 const NAMESPACE: u32 = 1;
 const TIMEOUT_MS: u32 = 500;
 
@@ -43,8 +42,8 @@ struct Command {
     result: u32,
 }
 
-/// The log page with this number of the device at `path`; `None` if it does not tell, or if it may
-/// not be asked.
+/// The log page with this number of the device at `path`; `None` if the device does not have it, or
+/// if this user may not read it.
 fn log_page(path: &Path, number: u8) -> Option<Box<[u8; PAGE_BYTES]>> {
     let device = File::open(path).ok()?;
     let mut page = Box::new([0_u8; PAGE_BYTES]);
@@ -57,15 +56,16 @@ fn log_page(path: &Path, number: u8) -> Option<Box<[u8; PAGE_BYTES]>> {
         timeout_ms: TIMEOUT_MS,
         ..Command::default()
     };
-    // SAFETY: the opcode has the size of `Command` in it, which is laid out as the kernel's struct.
+    // SAFETY: the opcode contains the size of `Command`, which has the layout of the kernel's
+    // struct.
     let update = unsafe { Updater::<ADMIN_COMMAND, _>::new(&mut command) };
     // SAFETY: the kernel writes `result` in the command, and at most `data_bytes` at `address`,
-    // which is `page`: it lives until after the call, and nothing else looks at it meanwhile.
+    // which is `page`. It lives until after the call, and nothing else accesses it meanwhile.
     unsafe { ioctl(&device, update) }.ok()?;
     Some(page)
 }
 
-// What the controller of an Amazon EBS volume counts: log page 0xD0.
+// Counters in the controller of an Amazon EBS volume: log page 0xD0.
 //
 // Source: <https://docs.aws.amazon.com/ebs/latest/userguide/nvme-detailed-performance-stats.html>.
 
@@ -75,10 +75,10 @@ const MAGIC: u64 = 0x3C23_B510;
 /// Longer than the command itself may take.
 const LIMIT: Duration = Duration::from_secs(1);
 
-/// Asks the volumes among `devices`.
+/// Reads the counters of the volumes among `devices`.
 pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &mut Vec<Unseen>) {
     let is_volume = |device: &&mut Device| {
-        // The hidden paths of a disk that has several have no number.
+        // The hidden paths of a multipath disk have no number.
         device.kind == DeviceKind::Disk
             && device.model.as_deref() == Some(MODEL)
             && !device.number.is_empty()
@@ -87,7 +87,7 @@ pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &m
         let path = Path::new("/dev").join(&device.name);
         let page = within(LIMIT, move || log_page(&path, PAGE)).flatten();
         device.ebs = page.and_then(|page| counters(&page));
-        // Volumes of the first Nitro instances do not tell root either.
+        // Volumes of the first Nitro instances do not report them even to root.
         if device.ebs.is_none() && !rustix::process::geteuid().is_root() {
             let what = format!("how long {} exceeded its EBS limits", device.name);
             unseen.push(Unseen::new(what, "as root: iotax doctor"));
@@ -95,11 +95,11 @@ pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &m
     }
 }
 
-/// Numbers of eight bytes, the lowest first; `None` if the page is not of the kind.
+/// Numbers of eight bytes, lowest byte first; `None` if the page has another format.
 fn counters(page: &[u8; PAGE_BYTES]) -> Option<EbsCounters> {
     let (words, _) = page.as_chunks::<8>();
     let word = |place: usize| u64::from_le_bytes(words[place]);
-    // Behind the magic stand operations, bytes and times, of reads and of writes.
+    // The magic number is followed by operations, bytes and times, of reads and of writes.
     (word(0) == MAGIC).then(|| EbsCounters {
         volume_iops_exceeded_us: word(7),
         volume_throughput_exceeded_us: word(8),

@@ -1,5 +1,5 @@
-//! A path as somebody finds it who wants to measure it: what it is, what a shell calls it, and where
-//! files can be made that lie where it lies.
+//! The path of a target: its type, its name in a shell, and where files can be created on the same
+//! file system.
 
 use std::fs::{self, File, FileType};
 use std::io::ErrorKind;
@@ -17,7 +17,7 @@ use crate::deadline::within;
 use crate::mounts::{Mount, covering};
 use crate::stack::Stack;
 
-/// The path, with all of this that can be told. It may wait for a server that is gone.
+/// Everything known about the path. This can block if its server is gone.
 pub(super) fn place(path: &Path) -> PathSeen {
     let named = named(path);
     let Ok(metadata) = fs::metadata(path) else { return named };
@@ -35,7 +35,7 @@ pub(super) fn place(path: &Path) -> PathSeen {
     }
 }
 
-/// The path as it is to be shown, of which nothing else is known.
+/// The path as it is displayed, if nothing else is known.
 pub(super) fn named(path: &Path) -> PathSeen {
     PathSeen { path: path.display().to_string(), shell: escaped(path), ..PathSeen::default() }
 }
@@ -52,20 +52,20 @@ fn kind(found: FileType) -> PathKind {
     }
 }
 
-/// The directory of a file, if files can be made in it and lie on the same file system.
+/// The directory of a file, if files can be created in it and are on the same file system.
 fn beside(path: &Path, device: u64) -> Option<PathBuf> {
     let directory = path.canonicalize().ok()?.parent()?.to_owned();
     let is_same = fs::metadata(&directory).is_ok_and(|found| found.dev() == device);
     (is_same && is_for_files(&directory)).then_some(directory)
 }
 
-/// Whether this user may make files there. File systems of the kernel's own facts have no blocks.
+/// Whether this user can create files there. Kernel file systems have no blocks.
 fn is_for_files(directory: &Path) -> bool {
     access(directory, Access::WRITE_OK | Access::EXEC_OK).is_ok()
         && statvfs(directory).is_ok_and(|found| found.f_blocks > 0)
 }
 
-/// `$'a\377'`, if a path has bytes that are no text, or characters that move the cursor.
+/// `$'a\377'`, if a path has bytes that are not text, or characters that move the cursor.
 fn escaped(path: &Path) -> Option<String> {
     let bytes = path.as_os_str().as_bytes();
     let is_plain = path.to_str().is_some_and(|text| !text.chars().any(char::is_control));
@@ -99,15 +99,15 @@ fn octal(byte: u8) -> String {
     format!("\\{byte:03o}")
 }
 
-// The paths that were asked about, in the time that there is: some may be served by nobody.
+// Inspection of the requested paths within a time limit: servers of some may be gone.
 
-/// After so long no further path is looked at: one that nobody serves takes a second, and those after
-/// it are still seen.
+/// After this time, no further path is inspected. A path whose server is gone takes a second; this
+/// leaves time for later paths.
 const PATHS_LIMIT: Duration = Duration::from_millis(1500);
-/// How long a path that answered may take to say more of itself.
+/// Time limit for more facts about a path that responded.
 const PATH_LIMIT: Duration = Duration::from_millis(200);
 
-/// Each path, with its place in the stack if it answers.
+/// Each path, with its index in the stack if it responds.
 pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]) -> Vec<PathSeen> {
     let started = Instant::now();
     let mut silent: Vec<u64> = Vec::new();
@@ -124,7 +124,7 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
         match stack.path(path) {
             Ok(Some(top)) => {
                 let asked = path.to_path_buf();
-                // It answered a moment ago, and may be gone since.
+                // It responded a moment ago, but can be gone by now.
                 let told = within(PATH_LIMIT, move || place(&asked));
                 PathSeen { top: Some(top), ..told.unwrap_or_else(|| named(path)) }
             }
@@ -139,20 +139,20 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
     each.collect()
 }
 
-/// The mount that a path names, if somebody serves it who can be gone. Links may lead elsewhere,
-/// most of all from the root, which is asked each time.
+/// The mount of a path, if it has a server that can be gone. Links may lead elsewhere, most of all
+/// from the root, so the root is always inspected.
 fn remote<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let mount = covering(mounts, None, &absolute(path).ok()?)?;
     (mount.device.major == 0 && mount.mount_point != Path::new("/")).then_some(mount)
 }
 
-// A mounted file system, and the read-ahead that it sets itself.
+// A mounted file system, and its own read-ahead setting.
 
-/// What udev knows of devices.
+/// udev's data about devices.
 const UDEV: &str = "/run/udev/data";
 
-/// The mount as mountinfo has it. `sysfs` knows the backing devices of file systems that are on no
-/// block device of their own; `device` is the name of the one directly below.
+/// The mount as in mountinfo. `sysfs` has the backing devices of file systems without a block
+/// device of their own; `device` is the name of the one directly below.
 pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountSeen {
     let is_ext4 = mount.file_system == "ext4";
     let is_served = mount.file_system == "fuseblk";
@@ -174,7 +174,7 @@ pub(super) fn mount(mount: &Mount, sysfs: &Path, device: Option<&str>) -> MountS
     }
 }
 
-/// Major 0 is for numbers without a block device: those of NFS, FUSE and others.
+/// Major 0 is for numbers without a block device, such as NFS and FUSE.
 fn read_ahead(mount: &Mount, sysfs: &Path) -> Option<u64> {
     if mount.device.major != 0 {
         return None;
@@ -183,15 +183,15 @@ fn read_ahead(mount: &Mount, sysfs: &Path) -> Option<u64> {
     number_in(&backing.join("read_ahead_kb"))?.checked_mul(1024)
 }
 
-// Which file system a process finds on the device that it serves: `fuseblk` says only that one does.
+// The file system that a FUSE process serves from a device; the type `fuseblk` does not name it.
 
-/// A device that fails would take long.
+/// A failing device would take long.
 const LIMIT: Duration = Duration::from_millis(200);
-/// Where NTFS and exFAT have their name in the first sector, and how long it is.
+/// Position and length of the names of NTFS and exFAT in the first sector.
 const NAME_AT: u64 = 3;
 const NAME_BYTES: usize = 8;
 
-/// What udev knows of the device, else what its first sector says to root.
+/// The type according to udev, otherwise (as root) according to the first sector.
 fn contents(number: DeviceNumber, source: &str, udev: &Path) -> Option<String> {
     let known = fs::read_to_string(udev.join(format!("b{number}"))).ok();
     known.and_then(|text| of_udev(&text)).or_else(|| {

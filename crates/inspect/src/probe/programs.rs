@@ -1,4 +1,4 @@
-//! Programs of the system that tell what files do not: run with a limit of time and output.
+//! System programs with information that files do not contain, run with a limit of time and output.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -8,26 +8,26 @@ use std::time::{Duration, Instant};
 
 use crate::deadline::within;
 
-/// How long one is given to end once it was killed.
+/// How long to wait for a killed program to end.
 const GRACE: Duration = Duration::from_millis(100);
-/// How often it is asked whether it has ended.
+/// How often to check whether a program has ended.
 const POLL: Duration = Duration::from_millis(2);
 /// The longest output that is read.
 const LONGEST_BYTES: u64 = 4 << 20;
 
-/// Where programs are looked for, and until when they may run.
+/// Where to search for programs, and until when they may run.
 pub(super) struct Programs<'a> {
     directories: &'a [PathBuf],
     deadline: Instant,
 }
 
 impl<'a> Programs<'a> {
-    /// In these directories, and for so long in all from now on.
+    /// Programs from these directories, with a common time limit from now on.
     pub(super) fn new(directories: &'a [PathBuf], limit: Duration) -> Self {
         Self { directories, deadline: Instant::now() + limit }
     }
 
-    /// What the program `name` writes, if it is there and ends well in time.
+    /// The output of the program `name`, if it exists and succeeds in time.
     pub(super) fn output(&self, name: &str, arguments: &[&str]) -> Option<String> {
         let program = self
             .directories
@@ -37,7 +37,7 @@ impl<'a> Programs<'a> {
         let left = self.deadline.checked_duration_since(Instant::now())?;
         let mut child = Command::new(program)
             .args(arguments)
-            // Its words are parsed.
+            // The output is parsed, so it must be in English.
             .env("LC_ALL", "C")
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
@@ -51,7 +51,7 @@ impl<'a> Programs<'a> {
         });
         let is_well = ended(&mut child, self.deadline);
         if is_well.is_none() {
-            // It may have ended by itself by now.
+            // It may have ended on its own by now.
             let _ = child.kill();
             ended(&mut child, Instant::now() + GRACE);
         }
@@ -59,7 +59,7 @@ impl<'a> Programs<'a> {
     }
 }
 
-/// Whether the program ended well; `None` if it has not ended.
+/// Whether the program succeeded; `None` if it has not ended.
 fn ended(child: &mut Child, deadline: Instant) -> Option<bool> {
     loop {
         if let Some(status) = child.try_wait().ok()? {

@@ -1,4 +1,4 @@
-//! This machine as it is.
+//! Inspects this machine as it is.
 
 use iotax_record::machine::{DeviceKind, MountSeen};
 
@@ -68,7 +68,7 @@ fn what_the_kernel_does_not_show_is_said_to_be_unseen() {
     let without = tempfile::tempdir().unwrap();
     let unseen: Vec<_> = absent(false, without.path()).collect();
     assert_eq!(unseen.len(), 2);
-    assert_eq!(unseen[1].how, "where /sys is mounted: iotax doctor");
+    assert_eq!(unseen[1].how, "with /sys mounted: iotax doctor");
     assert_eq!(absent(true, Path::new("/sys")).count(), 0);
 }
 

@@ -1,4 +1,4 @@
-//! Properties of a ZFS dataset and how its pool is made, as `zfs` and `zpool` tell. Both read only.
+//! Properties of a ZFS dataset and the layout of its pool, from `zfs` and `zpool`. Both only read.
 
 use std::fs;
 use std::path::Path;
@@ -8,17 +8,17 @@ use iotax_record::machine::{MountSeen, ZfsSeen, ZfsVdev};
 use super::programs::Programs;
 use crate::block::{disk_of, number_in};
 
-/// Properties that rules look at; all of them, and those that versions before 0.8 know.
+/// Properties that rules use: all of them, and those that versions before 0.8 have.
 const PROPERTIES: [&str; 2] = [
     "recordsize,primarycache,sync,compression,special_small_blocks",
     "recordsize,primarycache,sync,compression",
 ];
-/// Headings of `zpool status` under which vdevs stand that hold no data of their own.
+/// Headings in `zpool status` of vdevs that do not store data.
 const ROLES: [&str; 5] = ["logs", "special", "dedup", "cache", "spares"];
-/// No pool has more; a program that prints them is no `zpool`.
+/// No pool has more; a program that prints more is not `zpool`.
 const MOST_VDEVS: usize = 4096;
 
-/// Asks for those of `mounts` that are ZFS.
+/// Reads the properties of those `mounts` that are ZFS.
 pub(super) fn fill<'a>(
     mounts: impl Iterator<Item = &'a mut MountSeen>,
     sysfs: &Path,
@@ -62,8 +62,8 @@ fn with_properties(text: &str) -> ZfsSeen {
     }
 }
 
-/// The vdevs of a pool, of what `zpool status` prints: how deep a line is indented says what it is
-/// part of. `rotates` says it of a device.
+/// The vdevs of a pool, parsed from the output of `zpool status`: indentation shows which line
+/// belongs to which. `rotates` tells whether a device rotates.
 ///
 /// ```text
 /// config:
@@ -82,7 +82,7 @@ pub fn vdevs(text: &str, rotates: impl Fn(&str) -> Option<bool>) -> Vec<ZfsVdev>
     let base = depth(head);
     let mut found: Vec<ZfsVdev> = Vec::new();
     let mut role = "data";
-    // How deep the devices of the vdev before stand.
+    // Indentation of the devices of the previous vdev.
     let mut inside: Option<usize> = None;
     for line in lines.take_while(|line| !line.trim().is_empty()) {
         let Some(name) = line.split_whitespace().next() else { break };
@@ -95,7 +95,7 @@ pub fn vdevs(text: &str, rotates: impl Fn(&str) -> Option<bool>) -> Vec<ZfsVdev>
         if let (Some(least), Some(vdev)) = (inside, found.last_mut())
             && at >= least
         {
-            // A device that is being replaced stands below the name of the replacement.
+            // A device that is being replaced is below the name of the replacement.
             vdev.devices += 1;
             vdev.rotates = either(vdev.rotates, rotates(name));
             continue;
@@ -130,7 +130,7 @@ fn kind(name: &str) -> String {
     }
 }
 
-/// One that rotates makes the vdev as slow as that.
+/// One rotating device makes the vdev as slow as itself.
 fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     match (one, other) {
         (Some(true), _) | (_, Some(true)) => Some(true),
@@ -140,7 +140,7 @@ fn either(one: Option<bool>, other: Option<bool>) -> Option<bool> {
     }
 }
 
-/// Whether the disk of a device node says that it rotates.
+/// Whether the disk of a device node reports rotation.
 fn rotates(device: &Path, sysfs: &Path) -> Option<bool> {
     let node = fs::canonicalize(device).ok()?;
     let node = fs::canonicalize(sysfs.join("class/block").join(node.file_name()?)).ok()?;

@@ -1,4 +1,4 @@
-//! The control groups of this process: what they limit, and what that has cost.
+//! The control groups of this process: their limits, and the cost of these limits.
 
 use std::fs;
 use std::path::Path;
@@ -12,14 +12,14 @@ use crate::counters::{counter, throttled_us};
 use crate::mounts::Mount;
 use crate::stack::Layer;
 
-/// Where this process stands in its hierarchies.
+/// The groups of this process in its hierarchies.
 struct Own<'a> {
     mounts: &'a [Mount],
     membership: &'a str,
 }
 
 impl Own<'_> {
-    /// Its groups in the hierarchies that may have a controller, named as in version 1.
+    /// Its groups in the hierarchies that can have a controller, by the version 1 name.
     fn of(&self, controller: &str) -> Vec<Level> {
         let levels =
             self.mounts.iter().flat_map(|mount| levels(mount, self.membership, controller));
@@ -54,9 +54,9 @@ pub(super) fn groups(paths: &[PathSeen], layers: &[Layer], mounts: &[Mount]) -> 
     }
 }
 
-// A CPU quota and what it has cost: `cpu.max` and `cpu.stat`.
+// A CPU quota and its cost: `cpu.max` and `cpu.stat`.
 
-/// Of the group with the tightest quota; where none has one, of the innermost with counters.
+/// Of the group with the tightest quota; if none has one, of the innermost with counters.
 fn throttling(
     own: &Own<'_>,
     read: impl Fn(&Path) -> Option<String> + Copy,
@@ -78,7 +78,7 @@ fn named(level: &Level) -> CpuThrottling {
     }
 }
 
-/// `None` where the controller does not count: in version 2 the top group has no periods.
+/// `None` if the controller does not count: in version 2, the root group has no periods.
 fn counters(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<CpuThrottling> {
     let text = read(&level.cpu_stat())?;
     Some(CpuThrottling {
@@ -89,13 +89,13 @@ fn counters(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<Cpu
     })
 }
 
-// A memory limit, and how near to it a group is: `memory.max`, `memory.current`, `memory.stat`,
+// A memory limit, and how close a group is to it: `memory.max`, `memory.current`, `memory.stat`,
 // and their names in version 1.
 
-/// Version 1 writes the largest number of pages where there is no limit: far above any memory.
+/// Version 1 uses the largest number of pages for no limit: far above any memory.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 
-/// Of the group with the tightest limit; where none has one, of the innermost with figures.
+/// Of the group with the tightest limit; if none has one, of the innermost with figures.
 fn memory(own: &Own<'_>, read: impl Fn(&Path) -> Option<String> + Copy) -> Option<GroupMemory> {
     let levels = own.of("memory");
     let all: Vec<_> = levels.iter().filter_map(|level| group(level, read)).collect();
@@ -113,17 +113,18 @@ fn group(level: &Level, read: impl Fn(&Path) -> Option<String>) -> Option<GroupM
     let first = |names: &[&str]| names.iter().find_map(|name| counter(&stat, name));
     let is_v2 = level.version == CgroupVersion::V2;
     let (max, current, cache, refaults): (_, _, &[&str], &[&str]) = if is_v2 {
-        // Kernels before 5.9 do not tell refaults of files from others, which they do not count.
+        // Kernels before 5.9 do not separate refaults of files from others, which they do not
+        // count.
         let refaults = &["workingset_refault_file", "workingset_refault"];
         ("memory.max", "memory.current", &["file"], refaults)
     } else {
-        // The totals have the groups below in them, which count against the limit too.
+        // The totals include the groups below, which count against the limit, too.
         let refaults = &["total_workingset_refault_file", "workingset_refault_file"];
         ("memory.limit_in_bytes", "memory.usage_in_bytes", &["total_cache", "cache"], refaults)
     };
     let max_bytes = limit(max);
     let current_bytes = bytes(current);
-    // The top group of version 2 has figures, but neither limit nor use.
+    // The root group of version 2 has figures, but neither limit nor use.
     (max_bytes.is_some() || current_bytes.is_some()).then(|| GroupMemory {
         group: level.group.display().to_string(),
         directory: level.directory.display().to_string(),

@@ -1,4 +1,4 @@
-//! What a card does: `ethtool`, and sysfs where it shows the same interface.
+//! Settings of a network card: `ethtool`, and sysfs if it shows the same interface.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ use super::super::programs::Programs;
 use super::link::Hardware;
 use crate::block::{file_name, names_in, number_in, text_in};
 
-/// Fills in what its card tells, or what stands for one.
+/// Fills in the facts from the card, or from its virtual equivalent.
 pub(super) fn fill(
     interface: &mut Interface,
     hardware: &Hardware<'_>,
@@ -23,7 +23,7 @@ pub(super) fn fill(
         let what = format!("offloads of {name}");
         unseen.push(Unseen { what, how: format!("needs ethtool: ethtool -k {name}") });
     }
-    // Most virtual interfaces have none, which is no secret.
+    // Most virtual interfaces have none, so this is not reported as unseen.
     interface.ring = programs.output("ethtool", &["-g", &name]).and_then(|told| ring(&told));
     let Some(directory) = directory(&name, hardware) else {
         let what = format!("driver and speed of {name}");
@@ -32,17 +32,17 @@ pub(super) fn fill(
     };
     let device = fs::canonicalize(directory.join("device/driver"));
     interface.driver = device.ok().and_then(|driver| file_name(&driver));
-    // -1 is unknown, and so is what does not fit.
+    // -1 means unknown; values that do not fit are unknown, too.
     interface.speed_mbit = number_in(&directory.join("speed")).filter(|speed| *speed > 0);
     let queues = directory.join("queues");
     interface.spread_by_software = spread(&queues);
-    // Those in use; netlink tells how many there could be.
+    // The queues in use; netlink reports how many are possible.
     let is_receive = |name: &String| name.starts_with("rx-");
     let in_use = names_in(&queues).iter().filter(|name| is_receive(name)).count() as u64;
     interface.receive_queues = Some(in_use).filter(|count| *count > 0).or(interface.receive_queues);
 }
 
-/// The directory of the interface in sysfs, if that shows this namespace.
+/// The directory of the interface in sysfs, if sysfs shows this namespace.
 fn directory(name: &str, hardware: &Hardware<'_>) -> Option<PathBuf> {
     let is_plain = !name.contains('/') && !name.starts_with('.');
     let directory = Path::new("/sys/class/net").join(name);
@@ -74,7 +74,7 @@ fn offloads(told: &str) -> Offloads {
     }
 }
 
-/// The lines `RX:` and `TX:`, of which the first pair is what there can be.
+/// The lines `RX:` and `TX:`; the first pair holds the maximums.
 fn ring(told: &str) -> Option<Ring> {
     let of = |name: &str| -> Vec<u64> {
         let values = told.lines().filter_map(|line| line.strip_prefix(name));

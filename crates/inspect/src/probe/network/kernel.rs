@@ -1,5 +1,4 @@
-//! What holds for all interfaces: what the kernel does with packets, connections that it tracks,
-//! settings of TCP.
+//! Settings for all interfaces: the kernel's packet processing, connection tracking, TCP.
 
 use std::fs;
 use std::path::Path;
@@ -8,7 +7,7 @@ use iotax_record::machine::{Conntrack, EncryptingInterface, NetworkSeen, Softnet
 
 use crate::block::{number_in, text_in};
 
-/// What is known of the network of this process; `softnet` is the first reading.
+/// The network facts of this process; `softnet` is the first reading.
 pub(super) fn seen(
     softnet: Softnet,
     is_watched: bool,
@@ -27,7 +26,7 @@ pub(super) fn seen(
     }
 }
 
-/// `/proc/net/softnet_stat` now.
+/// Reads `/proc/net/softnet_stat` now.
 pub(super) fn softnet() -> Softnet {
     parse_softnet(&fs::read_to_string("/proc/self/net/softnet_stat").unwrap_or_default())
 }
@@ -69,7 +68,7 @@ fn conntrack(proc: &Path) -> Option<Conntrack> {
     })
 }
 
-/// A head with the names of columns, then a line of hexadecimal numbers for each CPU.
+/// A header with column names, then a line of hexadecimal numbers for each CPU.
 fn column_sum(text: &str, name: &str) -> u64 {
     let mut lines = text.lines();
     let head = lines.next().unwrap_or_default();
@@ -91,7 +90,7 @@ fn tcp(directory: &Path) -> TcpSettings {
     }
 }
 
-/// Whether the kernel's WireGuard is loaded, built in, or there to be loaded.
+/// Whether the kernel's WireGuard is loaded, built in, or available as a module.
 fn kernel_wireguard() -> Option<bool> {
     if Path::new("/sys/module/wireguard").exists() {
         return Some(true);
@@ -101,7 +100,7 @@ fn kernel_wireguard() -> Option<bool> {
     let lists =
         ["modules.builtin", "modules.dep"].map(|name| fs::read_to_string(modules.join(name)));
     let mut lists = lists.into_iter().flatten().peekable();
-    // Without lists it may still be there.
+    // Without these lists, it can still be available.
     lists.peek()?;
     Some(lists.any(|list| list.contains("/wireguard.ko")))
 }

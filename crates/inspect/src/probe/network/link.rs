@@ -1,4 +1,4 @@
-//! Interfaces as `ip -json -details -statistics -statistics link` tells them.
+//! Interfaces, from `ip -json -details -statistics -statistics link`.
 
 use iotax_record::machine::{EncryptingInterface, Interface, InterfaceCounters};
 use serde::Deserialize;
@@ -18,13 +18,13 @@ pub(super) struct Link {
     mtu: Option<u32>,
     operstate: Option<String>,
     address: Option<String>,
-    /// What it stands on, or the other end of a pair.
+    /// The interface below it, or the other end of a pair.
     #[serde(rename = "link")]
     lower: Option<String>,
-    /// The namespace that this is in, if it is another one.
+    /// The namespace of that interface, if it is another one.
     #[serde(rename = "link_netnsid")]
     lower_namespace: Option<i64>,
-    /// What it is a part of.
+    /// The interface that it is a part of.
     master: Option<String>,
     num_rx_queues: Option<u64>,
     num_tx_queues: Option<u64>,
@@ -63,13 +63,13 @@ struct Counts {
     missed_errors: u64,
 }
 
-/// By which sysfs is known to show the same interface.
+/// Used to check whether sysfs shows the same interface.
 pub(super) struct Hardware<'a> {
     pub(super) index: u64,
     pub(super) address: Option<&'a str>,
 }
 
-/// All of them, if there is a program that tells.
+/// All interfaces, if the program is available.
 pub(super) fn links(programs: &Programs<'_>) -> Option<Links> {
     Links::parse(&programs.output("ip", &["-j", "-d", "-s", "-s", "link", "show"])?)
 }
@@ -91,7 +91,7 @@ impl Links {
         self.0.iter().find(|link| link.ifname == name)
     }
 
-    /// What an interface stands on in this namespace: its parts, or the one that it is put on.
+    /// The interfaces below an interface in this namespace: its parts, or its parent.
     pub(super) fn below(&self, name: &str) -> Vec<String> {
         let parts = self.0.iter().filter(|link| link.master.as_deref() == Some(name));
         let mut below: Vec<String> = parts.map(|link| link.ifname.clone()).collect();
@@ -102,7 +102,7 @@ impl Links {
         below
     }
 
-    /// Interfaces that encrypt, each with what is known of who made it.
+    /// Interfaces that encrypt, each with its creator if known.
     pub(super) fn encrypting(&self, known: &[(&str, &str)]) -> Vec<EncryptingInterface> {
         let of_plugin = |link: &Link| known.iter().find(|(name, _)| link.ifname.starts_with(name));
         let encrypts = |link: &&Link| {
@@ -154,7 +154,7 @@ impl Link {
         }
     }
 
-    /// What this alone tells of it.
+    /// The facts about it from this program alone.
     pub(super) fn interface(&self) -> Interface {
         Interface {
             name: self.ifname.clone(),
@@ -175,7 +175,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Cut from what iproute2 6.1 tells.
+    /// Cut from the output of iproute2 6.1.
     const TOLD: &str = r#"[
         {"ifindex":1,"ifname":"lo","mtu":65536,"operstate":"UNKNOWN","address":"00:00:00:00:00:00"},
         {"ifindex":2,"ifname":"eth0","mtu":1500,"operstate":"UP","master":"bond0","address":"06:3b:1d:78:e0:3f",

@@ -1,14 +1,15 @@
-//! Network paths: the way to a peer, and what an interface stands on, down to the card. Nothing is sent.
+//! Network paths: the path to a peer, and the layers of an interface down to the card. Sends
+//! nothing.
 //!
-//! All of it is asked of the kernel by netlink, through programs: what sysfs shows is the network
-//! namespace that it was mounted in, which need not be that of this process.
+//! All of this is read from the kernel by netlink, through programs. sysfs shows the network
+//! namespace in which it was mounted, which can differ from that of this process.
 //!
 //! | module | reads |
 //! |---|---|
-//! | `link` | `ip link`: interfaces, what they stand on, what they count |
-//! | `qdisc` | `tc`: queueing disciplines, and what of them limits |
+//! | `link` | `ip link`: interfaces, the interfaces below them, their counters |
+//! | `qdisc` | `tc`: queueing disciplines, and their limits |
 //! | `card` | `ethtool`, and sysfs where it shows the same interface |
-//! | `kernel` | what holds for all interfaces |
+//! | `kernel` | settings for all interfaces |
 
 mod card;
 mod kernel;
@@ -29,9 +30,9 @@ use super::nfs::has_policy;
 use super::programs::Programs;
 use crate::deadline::within;
 
-/// How long the programs may take together.
+/// Time limit for all programs together.
 pub(super) const LIMIT: Duration = Duration::from_secs(2);
-/// Names of interfaces by which plugins of Kubernetes encrypt, and whose they are.
+/// Names of interfaces that Kubernetes plugins use for encryption, with the plugins.
 pub(crate) const OF_PLUGINS: [(&str, &str); 4] = [
     ("cilium_wg0", "Cilium"),
     ("wireguard.cali", "Calico"),
@@ -39,30 +40,30 @@ pub(crate) const OF_PLUGINS: [(&str, &str); 4] = [
     ("flannel-wg", "Flannel"),
 ];
 
-/// What of the network is asked about.
+/// The part of the network to inspect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum NetworkSubject {
-    /// The way to a peer: its host, and what the user calls it.
+    /// The path to a peer: its host, and the user's name for it.
     Peer {
         /// `tcp://10.0.0.2:7474`
         name: String,
         /// A name or an address.
         host: String,
-        /// Whether the host is one that ssh knows, perhaps by another name.
+        /// Whether the host is one from ssh's configuration, where it can have another name.
         is_for_ssh: bool,
     },
     /// An interface, by its name.
     Interface(String),
 }
 
-/// A network that is looked at twice.
+/// A network that is read twice.
 pub(super) struct Network<'a> {
     programs: Programs<'a>,
     softnet: Softnet,
     links: Links,
 }
 
-/// What is being put together.
+/// The result so far.
 struct Draft<'a> {
     programs: &'a Programs<'a>,
     links: &'a Links,
@@ -81,7 +82,7 @@ impl<'a> Network<'a> {
         Self { programs, softnet: kernel::softnet(), links }
     }
 
-    /// Each subject as a path, and the layers below it, whose places begin at `first`.
+    /// Each subject as a path, and the layers below it, whose indices begin at `first`.
     pub(super) fn layers(
         &self,
         subjects: &[NetworkSubject],
@@ -104,7 +105,7 @@ impl<'a> Network<'a> {
         (Vec::into_iter(paths).map(moved).collect(), nodes)
     }
 
-    /// Reads again, and fills in how far the counters have come.
+    /// Reads again, and fills in how much the counters grew.
     pub(super) fn end<'n>(
         self,
         is_watched: bool,
@@ -156,7 +157,7 @@ impl Draft<'_> {
         }
     }
 
-    /// The place of an interface, once it and what it stands on are among the layers.
+    /// The index of an interface, once it and the layers below it are in the list.
     fn interface(&mut self, name: &str) -> Option<usize> {
         let is_it = |node: &Node| node.layer.interface().is_some_and(|seen| seen.name == name);
         if let Some(place) = self.nodes.iter().position(is_it) {
@@ -173,7 +174,7 @@ impl Draft<'_> {
             interface.overhead_bytes = Some(tunnel.overhead_bytes);
             lower.extend(tunnel.through);
         }
-        // It has its place before what lies below it, so that a circle ends.
+        // Its index exists before the layers below it are read, so a circle ends.
         let place = self.nodes.len();
         let layer = SeenLayer::Interface(interface);
         self.nodes.push(Node { layer, below: Vec::new() });
@@ -186,12 +187,13 @@ impl Draft<'_> {
     }
 }
 
-// The way to a peer, as the kernel would take it: `ip -json route get` knows all tables and rules.
+// The path to a peer, as the kernel would route it: `ip -json route get` applies all tables and
+// rules.
 
-/// How long a name may take to be resolved.
+/// Time limit for resolving a name.
 const RESOLVED: Duration = Duration::from_secs(1);
 
-/// A route, and the interface that it leads through.
+/// A route, and its outgoing interface.
 struct Way {
     route: Route,
     interface: String,
@@ -213,7 +215,7 @@ struct Metrics {
 
 /// The first address of a host, or why there is none.
 fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAddr, String> {
-    // What a user calls a host in ssh's configuration is known to ssh alone.
+    // Only ssh knows the real names of hosts in its configuration.
     let known = is_for_ssh.then(|| programs.output("ssh", &["-G", "--", host])).flatten();
     let known =
         known.as_deref().and_then(|told| told.lines().find_map(|l| l.strip_prefix("hostname ")));
@@ -231,7 +233,7 @@ fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAd
     }
 }
 
-/// The way there, or why there is none.
+/// The route, or why there is none.
 fn route(to: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Result<Way, String> {
     let destination = to.to_string();
     let Some(told) = programs.output("ip", &["-j", "route", "get", &destination]) else {
@@ -262,20 +264,20 @@ fn parse(told: &str) -> Option<IpRoute> {
     (!routes.is_empty()).then(|| routes.swap_remove(0))
 }
 
-// Tunnels: where their packets go, and what they take of them.
+// Tunnels: where their packets go, and how much of each packet their headers take.
 
-/// Where programs that are WireGuard listen for `wg`.
+/// Sockets of user-space WireGuard programs, for `wg`.
 const SOCKETS: &str = "/var/run/wireguard";
 
-/// The way of a tunnel's packets.
+/// The path of a tunnel's packets.
 struct Tunnel {
-    /// Bytes of a packet below that are the tunnel's own.
+    /// Bytes of a packet of the lower interface that the tunnel's headers take.
     overhead_bytes: u32,
-    /// The interface that they leave through.
+    /// The interface through which they leave.
     through: Option<String>,
 }
 
-/// What the tunnel is that an interface may be.
+/// The tunnel of an interface, if it is one.
 fn tunnel_of(
     link: &Link,
     interface: &mut Interface,
@@ -283,7 +285,7 @@ fn tunnel_of(
     unseen: &mut Vec<Unseen>,
 ) -> Option<Tunnel> {
     let socket = Path::new(SOCKETS).join(format!("{}.sock", link.name()));
-    // A program's WireGuard is a tun device to the kernel.
+    // To the kernel, the WireGuard of a program is a tun device.
     let is_served = link.kind() == Some("tun") && socket.exists();
     if is_served {
         interface.served_by = Some(socket.display().to_string());
@@ -316,8 +318,8 @@ fn first_endpoint(told: &str) -> Option<IpAddr> {
     addresses.find_map(|address| address.parse::<SocketAddr>().ok()).map(|found| found.ip())
 }
 
-/// Headers of the tunnel and of the packet that it is in: an IP header of 20 or 40 bytes, UDP's 8,
-/// then WireGuard's 16 with a tag of 16, VXLAN's and Geneve's 8 with the inner Ethernet header of 14.
+/// Headers of the tunnel and its outer packet: an IP header of 20 or 40 bytes and UDP's 8.
+/// WireGuard adds 16 and a tag of 16; VXLAN and Geneve add 8 and the inner Ethernet header of 14.
 fn overhead(kind: &str, remote: Option<IpAddr>) -> Option<u32> {
     let ip = if remote.is_some_and(|remote| remote.is_ipv6()) { 40 } else { 20 };
     let own = match kind {

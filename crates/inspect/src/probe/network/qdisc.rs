@@ -1,11 +1,11 @@
-//! Queueing disciplines, as `tc` tells them: which of them limit, delay or drop.
+//! Queueing disciplines from `tc`: those that limit, delay or drop.
 
 use iotax_record::machine::Qdisc;
 use serde::Deserialize;
 
 use super::super::programs::Programs;
 
-/// Those of all interfaces.
+/// The queueing disciplines of all interfaces.
 pub(super) struct Qdiscs(Vec<TcQdisc>);
 
 #[derive(Debug, Default, Deserialize)]
@@ -28,7 +28,7 @@ struct Options {
     delay: Option<Delay>,
     #[serde(rename = "loss-random")]
     loss: Option<Loss>,
-    /// cake's.
+    /// The rate of cake.
     bandwidth: Option<serde_json::Value>,
 }
 
@@ -54,7 +54,7 @@ struct Loss {
     loss: f64,
 }
 
-/// All of them, if there is a program that tells.
+/// All queueing disciplines, if the program is available.
 pub(super) fn qdiscs(programs: &Programs<'_>) -> Option<Qdiscs> {
     let told = programs.output("tc", &["-j", "-s", "qdisc", "show"])?;
     serde_json::from_str(&told).ok().map(Qdiscs)
@@ -67,7 +67,7 @@ impl Qdiscs {
         let mut seen: Vec<Qdisc> = own.iter().map(|told| told.seen()).collect();
         let has = |kinds: &[&str]| own.iter().any(|told| kinds.contains(&told.kind.as_str()));
         if has(&["htb", "hfsc"]) {
-            // In JSON classes are told by later versions alone.
+            // Only later versions print classes as JSON.
             let told = programs.output("tc", &["-s", "class", "show", "dev", name]);
             seen.extend(told.iter().flat_map(|told| classes(told)));
         }
@@ -107,7 +107,7 @@ impl TcQdisc {
     }
 }
 
-/// `class htb 1:1 root prio 0 rate 100Mbit ceil 200Mbit burst 1600b`, and a line of what it did:
+/// `class htb 1:1 root prio 0 rate 100Mbit ceil 200Mbit burst 1600b`, and a line of statistics:
 /// `Sent 0 bytes 7 pkt (dropped 1, overlimits 2 requeues 0)`.
 fn classes(told: &str) -> Vec<Qdisc> {
     let mut classes: Vec<Qdisc> = Vec::new();
@@ -117,7 +117,7 @@ fn classes(told: &str) -> Vec<Qdisc> {
             ["class", kind, handle, rest @ ..] => classes.push(Qdisc {
                 kind: format!("{kind} class"),
                 handle: (*handle).to_owned(),
-                // The most that it gets, from others too.
+                // The maximum that it gets, including shares of other classes.
                 rate_bytes_per_s: rate_after(rest, "ceil").or_else(|| rate_after(rest, "rate")),
                 ..Qdisc::default()
             }),

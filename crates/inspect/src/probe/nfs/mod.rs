@@ -1,4 +1,4 @@
-//! NFS mounts: what the kernel counts of them, and the way to their server.
+//! NFS mounts: the kernel's counters, and the path to their server.
 
 use std::fs;
 use std::net::IpAddr;
@@ -11,7 +11,7 @@ use super::programs::Programs;
 use crate::block::number_in;
 use crate::counters::{NfsMount, NfsTransportStats, nfs_mounts};
 
-/// The port of NFS where a mount names none.
+/// The port of NFS if a mount names none.
 const NFS_PORT: &str = "2049";
 
 /// Reads `/proc/self/mountstats` for those of `mounts` that are NFS.
@@ -27,10 +27,10 @@ pub(super) fn fill<'a>(
     }
     let all = nfs_mounts(&fs::read_to_string("/proc/self/mountstats").unwrap_or_default());
     for mount in mounts {
-        // The last one mounted at a place is the one that is seen there.
+        // Only the last mount at a mount point is visible.
         let is_it = |stats: &&NfsMount| stats.mount_point.to_str() == Some(&*mount.mount_point);
         let mut seen = all.iter().rev().find(is_it).map(summed).unwrap_or_default();
-        // Addresses of link-local networks have the interface behind them.
+        // Link-local addresses include the interface.
         let server = mount.option("addr").map(|addr| addr.split('%').next().unwrap_or_default());
         let server = server.and_then(|server| server.parse().ok());
         let is_own = server.map(|server: IpAddr| server.is_loopback());
@@ -44,7 +44,7 @@ pub(super) fn fill<'a>(
     }
 }
 
-/// A counter of all operations of a mount.
+/// The sum of a counter over all operations of a mount.
 fn sum(stats: &NfsMount, counter: usize) -> u64 {
     let counters = stats.operations.iter().map(|(_, counters)| counters[counter]);
     counters.fold(0, u64::saturating_add)
@@ -72,10 +72,10 @@ fn summed(stats: &NfsMount) -> NfsSeen {
     }
 }
 
-// The way to a server: the interface that the kernel would send through, and whether `IPsec`
-// policies hold for it. Nothing is sent.
+// The path to a server: the kernel's outgoing interface, and whether `IPsec` policies apply to it.
+// Nothing is sent.
 
-/// The way to `server`, as `ip route get` tells: it knows all tables and rules.
+/// The path to `server`, from `ip route get`, which applies all tables and rules.
 fn path(server: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Option<NetworkPath> {
     let address = server.to_string();
     let told = programs.output("ip", &["-o", "route", "get", &address]);
@@ -97,7 +97,7 @@ fn path(server: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Op
     })
 }
 
-/// Whether IPsec encrypts the way to `server`, which people know by `name`.
+/// Whether IPsec encrypts the path to `server`, called `name` in messages.
 pub(in crate::probe) fn has_policy(
     server: IpAddr,
     name: &str,
@@ -116,11 +116,11 @@ pub(in crate::probe) fn has_policy(
 fn interface(route: &str) -> Option<&str> {
     let mut words = route.split_ascii_whitespace();
     words.find(|word| *word == "dev")?;
-    // A name and not a way out of the directory of interfaces.
+    // A plain name that cannot leave the directory of interfaces.
     words.next().filter(|name| !name.contains('/') && !name.starts_with('.'))
 }
 
-/// Whether one of the policies transforms what goes out to `server`:
+/// Whether one of the policies transforms outgoing packets to `server`:
 ///
 /// ```text
 /// src 10.1.0.0/16 dst 10.2.0.0/16
@@ -138,7 +138,7 @@ fn is_covered(policies: &str, server: IpAddr) -> bool {
                 is_out = false;
             }
             ["dir", direction, ..] => is_out = *direction == "out",
-            // Without one, a policy lets traffic through as it is.
+            // Without one, a policy lets traffic through unchanged.
             ["tmpl", ..] if holds && is_out => return true,
             _ => {}
         }
@@ -166,17 +166,18 @@ fn is_within(address: IpAddr, network: &str) -> bool {
     }
 }
 
-// What listens on a port of this machine: a proxy that an NFS mount sends its calls to.
+// The process that listens on a port of this machine: a proxy that receives the calls of an NFS
+// mount.
 //
-// The kernel names the socket in `/proc/net/tcp`, and the process that has it open is found among
-// all; those of others show their files to root alone.
+// The kernel names the socket in `/proc/net/tcp`. The process that has it open is found among all
+// processes; only root can see the files of other users' processes.
 
-/// The state of a socket that listens, as `/proc/net/tcp` has it.
+/// The state of a listening socket in `/proc/net/tcp`.
 const LISTENS: &str = "0A";
-/// How long processes are looked at; a machine may have very many.
+/// Time limit for searching processes; a machine can have very many.
 const LIMIT: Duration = Duration::from_millis(300);
 
-/// The process that listens on this port of this machine's loopback.
+/// The process that listens on this port of the loopback interface.
 fn listener(proc: &Path, port: u16) -> Option<Listener> {
     let text = |name: &str| fs::read_to_string(proc.join("net").join(name)).unwrap_or_default();
     let sockets: Vec<u64> =
@@ -201,7 +202,7 @@ pub fn listening(text: &str, port: u16) -> Vec<u64> {
         let [_, local, _, state, _, _, _, _, _, inode, ..] = fields.as_slice() else { return None };
         let (_, local) = local.rsplit_once(':')?;
         let is_it = u16::from_str_radix(local, 16).ok()? == port && *state == LISTENS;
-        // 0 is a socket of the kernel's own.
+        // 0 is a socket of the kernel.
         inode.parse().ok().filter(|inode| is_it && *inode > 0)
     };
     text.lines().filter_map(socket).collect()
@@ -233,7 +234,7 @@ fn owner(proc: &Path, sockets: &[u64]) -> Option<std::path::PathBuf> {
 
 /// Name, threads and CPU time of `/proc/PID/stat`, described in proc(5).
 fn of_stat(stat: &str, up_s: Option<f64>, ticks_per_s: u64) -> Option<Listener> {
-    // The name may have blanks and brackets in it.
+    // The name can contain blanks and brackets.
     let (before, after) = stat.rsplit_once(')')?;
     let (_, program) = before.split_once('(')?;
     // From the third field on.
