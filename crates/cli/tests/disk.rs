@@ -85,9 +85,9 @@ fn what_was_built_is_told_with_its_sources() {
     DESK/vm/disk
     DESK/vm: P10 on Standard_DS1_v2, caching read only; from bottom to top
       file(size=128G, thin)
-          of the documented size [1]
+          documented size [1]
       delay(latency=1ms)
-          latency: an assumption, not documented
+          latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000,
           credits=30m, unit=256k)
           disk limit of P10 [1]
@@ -96,9 +96,9 @@ fn what_was_built_is_told_with_its_sources() {
       tier(size=43G)
           cache of Standard_DS1_v2 [2]
       aes(sector=512)
-          encryption at host, as asked for
-      Note: reads that miss the cache, and writes, count against the VM's cached
-          limits alone, as measured on Standard_DS1_v2
+          encryption at host, as requested
+      Note: reads that miss the cache, and all writes, count only against the VM's
+          cached limits, as measured on Standard_DS1_v2
     Note: Cached disks: reads that the cache answers are not held by the disk's own
       limit. Reads that miss it, and writes with read-only caching, are documented
       to count against the VM's uncached limits, too; these figures do not take
@@ -173,7 +173,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "readwrite"]), @"
-    error: P10: a cache that holds writes back is not modelled: use readonly or none
+    error: P10: write-back caching is not modelled; use readonly or none
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "all"]), @"
@@ -182,20 +182,20 @@ fn disks_that_no_cloud_has_are_refused() {
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--credits", "200%"]), @"
     error: option --credits: `200%` is not a share: more than 100%
-    write a percentage with its sign, 5%, or a fraction, 0.05
+    write a percentage such as 5%, or a fraction such as 0.05
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "local"]), @"
-    error: a local disk comes with a VM size: name the size, too
+    error: a local disk belongs to a VM size; name the VM size too
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
-    error: local of Standard_E16s_v5: no such storage of its host is in the catalog
+    error: local of Standard_E16s_v5: the catalog lists no such storage on its host
     Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"
-    error: premium-v2: its name gives no size: say one, as in size=4G
+    error: premium-v2: its name does not imply a size; give one, for example size=4G
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2"]), @"

@@ -281,7 +281,7 @@ fn peers_and_interfaces_that_are_not_there_are_told() {
     assert!(said.out.contains("no such interface; this network namespace has "), "{said}");
     let said = desk.run(&["doctor", "--no-metadata", "tcp://10.0.0.2"]);
     insta::assert_snapshot!(said, @"
-    error: peer: address: is no host and port
+    error: peer: address: is not host:port
       peer(address=10.0.0.2)
                    ^^^^^^^^ column 14
     for example 10.0.0.2:7474, or [fd00::2]:7474

@@ -91,7 +91,7 @@ fn every_layer_is_explained_even_on_a_bare_machine() {
 fn one_layer_is_explained_with_its_parameters() {
     let said = Desk::new().run(&["layers", "delay"]);
     assert_snapshot!(said, @"
-    delay: added latency; I/Os in flight wait side by side
+    delay: added latency; I/Os in flight wait in parallel
       Runs in iotax's own process; needs in-process layers below it.
       For example: delay(latency=260us)
 

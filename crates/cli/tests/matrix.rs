@@ -89,9 +89,9 @@ fn documented_vms_and_disks_are_factors() {
     Disks of a cloud
       cloud(vm=DS1_v2, disk=P10, size=4M); from bottom to top
         file(size=4M, thin)
-            of the size asked for
+            requested size
         delay(latency=1ms)
-            latency: an assumption, not documented
+            latency (an assumption, not documented)
         throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000,
             credits=30m, unit=256k)
             disk limit of P10 [1]
@@ -99,9 +99,9 @@ fn documented_vms_and_disks_are_factors() {
             VM uncached limit of Standard_DS1_v2 [2]
       cloud(vm=DS2_v2, disk=P10, size=4M); from bottom to top
         file(size=4M, thin)
-            of the size asked for
+            requested size
         delay(latency=1ms)
-            latency: an assumption, not documented
+            latency (an assumption, not documented)
         throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000,
             credits=30m, unit=256k)
             disk limit of P10 [1]

@@ -358,7 +358,7 @@ mod tests {
         `four` is not a whole number: it does not start with a digit
           mmap_read.threads=four
                             ^^^^ column 19
-        write it in digits, as 4 or 4000
+        write only digits, such as 4 or 4000
         ");
         assert_snapshot!(error("index.sizes=4k"), @"
         unknown key `sizes`; did you mean `size`?
@@ -374,7 +374,7 @@ mod tests {
         ");
         let of_engine = error("download.engine=posixaio");
         assert_snapshot!(of_engine.replace(&Engine::NAMES.join(", "), "ALL"), @"
-        `posixaio` is not offered here: write ALL
+        `posixaio` is not a valid choice: write ALL
           download.engine=posixaio
                           ^^^^^^^^ column 17
         ");

@@ -486,7 +486,7 @@ mod tests {
         known statistics: mean, p50, p99, p99.9
         ");
         assert_snapshot!(error("sync.p99 > 10"), @"
-        `10` is not a duration: 10 what?
+        `10` is not a duration: the unit is missing
         write 10s, 10ms or 10us
         ");
         assert_snapshot!(error("bandwidth < 100MB"), @"
@@ -495,7 +495,7 @@ mod tests {
         ");
         assert_snapshot!(error("slower by 5"), @"
         `5` is not a share: more than 1
-        write 5% if percent was meant
+        write 5% if you mean percent
         ");
         assert_snapshot!(error("slower by 100%"), @"
         nothing is slower by 100%

@@ -305,13 +305,13 @@ mod tests {
         assert_eq!(shown("tcp://[fd00::2]:7474/"), "peer(address=[fd00::2]:7474)");
         assert_eq!(shown("ssh://root@db-1"), "remote(host=root@db-1)");
         assert_snapshot!(Target::parse("tcp://10.0.0.2").unwrap_err(), @"
-        peer: address: is no host and port
+        peer: address: is not host:port
           peer(address=10.0.0.2)
                        ^^^^^^^^ column 14
         for example 10.0.0.2:7474, or [fd00::2]:7474
         ");
         assert_snapshot!(Target::parse("ssh://-oProxyCommand=x").unwrap_err(), @r#"
-        remote: host: is no name of a host
+        remote: host: is not a host name
           remote(host="-oProxyCommand=x")
                       ^^^^^^^^^^^^^^^^^^ column 13
         for example 10.0.0.2 or root@db-1.example.org

@@ -49,6 +49,6 @@ fn any_number_of_connections_that_nfs_does_not_take_is_told_what_it_takes() {
     for connections in ["0", "17", "5000000000"] {
         let text = format!("nfs(server=filer, export=/data, nconnect={connections})");
         let error = Stack::parse(&text).unwrap_err().to_string();
-        assert!(error.contains("the client takes 1 to 16 connections"), "{error}");
+        assert!(error.contains("the client supports 1 to 16 connections"), "{error}");
     }
 }

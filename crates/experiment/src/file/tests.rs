@@ -215,7 +215,7 @@ fn wrong_values_are_pointed_at() {
         error(&format!("workload = \"randread-4k\"\n{line}\n[arms]\na = \"mem\"\nb = \"/x\"\n"))
     };
     assert_snapshot!(with("time = 5"), @"
-    x.toml:2:8: time: `5` is not a duration: 5 what?
+    x.toml:2:8: time: `5` is not a duration: the unit is missing
       2 | time = 5
         |        ^
     write 5s, 5ms or 5us
@@ -230,7 +230,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:10: margin: `5` is not a share: more than 1
       2 | margin = 5
         |          ^
-    write 5% if percent was meant
+    write 5% if you mean percent
     ");
     assert_snapshot!(with("margin = 0"), @"
     x.toml:2:10: margin: 0 is not between 0 and 1

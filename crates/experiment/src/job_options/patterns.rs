@@ -243,10 +243,10 @@ mod tests {
         ");
         assert_snapshot!(think("1ms/").unwrap_err(), @"
         `` is not a whole number: it is empty
-        write it in digits, as 4 or 4000
+        write only digits, such as 4 or 4000
         ");
         assert_snapshot!(think("8").unwrap_err(), @"
-        `8` is not a duration: 8 what?
+        `8` is not a duration: the unit is missing
         write 8s, 8ms or 8us
         ");
         assert_snapshot!(cpus("").unwrap_err(), @"

@@ -266,15 +266,15 @@ mod tests {
     #[test]
     fn values_say_what_is_wrong() {
         assert_snapshot!(stretches("256M/2G").unwrap_err(), @"
-        `256M/2G` is not a length of stretches with their gap: it has not three parts
+        `256M/2G` is not a stretch length with a gap: it has not three parts
         write bytes moved in each, its length and the gap, as in 256M/256M/2G
         ");
         assert_snapshot!(flow("x").unwrap_err(), @"
         `x` is not a whole number: it does not start with a digit
-        write it in digits, as 4 or 4000
+        write only digits, such as 4 or 4000
         ");
         assert_snapshot!(latency_target("1ms/5s/101").unwrap_err(), @"
-        `1ms/5s/101` is not a target of latency: its percentile is not 0 to 100
+        `1ms/5s/101` is not a latency target: its percentile is not 0 to 100
         write latency, window and percentile, as in 500us/5s/99.9
         ");
         assert_snapshot!(priorities("rt:9").unwrap_err(), @"
@@ -290,7 +290,7 @@ mod tests {
         write one for all I/Os, as be:4, or for some, as rt:0=20% or rt:0=read/64k/20%; commas between them
         ");
         assert_snapshot!(numa("0/near").unwrap_err(), @"
-        `near` is not a choice of NUMA nodes: unknown policy of memory
+        `near` is not a set of NUMA nodes: unknown policy of memory
         write nodes as 0-1, and where memory is as local, prefer:0, bind:0 or interleave:0-1, with / between them
         ");
         assert_snapshot!(bytes("0xabc").unwrap_err(), @"

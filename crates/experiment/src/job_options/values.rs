@@ -209,7 +209,7 @@ mod tree_tests {
         assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: weights are 1 to 1000");
         assert_snapshot!(error("stat:many"), @"
         `many` is not a whole number: it does not start with a digit
-        write it in digits, as 4 or 4000
+        write only digits, such as 4 or 4000
         ");
     }
 

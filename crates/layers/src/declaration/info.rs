@@ -152,9 +152,9 @@ impl Form {
             Self::Block => "a block device",
             Self::Directory => "a directory",
             Self::Ethernet => "an Ethernet path",
-            Self::Network => "a path of IP packets",
-            Self::Service => "a service's address",
-            Self::Connections => "a path of TCP connections alone",
+            Self::Network => "an IP path",
+            Self::Service => "a service address",
+            Self::Connections => "a path for TCP connections only",
         }
     }
 

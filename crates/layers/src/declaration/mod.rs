@@ -177,7 +177,7 @@ pub(crate) type Values = Vec<(&'static str, Option<Value>)>;
 
 /// Disks consist of whole sectors of this size, so that every encryption sector size fits.
 pub(crate) const SECTOR_BYTES: u64 = 4096;
-pub(crate) const ENDLESS: &str = "a limit of 0 would never let an I/O pass";
+pub(crate) const ENDLESS: &str = "a limit of 0 would block every I/O";
 
 /// A value of one of the catalog's units.
 #[derive(Debug, Clone, PartialEq)]
@@ -203,7 +203,7 @@ impl Value {
                 Err(unit.refuse(text, format!("write {}", words.join(" or ")), ""))
             }
             _ if text.is_empty() => {
-                Err(unit.refuse(text, "it is empty", "leave the parameter out instead"))
+                Err(unit.refuse(text, "it is empty", "leave the parameter out"))
             }
             _ => Ok(Self::Text(text.to_owned())),
         }
@@ -308,7 +308,7 @@ impl<'a> Arguments<'a> {
     ) -> Result<T, Error> {
         self.find(name).and_then(of).ok_or_else(|| {
             let advice = format!("for example {}", self.info.example);
-            self.refuse(name, "must be given", &advice)
+            self.refuse(name, "is required", &advice)
         })
     }
 
@@ -326,13 +326,18 @@ impl<'a> Arguments<'a> {
     /// What the size of a base that is made has to be.
     pub(crate) fn demand_sectors(&self, size_bytes: u64) -> Result<(), Error> {
         let is_met = size_bytes > 0 && size_bytes.is_multiple_of(SECTOR_BYTES);
-        let problem = format!("{size_bytes} bytes are not whole sectors of 4096");
+        let problem = format!("{size_bytes} bytes is not a multiple of 4096");
         self.demand(is_met, "size", problem, "write a multiple of 4k above 0")
     }
 
     /// What the size of a cache has to be.
     pub(crate) fn demand_sector(&self, size_bytes: u64) -> Result<(), Error> {
-        self.demand(size_bytes >= SECTOR_BYTES, "size", "holds no sector", "write at least 4k")
+        self.demand(
+            size_bytes >= SECTOR_BYTES,
+            "size",
+            "is smaller than one sector",
+            "write at least 4k",
+        )
     }
 
     /// What the spread of `of`, plus or minus, has to be: they are not below 0.

@@ -122,7 +122,7 @@ impl fmt::Display for Need {
                 write!(f, "{name} (package {package})")
             }
             Self::FileSystem { name } => write!(f, "{name} in the kernel"),
-            Self::Device { path, module } => write!(f, "{path} (module {module} of the kernel)"),
+            Self::Device { path, module } => write!(f, "{path} (kernel module {module})"),
             Self::Module { module, about } | Self::Feature { module, about, .. } => {
                 write!(f, "{about} in the kernel (module {module})")
             }

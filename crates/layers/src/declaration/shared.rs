@@ -23,7 +23,7 @@ impl Cpus {
         "cpus",
         Unit::Choice(&["apart", "any"]),
         Some("any"),
-        "each end has half of the CPUs, as on two hosts, or both have any",
+        "apart: each end gets half of the CPUs, as on two hosts; any: both use all",
     );
 }
 
@@ -41,7 +41,12 @@ impl Field for Cpus {
 
 /// Which cipher encrypts: those that a layer can, and which one it takes.
 pub(crate) const fn cipher(ciphers: &'static [&'static str], default: &'static str) -> Parameter {
-    parameter("cipher", Unit::Choice(ciphers), Some(default), "what encrypts and authenticates")
+    parameter(
+        "cipher",
+        Unit::Choice(ciphers),
+        Some(default),
+        "cipher for encryption and authentication",
+    )
 }
 
 /// The kernel counts in pages, which have 4 KiB at least.
@@ -51,13 +56,13 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// Of layers that are mounted.
 pub(crate) const READ_AHEAD: Parameter =
-    parameter("read_ahead", Unit::Size, None, "bytes that the kernel reads ahead (read_ahead_kb)");
+    parameter("read_ahead", Unit::Size, None, "read-ahead of the kernel (read_ahead_kb)");
 
 pub(crate) fn demand_read_ahead(
     arguments: &Arguments<'_>,
     bytes: Option<u64>,
 ) -> Result<(), Error> {
     let is_met = bytes.is_none_or(|bytes| bytes % PAGE_BYTES == 0 && bytes <= MOST_BYTES);
-    let problem = "the kernel counts it in pages, up to 1G";
+    let problem = "must be whole pages, at most 1G";
     arguments.demand(is_met, READ_AHEAD.name, problem, "write a multiple of 4k, such as 1M")
 }

@@ -23,8 +23,8 @@ impl Declared for Aes {
 
     parameters! {
         key_bits: parameter("key", Unit::Choice(&["256"]), Some("256"),
-            "strength in bits (two such keys)"),
+            "key strength in bits (XTS uses two such keys)"),
         sector_bytes: parameter("sector", Unit::Choice(&["512", "4096"]), Some("4096"),
-            "bytes encrypted as one unit"),
+            "size of an encryption sector in bytes"),
     }
 }

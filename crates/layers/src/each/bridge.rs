@@ -9,7 +9,7 @@ pub struct Bridge {}
 impl Declared for Bridge {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "bridge",
-        about: "a bridge at each end, as containers and VMs are joined to a network",
+        about: "a bridge at each end, as used to connect containers and VMs",
         example: "bridge",
         takes: &[Form::Ethernet],
         gives: Some(Form::Ethernet),

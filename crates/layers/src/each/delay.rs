@@ -14,7 +14,7 @@ pub struct Delay {
 impl Declared for Delay {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "delay",
-        about: "added latency; I/Os in flight wait side by side",
+        about: "added latency; I/Os in flight wait in parallel",
         example: "delay(latency=260us)",
         does: Does::Passes,
         parameters: Self::PARAMETERS,

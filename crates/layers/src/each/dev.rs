@@ -15,7 +15,7 @@ const WIPEFS: Need = Need::program_since("wipefs", "util-linux", 2, 33);
 impl Declared for Dev {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "dev",
-        about: "base: a block device, its content lost; only with --destroy",
+        about: "base: a block device, which is overwritten; requires --destroy",
         example: "dev(path=/dev/sdx)",
         gives: Some(Form::Block),
         needs: &[Need::Root, WIPEFS],
@@ -24,6 +24,6 @@ impl Declared for Dev {
     }];
 
     parameters! {
-        path: parameter("path", Unit::Path, None, "its node, without anything on it"),
+        path: parameter("path", Unit::Path, None, "device node; the device must be blank"),
     }
 }

@@ -34,7 +34,7 @@ const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 
 impl Declared for Dmcrypt {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "dmcrypt",
-        about: "device mapper's encryption, as a guest does it",
+        about: "device-mapper encryption (dm-crypt), as inside a VM",
         example: "dmcrypt(no_read_workqueue, no_write_workqueue)",
         takes: &[Form::Block],
         gives: Some(Form::Block),
@@ -52,27 +52,28 @@ impl Declared for Dmcrypt {
 
     parameters! {
         format: parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"),
-            "header or none"),
+            "plain (no header), or with a LUKS2 header"),
         cipher: parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
-        key_bits: parameter("key_size", Unit::Count, Some("512"), "bits of the key; XTS halves it"),
+        key_bits: parameter("key_size", Unit::Count, Some("512"),
+            "key size in bits; XTS splits it into two keys"),
         sector_bytes: parameter("sector_size", Unit::Choice(&["512", "1024", "2048", "4096"]), Some("512"),
-            "bytes encrypted as one unit"),
+            "size of an encryption sector in bytes"),
         no_read_workqueue: parameter("no_read_workqueue", Unit::Switch, Some("false"),
-            "decrypt where reads complete"),
+            "decrypt in the context that completes the read"),
         no_write_workqueue: parameter("no_write_workqueue", Unit::Switch, Some("false"),
-            "encrypt where writes start"),
+            "encrypt in the context that submits the write"),
         same_cpu_crypt: parameter("same_cpu_crypt", Unit::Switch, Some("false"),
             "encrypt on the submitting CPU"),
         submit_from_crypt_cpus: parameter("submit_from_crypt_cpus", Unit::Switch, Some("false"),
-            "no extra thread that sorts writes"),
+            "submit writes without the extra thread that sorts them"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let is_size = self.key_bits.is_multiple_of(8) && self.key_bits <= 512;
         let advice = "for example 512 for AES-XTS with 256 bits of strength";
-        arguments.demand(is_size, "key_size", "must be whole bytes, up to 512 bits", advice)?;
+        arguments.demand(is_size, "key_size", "must be a multiple of 8, at most 512", advice)?;
         let may_be = |c: char| c.is_ascii_alphanumeric() || "-_:(),".contains(c);
         let is_cipher = !self.cipher.starts_with('-') && self.cipher.chars().all(may_be);
-        arguments.demand(is_cipher, "cipher", "is no cipher", "for example aes-xts-plain64")
+        arguments.demand(is_cipher, "cipher", "is not a cipher", "for example aes-xts-plain64")
     }
 }

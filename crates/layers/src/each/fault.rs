@@ -20,7 +20,7 @@ pub struct Fault {
 impl Declared for Fault {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "fault",
-        about: "deliberate faults, to see what a failing disk does",
+        about: "injected faults, to see the effect of a failing disk",
         example: "fault(eio=1%, after=1000)",
         does: Does::Passes,
         parameters: Self::PARAMETERS,
@@ -39,7 +39,7 @@ impl Declared for Fault {
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let fails = self.eio != 0.0 || self.short != 0.0 || self.stall != 0.0;
         let advice = "write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)";
-        arguments.demand(fails, "eio", "nothing here ever fails", advice)?;
+        arguments.demand(fails, "eio", "no fault is given", advice)?;
         let both = (self.stall > 0.0) == (self.stall_ns > 0);
         let advice = "for example fault(stall=1%, stall_time=1s)";
         arguments.demand(both, "stall", "needs both stall and stall_time", advice)

@@ -27,16 +27,18 @@ impl Declared for File {
 
     parameters! {
         path: parameter("path", Unit::Path, None,
-            "the file; left out: a nameless one that vanishes"),
+            "the file; if left out, an unnamed temporary file"),
         size_bytes: parameter("size", Unit::Size, Some("1G"), "size of the disk"),
         thin: parameter("thin", Unit::Switch, Some("false"),
-            "nameless, sparse and never filled: any size, but unwritten data are no device's"),
+            "unnamed, sparse and never filled: any size, but reads of unwritten data skip the \
+             disk"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
-        let problem = "only a nameless file is thin: one with a name is used as it is, or filled";
+        let problem =
+            "only an unnamed file can be thin; a file with a path is used as it is, or filled";
         let is_possible = !self.thin || self.path.is_none();
-        arguments.demand(is_possible, "thin", problem, "leave out path, or thin")?;
+        arguments.demand(is_possible, "thin", problem, "leave out path or thin")?;
         arguments.demand_sectors(self.size_bytes)
     }
 }

@@ -34,7 +34,7 @@ impl FileSystemKind {
     }
 }
 
-const MKFS: Parameter = parameter("mkfs", Unit::Name, None, "further arguments of mkfs, in quotes");
+const MKFS: Parameter = parameter("mkfs", Unit::Name, None, "additional mkfs arguments, in quotes");
 const MOUNT: Parameter = parameter("mount", Unit::Name, None, "mount options, in quotes");
 
 const EXT4: &[Need] =
@@ -64,7 +64,12 @@ impl Declared for FileSystem {
     const WORDS: &'static [LayerInfo] = &[
         LayerInfo {
             parameters: &[
-                parameter("encrypt", Unit::Switch, Some("false"), "made for fscrypt above it"),
+                parameter(
+                    "encrypt",
+                    Unit::Switch,
+                    Some("false"),
+                    "support an fscrypt layer above it",
+                ),
                 MKFS,
                 MOUNT,
                 READ_AHEAD,

@@ -18,7 +18,7 @@ pub struct Flash {
 impl Declared for Flash {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "flash",
-        about: "a device that saturates: channels with a service time each",
+        about: "a device that saturates: parallel channels, each with a service time",
         example: "flash(channels=8, latency=80us, bw=500M)",
         does: Does::Limits,
         parameters: Self::PARAMETERS,
@@ -26,10 +26,10 @@ impl Declared for Flash {
     }];
 
     parameters! {
-        channels: parameter("channels", Unit::Count, Some("8"), "I/Os served side by side"),
+        channels: parameter("channels", Unit::Count, Some("8"), "I/Os served in parallel"),
         latency_ns: parameter("latency", Unit::Duration, Some("80us"),
-            "mean service time without bytes"),
-        bw_bytes: parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second of one channel"),
+            "mean service time, excluding data transfer"),
+        bw_bytes: parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second per channel"),
         jitter_ns: parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
     }
 

@@ -12,7 +12,7 @@ const XFS_IO: Need = Need::program("xfs_io", "xfsprogs");
 impl Declared for Fscrypt {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "fscrypt",
-        about: "encryption of files by ext4 itself",
+        about: "file encryption by ext4 itself",
         example: "fscrypt",
         takes: &[Form::Directory],
         gives: Some(Form::Directory),

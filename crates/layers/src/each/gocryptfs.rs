@@ -12,7 +12,7 @@ pub struct Gocryptfs {
 impl Declared for Gocryptfs {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "gocryptfs",
-        about: "encryption of files by a FUSE program",
+        about: "file encryption by a FUSE program",
         example: "gocryptfs",
         takes: &[Form::Directory],
         gives: Some(Form::Directory),
@@ -25,6 +25,6 @@ impl Declared for Gocryptfs {
 
     parameters! {
         cipher: parameter("cipher", Unit::Choice(&["aes-gcm", "aes-siv", "xchacha"]), Some("aes-gcm"),
-            "cipher of the contents"),
+            "cipher for file contents"),
     }
 }

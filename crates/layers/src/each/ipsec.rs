@@ -12,7 +12,7 @@ pub struct Ipsec {
 impl Declared for Ipsec {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "ipsec",
-        about: "encryption of packets: IPsec's ESP in transport mode, in the kernel",
+        about: "packet encryption: IPsec ESP in transport mode, in the kernel",
         example: "ipsec(cipher=aes-256-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,

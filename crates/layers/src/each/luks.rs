@@ -15,7 +15,7 @@ const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-com
 impl Declared for Luks {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "luks",
-        about: "LUKS as a hypervisor does it: qemu-storage-daemon, served through FUSE",
+        about: "LUKS as on a hypervisor: qemu-storage-daemon, exported through FUSE",
         example: "luks",
         takes: &[Form::File, Form::Block],
         gives: Some(Form::File),
@@ -28,6 +28,6 @@ impl Declared for Luks {
 
     parameters! {
         key_bits: parameter("key", Unit::Choice(&["128", "256"]), Some("256"),
-            "strength of AES-XTS in bits (two such keys)"),
+            "AES-XTS key strength in bits (XTS uses two such keys)"),
     }
 }

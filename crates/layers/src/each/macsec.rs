@@ -9,7 +9,7 @@ pub struct Macsec {}
 impl Declared for Macsec {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "macsec",
-        about: "encryption of Ethernet frames: MACsec with AES-128-GCM, in the kernel",
+        about: "frame encryption: MACsec with AES-128-GCM, in the kernel",
         example: "macsec",
         takes: &[Form::Ethernet],
         gives: Some(Form::Ethernet),

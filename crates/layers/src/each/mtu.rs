@@ -15,18 +15,18 @@ pub struct Mtu {
 impl Declared for Mtu {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "mtu",
-        about: "another MTU at both ends; without offload(gso=false) it costs little",
+        about: "a different MTU at both ends; costs little without offload(gso=false)",
         example: "mtu(bytes=1280)",
         parameters: Self::PARAMETERS,
         ..ON_NETWORK
     }];
 
     parameters! {
-        bytes: parameter("bytes", Unit::Count, None, "the largest IP packet"),
+        bytes: parameter("bytes", Unit::Count, None, "largest IP packet, in bytes"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
-        let problem = format!("{} is no MTU of IPv4", self.bytes);
+        let problem = format!("{} is not a valid IPv4 MTU", self.bytes);
         let is_possible = POSSIBLE_BYTES.contains(&self.bytes);
         arguments.demand(is_possible, "bytes", problem, "write 68 to 65535")
     }

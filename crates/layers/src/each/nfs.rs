@@ -59,7 +59,7 @@ fn is_export(text: &str) -> bool {
 impl Declared for Nfs {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "nfs",
-        about: "base: a directory of an existing file server, mounted with these options",
+        about: "base: an export of an existing NFS server, mounted with these options",
         example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
         gives: Some(Form::Directory),
         submitter: Submitter::Nobody,
@@ -78,23 +78,23 @@ impl Declared for Nfs {
         vers: parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None,
             "protocol version"),
         sec: parameter("sec", Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]), None,
-            "who is trusted, and whether data are signed (i) or encrypted (p)"),
-        nconnect: parameter("nconnect", Unit::Count, None, "connections, 1 to 16"),
+            "authentication, and whether data is signed (i) or encrypted (p)"),
+        nconnect: parameter("nconnect", Unit::Count, None, "number of connections, 1 to 16"),
         rsize_bytes: parameter("rsize", Unit::Size, None, "bytes per READ"),
         wsize_bytes: parameter("wsize", Unit::Size, None, "bytes per WRITE"),
         xprtsec: parameter("xprtsec", Unit::Choice(&["none", "tls", "mtls"]), None,
-            "encryption of the connection by TLS, beside or instead of Kerberos"),
+            "TLS encryption of the connection, with or instead of Kerberos"),
         read_ahead_bytes: READ_AHEAD,
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let is_possible = self.nconnect.is_none_or(|n| (1..=16).contains(&n));
-        arguments.demand(is_possible, "nconnect", "the client takes 1 to 16 connections", "")?;
-        let problem = "is a path on the server";
-        arguments.demand(is_export(&self.export), "export", problem, "begin it with /")?;
+        arguments.demand(is_possible, "nconnect", "the client supports 1 to 16 connections", "")?;
+        let problem = "must be an absolute path on the server";
+        arguments.demand(is_export(&self.export), "export", problem, "start it with /")?;
         let advice = "for example filer.example.org, 10.0.0.5 or fd00::5";
         let is_server = is_server(&self.server);
-        arguments.demand(is_server, "server", "is no host name or address", advice)?;
+        arguments.demand(is_server, "server", "is not a host name or address", advice)?;
         demand_read_ahead(arguments, self.read_ahead_bytes)
     }
 }

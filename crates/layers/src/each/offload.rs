@@ -23,7 +23,7 @@ impl Offload {
 impl Declared for Offload {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "offload",
-        about: "segmentation and reassembly in batches at both ends, off or on",
+        about: "segmentation and receive offloads at both ends, off or on",
         example: "offload(tso=false, gso=false, gro=false)",
         needs: &[Need::Root, Need::program("ethtool", "ethtool")],
         parameters: Self::PARAMETERS,
@@ -31,13 +31,13 @@ impl Declared for Offload {
     }];
 
     parameters! {
-        tso: parameter("tso", Unit::Switch, None, "TCP segments are cut up by the interface"),
-        gso: parameter("gso", Unit::Switch, None, "segments are cut up as late as possible"),
-        gro: parameter("gro", Unit::Switch, None, "received segments are joined early"),
+        tso: parameter("tso", Unit::Switch, None, "the interface splits data into TCP segments"),
+        gso: parameter("gso", Unit::Switch, None, "the kernel splits data as late as possible"),
+        gro: parameter("gro", Unit::Switch, None, "the kernel joins received segments early"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let is_given = *self != Self::default();
-        arguments.demand(is_given, "tso", "none of tso, gso, gro is given", "write gro=false")
+        arguments.demand(is_given, "tso", "tso, gso or gro is required", "for example gro=false")
     }
 }

@@ -12,7 +12,7 @@ pub struct Openvpn {
 impl Declared for Openvpn {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "openvpn",
-        about: "encryption of packets: OpenVPN over UDP, in user space",
+        about: "packet encryption: OpenVPN over UDP, in user space",
         example: "openvpn(cipher=aes-128-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,

@@ -14,7 +14,7 @@ pub struct Peer {
 impl Declared for Peer {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "peer",
-        about: "base: the path to an `iotax peer` elsewhere; tcp://HOST:PORT for short",
+        about: "base: the path to an `iotax peer` on another host; short form: tcp://HOST:PORT",
         example: "peer(address=10.0.0.2:7474)",
         gives: Some(Form::Service),
         needs: &[],
@@ -23,7 +23,7 @@ impl Declared for Peer {
     }];
 
     parameters! {
-        address: parameter("address", Unit::Name, None, "where it listens, as host:port"),
+        address: parameter("address", Unit::Name, None, "address of the peer, as host:port"),
         token: parameter("token", Unit::Path, None,
             "file with its token [default: $IOTAX_TOKEN_FILE]"),
     }
@@ -33,6 +33,6 @@ impl Declared for Peer {
         let parts = self.address.rsplit_once(':');
         let is_address = parts.is_some_and(|(host, port)| !host.is_empty() && is_port(port));
         let advice = "for example 10.0.0.2:7474, or [fd00::2]:7474";
-        arguments.demand(is_address, "address", "is no host and port", advice)
+        arguments.demand(is_address, "address", "is not host:port", advice)
     }
 }

@@ -12,7 +12,7 @@ pub struct Queue {
 impl Declared for Queue {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "queue",
-        about: "a hop through a work queue, as kcryptd's",
+        about: "a hop through a work queue, such as kcryptd",
         example: "queue(workers=4)",
         does: Does::Passes,
         parameters: Self::PARAMETERS,

@@ -14,7 +14,7 @@ pub struct Remote {
 impl Declared for Remote {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "remote",
-        about: "base: the path to a host where ssh starts a peer; ssh://HOST for short",
+        about: "base: the path to a host where ssh starts a peer; short form: ssh://HOST",
         example: "remote(host=10.0.0.2)",
         gives: Some(Form::Service),
         needs: &[Need::program("ssh", "openssh-client")],
@@ -24,8 +24,8 @@ impl Declared for Remote {
 
     parameters! {
         host: parameter("host", Unit::Name, None,
-            "as ssh knows it: user@host, or a name of its own"),
-        program: parameter("program", Unit::Name, Some("iotax"), "iotax there"),
+            "host for ssh: user@host, or an alias from its configuration"),
+        program: parameter("program", Unit::Name, Some("iotax"), "iotax on that host"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
@@ -33,10 +33,15 @@ impl Declared for Remote {
         let may_be = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);
         let is_host = !self.host.starts_with('-') && self.host.chars().all(may_be);
         let advice = "for example 10.0.0.2 or root@db-1.example.org";
-        arguments.demand(is_host, "host", "is no name of a host", advice)?;
+        arguments.demand(is_host, "host", "is not a host name", advice)?;
         let may_be = |c: char| c.is_alphanumeric() || "/.-_".contains(c);
         let is_path = self.program.chars().all(may_be);
         let advice = "for example /usr/local/bin/iotax";
-        arguments.demand(is_path, "program", "is no plain path", advice)
+        arguments.demand(
+            is_path,
+            "program",
+            "may contain only letters, digits, `/`, `.`, `-` and `_`",
+            advice,
+        )
     }
 }

@@ -12,7 +12,7 @@ pub struct Ssh {
 impl Declared for Ssh {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "ssh",
-        about: "encryption of packets: OpenSSH (ssh -w), over one TCP connection",
+        about: "packet encryption: OpenSSH (ssh -w), over one TCP connection",
         example: "ssh(cipher=aes-128-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,

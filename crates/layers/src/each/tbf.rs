@@ -15,7 +15,7 @@ pub struct Tbf {
 impl Declared for Tbf {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "tbf",
-        about: "a token bucket at each end, as a VM's bandwidth is limited by",
+        about: "a token bucket at each end, as used to limit a VM's bandwidth",
         example: "tbf(rate=500Mbit)",
         does: Does::Limits,
         needs: &[
@@ -32,6 +32,6 @@ impl Declared for Tbf {
 
     parameters! {
         rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
-        burst_bytes: parameter("burst", Unit::Size, None, "bytes that may leave at once"),
+        burst_bytes: parameter("burst", Unit::Size, None, "bytes that may be sent at once"),
     }
 }

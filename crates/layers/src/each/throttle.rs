@@ -74,7 +74,7 @@ impl Field for Counts {
 impl Declared for Throttle {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "throttle",
-        about: "token buckets, as cloud disks are limited by",
+        about: "token-bucket limits, like those of cloud disks",
         example: "throttle(iops=4000, bw=32M)",
         world: World::Both,
         takes: &[Form::File],
@@ -92,35 +92,35 @@ impl Declared for Throttle {
         burst_bw_bytes: parameter("burst_bw", Unit::Bandwidth, None,
             "bytes per second while credits last"),
         credits_ns: parameter("credits", Unit::Duration, None,
-            "how long a full bucket pays for full burst"),
+            "how long a full bucket lasts at the burst rate"),
         io_unit_bytes: parameter("unit", Unit::Size, None,
-            "an I/O counts once for each of these it begins"),
+            "size per counted I/O; a larger I/O counts several times"),
         counts: parameter("counts", Unit::Choice(&["both", "reads", "writes"]), Some("both"),
-            "what is limited; the rest passes"),
-        group: parameter("group", Unit::Name, None, "throttles of one group share their buckets"),
+            "which I/Os are limited; others pass"),
+        group: parameter("group", Unit::Name, None, "throttles in one group share their buckets"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let counts = self.io_unit_bytes.is_none_or(|unit| unit > 0 && self.iops.is_some());
-        let problem = "must be above 0, and have a limit on I/Os to count for";
+        let problem = "must be above 0 and requires iops";
         arguments.demand(counts, "unit", problem, "for example iops=500, unit=256k")?;
         let is_limit = self.iops.is_some() || self.bw_bytes.is_some();
         let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
-        arguments.demand(is_limit, "iops", "without iops or bw nothing is limited", advice)?;
+        arguments.demand(is_limit, "iops", "iops or bw is required", advice)?;
         for (name, burst, base) in [
             ("burst_iops", self.burst_iops, self.iops),
             ("burst_bw", self.burst_bw_bytes, self.bw_bytes),
         ] {
             let is_above = burst.is_none_or(|burst| base.is_some_and(|base| burst > base));
-            let problem = "must be above the sustained rate, which must be given too";
+            let problem = "must be above the sustained rate, which is also required";
             arguments.demand(is_above, name, problem, "for example iops=500, burst_iops=3500")?;
         }
         let bursts = self.burst_iops.is_some() || self.burst_bw_bytes.is_some();
         let is_paid = !bursts || self.credits_ns.is_some_and(|ns| ns > 0);
-        let problem = "a burst needs to know how long a full bucket pays for it";
-        let advice = "for example credits=30m, as Azure's disks have";
+        let problem = "a burst rate requires credits: how long a full bucket lasts at it";
+        let advice = "for example credits=30m, as on Azure disks";
         arguments.demand(is_paid, "credits", problem, advice)?;
-        let problem = "credits without a burst rate buy nothing";
+        let problem = "credits have no effect without a burst rate";
         let is_of_use = bursts || self.credits_ns.is_none();
         arguments.demand(is_of_use, "credits", problem, "add burst_iops or burst_bw")
     }

@@ -11,7 +11,7 @@ pub struct Tier {
 impl Declared for Tier {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "tier",
-        about: "read cache of any size, simulated: what is below is free for its hits",
+        about: "simulated read cache of any size: hits cost nothing in the layers below",
         example: "tier(size=43G)",
         does: Does::Caches,
         parameters: Self::PARAMETERS,

@@ -14,7 +14,7 @@ pub struct Tls {
 /// What both have in common.
 const TLS: LayerInfo = LayerInfo {
     name: "tls",
-    about: "encryption of connections: TLS 1.3 in load and its peer, by rustls",
+    about: "connection encryption: TLS 1.3 by rustls, in iotax at both ends",
     example: "tls(cipher=chacha20-poly1305)",
     takes: &[Form::Service, Form::Network, Form::Ethernet],
     gives: Some(Form::Connections),
@@ -29,7 +29,7 @@ impl Declared for Tls {
         TLS,
         LayerInfo {
             name: "ktls",
-            about: "encryption of connections: TLS 1.3 by the kernel, at both ends",
+            about: "connection encryption: TLS 1.3 by the kernel, at both ends",
             example: "ktls(cipher=aes-128-gcm)",
             needs: &[Need::Module { module: "tls", about: "TLS" }],
             ..TLS

@@ -46,8 +46,8 @@ impl Stack {
             Err(error) => Err(Error::impossible(
                 About::Experiment,
                 "stack",
-                format!("taken apart it becomes `{part}`, and {}", error.headline()),
-                "compare the stacks that can be made, as in iotax compare a=STACK b=STACK",
+                format!("without some layers it becomes `{part}`, but {}", error.headline()),
+                "compare stacks that can be built: iotax compare a=STACK b=STACK",
             )),
             Ok(_) => Ok(part),
         }

@@ -28,7 +28,7 @@ impl Declared for Vdisk {
 impl Field for Stack {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
         let stack = Self::parse(&String::from_argument(arguments, name)?).map_err(|error| {
-            let advice = "write the layers of `iotax layers` in quotes";
+            let advice = "write layers from `iotax layers`, in quotes";
             arguments.refuse(name, error.headline(), advice)
         })?;
         let problem = "only in-process layers can be in a virtual disk";

@@ -48,8 +48,8 @@ impl Stack {
         let count = 1 + tokens.iter().filter(|token| token.kind == TokenKind::Plus).count();
         if count > Self::MOST_LAYERS {
             return Err(Error::syntax(
-                format!("{count} layers; a stack has {} at most", Self::MOST_LAYERS),
-                "leave some out",
+                format!("{count} layers; a stack can have at most {}", Self::MOST_LAYERS),
+                "remove some layers",
             ));
         }
         Parser { text, tokens: tokens.into_iter().peekable() }.stack()
@@ -72,8 +72,8 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn stack(&mut self) -> Result<Stack, Error> {
         if self.next_is(&TokenKind::End) {
-            let advice = "write a base and what lies on it, for example file(size=2G) + aes";
-            return Err(Error::syntax("an empty stack", advice));
+            let advice = "write a base and the layers on it, for example file(size=2G) + aes";
+            return Err(Error::syntax("the stack is empty", advice));
         }
         let mut layers: Vec<Placed> = Vec::new();
         loop {
@@ -120,8 +120,8 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.unexpected(&name, &parameters_of(info))),
             };
             if arguments.parameter(word).is_err() && !self.next_is(&TokenKind::Equals) {
-                let advice = format!("write its parameter's name too, as in {}", info.example);
-                let problem = format!("`{}` is a value without a name", brief(word));
+                let advice = format!("write the name of the parameter too, as in {}", info.example);
+                let problem = format!("`{}` is a value without a parameter name", brief(word));
                 let error = Error::syntax(problem, advice);
                 return Err(error.at(self.text, name.span));
             }
@@ -159,7 +159,7 @@ impl<'a> Parser<'a> {
             TokenKind::Comma => Ok(None),
             TokenKind::Close => Ok(Some(token.span.end)),
             TokenKind::Equals => {
-                let problem = "`=` in a value that is not in quotes";
+                let problem = "`=` in an unquoted value";
                 let advice = "put the value in quotes, as in disk=\"gp3:size=500G\"";
                 Err(Error::syntax(problem, advice).at(self.text, token.span))
             }
@@ -197,13 +197,13 @@ fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
                 _ => "file: file(size=1G)",
             };
             Err(Error::syntax(
-                format!("`{name}` needs something below it"),
+                format!("`{name}` needs a base below it"),
                 format!("start with a base, such as {base} + {name}"),
             ))
         }
         (Some((base, _)), true) => Err(Error::syntax(
-            format!("a second base, `{name}`, on top of `{}`", base.name()),
-            "bytes live in one place: keep one of them, at the bottom",
+            format!("`{name}` is a second base, on top of `{}`", base.name()),
+            "a stack has one base, at the bottom; remove one of them",
         )),
         _ => Ok(()),
     }

@@ -122,12 +122,12 @@ fn misspelt_names_are_pointed_at() {
 #[test]
 fn broken_structure_is_pointed_at() {
     assert_snapshot!(error(""), @"
-    an empty stack
-    write a base and what lies on it, for example file(size=2G) + aes
+    the stack is empty
+    write a base and the layers on it, for example file(size=2G) + aes
     ");
     assert_snapshot!(error("   "), @"
-    an empty stack
-    write a base and what lies on it, for example file(size=2G) + aes
+    the stack is empty
+    write a base and the layers on it, for example file(size=2G) + aes
     ");
     assert_snapshot!(error("mem + aes +"), @"
     expected a layer, found the end
@@ -150,10 +150,10 @@ fn broken_structure_is_pointed_at() {
                   ^ column 13
     ");
     assert_snapshot!(error("mem(64M)"), @"
-    `64M` is a value without a name
+    `64M` is a value without a parameter name
       mem(64M)
           ^^^ column 5
-    write its parameter's name too, as in mem(size=64M)
+    write the name of the parameter too, as in mem(size=64M)
     ");
     assert_snapshot!(error("mem + delay(latency)"), @"
     expected `=` and a value: latency=DURATION, found `)`
@@ -171,10 +171,10 @@ fn broken_structure_is_pointed_at() {
           ^ column 5
     ");
     assert_snapshot!(error("file(path=\"/a b, size=1G)"), @r#"
-    this quote is never closed
+    this quote is not closed
       file(path="/a b, size=1G)
                 ^^^^^^^^^^^^^^^ column 11
-    put a " behind the value
+    add a " after the value
     "#);
     assert_snapshot!(error("mem(size=64M, size=32M)"), @"
     parameter `size` is given twice
@@ -191,16 +191,16 @@ fn broken_structure_is_pointed_at() {
 #[test]
 fn bases_belong_at_the_bottom_and_only_there() {
     assert_snapshot!(error("aes + mem"), @"
-    `aes` needs something below it
+    `aes` needs a base below it
       aes + mem
       ^^^ column 1
     start with a base, such as file: file(size=1G) + aes
     ");
     assert_snapshot!(error("mem + aes + file(size=1G)"), @"
-    a second base, `file`, on top of `mem`
+    `file` is a second base, on top of `mem`
       mem + aes + file(size=1G)
                   ^^^^^^^^^^^^^ column 13
-    bytes live in one place: keep one of them, at the bottom
+    a stack has one base, at the bottom; remove one of them
     ");
 }
 
@@ -213,19 +213,19 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     write 64M or 64000000
     ");
     assert_snapshot!(error("mem(size=1000)"), @"
-    mem: size: 1000 bytes are not whole sectors of 4096
+    mem: size: 1000 bytes is not a multiple of 4096
       mem(size=1000)
                ^^^^ column 10
     write a multiple of 4k above 0
     ");
     assert_snapshot!(error("mem + delay(latency=260)"), @"
-    `260` is not a duration: 260 what?
+    `260` is not a duration: the unit is missing
       mem + delay(latency=260)
                           ^^^ column 21
     write 260s, 260ms or 260us
     ");
     assert_snapshot!(error("mem + aes(key=128)"), @"
-    `128` is not offered here: write 256
+    `128` is not a valid choice: write 256
       mem + aes(key=128)
                     ^^^ column 15
     ");
@@ -235,16 +235,16 @@ fn values_in_the_wrong_unit_are_pointed_at() {
                           ^ column 21
     ");
     assert_snapshot!(error("mem + queue(workers=4k)"), @"
-    `4k` is not a whole number: `k` after it
+    `4k` is not a whole number: unexpected `k` after the number
       mem + queue(workers=4k)
                           ^^ column 21
-    write it in digits, as 4 or 4000
+    write only digits, such as 4 or 4000
     ");
     assert_snapshot!(error("mem + fault(eio=5)"), @"
     `5` is not a share: more than 1
       mem + fault(eio=5)
                       ^ column 17
-    write 5% if percent was meant
+    write 5% if you mean percent
     ");
     assert_snapshot!(error("größe + delay(latency=1x)"), @"
     unknown layer `größe`
@@ -262,14 +262,14 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     `` is not a path: it is empty
       file(path="")
                 ^^ column 11
-    leave the parameter out instead
+    leave the parameter out
     "#);
 }
 
 #[test]
 fn layers_that_would_do_nothing_are_refused() {
     assert_snapshot!(error("mem + delay"), @"
-    delay: latency: must be given
+    delay: latency: is required
       mem + delay
             ^^^^^ column 7
     for example delay(latency=260us)
@@ -281,54 +281,54 @@ fn layers_that_would_do_nothing_are_refused() {
     write a jitter of at most the latency
     ");
     assert_snapshot!(error("mem + throttle"), @"
-    throttle: iops: without iops or bw nothing is limited
+    throttle: iops: iops or bw is required
       mem + throttle
             ^^^^^^^^ column 7
     write throttle(iops=4000), throttle(bw=32M) or both
     ");
     assert_snapshot!(error("mem + throttle(group=a)"), @"
-    throttle: iops: without iops or bw nothing is limited
+    throttle: iops: iops or bw is required
       mem + throttle(group=a)
             ^^^^^^^^^^^^^^^^^ column 7
     write throttle(iops=4000), throttle(bw=32M) or both
     ");
     assert_snapshot!(error("mem + throttle(iops=0)"), @"
-    throttle: iops: a limit of 0 would never let an I/O pass
+    throttle: iops: a limit of 0 would block every I/O
       mem + throttle(iops=0)
                           ^ column 21
     ");
     assert_snapshot!(error("mem + throttle(iops=500, burst_iops=500, credits=1m)"), @"
-    throttle: burst_iops: must be above the sustained rate, which must be given too
+    throttle: burst_iops: must be above the sustained rate, which is also required
       mem + throttle(iops=500, burst_iops=500, credits=1m)
                                           ^^^ column 37
     for example iops=500, burst_iops=3500
     ");
     assert_snapshot!(error("mem + throttle(iops=500, burst_iops=3500)"), @"
-    throttle: credits: a burst needs to know how long a full bucket pays for it
+    throttle: credits: a burst rate requires credits: how long a full bucket lasts at it
       mem + throttle(iops=500, burst_iops=3500)
             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 7
-    for example credits=30m, as Azure's disks have
+    for example credits=30m, as on Azure disks
     ");
     assert_snapshot!(error("mem + throttle(iops=500, credits=30m)"), @"
-    throttle: credits: credits without a burst rate buy nothing
+    throttle: credits: credits have no effect without a burst rate
       mem + throttle(iops=500, credits=30m)
                                        ^^^ column 34
     add burst_iops or burst_bw
     ");
     assert_snapshot!(error("mem + throttle(bw=1M, unit=256k)"), @"
-    throttle: unit: must be above 0, and have a limit on I/Os to count for
+    throttle: unit: must be above 0 and requires iops
       mem + throttle(bw=1M, unit=256k)
                                  ^^^^ column 28
     for example iops=500, unit=256k
     ");
     assert_snapshot!(error("mem + throttle(iops=500, unit=0)"), @"
-    throttle: unit: must be above 0, and have a limit on I/Os to count for
+    throttle: unit: must be above 0 and requires iops
       mem + throttle(iops=500, unit=0)
                                     ^ column 31
     for example iops=500, unit=256k
     ");
     assert_snapshot!(error("mem + flash(bw=0)"), @"
-    flash: bw: a limit of 0 would never let an I/O pass
+    flash: bw: a limit of 0 would block every I/O
       mem + flash(bw=0)
                      ^ column 16
     ");
@@ -339,25 +339,25 @@ fn layers_that_would_do_nothing_are_refused() {
     write a jitter of at most the latency
     ");
     assert_snapshot!(error("mem + tier"), @"
-    tier: size: must be given
+    tier: size: is required
       mem + tier
             ^^^^ column 7
     for example tier(size=43G)
     ");
     assert_snapshot!(error("file(path=/a, thin)"), @"
-    file: thin: only a nameless file is thin: one with a name is used as it is, or filled
+    file: thin: only an unnamed file can be thin; a file with a path is used as it is, or filled
       file(path=/a, thin)
                     ^^^^ column 15
-    leave out path, or thin
+    leave out path or thin
     ");
     assert_snapshot!(error("mem + cache"), @"
-    cache: size: must be given
+    cache: size: is required
       mem + cache
             ^^^^^ column 7
     for example cache(size=64M)
     ");
     assert_snapshot!(error("mem + fault(after=5)"), @"
-    fault: eio: nothing here ever fails
+    fault: eio: no fault is given
       mem + fault(after=5)
             ^^^^^^^^^^^^^^ column 7
     write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)
@@ -458,12 +458,12 @@ fn more_layers_than_any_path_has_are_counted_and_not_read() {
     let text = |layers| format!("mem(size=1M) + {}", stack(layers));
     assert_eq!(Stack::parse(&text(Stack::MOST_LAYERS)).unwrap().layers.len(), Stack::MOST_LAYERS);
     assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"
-    65 layers; a stack has 64 at most
-    leave some out
+    65 layers; a stack can have at most 64
+    remove some layers
     ");
     assert_snapshot!(error(&text(100_000)), @"
-    100000 layers; a stack has 64 at most
-    leave some out
+    100000 layers; a stack can have at most 64
+    remove some layers
     ");
 }
 

@@ -87,7 +87,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
             mark
         } else if first == '"' {
             let (word, length) = quoted(&text[at..]).ok_or_else(|| {
-                Error::syntax("this quote is never closed", "put a \" behind the value")
+                Error::syntax("this quote is not closed", "add a \" after the value")
                     .at(text, start..text.len())
             })?;
             at += length;

@@ -98,7 +98,7 @@ pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
     let known = BIT_UNITS.iter().find(|(name, _)| name.eq_ignore_ascii_case(number.suffix));
     let Some((_, multiplier)) = known else {
         let problem = match number.suffix {
-            "" => "bits or bytes?".to_owned(),
+            "" => "the unit is missing (bits or bytes?)".to_owned(),
             other => format!("unknown unit `{other}`"),
         };
         return Err(Unit::BitRate.refuse(text, problem, advice));
@@ -123,11 +123,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Error> {
         let digits = number.digits;
         let advice = format!("write {digits}s, {digits}ms or {digits}us");
         let is_zero = number.times(1) == Some(0);
-        return if is_zero {
-            Ok(0)
-        } else {
-            Err(unit.refuse(text, format!("{digits} what?"), advice))
-        };
+        return if is_zero { Ok(0) } else { Err(unit.refuse(text, "the unit is missing", advice)) };
     }
     let Some((_, nanoseconds)) = DURATION_UNITS.iter().find(|(known, _)| *known == name) else {
         return Err(unit.refuse(text, format!("unknown unit `{name}`"), advice));
@@ -152,18 +148,20 @@ pub fn parse_iops(text: &str) -> Result<f64, Error> {
 
 /// Reads a whole number; no suffix, since `4k` of things could be 4000 or 4096.
 pub fn parse_count(text: &str) -> Result<u64, Error> {
-    let advice = "write it in digits, as 4 or 4000";
+    let advice = "write only digits, such as 4 or 4000";
     let number = Number::read(text, Unit::Count, advice)?;
     match (number.suffix, number.times(1)) {
         ("", Some(count)) => Ok(count),
-        ("", None) => Err(Unit::Count.refuse(text, "it is not whole, or too large", advice)),
-        (other, _) => Err(Unit::Count.refuse(text, format!("`{other}` after it"), advice)),
+        ("", None) => Err(Unit::Count.refuse(text, "it has a fraction or is too large", advice)),
+        (other, _) => {
+            Err(Unit::Count.refuse(text, format!("unexpected `{other}` after the number"), advice))
+        }
     }
 }
 
 /// Reads a share of 1: `5%` or `0.05`. A bare number above 1 is refused rather than guessed at.
 pub fn parse_share(text: &str) -> Result<f64, Error> {
-    let advice = "write a percentage with its sign, 5%, or a fraction, 0.05";
+    let advice = "write a percentage such as 5%, or a fraction such as 0.05";
     let number = Number::read(text, Unit::Share, advice)?;
     let share = match number.suffix {
         "%" => number.as_f64() / 100.0,
@@ -176,7 +174,7 @@ pub fn parse_share(text: &str) -> Result<f64, Error> {
     if number.suffix == "%" {
         return Err(Unit::Share.refuse(text, "more than 100%", advice));
     }
-    let advice = format!("write {0}% if percent was meant", number.digits);
+    let advice = format!("write {0}% if you mean percent", number.digits);
     Err(Unit::Share.refuse(text, "more than 1", advice))
 }
 
@@ -185,7 +183,9 @@ pub fn parse_switch(text: &str) -> Result<bool, Error> {
     match text.trim() {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
-        other => Err(Unit::Switch.refuse(other, "neither true nor false", "write true or false")),
+        other => {
+            Err(Unit::Switch.refuse(other, "it is neither true nor false", "write true or false"))
+        }
     }
 }
 

@@ -107,7 +107,7 @@ fn sizes_say_what_is_wrong() {
 #[test]
 fn durations_say_what_is_wrong() {
     assert_snapshot!(text(parse_duration("5")), @"
-    `5` is not a duration: 5 what?
+    `5` is not a duration: the unit is missing
     write 5s, 5ms or 5us
     ");
     assert_snapshot!(text(parse_duration("5 sec")), @"
@@ -135,27 +135,27 @@ fn counts_and_shares_say_what_is_wrong() {
     write I/Os per second as 4000 or 4k (here k is 1000)
     ");
     assert_snapshot!(text(parse_count("4k")), @"
-    `4k` is not a whole number: `k` after it
-    write it in digits, as 4 or 4000
+    `4k` is not a whole number: unexpected `k` after the number
+    write only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_count("1.5")), @"
-    `1.5` is not a whole number: it is not whole, or too large
-    write it in digits, as 4 or 4000
+    `1.5` is not a whole number: it has a fraction or is too large
+    write only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_share("5")), @"
     `5` is not a share: more than 1
-    write 5% if percent was meant
+    write 5% if you mean percent
     ");
     assert_snapshot!(text(parse_share("105%")), @"
     `105%` is not a share: more than 100%
-    write a percentage with its sign, 5%, or a fraction, 0.05
+    write a percentage such as 5%, or a fraction such as 0.05
     ");
     assert_snapshot!(text(parse_share("5 percent")), @"
     `5 percent` is not a share: unknown unit `percent`
-    write a percentage with its sign, 5%, or a fraction, 0.05
+    write a percentage such as 5%, or a fraction such as 0.05
     ");
     assert_snapshot!(text(parse_switch("maybe")), @"
-    `maybe` is not a switch: neither true nor false
+    `maybe` is not a boolean: it is neither true nor false
     write true or false
     ");
 }

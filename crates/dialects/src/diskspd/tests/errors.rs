@@ -340,7 +340,7 @@ fn structure_is_named_where_it_is_wrong() {
                      ^^^ column 16
     write flags first, then targets
 
-    this quote is never closed
+    this quote is not closed
       diskspd "a
               ^^ column 9
     put the same quote behind the value

@@ -49,28 +49,28 @@ fn cache(
     notes: &mut Vec<String>,
 ) -> Result<Option<CloudPart>, Error> {
     if expected.caching == Caching::ReadWrite {
-        let problem = "a cache that holds writes back is not modelled: use readonly or none";
+        let problem = "write-back caching is not modelled; use readonly or none";
         return Err(refused("disk", &expected.disk.name, problem));
     }
     let Some(vm) = vm else {
-        notes.push("without a VM there is no cache: caching changes nothing".to_owned());
+        notes.push("caching has no effect without a VM".to_owned());
         return Ok(None);
     };
     let Some(cache_bytes) = vm.cache_bytes else {
         let name = &vm.name;
-        notes.push(format!("{name}: no size of the cache is documented, so nothing is ever hit"));
+        notes.push(format!("{name}: the cache size is not documented, so no read hits the cache"));
         return Ok(None);
     };
     notes.push(
-        "reads that miss the cache, and writes, count against the VM's cached limits alone, as \
-         measured on Standard_DS1_v2"
+        "reads that miss the cache, and all writes, count only against the VM's cached limits, \
+         as measured on Standard_DS1_v2"
             .to_owned(),
     );
     let share_bytes = cache_bytes / cached_disks as u64;
     let tier = PartLayer::Tier(Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES });
     let what = match cached_disks {
         1 => format!("cache of {}", vm.name),
-        _ => format!("cache of {}, divided evenly: an assumption", vm.name),
+        _ => format!("cache of {}, divided evenly (an assumption)", vm.name),
     };
     Ok(Some(CloudPart::documented(tier, what, &vm.source)))
 }

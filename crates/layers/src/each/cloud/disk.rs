@@ -78,26 +78,28 @@ pub(super) fn base(
 ) -> Result<CloudPart, Error> {
     let file = |size_bytes| PartLayer::File(File { path: None, size_bytes, thin: true });
     match (options.size_bytes, documented) {
-        (Some(0), _) => Err(refused("size", name, "a disk of no size holds nothing")),
+        (Some(0), _) => Err(refused("size", name, "the size must be above 0")),
         (Some(bytes), _) if !bytes.is_multiple_of(PAGE_BYTES) => {
-            Err(refused("size", name, "its size must be a multiple of 4k"))
+            Err(refused("size", name, "the size must be a multiple of 4k"))
         }
-        (Some(bytes), _) => Ok(CloudPart::new(file(bytes), "of the size asked for")),
+        (Some(bytes), _) => Ok(CloudPart::new(file(bytes), "requested size")),
         (None, Some(bytes)) => {
             let bytes = bytes - bytes % PAGE_BYTES;
-            Ok(CloudPart::documented(file(bytes), "of the documented size", source))
+            Ok(CloudPart::documented(file(bytes), "documented size", source))
         }
-        (None, None) => {
-            Err(refused("size", name, "its name gives no size: say one, as in size=4G"))
-        }
+        (None, None) => Err(refused(
+            "size",
+            name,
+            "its name does not imply a size; give one, for example size=4G",
+        )),
     }
 }
 
 /// What a read or write takes at least, below all limits.
 pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<CloudPart> {
     let (latency_ns, what) = match options.latency_ns {
-        Some(latency_ns) => (latency_ns, "latency, as asked for"),
-        None => (assumed_ns, "latency: an assumption, not documented"),
+        Some(latency_ns) => (latency_ns, "latency, as requested"),
+        None => (assumed_ns, "latency (an assumption, not documented)"),
     };
     (latency_ns > 0)
         .then(|| CloudPart::new(PartLayer::Delay(Delay { latency_ns, jitter_ns: 0 }), what))
@@ -107,7 +109,7 @@ pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<CloudPar
 pub(super) fn own_encryption(options: &CloudOptions) -> Option<CloudPart> {
     options
         .hardware_encrypted
-        .then(|| CloudPart::new(aes(), "the disk's own encryption, as asked for"))
+        .then(|| CloudPart::new(aes(), "the disk's own encryption, as requested"))
 }
 
 /// The host's encryption, on top of all else.
@@ -118,7 +120,7 @@ pub(super) fn host_encryption(
 ) -> Option<CloudPart> {
     options.encryption_at_host.then(|| {
         notes.extend(vm.and_then(encryption_note));
-        CloudPart::new(aes(), "encryption at host, as asked for")
+        CloudPart::new(aes(), "encryption at host, as requested")
     })
 }
 
@@ -131,7 +133,8 @@ fn encryption_note(vm: &Vm) -> Option<String> {
     match vm.encryption_at_host_supported {
         Some(true) => None,
         Some(false) => Some(format!(
-            "{name} is documented not to support encryption at host; built all the same"
+            "{name} does not support encryption at host, according to its documentation; \
+             simulated anyway"
         )),
         None => Some(format!("whether {name} supports encryption at host is not documented")),
     }

@@ -51,7 +51,7 @@ impl CloudDisks {
                     if first == last { first.clone() } else { format!("{first} to {last}") }
                 };
                 let ranges: Vec<_> = attachable(&vm).iter().map(range).collect();
-                let takes = format!("{} takes {}", vm.name, ranges.join(", "));
+                let takes = format!("{} supports {}", vm.name, ranges.join(", "));
                 Error::Cloud { parameter: "disk", problem, advice: takes }
             }
             (error, _) => error,
@@ -112,7 +112,7 @@ impl CloudDisks {
     /// What is documented of the disks that are attached; `None` if there are none.
     fn expectation(&self) -> Result<Option<Expectation>, Error> {
         if self.vm()?.is_none() && !self.local().is_empty() {
-            let problem = "a local disk comes with a VM size: name the size, too";
+            let problem = "a local disk belongs to a VM size; name the VM size too";
             return Err(Error::cloud("vm", problem));
         }
         let refused = |error: Unknown| Error::cloud("disk", error.to_string());

@@ -77,7 +77,7 @@ fn of_limit(
         if alike { vec![(iops, bw, "")] } else { vec![(iops, None, "-iops"), (None, bw, "-bw")] };
     let pairs: Vec<_> = pairs.into_iter().filter(|(iops, bw, _)| iops.or(*bw).is_some()).collect();
     if pairs.is_empty() {
-        notes.push(format!("{what}: not documented, so nothing is limited by it"));
+        notes.push(format!("{what}: not documented, so not applied"));
     }
     let sources = [Some(&limit.source), limit.burst_source.as_ref()];
     let part = |(iops, bw, suffix): (Option<Modelled>, Option<Modelled>, &str)| {
@@ -116,7 +116,7 @@ fn modelled(rate: &Rate, credits: f64, lacks: impl FnOnce(String)) -> Modelled {
         return without;
     }
     let Some(full_s) = burst.full_s(sustained) else {
-        lacks(format!("how long it lasts is not documented, so there is no burst to {per_s}"));
+        lacks(format!("the burst duration is not documented, so there is no burst to {per_s}"));
         return without;
     };
     #[expect(

@@ -60,7 +60,7 @@ const CACHING: [(&str, Caching); 2] = [("none", Caching::None), ("readonly", Cac
 impl Declared for Cloud {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "cloud",
-        about: "base: a cloud's disk on a VM size, with the documented limits of both",
+        about: "base: a cloud disk on a VM size, with the documented limits of both",
         example: "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
         world: World::InProcess,
         gives: Some(Form::File),
@@ -69,18 +69,18 @@ impl Declared for Cloud {
     }];
 
     const PARAMETERS: &'static [Parameter] = &[
-        parameter("vm", Unit::Name, None, "VM size; left out: the disk's own limits alone"),
+        parameter("vm", Unit::Name, None, "VM size; if left out, only the disk's own limits apply"),
         parameter(
             "variant",
             Unit::Choice(&["scsi", "nvme"]),
             None,
-            "disk controller, where a VM size has other limits with each",
+            "disk controller, for VM sizes whose limits depend on it",
         ),
         parameter(
             "disk",
             Unit::Name,
             None,
-            "P10, \"gp3:iops=6000,size=500G\"; local (temporary, nvme): of the VM's own host",
+            "P10, \"gp3:iops=6000,size=500G\"; a disk of the VM's host: local, temporary, nvme",
         ),
         parameter(
             "caching",
@@ -88,30 +88,30 @@ impl Declared for Cloud {
             Some("none"),
             "what the host caches",
         ),
-        parameter("size", Unit::Size, None, "size, in place of the documented one"),
+        parameter("size", Unit::Size, None, "size, instead of the documented one"),
         parameter(
             "credits",
             Unit::Share,
             Some("100%"),
-            "share of the documented burst credits, to see them run out sooner",
+            "share of the documented burst credits; with a smaller one they run out sooner",
         ),
         parameter(
             "latency",
             Unit::Duration,
             None,
-            "of the medium, in place of an assumed 1ms, of local disks 100us",
+            "latency of the medium, instead of the assumed 1ms (local disks: 100us)",
         ),
         parameter(
             "encryption_at_host",
             Unit::Switch,
             Some("false"),
-            "the host encrypts what it sends on, caches and stores",
+            "the host encrypts data that it caches, stores and sends to the disk",
         ),
         parameter(
             "hardware_encrypted",
             Unit::Switch,
             Some("false"),
-            "the disk encrypts what it stores",
+            "the disk encrypts the data that it stores",
         ),
     ];
 

@@ -36,12 +36,12 @@ fn a_cached_disk_of_a_small_vm() {
     let options = CloudOptions::default();
     assert_snapshot!(told(&composed("DS1_v2", &["P10:caching=readonly"], &options)), @"
     P10, caching read only
-      file(size=128G, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=128G, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
-      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
+      (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     ");
 }
 
@@ -51,19 +51,19 @@ fn cached_and_uncached_disks_have_buckets_apart_and_share_the_cache() {
     let options = CloudOptions { latency_ns: Some(0), ..CloudOptions::default() };
     assert_snapshot!(told(&composed("DS1_v2", &disks, &options)), @"
     P30, caching read only
-      file(size=1T, thin): of the documented size, documented
+      file(size=1T, thin): documented size, documented
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
-      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
+      tier(size=22016M): cache of Standard_DS1_v2, divided evenly (an assumption), documented
+      (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P10, caching read only
-      file(size=128G, thin): of the documented size, documented
+      file(size=128G, thin): documented size, documented
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): cache of Standard_DS1_v2, divided evenly: an assumption, documented
-      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
+      tier(size=22016M): cache of Standard_DS1_v2, divided evenly (an assumption), documented
+      (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P30, caching none
-      file(size=1T, thin): of the documented size, documented
+      file(size=1T, thin): documented size, documented
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=3200, bw=46875k, group=Standard_DS1_v2-uncached): VM uncached limit of Standard_DS1_v2, documented
     ");
@@ -80,14 +80,14 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
     };
     assert_snapshot!(told(&composed("Standard_DS1_v2", &["P10:caching=readonly"], &options)), @"
     P10, caching read only
-      file(size=4G, thin): of the size asked for
-      aes(sector=512): the disk's own encryption, as asked for
-      delay(latency=500us): latency, as asked for
+      file(size=4G, thin): requested size
+      aes(sector=512): the disk's own encryption, as requested
+      delay(latency=500us): latency, as requested
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=3m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
       tier(size=43G): cache of Standard_DS1_v2, documented
-      aes(sector=512): encryption at host, as asked for
-      (reads that miss the cache, and writes, count against the VM's cached limits alone, as measured on Standard_DS1_v2)
+      aes(sector=512): encryption at host, as requested
+      (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     ");
 }
 
@@ -101,22 +101,22 @@ fn local_disks_have_the_limits_of_local_storage_and_the_host_encrypts_on_top() {
     };
     assert_snapshot!(told(&composed("E16d_v5", &["local"], &options)), @"
     temporary disk, caching none
-      file(size=4G, thin): of the size asked for
-      aes(sector=512): the disk's own encryption, as asked for
-      delay(latency=100us): latency: an assumption, not documented
+      file(size=4G, thin): requested size
+      aes(sector=512): the disk's own encryption, as requested
+      delay(latency=100us): latency (an assumption, not documented)
       throttle(iops=75000, bw=1000000000, group=Standard_E16d_v5-temporary): VM temporary disk limit of Standard_E16d_v5, documented
-      aes(sector=512): encryption at host, as asked for
+      aes(sector=512): encryption at host, as requested
     ");
     let plain = CloudOptions::default();
     assert_snapshot!(told(&composed("E16ds_v6", &["nvme"; 2], &plain)), @"
     local NVMe disk, caching none
-      file(size=440G, thin): of the documented size, documented
-      delay(latency=100us): latency: an assumption, not documented
+      file(size=440G, thin): documented size, documented
+      delay(latency=100us): latency (an assumption, not documented)
       throttle(iops=300000, bw=1406250k, counts=reads, group=Standard_E16ds_v6-nvme-reads): local NVMe limit of Standard_E16ds_v6, documented
       throttle(iops=120000, bw=703125k, counts=writes, group=Standard_E16ds_v6-nvme-writes): local NVMe limit of Standard_E16ds_v6, documented
     local NVMe disk, caching none
-      file(size=440G, thin): of the documented size, documented
-      delay(latency=100us): latency: an assumption, not documented
+      file(size=440G, thin): documented size, documented
+      delay(latency=100us): latency (an assumption, not documented)
       throttle(iops=300000, bw=1406250k, counts=reads, group=Standard_E16ds_v6-nvme-reads): local NVMe limit of Standard_E16ds_v6, documented
       throttle(iops=120000, bw=703125k, counts=writes, group=Standard_E16ds_v6-nvme-writes): local NVMe limit of Standard_E16ds_v6, documented
     ");
@@ -128,9 +128,9 @@ fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented()
     let temporary = composed("DS1_v2", &["temporary"], &options);
     assert_snapshot!(told(&temporary), @"
     temporary disk, caching none
-      file(size=7G, thin): of the documented size, documented
+      file(size=7G, thin): documented size, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      (it draws on the bucket of cached disks)
+      (it shares the bucket of cached disks)
     ");
 }
 
@@ -139,18 +139,18 @@ fn what_is_not_documented_is_said_and_left_out() {
     let options = CloudOptions::default();
     assert_snapshot!(told(&composed("E16d_v5", &["E30:caching=readonly", "E30"], &options)), @"
     E30, caching read only
-      file(size=1T, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=1T, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30, documented
-      (VM cached limit of Standard_E16d_v5: not documented, so nothing is limited by it)
-      (Standard_E16d_v5: no size of the cache is documented, so nothing is ever hit)
+      (VM cached limit of Standard_E16d_v5: not documented, so not applied)
+      (Standard_E16d_v5: the cache size is not documented, so no read hits the cache)
     E30, caching none
-      file(size=1T, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=1T, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30, documented
       throttle(iops=25600, bw=600000000, group=Standard_E16d_v5-uncached): VM uncached limit of Standard_E16d_v5, documented
-      (VM uncached limit of Standard_E16d_v5: how long it lasts is not documented, so there is no burst to 40000 I/Os per second)
-      (VM uncached limit of Standard_E16d_v5: how long it lasts is not documented, so there is no burst to 1200000000 bytes per second)
+      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so there is no burst to 40000 I/Os per second)
+      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so there is no burst to 1200000000 bytes per second)
     ");
 }
 
@@ -159,32 +159,32 @@ fn disks_of_other_clouds() {
     let options = CloudOptions::default();
     assert_snapshot!(told(&composed("m5.large", &["gp2:size=100G", "st1:size=2T"], &options)), @"
     gp2:size=100G, caching none
-      file(size=100G, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=100G, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=300, bw=128M, burst_iops=3000, credits=2000s, unit=256k): disk limit of gp2:size=100G, documented
       throttle(iops=3600, bw=81250000, burst_iops=18750, burst_bw=593750000, credits=30m, group=m5.large-instance): instance limit of m5.large, documented
     st1:size=2T, caching none
-      file(size=2T, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=2T, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=80M, burst_bw=500M, credits=4993219047619ns, unit=1M): disk limit of st1:size=2T, documented
       throttle(iops=3600, bw=81250000, burst_iops=18750, burst_bw=593750000, credits=30m, group=m5.large-instance): instance limit of m5.large, documented
     ");
     assert_snapshot!(told(&composed("n2-standard-8", &["pd-ssd:size=500G", "pd-ssd:size=100G"], &options)), @"
     pd-ssd:size=500G, caching none
-      file(size=500G, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=500G, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=24000, bw=528M, group=all-pd-ssd-disks): disk limit of all pd-ssd, documented
       throttle(iops=15000, bw=800M, group=n2-standard-8-instance-pd-ssd): instance limit of n2-standard-8, documented
     pd-ssd:size=100G, caching none
-      file(size=100G, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=100G, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=24000, bw=528M, group=all-pd-ssd-disks): disk limit of all pd-ssd, documented
       throttle(iops=15000, bw=800M, group=n2-standard-8-instance-pd-ssd): instance limit of n2-standard-8, documented
     ");
     assert_snapshot!(told(&composed("", &["gp2:size=100G"], &CloudOptions { credits: 0.0, ..options })), @"
     gp2:size=100G, caching none
-      file(size=100G, thin): of the documented size, documented
-      delay(latency=1ms): latency: an assumption, not documented
+      file(size=100G, thin): documented size, documented
+      delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=300, bw=128M, unit=256k): disk limit of gp2:size=100G, documented
     ");
 }
@@ -209,31 +209,31 @@ fn what_cannot_be_made_is_refused() {
         made("DS1_v2", &[disk], &options).unwrap_err().to_string()
     };
     assert_snapshot!(refused("P10:caching=readwrite", None), @"
-    P10:caching=readwrite: a cache that holds writes back is not modelled: use readonly or none
+    P10:caching=readwrite: write-back caching is not modelled; use readonly or none
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
-    assert_snapshot!(refused("P10", Some(0)), @"P10: a disk of no size holds nothing");
-    assert_snapshot!(refused("P10", Some(1000)), @"P10: its size must be a multiple of 4k");
+    assert_snapshot!(refused("P10", Some(0)), @"P10: the size must be above 0");
+    assert_snapshot!(refused("P10", Some(1000)), @"P10: the size must be a multiple of 4k");
     let refused_local = |vm: &str, asked: &[&str]| {
         made(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
     };
     assert_snapshot!(refused_local("E16s_v5", &["local"]), @"
-    local of Standard_E16s_v5: no such storage of its host is in the catalog
+    local of Standard_E16s_v5: the catalog lists no such storage on its host
     Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"
-    nvme of r6id.4xlarge: no such storage of its host is in the catalog
+    nvme of r6id.4xlarge: the catalog lists no such storage on its host
     r6id.4xlarge takes gp2, gp3, io1, io2, st1, sc1, standard
     ");
     assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
-    local of Standard_L8s_v3: it has a temporary disk and NVMe disks: write temporary or nvme
+    local of Standard_L8s_v3: it has both a temporary disk and NVMe disks; write temporary or nvme
     Standard_L8s_v3 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
     ");
     assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"
-    temporary disk of Standard_E16d_v5: the size has fewer of them
+    temporary disk of Standard_E16d_v5: the VM size has fewer of them
     Standard_E16d_v5 takes E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
-    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name gives no size: say one, as in size=4G");
+    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name does not imply a size; give one, for example size=4G");
 }
 
 #[test]
@@ -273,7 +273,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=DS1_v2, disk=gp3:size=500G)"), @r#"
-    `=` in a value that is not in quotes
+    `=` in an unquoted value
       cloud(vm=DS1_v2, disk=gp3:size=500G)
                                     ^ column 31
     put the value in quotes, as in disk="gp3:size=500G"
@@ -291,7 +291,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     Standard_D1_v2 takes E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=E16s_v5, disk=local)"), @"
-    local of Standard_E16s_v5: no such storage of its host is in the catalog
+    local of Standard_E16s_v5: the catalog lists no such storage on its host
       cloud(vm=E16s_v5, disk=local)
                              ^^^^^ column 24
     Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
@@ -302,35 +302,35 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 1
     ");
     assert_snapshot!(error("cloud(vm=DS1_v2)"), @"
-    cloud: disk: must be given
+    cloud: disk: is required
       cloud(vm=DS1_v2)
       ^^^^^^^^^^^^^^^^ column 1
     for example cloud(vm=Standard_DS1_v2, disk=P10, size=2G)
     ");
     assert_snapshot!(error("cloud(disk=local)"), @"
-    a local disk comes with a VM size: name the size, too
+    a local disk belongs to a VM size; name the VM size too
       cloud(disk=local)
       ^^^^^^^^^^^^^^^^^ column 1
     ");
     assert_snapshot!(error("cloud(disk=gp3)"), @"
-    gp3: its name gives no size: say one, as in size=4G
+    gp3: its name does not imply a size; give one, for example size=4G
       cloud(disk=gp3)
       ^^^^^^^^^^^^^^^ column 1
     ");
     assert_snapshot!(error("cloud(disk=P10, size=1000)"), @"
-    P10: its size must be a multiple of 4k
+    P10: the size must be a multiple of 4k
       cloud(disk=P10, size=1000)
                            ^^^^ column 22
     ");
     assert_snapshot!(error("cloud(disk=P10, caching=readwrite)"), @"
-    `readwrite` is not offered here: write none or readonly
+    `readwrite` is not a valid choice: write none or readonly
       cloud(disk=P10, caching=readwrite)
                               ^^^^^^^^^ column 25
     ");
     assert_snapshot!(error("cloud(disk=P10, size=2G) + ext4"), @r#"
-    `cloud` lives in iotax's process, `ext4` in the system
+    `cloud` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
       cloud(disk=P10, size=2G) + ext4
       ^^^^^^^^^^^^^^^^^^^^^^^^ column 1
-    put the in-process layers into a virtual disk below the others: vdisk(stack="cloud(disk=P10, size=2G)") + ext4
+    put the in-process layers into a virtual disk at the bottom: vdisk(stack="cloud(disk=P10, size=2G)") + ext4
     "#);
 }

@@ -74,10 +74,13 @@ fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {
     let stack = if layer.is_base() { layer.to_string() } else { format!("file(size=1G) + {name}") };
     let stack = quote(&stack);
     Error::syntax(
-        format!("`{name}` lives in iotax's process, `{system}` in the system"),
         format!(
-            "put the in-process layers into a virtual disk below the others: \
-             vdisk(stack={stack}) + {system}"
+            "`{name}` runs inside iotax and cannot be in one stack with `{system}`, which runs in \
+             the system"
+        ),
+        format!(
+            "put the in-process layers into a virtual disk at the bottom: vdisk(stack={stack}) \
+             + {system}"
         ),
     )
 }
@@ -90,7 +93,7 @@ fn unfit(layer: &Layer, form: Form) -> Error {
         match (info.takes, info.gives) {
             ([Form::Ethernet, ..], _) if matches!(form, Form::Service | Form::Connections) => {
                 format!(
-                    "put it on interfaces of iotax's own, below any service's address: netns + {name}"
+                    "put it on iotax's own interfaces, below any service address: netns + {name}"
                 )
             }
             ([wanted, ..], _) if wanted.is_network() => {
@@ -100,12 +103,12 @@ fn unfit(layer: &Layer, form: Form) -> Error {
                 format!("put a file system below it: file(size=2G) + ext4 + {name}")
             }
             _ if info.does == Does::Limits && form == Form::Block => {
-                "put it below the device's layers, right above a file, or limit the device with \
+                "put it directly on a file, below the device layers, or limit the device with \
                  cgroup-io"
                     .to_owned()
             }
             ([Form::Block], Some(Form::Directory)) => {
-                format!("make it on a file or device: file(size=2G) + {name}")
+                format!("create it on a file or device: file(size=2G) + {name}")
             }
             _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
         },
@@ -117,22 +120,22 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
     let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
     match layer {
         Layer::CgroupIo(_) if below.iter().any(is_limit) => Err(Error::syntax(
-            "a process is in one cgroup only, so a stack has one `cgroup-io`",
-            "put all limits into one",
+            "a process is in only one cgroup, so a stack can have only one `cgroup-io`",
+            "put all limits into one layer",
         )),
         Layer::CgroupIo(_) => has_device(below.last()),
         _ if layer.info().submitter == Submitter::Process && below.iter().any(is_limit) => {
             // What another process does is not limited by limits of this one.
             let problem = format!(
-                "`{}` is done by another process, which the `cgroup-io` below it does not limit",
+                "`{}` runs in another process, which the `cgroup-io` below it does not limit",
                 layer.name()
             );
             Err(Error::syntax(problem, "put cgroup-io on top"))
         }
         Layer::Fscrypt(_) => encrypt(below),
         Layer::Ipsec(_) if !has_own_addresses(below) => Err(Error::syntax(
-            "`ipsec` protects what goes between two addresses, and the `ipsec` below it does so \
-             already",
+            "`ipsec` protects traffic between two addresses, and the `ipsec` below it already \
+             does so",
             "keep one, or put a tunnel in between: ipsec + vxlan + ipsec",
         )),
         _ => Ok(()),
@@ -151,7 +154,7 @@ fn has_own_addresses(below: &[Layer]) -> bool {
 fn has_device(below: Option<&Layer>) -> Result<(), Error> {
     match below.map(|layer| layer.info().submitter) {
         Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
-            "`cgroup-io` limits I/O of block devices, and there is none right below it",
+            "`cgroup-io` limits I/O to block devices, but there is none directly below it",
             "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
         )),
         Some(Submitter::Caller) | None => Ok(()),
@@ -166,10 +169,7 @@ fn encrypt(below: &mut [Layer]) -> Result<(), Error> {
             *encrypt = true;
             Ok(())
         }
-        _ => Err(Error::syntax(
-            "`fscrypt` is done by the file system below it, which must be ext4",
-            "write ext4 + fscrypt",
-        )),
+        _ => Err(Error::syntax("`fscrypt` needs ext4 directly below it", "write ext4 + fscrypt")),
     }
 }
 

@@ -45,7 +45,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `throttle` needs a file below it, not a block device
       dev(path=/dev/sdx) + throttle(iops=5)
                            ^^^^^^^^^^^^^^^^ column 22
-    put it below the device's layers, right above a file, or limit the device with cgroup-io
+    put it directly on a file, below the device layers, or limit the device with cgroup-io
     ");
     assert_snapshot!(error("file + gocryptfs"), @"
     `gocryptfs` needs a directory below it, not a file
@@ -54,19 +54,19 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     put a file system below it: file(size=2G) + ext4 + gocryptfs
     ");
     assert_snapshot!(error("file + aes + ext4"), @r#"
-    `aes` lives in iotax's process, `ext4` in the system
+    `aes` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
       file + aes + ext4
              ^^^ column 8
-    put the in-process layers into a virtual disk below the others: vdisk(stack="file(size=1G) + aes") + ext4
+    put the in-process layers into a virtual disk at the bottom: vdisk(stack="file(size=1G) + aes") + ext4
     "#);
     assert_snapshot!(error("file(thin) + ext4"), @r#"
-    `file(thin)` lives in iotax's process, `ext4` in the system
+    `file(thin)` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
       file(thin) + ext4
       ^^^^^^^^^^ column 1
-    put the in-process layers into a virtual disk below the others: vdisk(stack="file(thin)") + ext4
+    put the in-process layers into a virtual disk at the bottom: vdisk(stack="file(thin)") + ext4
     "#);
     assert_snapshot!(error("file + xfs + fscrypt"), @"
-    `fscrypt` is done by the file system below it, which must be ext4
+    `fscrypt` needs ext4 directly below it
       file + xfs + fscrypt
                    ^^^^^^^ column 14
     write ext4 + fscrypt
@@ -75,7 +75,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `ext4` needs a block device below it, not a directory
       dir(path=/mnt) + ext4
                        ^^^^ column 18
-    make it on a file or device: file(size=2G) + ext4
+    create it on a file or device: file(size=2G) + ext4
     ");
     assert_snapshot!(error("vdisk(stack=\"file + luks\")"), @r#"
     vdisk: stack: only in-process layers can be in a virtual disk
@@ -87,88 +87,88 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     vdisk: stack: unknown layer `fil`; did you mean `file`?
       vdisk(stack="fil")
                   ^^^^^ column 13
-    write the layers of `iotax layers` in quotes
+    write layers from `iotax layers`, in quotes
     "#);
     assert_snapshot!(error("file + dmcrypt(no_read_workqueue=perhaps)"), @"
-    `perhaps` is not a switch: neither true nor false
+    `perhaps` is not a boolean: it is neither true nor false
       file + dmcrypt(no_read_workqueue=perhaps)
                                        ^^^^^^^ column 34
     write true or false
     ");
     assert_snapshot!(error("nfs(server=a, export=b)"), @"
-    nfs: export: is a path on the server
+    nfs: export: must be an absolute path on the server
       nfs(server=a, export=b)
                            ^ column 22
-    begin it with /
+    start it with /
     ");
     assert_snapshot!(error("tmpfs + cgroup-io(read_iops=5)"), @"
-    `cgroup-io` limits I/O of block devices, and there is none right below it
+    `cgroup-io` limits I/O to block devices, but there is none directly below it
       tmpfs + cgroup-io(read_iops=5)
               ^^^^^^^^^^^^^^^^^^^^^^ column 9
     put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
     ");
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + luks"), @"
-    `luks` is done by another process, which the `cgroup-io` below it does not limit
+    `luks` runs in another process, which the `cgroup-io` below it does not limit
       file + cgroup-io(read_iops=5) + luks
                                       ^^^^ column 33
     put cgroup-io on top
     ");
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)"), @"
-    a process is in one cgroup only, so a stack has one `cgroup-io`
+    a process is in only one cgroup, so a stack can have only one `cgroup-io`
       file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)
                                              ^^^^^^^^^^^^^^^^^^^^^ column 40
-    put all limits into one
+    put all limits into one layer
     ");
     assert_snapshot!(error("nfs(server=\"a,b\", export=/x)"), @r#"
-    nfs: server: is no host name or address
+    nfs: server: is not a host name or address
       nfs(server="a,b", export=/x)
                  ^^^^^ column 12
     for example filer.example.org, 10.0.0.5 or fd00::5
     "#);
     assert_snapshot!(error("file + ext4 + cgroup-io"), @"
-    cgroup-io: read_iops: nothing is limited
+    cgroup-io: read_iops: no limit is given
       file + ext4 + cgroup-io
                     ^^^^^^^^^ column 15
-    write cgroup-io(read_iops=1000), cgroup-io(read_bw=32M) or more of them
+    write for example cgroup-io(read_iops=1000) or cgroup-io(read_bw=32M)
     ");
 }
 
 #[test]
 fn layers_of_network_paths_are_put_where_they_can_be_made() {
     assert_snapshot!(error("loopback + vxlan"), @"
-    `vxlan` needs an Ethernet path or a path of IP packets below it, not a service's address
+    `vxlan` needs an Ethernet path or an IP path below it, not a service address
       loopback + vxlan
                  ^^^^^ column 12
-    put it on interfaces of iotax's own, below any service's address: netns + vxlan
+    put it on iotax's own interfaces, below any service address: netns + vxlan
     ");
     assert_snapshot!(error("netns + dnat + tbf(rate=1Gbit)"), @"
-    `tbf` needs an Ethernet path or a path of IP packets below it, not a service's address
+    `tbf` needs an Ethernet path or an IP path below it, not a service address
       netns + dnat + tbf(rate=1Gbit)
                      ^^^^^^^^^^^^^^^ column 16
-    put it on interfaces of iotax's own, below any service's address: netns + tbf
+    put it on iotax's own interfaces, below any service address: netns + tbf
     ");
     assert!(Stack::parse("netns + dnat + tls").is_ok() && Stack::parse("loopback + ktls").is_ok());
     assert_snapshot!(error("loopback + tls + ktls"), @"
-    `ktls` needs a service's address or a path of IP packets or an Ethernet path below it, not a path of TCP connections alone
+    `ktls` needs a service address or an IP path or an Ethernet path below it, not a path for TCP connections only
       loopback + tls + ktls
                        ^^^^ column 18
     put it on a network path: netns + ktls
     ");
     assert_snapshot!(error("netns + wireguard + bridge"), @"
-    `bridge` needs an Ethernet path below it, not a path of IP packets
+    `bridge` needs an Ethernet path below it, not an IP path
       netns + wireguard + bridge
                           ^^^^^^ column 21
     put it on a network path: netns + bridge
     ");
     assert_snapshot!(error("netns + ipsec + mtu(bytes=1280) + ipsec"), @"
-    `ipsec` protects what goes between two addresses, and the `ipsec` below it does so already
+    `ipsec` protects traffic between two addresses, and the `ipsec` below it already does so
       netns + ipsec + mtu(bytes=1280) + ipsec
                                         ^^^^^ column 35
     keep one, or put a tunnel in between: ipsec + vxlan + ipsec
     ");
     assert!(Stack::parse("netns + ipsec + vxlan + bridge + ipsec + dnat").is_ok());
     assert_snapshot!(error("file + wireguard"), @"
-    `wireguard` needs an Ethernet path or a path of IP packets below it, not a file
+    `wireguard` needs an Ethernet path or an IP path below it, not a file
       file + wireguard
              ^^^^^^^^^ column 8
     put it on a network path: netns + wireguard
@@ -177,42 +177,42 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     `ext4` needs a block device below it, not an Ethernet path
       netns + ext4
               ^^^^ column 9
-    make it on a file or device: file(size=2G) + ext4
+    create it on a file or device: file(size=2G) + ext4
     ");
     assert_snapshot!(error("netns + mtu(bytes=20)"), @"
-    mtu: bytes: 20 is no MTU of IPv4
+    mtu: bytes: 20 is not a valid IPv4 MTU
       netns + mtu(bytes=20)
                         ^^ column 19
     write 68 to 65535
     ");
     assert_snapshot!(error("netns + offload"), @"
-    offload: tso: none of tso, gso, gro is given
+    offload: tso: tso, gso or gro is required
       netns + offload
               ^^^^^^^ column 9
-    write gro=false
+    for example gro=false
     ");
     assert_snapshot!(error("netns + netem"), @"
-    netem: delay: none of delay, loss and rate is given
+    netem: delay: delay, loss or rate is required
       netns + netem
               ^^^^^ column 9
     write for example delay=2ms
     ");
     assert_snapshot!(error("netns + netem(jitter=1ms)"), @"
-    netem: jitter: the delay cannot vary by more than itself
+    netem: jitter: the jitter is larger than the delay
       netns + netem(jitter=1ms)
                            ^^^ column 22
-    write a delay at least as long
+    write a delay of at least the jitter
     ");
     assert_snapshot!(error("netns + htb"), @"
-    htb: rate: must be given
+    htb: rate: is required
       netns + htb
               ^^^ column 9
     for example htb(rate=500Mbit)
     ");
     let stack = Stack::parse("netns + wireguard + vxlan + bridge").unwrap();
     assert_snapshot!(stack.part(0b101).unwrap_err(), @"
-    stack: taken apart it becomes `netns + wireguard + bridge`, and `bridge` needs an Ethernet path below it, not a path of IP packets
-    compare the stacks that can be made, as in iotax compare a=STACK b=STACK
+    stack: without some layers it becomes `netns + wireguard + bridge`, but `bridge` needs an Ethernet path below it, not an IP path
+    compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
 }
 
@@ -228,8 +228,8 @@ fn only_what_the_load_can_do_without_is_taken_off() {
 fn a_layer_that_others_stand_on_stays() {
     let stack = Stack::parse("dev(path=/dev/sdx) + luks + throttle(iops=4000)").unwrap();
     assert_snapshot!(stack.part(0b10).unwrap_err(), @"
-    stack: taken apart it becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, and `throttle` needs a file below it, not a block device
-    compare the stacks that can be made, as in iotax compare a=STACK b=STACK
+    stack: without some layers it becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, but `throttle` needs a file below it, not a block device
+    compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
     assert!(stack.part(0b11).is_ok());
 }

@@ -357,12 +357,12 @@ fn what_only_a_shell_can_do_is_named() {
                                        ^ column 34
     put the word in single quotes if it is meant for fio
 
-    this quote is never closed
+    this quote is not closed
       fio --name='a
                  ^^ column 12
     put the same quote behind the value
 
-    this quote is never closed
+    this quote is not closed
       fio --name="a
                  ^^ column 12
     put the same quote behind the value
