@@ -8,39 +8,41 @@ use crate::units::{MB, MIB};
 /// A question that the catalog cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
-    #[error("no VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists those known"))]
+    #[error("unknown VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists the known sizes"))]
     UnknownVm { name: String, cloud: Option<Cloud>, near: Vec<String> },
     #[error(
-        "no disk `{name}`{}",
+        "unknown disk `{name}`{}",
         near_names(
             near,
-            "known are tiers such as P30, E10 and S40, premium-v2, ultra, gp2, gp3, io1, io2, st1, sc1, pd-ssd, pd-balanced, pd-standard, pd-extreme"
+            "write a tier such as P30, E10 or S40, or premium-v2, ultra, gp2, gp3, io1, io2, \
+             st1, sc1, pd-ssd, pd-balanced, pd-standard, pd-extreme"
         )
     )]
     UnknownDisk { name: String, near: Vec<String> },
-    #[error("the catalog has no limit `{scope}` of {name}")]
+    #[error("the catalog has no `{scope}` limit for {name}")]
     UnknownLimit { name: String, scope: Scope },
     #[error("disk `{disk}`: {problem}")]
     Disk { disk: String, problem: DiskProblem },
-    #[error("{0} has no variants: leave the variant out")]
+    #[error("{0} has no variants; leave out the variant")]
     NoVariants(String),
-    #[error("{vm} has no such variant: its variants are {}", known.join(" and "))]
+    #[error("{vm} has no such variant; its variants are {}", known.join(" and "))]
     UnknownVariant { vm: String, known: Vec<String> },
-    #[error("{vm} has other limits with each disk controller: say which variant, {}", known.join(" or "))]
+    #[error("the limits of {vm} depend on the disk controller; choose a variant: {}", known.join(" or "))]
     WhichVariant { vm: String, known: Vec<String> },
-    #[error("there is no disk: name at least one")]
+    #[error("no disk is given; name at least one")]
     NoDisk,
-    #[error("{disk} is a disk of {of}, {whose} belongs to {cloud}: they cannot be together")]
+    #[error("{disk} is a disk of {of}, but {whose} belongs to {cloud}; use only one cloud")]
     OtherCloud { disk: String, of: Cloud, whose: String, cloud: Cloud },
     #[error(
-        "{vm} takes no premium disks such as {disk}: choose a size with an s in its name, or a disk such as E30"
+        "{vm} does not support premium disks such as {disk}; choose a size with an s in its \
+         name, or a disk such as E30"
     )]
     NoPremium { vm: String, disk: String },
-    #[error("{vm} takes {most} disks at most, not {count}")]
+    #[error("{vm} supports at most {most} disks, not {count}")]
     TooManyDisks { vm: String, most: u32, count: usize },
-    #[error("{0} cannot be cached by the host: give it caching=none")]
+    #[error("the host cannot cache {0}; use caching=none")]
     NotCached(String),
-    #[error("hosts of {0} cache no disks: leave caching out")]
+    #[error("hosts of {0} do not cache disks; leave out caching")]
     CloudWithoutCache(Cloud),
     #[error("{file}:{line}{}: {problem}", column.as_ref().map(|name| format!(", column `{name}`")).unwrap_or_default())]
     Table { file: String, line: u64, column: Option<String>, problem: TableProblem },
@@ -49,25 +51,25 @@ pub enum Error {
 /// What is wrong with a disk as it was written.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DiskProblem {
-    #[error("`{0}` is no parameter: write KEY=VALUE")]
+    #[error("`{0}` is not a parameter; write KEY=VALUE")]
     NoParameter(String),
     #[error("`{0}` is given twice")]
     Twice(String),
     #[error("unknown parameter `{key}`: {}", takes(known))]
     Unknown { key: String, known: Vec<&'static str> },
-    #[error("{key}={value} cannot be read: write {form}")]
+    #[error("{key}={value} is not valid; write {form}")]
     Unreadable { key: &'static str, value: String, form: String },
-    #[error("{written}its size is {} to {}", exact(*least), gib(*most))]
+    #[error("{written}the size must be {} to {}", exact(*least), gib(*most))]
     Size { written: String, least: f64, most: f64 },
-    #[error("{} cannot be provisioned at this size: {} to {} can", iops_limit(*iops), exact(*least), exact(*most))]
+    #[error("{} cannot be provisioned at this size; the range is {} to {}", iops_limit(*iops), exact(*least), exact(*most))]
     Iops { iops: f64, least: f64, most: f64 },
-    #[error("{} cannot be provisioned with {}: {} to {} can", mib_per_s_limit(mib * MIB), iops_limit(*iops), exact(*least), exact(*most))]
+    #[error("{} cannot be provisioned with {}; the range is {} to {}", mib_per_s_limit(mib * MIB), iops_limit(*iops), exact(*least), exact(*most))]
     Mib { mib: f64, iops: f64, least: f64, most: f64 },
-    #[error("{} cannot be provisioned with these IOPS: {} to {} can", mb_per_s(mb * MB), exact(*least), exact(*most))]
+    #[error("{} cannot be provisioned with these IOPS; the range is {} to {}", mb_per_s(mb * MB), exact(*least), exact(*most))]
     Mb { mb: f64, least: f64, most: f64 },
-    #[error("a disk has {} and {} at most", or_unknown(iops.map(iops_limit)), or_unknown(mib.map(|mib| mib_per_s_limit(mib * MIB))))]
+    #[error("a disk supports at most {} and {}", or_unknown(iops.map(iops_limit)), or_unknown(mib.map(|mib| mib_per_s_limit(mib * MIB))))]
     AtMost { iops: Option<f64>, mib: Option<f64> },
-    #[error("its tier is not documented with redundancy=zrs")]
+    #[error("redundancy=zrs is not documented for this tier")]
     NoZoneRedundancy,
 }
 
@@ -81,25 +83,30 @@ impl DiskProblem {
 /// What is wrong with a user's own table.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum TableProblem {
-    #[error("more than 16 MiB: this is no table of limits")]
+    #[error("the file is larger than 16 MiB, so it is not a table of limits")]
     TooLarge,
     #[error(
-        "no column `name`, `size` or `tier`: the first line names the columns, for example name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of"
+        "no column `name`, `size` or `tier`; the first line must name the columns, for example \
+         name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of"
     )]
     NoNames,
-    #[error("there are two columns of this name")]
+    #[error("two columns have this name")]
     TwoColumns,
-    #[error("no row below the first line, so nothing would be checked: add one a limit")]
+    #[error("the table has no rows below the first line; add one row per limit")]
     NoRow,
-    #[error("the row names nothing: fill it in or take it out")]
+    #[error("the row has no name; add one or remove the row")]
     NoName,
-    #[error("the row has no figure: give iops, mbps or a burst")]
+    #[error("the row has no values; add iops, mbps or a burst")]
     NoFigure,
-    #[error("`{0}` is no figure: write a number such as 6400")]
+    #[error("`{0}` is not a valid number; write for example 6400")]
     NotAFigure(String),
-    #[error("`{0}` is no scope: write disk, cached, uncached, temporary, local nvme or instance")]
+    #[error(
+        "`{0}` is not a scope; write disk, cached, uncached, temporary, local nvme or instance"
+    )]
     NotAScope(String),
-    #[error("{found} columns where the first line has {expected}: quote what contains a comma")]
+    #[error(
+        "{found} columns, but the first line has {expected}; quote values that contain a comma"
+    )]
     Columns { found: u64, expected: u64 },
     #[error("{0}")]
     Csv(String),

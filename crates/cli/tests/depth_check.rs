@@ -27,7 +27,7 @@ fn what_a_cap_hides_cannot_be_looked_for_without_looking_for_a_cap() {
 fn a_vm_that_is_none_is_refused() {
     let said = Desk::new().run(&[&COMPARE[..], &["--vm", "DS1_v"]].concat());
     assert_snapshot!(said, @"
-    error: no VM size `DS1_v`: did you mean Standard_DS1_v2?
+    error: unknown VM size `DS1_v`: did you mean Standard_DS1_v2?
     [exit 2]
     ");
 }

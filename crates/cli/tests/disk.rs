@@ -159,16 +159,16 @@ fn disks_that_no_cloud_has_are_refused() {
     let desk = Desk::new();
     let said = |arguments: &[&str]| desk.run(&[&["disk", "up"], arguments].concat()).to_string();
     assert_snapshot!(said(&["vm", "--vm", "DS1_v9", "--disk", "P10"]), @"
-    error: no VM size `DS1_v9`: did you mean Standard_DS1_v2, Standard_D11_v2 or Standard_D1_v2?
+    error: unknown VM size `DS1_v9`: did you mean Standard_DS1_v2, Standard_D11_v2 or Standard_D1_v2?
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P11"]), @"
-    error: no disk `P11`: did you mean P1, P10 or P15?
+    error: unknown disk `P11`: did you mean P1, P10 or P15?
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P50", "--caching", "readonly"]), @"
-    error: P50 cannot be cached by the host: give it caching=none
+    error: the host cannot cache P50; use caching=none
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
@@ -218,7 +218,7 @@ fn disks_that_no_cloud_has_are_refused() {
     let disks = ["--disk", "P4"].repeat(5);
     let directories = ["a", "b", "c", "d", "e"];
     assert_snapshot!(said(&[&directories[..], &disks, &["--vm", "DS1_v2"]].concat()), @"
-    error: Standard_DS1_v2 takes 4 disks at most, not 5
+    error: Standard_DS1_v2 supports at most 4 disks, not 5
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");

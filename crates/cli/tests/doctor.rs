@@ -131,7 +131,7 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     [exit 2]
     ");
     assert_snapshot!(told(&["vm=Standard_E16d_v55"]), @"
-    error: no VM size `Standard_E16d_v55`: did you mean Standard_E16d_v5, Standard_D16d_v5 or Standard_E16_v5?
+    error: unknown VM size `Standard_E16d_v55`: did you mean Standard_E16d_v5, Standard_D16d_v5 or Standard_E16_v5?
     [exit 2]
     ");
     assert_snapshot!(told(&["disk=P10", "disk=P20"]), @"
@@ -247,7 +247,7 @@ fn a_saved_machine_says_the_same_elsewhere_and_names_nobody() {
     assert_eq!(causes(&told), causes(&again));
     // What is there is never overwritten.
     let said = desk.run(&["doctor", "--machine", &original, "--save", "there.json"]);
-    assert_snapshot!(said.err, @"error: there.json exists already: name another file");
+    assert_snapshot!(said.err, @"error: there.json already exists; choose another file");
     assert_eq!(said.code, 2);
     std::fs::remove_file(desk.path().join("there.json")).unwrap();
     let said = desk.run(&["doctor", "--machine", &original, "--save", "there.json"]);
@@ -281,7 +281,7 @@ fn files_that_are_no_machine_are_refused() {
     let desk = Desk::new();
     std::fs::write(desk.path().join("x.json"), "{\"a\": 1}").unwrap();
     assert_snapshot!(desk.run(&["doctor", "--machine", "x.json"]), @r"
-error: x.json is no machine: give a file that `iotax doctor --save` has written
+error: x.json is not a saved machine; pass a file written by `iotax doctor --save`
 [exit 2]
 ");
     assert_snapshot!(desk.run(&["doctor", "--machine", "y.json"]), @"
@@ -289,7 +289,7 @@ error: x.json is no machine: give a file that `iotax doctor --save` has written
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["doctor", "--record", "z"]), @r"
-error: z is not an iotax record: it does not exist; give the directory that a run printed as its results
+error: z is not an iotax results directory: it does not exist; pass the directory that the run named at the end
 [exit 2]
 ");
 }

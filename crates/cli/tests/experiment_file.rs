@@ -61,23 +61,23 @@ fn what_the_catalog_does_not_know_is_placed_on_its_line() {
         planned("", "disk = \"P10\"\n", &["--vm", "DS1_v"]),
     ];
     assert_snapshot!(refused.map(|said| said.to_string()).join("\n"), @r#"
-    error: x.toml:6:6: documented.vm: no VM size `DS1_v`: did you mean Standard_DS1_v2?
+    error: x.toml:6:6: documented.vm: unknown VM size `DS1_v`: did you mean Standard_DS1_v2?
       6 | vm = "DS1_v"
         |      ^^^^^^^
     [exit 2]
-    error: x.toml:6:8: documented.disk: no disk `P31`: did you mean P1, P3 or P30?
+    error: x.toml:6:8: documented.disk: unknown disk `P31`: did you mean P1, P3 or P30?
       6 | disk = "P31"
         |        ^^^^^
     [exit 2]
-    error: x.toml:7:11: documented.variant: DS1_v2 has no variants: leave the variant out
+    error: x.toml:7:11: documented.variant: DS1_v2 has no variants; leave out the variant
       7 | variant = "nvme"
         |           ^^^^^^
     [exit 2]
-    error: x.toml:5:2: documented: gp3:size=100G is a disk of AWS, Standard_DS1_v2 belongs to Azure: they cannot be together
+    error: x.toml:5:2: documented: gp3:size=100G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       5 | [documented]
         |  ^^^^^^^^^^
     [exit 2]
-    error: no VM size `DS1_v`: did you mean Standard_DS1_v2?
+    error: unknown VM size `DS1_v`: did you mean Standard_DS1_v2?
     [exit 2]
     "#);
 }

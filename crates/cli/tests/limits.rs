@@ -168,7 +168,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"
     2
-    error: no VM size `Standard_DS1_v`: did you mean Standard_DS1_v2?
+    error: unknown VM size `Standard_DS1_v`: did you mean Standard_DS1_v2?
     ");
     assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"
     2
@@ -272,7 +272,7 @@ fn a_cut_search_says_so_and_shows_what_it_has() {
     {
         let said = desk.run(&[command, &["--format", "json"]].concat());
         assert_eq!(said.code, 0, "{said}");
-        assert!(said.err.contains("breaks off in the middle of a probe"), "{said}");
+        assert!(said.err.contains("ends in the middle of a probe"), "{said}");
         let result = json(&said.out);
         let gaps = result.pointer(gaps).unwrap().to_string();
         assert!(gaps.contains("in the middle of a probe"), "{gaps}");

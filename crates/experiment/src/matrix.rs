@@ -420,7 +420,7 @@ mod tests {
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
-        no VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+        unknown VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
           cloud(vm=DS1v2, disk=P10)
                    ^^^^^ column 10
         ");

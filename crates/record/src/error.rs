@@ -7,7 +7,8 @@ use iotax_experiment::{Blame, Fault, brief};
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "{} holds a record already ({name}); results are never overwritten: name another directory with --out",
+        "{} already contains a record ({name}), which iotax does not overwrite; choose another \
+         directory with --out",
         dir.display()
     )]
     Exists {
@@ -17,14 +18,16 @@ pub enum Error {
     },
     /// The directory holds no record.
     #[error(
-        "{} is not an iotax record: it {}; give the directory that a run printed as its results",
+        "{} is not an iotax results directory: it {}; pass the directory that the run named at \
+         the end",
         dir.display(),
         if dir.exists() { "has no experiment.json" } else { "does not exist" }
     )]
     NotARecord { dir: PathBuf },
     /// Written by a later version.
     #[error(
-        "{} is of record format {format}, this iotax reads up to {known}: use a newer iotax",
+        "{} has record format {format}, but this iotax reads formats up to {known}; use a newer \
+         iotax",
         path.display()
     )]
     Newer {
@@ -44,13 +47,13 @@ pub enum Error {
     },
     /// A file that is no machine as it was seen.
     #[error(
-        "{} is no machine: give a file that `iotax doctor --save` has written",
+        "{} is not a saved machine; pass a file written by `iotax doctor --save`",
         path.display()
     )]
     NotAMachine { path: PathBuf },
     /// A number that no machine has.
     #[error(
-        "{}: {} is {}: a number of a machine is neither below 0 nor above {}",
+        "{}: {} is {}, which is out of range; it must be 0 to {}",
         path.display(), brief(field), brief(value), u64::MAX
     )]
     AbsurdNumber {
@@ -61,7 +64,7 @@ pub enum Error {
         value: String,
     },
     /// A machine with more layers than any has.
-    #[error("{} has more than {limit} layers: no machine has that many", path.display())]
+    #[error("{} has more than {limit} layers, the limit for a saved machine", path.display())]
     TooManyLayers {
         path: PathBuf,
         /// The most that are read.
@@ -71,11 +74,11 @@ pub enum Error {
     #[error("cannot write {}: {source}", path.display())]
     Save { path: PathBuf, source: io::Error },
     /// A file that is there already.
-    #[error("{} exists already: name another file", path.display())]
+    #[error("{} already exists; choose another file", path.display())]
     Occupied { path: PathBuf },
     /// Longer than any saved machine.
     #[error(
-        "{} is {bytes} bytes long; saved machines of up to {limit} bytes are read",
+        "{} is {bytes} bytes long; the limit for a saved machine is {limit} bytes",
         path.display()
     )]
     TooLong {
@@ -128,10 +131,11 @@ impl Blame for Error {
 fn advice(source: &io::Error) -> &'static str {
     match source.kind() {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            "; name a writable directory with --out"
+            "; choose a writable directory with --out"
         }
         io::ErrorKind::StorageFull => {
-            "; trials measured so far are kept there: free space, or name another disk with --out"
+            "; the trials measured so far are kept there: free some space, or choose another \
+             disk with --out"
         }
         _ => "",
     }

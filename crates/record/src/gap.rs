@@ -27,15 +27,15 @@ impl fmt::Display for Gap {
         let of = self.of;
         let mut facts = Vec::new();
         if self.has_no_end {
-            facts.push("has no end (the program was killed, or is still running)".to_owned());
+            facts.push("has no end (iotax was killed or is still running)".to_owned());
         }
         if self.has_part_of_a_line {
-            facts.push(format!("breaks off in the middle of a {of}"));
+            facts.push(format!("ends in the middle of a {of}"));
         }
         if let Some((held, run)) = self.lines {
-            facts.push(format!("holds {held} of the {run} {of}s that were run"));
+            facts.push(format!("contains {held} of the {run} {of}s that were run"));
         }
-        write!(f, "the record {}: what follows rests on what is left", facts.join(" and "))
+        write!(f, "the record {}; the results below use only what is left", facts.join(" and "))
     }
 }
 
@@ -104,9 +104,9 @@ mod tests {
 
     #[test]
     fn all_that_is_missing_is_told() {
-        insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record breaks off in the middle of a trial and holds 1 of the 2 trials that were run: what follows rests on what is left");
-        insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record breaks off in the middle of a trial: what follows rests on what is left");
-        insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record holds 1 of the 3 trials that were run: what follows rests on what is left");
-        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (the program was killed, or is still running) and breaks off in the middle of a trial: what follows rests on what is left");
+        insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record ends in the middle of a trial and contains 1 of the 2 trials that were run; the results below use only what is left");
+        insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record ends in the middle of a trial; the results below use only what is left");
+        insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record contains 1 of the 3 trials that were run; the results below use only what is left");
+        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (iotax was killed or is still running) and ends in the middle of a trial; the results below use only what is left");
     }
 }

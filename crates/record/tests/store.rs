@@ -106,11 +106,11 @@ fn errors_name_the_file_and_what_to_do() {
     let shown = |text: String| text.replace(&dir.path().display().to_string(), "DIR");
 
     let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax record: it has no experiment.json; give the directory that a run printed as its results");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax results directory: it has no experiment.json; pass the directory that the run named at the end");
 
     Writer::create(dir.path(), &experiment()).unwrap();
     let error = Writer::create(dir.path(), &experiment()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR holds a record already (experiment.json); results are never overwritten: name another directory with --out");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR already contains a record (experiment.json), which iotax does not overwrite; choose another directory with --out");
 
     fs::write(dir.path().join("trials.jsonl"), "{}\n").unwrap();
     let error = Reader::<ExperimentHead>::open(dir.path())
@@ -124,7 +124,7 @@ fn errors_name_the_file_and_what_to_do() {
 
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
     let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json is of record format 99, this iotax reads up to 3: use a newer iotax");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json has record format 99, but this iotax reads formats up to 3; use a newer iotax");
 }
 
 #[test]

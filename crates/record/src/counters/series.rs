@@ -59,8 +59,7 @@ impl<'de> Deserialize<'de> for Series {
             before = before.saturating_add(difference);
             u64::try_from(before).map(Some).map_err(|_| {
                 serde::de::Error::custom(format!(
-                    "a counter would be {before}, which is no unsigned 64-bit \
-                     number"
+                    "a counter would be {before}, which is not an unsigned 64-bit number"
                 ))
             })
         });
@@ -104,7 +103,7 @@ mod tests {
     #[test]
     fn a_counter_below_zero_is_refused_in_words() {
         let error = serde_json::from_str::<Series>("[1,-2]").unwrap_err();
-        insta::assert_snapshot!(error, @"a counter would be -1, which is no unsigned 64-bit number");
+        insta::assert_snapshot!(error, @"a counter would be -1, which is not an unsigned 64-bit number");
         assert!(serde_json::from_str::<Series>("[18446744073709551615,1]").is_err());
     }
 

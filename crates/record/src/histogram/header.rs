@@ -32,7 +32,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let mut header = [0; HEADER_BYTES];
     let deflated = bytes.get(OUTER_BYTES..).unwrap_or_default();
     let read = ZlibDecoder::new(deflated).read_exact(&mut header);
-    read.map_err(|error| format!("a histogram cannot be unpacked: {error}"))?;
+    read.map_err(|error| format!("cannot decompress a histogram: {error}"))?;
     let number = |at: usize| u64::from(u32::from_be_bytes(part(&header, at)));
     let long = |at: usize| u64::from_be_bytes(part(&header, at));
     let facts = [
@@ -43,7 +43,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     ];
     match facts.iter().find(|(_, found, possible)| !possible.contains(found)) {
         Some((what, found, possible)) => Err(format!(
-            "the {what} of a histogram is {found}; iotax writes {} to {}",
+            "the {what} of a histogram is {found}; it must be {} to {}",
             possible.start(),
             possible.end()
         )),

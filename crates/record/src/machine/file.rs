@@ -99,14 +99,14 @@ mod tests {
         machine.write(&file).unwrap();
         assert_eq!(Machine::read(&file).unwrap(), machine);
         let error = machine.write(&file).unwrap_err().to_string();
-        assert!(error.ends_with("machine.json exists already: name another file"), "{error}");
+        assert!(error.ends_with("machine.json already exists; choose another file"), "{error}");
         let error = machine.write(&dir.path().join("no/machine.json")).unwrap_err().to_string();
         assert!(error.contains("cannot write") && !error.contains("--out"), "{error}");
         let node = Node { layer: SeenLayer::Device(Device::default()), below: Vec::new() };
         let many = dir.path().join("many.json");
         Machine { nodes: vec![node; MOST_NODES + 1], ..machine }.write(&many).unwrap();
         let error = Machine::read(&many).unwrap_err().to_string();
-        assert!(error.ends_with("more than 4096 layers: no machine has that many"), "{error}");
+        assert!(error.ends_with("more than 4096 layers, the limit for a saved machine"), "{error}");
     }
 
     #[test]
@@ -118,11 +118,11 @@ mod tests {
             let error = Machine::read(&file).unwrap_err().to_string();
             error.replace(&dir.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(said("{\"a\": 1}"), @"DIR/x.json is no machine: give a file that `iotax doctor --save` has written");
-        insta::assert_snapshot!(said("{\"format\": 99, \"nodes\": []}"), @"DIR/x.json is of record format 99, this iotax reads up to 1: use a newer iotax");
+        insta::assert_snapshot!(said("{\"a\": 1}"), @"DIR/x.json is not a saved machine; pass a file written by `iotax doctor --save`");
+        insta::assert_snapshot!(said("{\"format\": 99, \"nodes\": []}"), @"DIR/x.json has record format 99, but this iotax reads formats up to 1; use a newer iotax");
         insta::assert_snapshot!(said("{\"format\": 1,\n\"nodes\": 3}"), @"DIR/x.json, line 2: not a valid record: invalid type: integer `3`, expected a sequence at line 2 column 10");
-        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [{"device": {"size_bytes": -1}, "below": []}]}"#), @"DIR/x.json: nodes[0].device.size_bytes is -1: a number of a machine is neither below 0 nor above 18446744073709551615");
-        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "groups": {"cpu": {"cpus": 1e308}}}"#), @"DIR/x.json: groups.cpu.cpus is 1e+308: a number of a machine is neither below 0 nor above 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [{"device": {"size_bytes": -1}, "below": []}]}"#), @"DIR/x.json: nodes[0].device.size_bytes is -1, which is out of range; it must be 0 to 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "groups": {"cpu": {"cpus": 1e308}}}"#), @"DIR/x.json: groups.cpu.cpus is 1e+308, which is out of range; it must be 0 to 18446744073709551615");
         insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "memory": {"file_refaults": 1e400}}"#), @"DIR/x.json, line 1: not a valid record: number out of range at line 1 column 60");
         insta::assert_snapshot!(said("{\"format\": 1,"), @"DIR/x.json, line 1: not a valid record: EOF while parsing a value at line 1 column 13");
     }

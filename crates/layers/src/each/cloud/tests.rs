@@ -262,12 +262,12 @@ fn stack_text_makes_a_disk_and_is_read_back() {
 fn stack_text_that_makes_no_disk_is_pointed_at() {
     let error = |text: &str| Stack::parse(text).unwrap_err().to_string();
     assert_snapshot!(error("cloud(vm=Standard_DS1v2, disk=P10)"), @"
-    no VM size `Standard_DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
+    unknown VM size `Standard_DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
       cloud(vm=Standard_DS1v2, disk=P10)
                ^^^^^^^^^^^^^^ column 10
     ");
     assert_snapshot!(error("cloud(vm=DS1_v2, disk=P11)"), @"
-    no disk `P11`: did you mean P1, P10 or P15?
+    unknown disk `P11`: did you mean P1, P10 or P15?
       cloud(vm=DS1_v2, disk=P11)
                             ^^^ column 23
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
@@ -279,13 +279,13 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     put the value in quotes, as in disk="gp3:size=500G"
     "#);
     assert_snapshot!(error("cloud(vm=DS1_v2, disk=\"gp3:size=500G\")"), @r#"
-    gp3:size=500G is a disk of AWS, Standard_DS1_v2 belongs to Azure: they cannot be together
+    gp3:size=500G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       cloud(vm=DS1_v2, disk="gp3:size=500G")
                             ^^^^^^^^^^^^^^^ column 23
     Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     "#);
     assert_snapshot!(error("cloud(vm=D1_v2, disk=P10)"), @"
-    Standard_D1_v2 takes no premium disks such as P10: choose a size with an s in its name, or a disk such as E30
+    Standard_D1_v2 does not support premium disks such as P10; choose a size with an s in its name, or a disk such as E30
       cloud(vm=D1_v2, disk=P10)
                            ^^^ column 22
     Standard_D1_v2 takes E1 to E80, S4 to S80, premium-v2, ultra, local
@@ -297,7 +297,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(error("cloud(vm=E8bds_v5, disk=P10)"), @"
-    E8bds_v5 has other limits with each disk controller: say which variant, nvme or scsi
+    the limits of E8bds_v5 depend on the disk controller; choose a variant: nvme or scsi
       cloud(vm=E8bds_v5, disk=P10)
       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 1
     ");
