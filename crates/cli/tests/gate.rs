@@ -191,17 +191,17 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     let desk = Desk::new();
     assert_snapshot!(run(&desk, &["--fail-if", "fast"]), @"
     error: option --fail-if: `fast` is not a rule
-    write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+    write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "slower by 5%"]), @"
-    error: option --fail-if: `slower by 5%`: there is no baseline to be slower than
-    a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
+    error: option --fail-if: `slower by 5%`: a run has only one arm and no baseline
+    write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "sync.p99 > 10ms"]), @"
-    error: option --fail-if: `sync.p99 > 10ms`: job `io` does not sync as it runs
-    no other job does, either: write another figure
+    error: option --fail-if: `sync.p99 > 10ms`: job `io` does not sync during the run
+    no other job does either; write another metric
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--format", "junit"]), @"

@@ -161,14 +161,14 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     assert_snapshot!(each.join("\n"), @"
     error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the length of the trials of randread-4k is set (--time, --ramp, or in a file).
 
-    error: hold: 1s is not longer than a slice can be, 2500ms
-    hold arms for longer than a burst may last, as in 45s
+    error: hold: 1s is not longer than the longest slice (2500ms)
+    hold arms for longer than a burst may last, for example 45s
 
-    error: hold: to load each arm for 45s takes 90s in all, and max-time is 1m
-    allow more time, or hold arms for less
+    error: hold: loading each arm for 45s takes 90s in total, but max-time is 1m
+    increase max-time, or hold arms for less time
 
-    error: hold: it needs max-blocks of at least 34, not 20
-    leave max-blocks out, or set it to 40
+    error: hold: requires max-blocks of at least 34, not 20
+    leave out max-blocks, or set it to 40
 
     error: option --hold: `long` is not a duration: it does not start with a digit
     write a duration as 500ns, 200us, 2ms, 5s or 1m

@@ -114,13 +114,13 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     };
     assert_snapshot!(refused(&["--fail-if", "sync.p99 > 10ms"]), @"
     2
-    error: option --fail-if: `sync.p99 > 10ms`: a search finds caps, and that is none
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', with or without a target and a colon before it
+    error: option --fail-if: `sync.p99 > 10ms`: a search finds only caps
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally after a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "slower by 5%"]), @"
     2
-    error: option --fail-if: `slower by 5%`: a search finds caps, and that is none
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', with or without a target and a colon before it
+    error: option --fail-if: `slower by 5%`: a search finds only caps
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally after a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "log: iops < 5000"]), @"
     2
@@ -133,7 +133,7 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     ");
     let run = ["run", "randread-4k", "mem(size=16M)", "--fail-if", "below documented by 5%"];
     assert_snapshot!(desk.run(&run).err, @"
-    error: option --fail-if: `below documented by 5%` is about caps, and these are searched for elsewhere
+    error: option --fail-if: `below documented by 5%` is about caps, which only `iotax limits` searches for
     use `iotax limits`
     ");
 }

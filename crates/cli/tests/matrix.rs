@@ -146,8 +146,8 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
-    error: option --matrix: `sise` is no parameter of a layer in `mem`
-    write {sise} where its levels are to stand, or name one of: size
+    error: option --matrix: no layer in `mem` has a parameter `sise`
+    write {sise} where its levels belong, or use one of: size
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["x=mem(size={size})", "--matrix", "size=1M,2M"]), @"
@@ -169,7 +169,7 @@ fn what_makes_no_matrix_is_refused() {
     )
     .unwrap();
     insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml"]), @"
-    error: x.toml:2:2: matrix: `size` has one level only
+    error: x.toml:2:2: matrix: `size` has only one level
       2 | [matrix]
         |  ^^^^^^
     write a factor and its levels, as in sec=sys,krb5,krb5p

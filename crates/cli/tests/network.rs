@@ -139,11 +139,11 @@ fn connections_are_encrypted_if_they_stay() {
         refused.err
     });
     insta::assert_snapshot!(past.join("\n"), @"
-    error: arm `target`, job `datagrams`: engine: udp_stream goes past loopback + tls, which encrypts connections that stay
-    take its topmost layer off, or choose tcp-stream or tcp-rr
+    error: arm `target`, job `datagrams`: engine: udp_stream cannot use loopback + tls, which encrypts only TCP connections that stay open
+    remove its top layer, or choose tcp-stream or tcp-rr
 
-    error: arm `target`, job `connections`: engine: tcp_connect goes past loopback + tls, which encrypts connections that stay
-    take its topmost layer off, or choose tcp-stream or tcp-rr
+    error: arm `target`, job `connections`: engine: tcp_connect cannot use loopback + tls, which encrypts only TCP connections that stay open
+    remove its top layer, or choose tcp-stream or tcp-rr
     ");
 }
 
@@ -158,8 +158,8 @@ fn what_the_kernel_copied_all_the_same_is_said() {
     assert!(told.contains("zero-copy asked for, but the kernel copied all the same"), "{said}");
     let encrypted = [&words[..2], &["loopback + tls"], &words[3..]].concat();
     insta::assert_snapshot!(desk.run(&encrypted).err, @"
-    error: arm `target`, job `flow`: zero-copy: what loopback + tls sends is a copy already, the encrypted one
-    leave zero-copy out, or take the topmost layer off
+    error: arm `target`, job `flow`: zero-copy: loopback + tls encrypts the data, which makes a copy of it
+    leave out zero-copy, or remove the top layer
     ");
 }
 

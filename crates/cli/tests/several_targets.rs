@@ -110,7 +110,7 @@ fn jobs_for_several_targets_that_get_one_say_so() {
     let said = desk.run(&["run", "drives.fio", "mem(size=4M)", "--time", "1s"]);
     assert_eq!(said.code, 0, "{said}");
     let warning = said.err.lines().find(|line| line.starts_with("warning: the jobs"));
-    assert_snapshot!(warning.unwrap(), @"warning: the jobs are for 2 targets (e, f), and all of them work on the one that is given; give each its own with e=TARGET f=TARGET");
+    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all of them use the only one given; give one for each: e=TARGET f=TARGET");
 }
 
 #[test]
@@ -121,8 +121,8 @@ fn what_is_wrong_with_targets_is_said() {
         desk.run(&args)
     };
     assert_snapshot!(run(&["e=e"]), @"
-    error: job `fast` has no target: nothing is given for `f`
-    add f=TARGET, or name one target for all jobs
+    error: job `fast` has no target: `f` is not given
+    add f=TARGET, or give one target for all jobs
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "g=f"]), @"
@@ -131,8 +131,8 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e", "f"]), @"
-    error: `e` has no name, and it is one of several targets
-    one target is for all jobs; of several each needs the name that its jobs have for it, as in e=/mnt/e f=/mnt/f
+    error: `e` is one of several targets and has no name
+    give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or give only one target for all jobs
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=nowhere"]), @"
@@ -140,8 +140,8 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"
-    error: preconditioning writes one target, and a trial here has several
-    precondition each of them in a run of its own, and leave it out here
+    error: preconditioning supports only one target per trial, and here there are several
+    precondition each target in a separate run, and leave out `precondition` here
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
@@ -150,7 +150,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"
     error: no job of this workload has a target called `x`
-    name one target for all jobs, without NAME= (a path with a `=` in it is written ./a=b); or give each job its own, by its name: io
+    give one target for all jobs, without NAME= (write ./a=b for a path that contains `=`), or one for each job, by its name: io
     [exit 2]
     ");
     assert_eq!(desk.names(), ["drives.fio", "e", "f"]);
@@ -163,9 +163,9 @@ fn a_plan_says_which_job_goes_where() {
     assert_snapshot!(said, @"
     Workload drives
       every trial: 0s ramp, then 1s measured
-      slow (decides): 1 thread, shuffled reads of 4k, over 4M on e, io_uring 16 deep
-        buffered with a cold cache
-      fast: 1 thread, shuffled reads of 4k, over 4M on f, io_uring 16 deep buffered
+      slow (decides): 1 thread, shuffled reads of 4k, over 4M on e, io_uring depth 16
+        buffered (cold cache)
+      fast: 1 thread, shuffled reads of 4k, over 4M on f, io_uring depth 16 buffered
         with a cold cache
       drives.fio, line 8: ioengine=libaio: io_uring here; buffered libaio in fio
         does one I/O at a time

@@ -46,9 +46,9 @@ pub enum DiskRole {
 /// What [`CloudChoice::tell`] takes, with what may be said.
 const FACTS: [(&str, &str); 4] = [
     ("caching", "none, readonly or readwrite"),
-    ("disk", "a disk of the catalog, as P30 or gp3:size=500G"),
+    ("disk", "a disk from the catalog, such as P30 or gp3:size=500G"),
     ("encryption-at-host", "yes or no"),
-    ("vm", "a VM size of the catalog, as Standard_E16d_v5"),
+    ("vm", "a VM size from the catalog, such as Standard_E16d_v5"),
 ];
 
 impl CloudChoice {
@@ -60,7 +60,7 @@ impl CloudChoice {
     pub fn tell(&mut self, fact: &str) -> Result<(), Error> {
         let Some((name, value)) = fact.split_once('=') else {
             let advice = "write FACT=VALUE, as in encryption-at-host=yes";
-            return Err(Error::syntax("a fact without a value", advice).at(fact, 0..fact.len()));
+            return Err(Error::syntax("the fact has no value", advice).at(fact, 0..fact.len()));
         };
         let at_value = |error: Error| error.at(fact, name.len() + 1..fact.len());
         let Some((name, values)) = FACTS.into_iter().find(|(known, _)| *known == name.trim())
@@ -70,7 +70,7 @@ impl CloudChoice {
         };
         let value = value.trim();
         if value.is_empty() {
-            let problem = format!("nothing is said of `{name}`");
+            let problem = format!("`{name}` has no value");
             return Err(at_value(Error::syntax(problem, format!("write {values}"))));
         }
         match name {
@@ -78,8 +78,12 @@ impl CloudChoice {
             "disk" => self.disks.push(value.to_owned()),
             "vm" => self.vm = Some(value.to_owned()),
             _ => {
-                let neither =
-                    |_| Error::syntax(format!("`{value}` is neither"), format!("write {values}"));
+                let neither = |_| {
+                    Error::syntax(
+                        format!("`{value}` is neither yes nor no"),
+                        format!("write {values}"),
+                    )
+                };
                 self.encryption_at_host =
                     Some(parse_switch(value).map_err(neither).map_err(at_value)?);
             }
@@ -132,22 +136,22 @@ mod tests {
         known facts: caching, disk, encryption-at-host, vm
         ");
         assert_snapshot!(told("encryption-at-host"), @"
-        a fact without a value
+        the fact has no value
           encryption-at-host
           ^^^^^^^^^^^^^^^^^^ column 1
         write FACT=VALUE, as in encryption-at-host=yes
         ");
         assert_snapshot!(told("encryption-at-host=perhaps"), @"
-        `perhaps` is neither
+        `perhaps` is neither yes nor no
           encryption-at-host=perhaps
                              ^^^^^^^ column 20
         write yes or no
         ");
         assert_snapshot!(told("disk="), @"
-        nothing is said of `disk`
+        `disk` has no value
           disk=
                ^ column 6
-        write a disk of the catalog, as P30 or gp3:size=500G
+        write a disk from the catalog, such as P30 or gp3:size=500G
         ");
     }
 }

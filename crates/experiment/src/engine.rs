@@ -106,7 +106,7 @@ const NETWORK: EngineInfo = EngineInfo {
     at: DrivenAt::Peer,
     cache: PageCache::Never,
     trims: false,
-    fio: Err("network load is iotax's own; fio is not asked for it"),
+    fio: Err("fio cannot run network load here; use iotax's own engines"),
     ..PLAIN
 };
 
@@ -141,7 +141,7 @@ engines! {
         cache: PageCache::Never,
         is_async: true,
         trims: false,
-        fio: Err("engine `vdisk` is iotax's own; choose another engine"),
+        fio: Err("fio has no engine `vdisk`; choose another engine"),
         ..PLAIN
     },
     /// Operations on a tree of files: see [`Tree`](crate::Tree).
@@ -151,7 +151,7 @@ engines! {
         at: DrivenAt::Directory,
         cache: PageCache::Never,
         trims: false,
-        fio: Err("operations on trees of files are iotax's own; fio has none"),
+        fio: Err("fio has no equivalent of operations on trees of files"),
         ..PLAIN
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.

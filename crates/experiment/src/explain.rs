@@ -54,19 +54,19 @@ impl Job {
         };
         parts.extend(match self.pace {
             Pace::Closed => None,
-            Pace::Even { iops } => Some(format!("offered {}/s evenly", format_iops(iops))),
-            Pace::Poisson { iops } => Some(format!("offered {}/s at random", format_iops(iops))),
+            Pace::Even { iops } => Some(format!("{}/s at even intervals", format_iops(iops))),
+            Pace::Poisson { iops } => Some(format!("{}/s at random intervals", format_iops(iops))),
         });
         parts.extend(self.explain_shares());
         if let Bound::Bytes(bytes) = self.bound {
-            parts.push(format!("until {} per thread", format_bytes(bytes)));
+            parts.push(format!("ends after {} per thread", format_bytes(bytes)));
         }
         let (start, end) = (self.start_delay_ns, self.end_after_ns);
         parts.extend(match (start, end.map(format_duration)) {
             (0, None) => None,
-            (0, Some(end)) => Some(format!("until {end}")),
-            (start, None) => Some(format!("from {} on", format_duration(start))),
-            (start, Some(end)) => Some(format!("from {} until {end}", format_duration(start))),
+            (0, Some(end)) => Some(format!("ends at {end}")),
+            (start, None) => Some(format!("starts at {}", format_duration(start))),
+            (start, Some(end)) => Some(format!("from {} to {end}", format_duration(start))),
         });
         if let Some(writes) = self.fsync_every {
             parts.push(format!("sync every {}", plural(writes, "write")));
@@ -77,7 +77,7 @@ impl Job {
                 ios => plural(ios, "I/O"),
             };
             let time = format_duration(think.time_ns);
-            parts.push(format!("a pause of {time} after every {ios}"));
+            parts.push(format!("pauses {time} after every {ios}"));
         }
         if !self.cpus.is_empty() {
             parts.push(format!("on CPUs {}", format_cpus(&self.cpus)));
@@ -87,21 +87,21 @@ impl Job {
         }
         let switches = [
             (self.write_through, "write-through"),
-            (self.fresh, "to space never written before"),
+            (self.fresh, "to newly allocated space"),
             (self.pre_read, "with a warm cache"),
             (self.zero_copy, "zero-copy"),
-            (self.ends_all, "ending all others"),
+            (self.ends_all, "ends all other jobs"),
             (self.end_fsync, "sync at the end"),
             (self.verify, "verified"),
-            (self.verify_apart && self.writes(), "to be verified by another job"),
-            (self.verify_apart && self.reads(), "verifying what another job wrote"),
+            (self.verify_apart && self.writes(), "verified by another job"),
+            (self.verify_apart && self.reads(), "verifies data written by another job"),
             (self.sqpoll, "sqpoll"),
         ];
         if self.trims.is_some() && self.queue_depth > 1 {
             parts.push("each thread waits for each trim".to_owned());
         }
         if let Some(every) = self.verify_every {
-            parts.push(format!("checked after every {every} writes"));
+            parts.push(format!("verified after every {every} writes"));
         }
         parts.extend(switches.iter().filter(|(on, _)| *on).map(|(_, word)| (*word).to_owned()));
         parts.join(", ")
@@ -117,10 +117,10 @@ impl Job {
                 1 => "one at a time".to_owned(),
                 depth => format!("{depth} at a time"),
             };
-            return format!("requests of {block} answered with as many, {depth}");
+            return format!("requests and responses of {block}, {depth}");
         }
         if self.engine.is_connections() {
-            return format!("connections for a request of {block} each, answered with as many");
+            return format!("a connection for each request and response of {block}");
         }
         let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
         let way = if self.reads() { "from" } else { "to" };
@@ -130,7 +130,7 @@ impl Job {
     fn explain_operations(&self) -> String {
         if let Some([reads, writes]) = self.by_direction() {
             let (share, reads) = (self.read_percent, reads.explain_operations());
-            return format!("{share} % {reads}, the others {}", writes.explain_operations());
+            return format!("{share} % {reads}, the rest {}", writes.explain_operations());
         }
         let operations = match self.read_percent {
             100 => "reads".to_owned(),
@@ -149,7 +149,7 @@ impl Job {
             }
             Pattern::Staggered { step_bytes, apart_bytes } => {
                 let (step, apart) = (format_bytes(*step_bytes), format_bytes(*apart_bytes));
-                format!("{order} {operations} every {step}, each thread from {apart} further on")
+                format!("{order} {operations} every {step}, threads {apart} apart")
             }
             Pattern::Strided(stride) | Pattern::Interlocked(stride) | Pattern::Backward(stride) => {
                 format!("{order} {operations} every {}", format_bytes(*stride))
@@ -159,7 +159,7 @@ impl Job {
             }
             Pattern::Runs(RunLength::Geometric(mean)) => {
                 let mean = (100.0 * mean).round() / 100.0;
-                format!("random runs of on average {mean} sequential {operations}")
+                format!("random runs averaging {mean} sequential {operations}")
             }
             Pattern::Mixed { random_percent } => {
                 format!("sequential and {random_percent} % random {operations}")
@@ -191,11 +191,11 @@ impl Job {
         };
         let offset = match self.offset_bytes {
             0 => String::new(),
-            offset => format!(" behind the first {}", format_bytes(offset)),
+            offset => format!(" after the first {}", format_bytes(offset)),
         };
         let offset = match self.offset_increment_bytes {
             0 => offset,
-            step => format!("{offset}, each thread {} further on", format_bytes(step)),
+            step => format!("{offset}, shifted by {} per thread", format_bytes(step)),
         };
         format!("{align}over {size}{whose}{files}{offset}{target}")
     }
@@ -203,13 +203,13 @@ impl Job {
     fn explain_engine(&self) -> String {
         let depth = match self.queue_depth {
             1 => String::new(),
-            depth => format!(" {depth} deep"),
+            depth => format!(" depth {depth}"),
         };
         let cache = match (self.engine.info().cache, self.direct, self.invalidate) {
             (PageCache::Never, ..) => "",
-            (_, false, _) if self.uncached => " buffered with a cache that is kept cold",
+            (_, false, _) if self.uncached => " buffered (cache kept cold)",
             (_, true, _) => " direct",
-            (_, false, true) => " buffered with a cold cache",
+            (_, false, true) => " buffered (cold cache)",
             (_, false, false) => " buffered",
         };
         format!("{}{depth}{cache}", self.engine.name())
@@ -218,7 +218,7 @@ impl Job {
 
 fn explain_tree(tree: &Tree) -> String {
     format!(
-        "operations on {} of {} bytes each ({} in a directory): {}",
+        "operations on {} of {} bytes each ({} per directory): {}",
         plural(tree.files, "file"),
         tree.file_bytes,
         tree.files_per_directory,
@@ -228,7 +228,7 @@ fn explain_tree(tree: &Tree) -> String {
 
 fn explain_index(index: &IndexLoads) -> String {
     format!(
-        "index: up to {} versions/s of {} published and loaded, slow over {}; {} queries/s of {}",
+        "index: publishes and loads up to {} versions/s of {}, slow above {}; {} queries/s of {}",
         format_iops(index.versions_per_second),
         format_bytes(index.index_bytes),
         format_duration(index.slow_load_ns),
@@ -251,7 +251,7 @@ impl Job {
         parts.extend(self.content.as_ref().and_then(explain_content));
         if let Some(target) = self.latency_target {
             let target = format_latency_target(target);
-            parts.push(format!("at the depth that keeps a latency ({target})"));
+            parts.push(format!("at the depth that meets a latency target ({target})"));
         }
         if let Some(flow) = self.flow {
             parts.push(format!("in proportion to other jobs (weight {})", format_flow(flow)));
@@ -313,16 +313,16 @@ mod tests {
           from (decides): 1 thread, blocks of 128k from the peer
         tcp-rr
           every trial: 1s ramp, then 3s measured
-          requests: 1 thread, requests of 64 bytes answered with as many, one at a time
+          requests: 1 thread, requests and responses of 64 bytes, one at a time
         tcp-connect
           every trial: 1s ramp, then 3s measured
-          connections: 1 thread, connections for a request of 64 bytes each, answered with as many
+          connections: 1 thread, a connection for each request and response of 64 bytes
         udp-stream
           every trial: 1s ramp, then 3s measured
-          datagrams: 1 thread, datagrams of 1200 bytes to the peer, offered 5000/s evenly
+          datagrams: 1 thread, datagrams of 1200 bytes to the peer, 5000/s at even intervals
         udp-stream-back
           every trial: 1s ramp, then 3s measured
-          datagrams: 1 thread, datagrams of 1200 bytes from the peer, offered 5000/s evenly
+          datagrams: 1 thread, datagrams of 1200 bytes from the peer, 5000/s at even intervals
         ");
     }
 
@@ -336,9 +336,9 @@ mod tests {
             workload.jobs[0].explain()
         };
         assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random trims of 4k, over 1G, io_uring direct");
-        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential trims followed by writes of 4k, over 1G, io_uring 8 deep direct, each thread waits for each trim, checked after every 16 writes, verified");
-        assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) reads of 4k, over 1G, io_uring direct, verifying what another job wrote");
-        assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential writes of 4k, over 1G, io_uring direct, to be verified by another job");
+        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential trims followed by writes of 4k, over 1G, io_uring depth 8 direct, each thread waits for each trim, verified after every 16 writes, verified");
+        assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) reads of 4k, over 1G, io_uring direct, verifies data written by another job");
+        assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential writes of 4k, over 1G, io_uring direct, verified by another job");
     }
 
     #[test]
@@ -353,76 +353,76 @@ mod tests {
           io: 1 thread, random writes of 4k, over 1G, io_uring direct
         seqread-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, sequential reads of 1M, over 1G, io_uring 4 deep direct
+          io: 1 thread, sequential reads of 1M, over 1G, io_uring depth 4 direct
         seqwrite-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, sequential writes of 1M, over 1G, io_uring 4 deep direct
+          io: 1 thread, sequential writes of 1M, over 1G, io_uring depth 4 direct
         mixed-70-30
           every trial: 2s ramp, then 5s measured
           io: 1 thread, random I/Os (70 % reads) of 4k, over 1G, io_uring direct
         driver-searcher
           every trial: 4s ramp, then 1m measured
-          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered, a pause of 105ms after every I/O, write-through
-          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cache that is kept cold, from 2s on
-          index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
+          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered, pauses 105ms after every I/O, write-through
+          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered (cache kept cold), starts at 2s
+          index: publishes and loads up to 4 versions/s of 16M, slow above 10ms; 1000 queries/s of 16k
         driver-searcher-published
           every trial: 4s ramp, then 1m measured
           download: 30 threads, sequential writes of 4M, over 2G each, psync buffered
-          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered with a cold cache, from 2s on
-          index: up to 4 versions/s of 16M published and loaded, slow over 10ms; 1000 queries/s of 16k
+          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered (cold cache), starts at 2s
+          index: publishes and loads up to 4 versions/s of 16M, slow above 10ms; 1000 queries/s of 16k
         git-checkout
           every trial: 1s ramp, then 5s measured
-          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): create:20,stat:51,open:9,delete:20
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
         git-status
           every trial: 1s ramp, then 5s measured
-          files: 1 thread, operations on 5000 files of 7111 bytes each (5 in a directory): stat:80,open:8,list:12
+          files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): stat:80,open:8,list:12
         git-gc
           every trial: 1s ramp, then 5s measured
-          files: 1 thread, operations on 5000 files of 2048 bytes each (20 in a directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
+          files: 1 thread, operations on 5000 files of 2048 bytes each (20 per directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
         etcd-wal
           every trial: 1s ramp, then 30s measured
-          wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
+          wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to newly allocated space
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         etcd-wal-loaded
           every trial: 1s ramp, then 30s measured
-          wal (decides): 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to space never written before
-          backend: 1 thread, random writes of 8k, over 100M, psync buffered, sync every 18 writes, a pause of 100ms after every 36 I/Os
+          wal (decides): 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to newly allocated space
+          backend: 1 thread, random writes of 8k, over 100M, psync buffered, sync every 18 writes, pauses 100ms after every 36 I/Os
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         postgres
           every trial: 1s ramp, then 10s measured
           wal (decides): 1 thread, sequential writes of 8k, over 16M, psync buffered, sync every 1 write
-          checkpoint: 1 thread, random writes of 8k, over 1G, io_uring 32 deep direct, offered 485/s evenly
+          checkpoint: 1 thread, random writes of 8k, over 1G, io_uring depth 32 direct, 485/s at even intervals
         mysql
           every trial: 1s ramp, then 10s measured
           redo (decides): 1 thread, sequential writes of 512, over 4M, psync buffered, sync every 1 write
-          doublewrite: 1 thread, sequential writes of 64k, over 8M, psync direct, offered 50/s evenly, sync every 1 write
-          pages: 1 thread, random writes of 16k, over 1G, io_uring 32 deep direct, offered 200/s evenly
+          doublewrite: 1 thread, sequential writes of 64k, over 8M, psync direct, 50/s at even intervals, sync every 1 write
+          pages: 1 thread, random writes of 16k, over 1G, io_uring depth 32 direct, 200/s at even intervals
         kafka
           every trial: 1s ramp, then 10s measured
-          append (decides): 6 threads, sequential writes of 16k, over 256M each, psync buffered, offered 4803/s evenly, to space never written before
-          tail: 1 thread, sequential reads of 1M, over 64M of `kafka_tail`, psync buffered, offered 75/s evenly, with a warm cache
-          catch-up: 1 thread, sequential reads of 1M, over 1G of `kafka_segments`, psync buffered with a cache that is kept cold, offered 90/s evenly
+          append (decides): 6 threads, sequential writes of 16k, over 256M each, psync buffered, 4803/s at even intervals, to newly allocated space
+          tail: 1 thread, sequential reads of 1M, over 64M of `kafka_tail`, psync buffered, 75/s at even intervals, with a warm cache
+          catch-up: 1 thread, sequential reads of 1M, over 1G of `kafka_segments`, psync buffered (cache kept cold), 90/s at even intervals
         rocksdb
           every trial: 1s ramp, then 10s measured
           get (decides): 64 threads, random reads of 8k, over 4G of `rocksdb_tables`, psync direct
-          compaction-read: 1 thread, sequential reads of 2M, over 4G of `rocksdb_tables`, psync direct, offered 10/s evenly
-          compaction-write: 1 thread, sequential writes of 1M, over 1G, psync direct, offered 19/s evenly, to space never written before
+          compaction-read: 1 thread, sequential reads of 2M, over 4G of `rocksdb_tables`, psync direct, 10/s at even intervals
+          compaction-write: 1 thread, sequential writes of 1M, over 1G, psync direct, 19/s at even intervals, to newly allocated space
         lucene
           every trial: 1s ramp, then 10s measured
-          search (decides): 8 threads, random reads of 4k, over 4G of `lucene_index`, mmap buffered with a cache that is kept cold
-          merge-read: 1 thread, sequential reads of 8k, over 1G of `lucene_segments`, mmap buffered with a cold cache, offered 2560/s evenly
-          merge-write: 1 thread, sequential writes of 8k, over 512M, psync buffered, offered 2560/s evenly, to space never written before
+          search (decides): 8 threads, random reads of 4k, over 4G of `lucene_index`, mmap buffered (cache kept cold)
+          merge-read: 1 thread, sequential reads of 8k, over 1G of `lucene_segments`, mmap buffered (cold cache), 2560/s at even intervals
+          merge-write: 1 thread, sequential writes of 8k, over 512M, psync buffered, 2560/s at even intervals, to newly allocated space
         nats-sync
           every trial: 1s ramp, then 10s measured
-          messages: 1 thread, sequential writes of 159, over 64M, psync buffered, sync every 1 write, to space never written before
+          messages: 1 thread, sequential writes of 159, over 64M, psync buffered, sync every 1 write, to newly allocated space
         ml-load
           every trial: 1s ramp, then 10s measured
-          samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered with a cache that is kept cold
+          samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered (cache kept cold)
           unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 takes 7 samples of 146,600,628 bytes in 0.323 s, and has to be busy for 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk
-          driver: 1 thread, sequential writes of 1M, over 2G, vdisk, offered 50/s evenly
+          driver: 1 thread, sequential writes of 1M, over 2G, vdisk, 50/s at even intervals
         ");
     }
 
@@ -437,8 +437,8 @@ mod tests {
         assert_snapshot!(explained("zipf:1.2"), @"io: 1 thread, skewed (zipf:1.2) reads of 4k, over 1G, io_uring direct");
         assert_snapshot!(explained("strided:64k"), @"io: 1 thread, strided reads of 4k every 64k, over 1G, io_uring direct");
         assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential reads of 4k, over 1G, io_uring direct");
-        assert!(explained("geometric:3.3333333333333335").contains("on average 3.33 sequential"));
-        assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs of on average 4 sequential reads of 4k, over 1G, io_uring direct");
+        assert!(explained("geometric:3.3333333333333335").contains("averaging 3.33 sequential"));
+        assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs averaging 4 sequential reads of 4k, over 1G, io_uring direct");
         assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random reads of 4k, over 1G, io_uring direct");
     }
 
@@ -451,7 +451,7 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, at multiples of 64k, over 1G in 4 files behind the first 1M, io_uring direct, a pause of 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ending all others");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, at multiples of 64k, over 1G in 4 files after the first 1M, io_uring direct, pauses 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ends all other jobs");
     }
 
     #[test]
@@ -462,6 +462,6 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, offered 50/s at random, until 1G per thread, sync every 1 write, sync at the end, verified, sqpoll");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, 50/s at random intervals, ends after 1G per thread, sync every 1 write, sync at the end, verified, sqpoll");
     }
 }

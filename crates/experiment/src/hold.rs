@@ -24,22 +24,22 @@ impl Draft {
             self.phases().filter_map(slices).map(Slices::longest_ns).max().unwrap_or(0);
         if hold_ns <= longest_ns {
             let [hold, slice] = [hold_ns, longest_ns].map(format_duration);
-            let problem = format!("{hold} is not longer than a slice can be, {slice}");
-            return refuse(problem, "hold arms for longer than a burst may last, as in 45s");
+            let problem = format!("{hold} is not longer than the longest slice ({slice})");
+            return refuse(problem, "hold arms for longer than a burst may last, for example 45s");
         }
         if self.stop.max_blocks < LEAST_HELD_BLOCKS {
             let most = self.stop.max_blocks;
             let problem =
-                format!("it needs max-blocks of at least {LEAST_HELD_BLOCKS}, not {most}");
-            return refuse(problem, "leave max-blocks out, or set it to 40");
+                format!("requires max-blocks of at least {LEAST_HELD_BLOCKS}, not {most}");
+            return refuse(problem, "leave out max-blocks, or set it to 40");
         }
         let needed_ns = self.turns_ns(hold_ns);
         if let Some(most_ns) = self.stop.max_time_ns.filter(|most_ns| *most_ns <= needed_ns) {
             let [hold, needed, most] = [hold_ns, needed_ns, most_ns].map(format_duration);
             let problem = format!(
-                "to load each arm for {hold} takes {needed} in all, and max-time is {most}"
+                "loading each arm for {hold} takes {needed} in total, but max-time is {most}"
             );
-            return refuse(problem, "allow more time, or hold arms for less");
+            return refuse(problem, "increase max-time, or hold arms for less time");
         }
         Ok(())
     }
@@ -103,12 +103,12 @@ mod tests {
         brief.stop.max_time_ns = Some(90 * SECOND_NS);
         let all = [held(2 * SECOND_NS), few, brief].map(refused);
         insta::assert_snapshot!(all.join("\n"), @"
-        hold: 2s is not longer than a slice can be, 2500ms
-        hold arms for longer than a burst may last, as in 45s
-        hold: it needs max-blocks of at least 34, not 20
-        leave max-blocks out, or set it to 40
-        hold: to load each arm for 45s takes 90s in all, and max-time is 90s
-        allow more time, or hold arms for less
+        hold: 2s is not longer than the longest slice (2500ms)
+        hold arms for longer than a burst may last, for example 45s
+        hold: requires max-blocks of at least 34, not 20
+        leave out max-blocks, or set it to 40
+        hold: loading each arm for 45s takes 90s in total, but max-time is 90s
+        increase max-time, or hold arms for less time
         ");
     }
 }

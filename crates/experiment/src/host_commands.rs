@@ -46,11 +46,11 @@ impl Draft {
             let at = at.ok_or_else(|| Error::unknown("arm", name, names))?;
             if command.trim().is_empty() || command.contains('\0') {
                 let problem = format!("the `{word}` command of arm `{name}` is empty");
-                return Err(Error::syntax(problem, "write a command of the shell"));
+                return Err(Error::syntax(problem, "write a shell command"));
             }
             if given[at][which].replace(command).is_some() {
                 let problem = format!("arm `{name}` has two `{word}` commands");
-                return Err(Error::syntax(problem, "join them with && into one"));
+                return Err(Error::syntax(problem, "join them with &&"));
             }
         }
         for (arm, commands) in self.arms.iter_mut().zip(given) {
@@ -82,7 +82,7 @@ fn of(
         )),
         [None, Some(_)] => Err(Error::syntax(
             format!("arm `{name}` has an `after` command and no `before` command"),
-            format!("give it both: --before '{name}=COMMAND'"),
+            format!("add --before '{name}=COMMAND'"),
         )),
         [Some(before), Some(after)] => Ok(Some(HostCommands {
             before: before.to_owned(),
@@ -104,7 +104,7 @@ pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'
     let longest = arms.iter().filter_map(of_arm).max_by_key(|(name, _)| name.len());
     longest.ok_or_else(|| {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
-        let problem = format!("`{text}` does not begin with the name of an arm and `=`");
+        let problem = format!("`{text}` does not start with the name of an arm and `=`");
         Error::syntax(problem, format!("write ARM=COMMAND; the arms are {}", names.join(", ")))
     })
 }
@@ -153,7 +153,7 @@ mod tests {
         ");
         insta::assert_snapshot!(refused(&[], &[("a", "x")]), @"
         arm `a` has an `after` command and no `before` command
-        give it both: --before 'a=COMMAND'
+        add --before 'a=COMMAND'
         ");
         insta::assert_snapshot!(refused(&[("b", "x")], &[("b", "x")]), @"
         unknown arm `b`
@@ -161,11 +161,11 @@ mod tests {
         ");
         insta::assert_snapshot!(refused(&[("a", " ")], &[("a", "x")]), @"
         the `before` command of arm `a` is empty
-        write a command of the shell
+        write a shell command
         ");
         insta::assert_snapshot!(refused(&[("a", "x"), ("a", "y")], &[("a", "x")]), @"
         arm `a` has two `before` commands
-        join them with && into one
+        join them with &&
         ");
     }
 
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(command_of_arm(&spec.arms, "sec=x=A=1 cmd").unwrap(), ("sec=x", "A=1 cmd"));
         let error = command_of_arm(&spec.arms, "echo 1").unwrap_err().to_string();
         insta::assert_snapshot!(error, @"
-        `echo 1` does not begin with the name of an arm and `=`
+        `echo 1` does not start with the name of an arm and `=`
         write ARM=COMMAND; the arms are a, sec=x
         ");
     }

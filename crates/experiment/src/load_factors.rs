@@ -70,7 +70,7 @@ pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>
         factor.validate()?;
         if all.len() * factor.levels.len() > MAX_PHASES {
             let problem = format!("more than {MAX_PHASES} phases");
-            return Err(Error::syntax(problem, "leave out factors or levels"));
+            return Err(Error::syntax(problem, "remove some factors or levels"));
         }
         let with = |phase: &Workload, level: &String| {
             let mut phase = phase.clone();
@@ -93,9 +93,11 @@ pub fn refuse_exclusions<S: AsRef<str>>(excluded: &[S], of_load: &[Factor]) -> R
         if let Some((name, _)) =
             names.find(|(name, _)| of_load.iter().any(|f| f.name == name.trim()))
         {
-            let problem =
-                format!("`{}` is of the workload, which is the same for all arms", name.trim());
-            return Err(Error::syntax(problem, "leave out levels of it, or exclude arms only"));
+            let problem = format!(
+                "`{}` belongs to the workload, which is the same for all arms",
+                name.trim()
+            );
+            return Err(Error::syntax(problem, "remove some of its levels, or exclude only arms"));
         }
     }
     Ok(())
@@ -171,18 +173,18 @@ mod tests {
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
         ");
         assert_snapshot!(error(&["bs=4k"]), @"
-        `bs` has one level only
+        `bs` has only one level
         write a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         let many: Vec<String> = (1..=65).map(|depth| depth.to_string()).collect();
         assert_snapshot!(error(&[&format!("depth={}", many.join(","))]), @"
         more than 64 phases
-        leave out factors or levels
+        remove some factors or levels
         ");
         let excluded = refuse_exclusions(&["sec=sys, bs=4k"], &factors(&["bs=4k,64k"]));
         assert_snapshot!(excluded.unwrap_err(), @"
-        `bs` is of the workload, which is the same for all arms
-        leave out levels of it, or exclude arms only
+        `bs` belongs to the workload, which is the same for all arms
+        remove some of its levels, or exclude only arms
         ");
         assert!(refuse_exclusions(&["sec=sys"], &factors(&["bs=4k,64k"])).is_ok());
     }

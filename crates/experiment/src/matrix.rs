@@ -62,7 +62,7 @@ impl Matrix {
             };
             if cells.len() * factor.levels.len() > MAX_CELLS {
                 let problem = format!("more than {MAX_CELLS} combinations");
-                return Err(Error::syntax(problem, "leave out factors or levels"));
+                return Err(Error::syntax(problem, "remove some factors or levels"));
             }
             cells = cells.iter().flat_map(longer).collect();
         }
@@ -82,8 +82,8 @@ impl Matrix {
         match self.cells.len() {
             0 | 1 => {
                 let left = if self.cells.is_empty() { "none" } else { "one" };
-                let problem = format!("of {all} combinations {left} is left");
-                Err(Error::syntax(problem, "two are needed: exclude less"))
+                let problem = format!("{left} of {all} combinations is left");
+                Err(Error::syntax(problem, "at least two are needed; exclude fewer"))
             }
             _ => Ok(self),
         }
@@ -166,7 +166,7 @@ impl Factor {
     /// What is no factor.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let Some((name, levels)) = text.split_once('=') else {
-            return Err(Error::syntax(format!("`{text}` is no factor"), SHAPE));
+            return Err(Error::syntax(format!("`{text}` is not a factor"), SHAPE));
         };
         let levels = split_at_commas(levels).map(|level| level.trim().to_owned()).collect();
         Ok(Self { name: name.trim().to_owned(), levels })
@@ -176,7 +176,7 @@ impl Factor {
         let Self { name, levels } = self;
         let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
         if name.is_empty() || !name.chars().all(is_name) {
-            return Err(Error::syntax(format!("`{name}` cannot be a factor's name"), SHAPE));
+            return Err(Error::syntax(format!("`{name}` is not a valid factor name"), SHAPE));
         }
         if levels.iter().any(String::is_empty) {
             return Err(Error::syntax(format!("a level of `{name}` is empty"), SHAPE));
@@ -185,7 +185,7 @@ impl Factor {
             return Err(Error::Duplicate { what: "level", name: levels[twice].clone() });
         }
         if levels.len() < 2 {
-            return Err(Error::syntax(format!("`{name}` has one level only"), SHAPE));
+            return Err(Error::syntax(format!("`{name}` has only one level"), SHAPE));
         }
         Ok(())
     }
@@ -195,8 +195,8 @@ impl Factor {
 fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     let setting = |part: &str| {
         let Some((name, level)) = part.split_once('=') else {
-            let advice = "write what they have in common, as in sec=krb5,nconnect=1";
-            return Err(Error::syntax(format!("`{part}` is no factor's level"), advice));
+            let advice = "write the levels that they have in common, as in sec=krb5,nconnect=1";
+            return Err(Error::syntax(format!("`{part}` is not a level of any factor"), advice));
         };
         let (name, level) = (name.trim(), level.trim());
         let names = || factors.iter().map(|factor| factor.name.as_str());
@@ -261,13 +261,13 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
         .collect();
     if let [layer] = having.as_slice() {
         if layer.given.iter().any(|given| given == name) {
-            let problem = format!("`{}` says what its `{name}` is", layer.info.name);
-            let advice = format!("write {{{factor}}} in the place of its value");
+            let problem = format!("`{}` already has a value for `{name}`", layer.info.name);
+            let advice = format!("write {{{factor}}} instead of that value");
             return Err(Error::syntax(problem, advice));
         }
         return Ok(layer.with(text, name, level));
     }
-    let place = format!("write {{{factor}}} where its levels are to stand");
+    let place = format!("write {{{factor}}} where its levels belong");
     if !having.is_empty() {
         return Err(Error::syntax(format!("several layers of `{text}` have a `{name}`"), place));
     }
@@ -277,8 +277,8 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     }
     let known = written.iter().flat_map(|layer| layer.info.parameters);
     let known: Vec<&str> = known.map(|parameter| parameter.name).collect();
-    let problem = format!("`{factor}` is no parameter of a layer in `{text}`");
-    let others = format!(", or name one of: {}", known.join(", "));
+    let problem = format!("no layer in `{text}` has a parameter `{factor}`");
+    let others = format!(", or use one of: {}", known.join(", "));
     Err(Error::syntax(problem, place + if known.is_empty() { "" } else { &others }))
 }
 
@@ -348,8 +348,8 @@ mod tests {
         ");
         Matrix::refuse_open_places("{x}.json", &factors).unwrap();
         assert_snapshot!(arms("mem(size=1M) + aes", &["size=1M,2M"], &[]).unwrap_err(), @"
-        `mem` says what its `size` is
-        write {size} in the place of its value
+        `mem` already has a value for `size`
+        write {size} instead of that value
         ");
     }
 
@@ -372,15 +372,15 @@ mod tests {
             arms(template, factors, excluded).unwrap_err().to_string()
         };
         assert_snapshot!(error("mem", &["size"], &[]), @"
-        `size` is no factor
+        `size` is not a factor
         write a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["si ze=1M,2M"], &[]), @"
-        `si ze` cannot be a factor's name
+        `si ze` is not a valid factor name
         write a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["size=1M"], &[]), @"
-        `size` has one level only
+        `size` has only one level
         write a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["size=1M,,2M"], &[]), @"
@@ -390,16 +390,16 @@ mod tests {
         assert_snapshot!(error("mem", &["size=1M,1M"], &[]), @"level `1M` is given twice");
         assert_snapshot!(error("mem", &["size=1M,2M", "size=1M,2M"], &[]), @"factor `size` is given twice");
         assert_snapshot!(error("/mnt/a", &["sec=sys,krb5"], &[]), @"
-        `sec` is no parameter of a layer in `/mnt/a`
-        write {sec} where its levels are to stand
+        no layer in `/mnt/a` has a parameter `sec`
+        write {sec} where its levels belong
         ");
         assert_snapshot!(error("mem(size=1M) + aes", &["sec=sys,krb5"], &[]), @"
-        `sec` is no parameter of a layer in `mem(size=1M) + aes`
-        write {sec} where its levels are to stand, or name one of: size, key, sector
+        no layer in `mem(size=1M) + aes` has a parameter `sec`
+        write {sec} where its levels belong, or use one of: size, key, sector
         ");
         assert_snapshot!(error("mem(size=1M) + aes + aes", &["sector=512,4096"], &[]), @"
         several layers of `mem(size=1M) + aes + aes` have a `sector`
-        write {sector} where its levels are to stand
+        write {sector} where its levels belong
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["siz=1M"]), @"
         unknown factor `siz`; did you mean `size`?
@@ -411,7 +411,7 @@ mod tests {
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
         of 2 combinations one is left
-        two are needed: exclude less
+        at least two are needed; exclude fewer
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
         `2X` is not a size: unknown unit `X`
@@ -425,14 +425,14 @@ mod tests {
                    ^^^^^ column 10
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
-        `cloud` says what its `disk` is
-        write {disk} in the place of its value
+        `cloud` already has a value for `disk`
+        write {disk} instead of that value
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");
         assert_snapshot!(error("mem", &[&format!("a={many}"), &format!("b={many}")], &[]), @"
         more than 128 combinations
-        leave out factors or levels
+        remove some factors or levels
         ");
     }
 }

@@ -64,7 +64,7 @@ impl Workload {
             return Err(Error::impossible(
                 About::Experiment,
                 "scale",
-                format!("{factor} is no factor"),
+                format!("{factor} is not a valid factor"),
                 advice,
             ));
         }
@@ -112,9 +112,7 @@ impl Workload {
     pub fn set(&mut self, text: &str) -> Result<(), Error> {
         let Some((path, value)) = text.split_once('=') else {
             let advice = "write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4";
-            return Err(
-                Error::syntax("an override without a value", advice).at(text, 0..text.len())
-            );
+            return Err(Error::syntax("the override has no value", advice).at(text, 0..text.len()));
         };
         let key_start = path.rfind('.').map_or(0, |dot| dot + 1);
         self.set_path(path, value).map_err(|error| {
@@ -234,9 +232,9 @@ pub fn override_options() -> impl Iterator<Item = (&'static str, &'static str, U
 {
     let workload = [
         ("", "time", Unit::Duration, "length of the measured window"),
-        ("", "ramp", Unit::Duration, "length of the discarded start"),
-        ("", "primary", Unit::Name, "the job whose throughput decides"),
-        ("", "index", Unit::Switch, "publish, load and query an index beside the jobs"),
+        ("", "ramp", Unit::Duration, "length of the start of each trial that is discarded"),
+        ("", "primary", Unit::Name, "the job whose throughput is compared"),
+        ("", "index", Unit::Switch, "publish, load and query an index while the jobs run"),
     ];
     let jobs = JOB_OPTIONS.iter().map(|key| ("job", key.name, key.unit, key.about));
     let index = INDEX_OPTIONS.iter().map(|key| ("index", key.name, key.unit, key.about));
@@ -367,7 +365,7 @@ mod tests {
         known keys: versions, size, slow-load, queries, query-size
         ");
         assert_snapshot!(error("depth"), @"
-        an override without a value
+        the override has no value
           depth
           ^^^^^ column 1
         write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
@@ -379,7 +377,7 @@ mod tests {
                           ^^^^^^^^ column 17
         ");
         assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
-        scale: -1 is no factor
+        scale: -1 is not a valid factor
         write a factor above 0; 0.05 is a twentieth
         ");
     }

@@ -4,7 +4,7 @@ use iotax_layers::Error;
 
 use crate::spec::{Arm, Draft};
 
-const SHAPE: &str = "write a baseline and what is compared with it, as in --pair aks,c-azure";
+const SHAPE: &str = "write a baseline and the arms to compare with it, as in --pair aks,c-azure";
 
 impl Draft {
     /// Baseline and arm of each comparison, by number, in the order of the arms.
@@ -28,7 +28,7 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
         let names: Vec<&str> = text.as_ref().split(',').map(str::trim).collect();
         let [first, others @ ..] = names.as_slice() else { continue };
         if others.is_empty() {
-            return Err(Error::syntax(format!("`{first}` alone is no pair"), SHAPE));
+            return Err(Error::syntax(format!("`{first}` alone is not a pair"), SHAPE));
         }
         let place = |name: &str, arms: &[Arm]| {
             let known = || arms.iter().map(|arm| arm.name.as_str());
@@ -43,7 +43,7 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
             }
             if arms[at].against.replace((*first).to_owned()).is_some() {
                 let problem = format!("`{name}` has two baselines");
-                return Err(Error::syntax(problem, "give each arm one"));
+                return Err(Error::syntax(problem, "give each arm only one baseline"));
             }
         }
     }
@@ -52,7 +52,7 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
     match (0..arms.len()).find(is_alone) {
         Some(at) => {
             let problem = format!("`{}` is in no pair", arms[at].name);
-            Err(Error::syntax(problem, "pair it with one more --pair, or leave it out"))
+            Err(Error::syntax(problem, "add another --pair for it, or leave it out"))
         }
         None => Ok(()),
     }
@@ -84,8 +84,8 @@ mod tests {
     fn what_is_no_pair_is_told_why() {
         let error = |texts: &[&str]| paired(texts).unwrap_err().to_string();
         assert_snapshot!(error(&["a"]), @"
-        `a` alone is no pair
-        write a baseline and what is compared with it, as in --pair aks,c-azure
+        `a` alone is not a pair
+        write a baseline and the arms to compare with it, as in --pair aks,c-azure
         ");
         assert_snapshot!(error(&["a,x"]), @"
         unknown arm `x`
@@ -93,15 +93,15 @@ mod tests {
         ");
         assert_snapshot!(error(&["a,a"]), @"
         `a` is paired with itself
-        write a baseline and what is compared with it, as in --pair aks,c-azure
+        write a baseline and the arms to compare with it, as in --pair aks,c-azure
         ");
         assert_snapshot!(error(&["a,b", "c,b"]), @"
         `b` has two baselines
-        give each arm one
+        give each arm only one baseline
         ");
         assert_snapshot!(error(&["a,b", "a,c"]), @"
         `d` is in no pair
-        pair it with one more --pair, or leave it out
+        add another --pair for it, or leave it out
         ");
     }
 

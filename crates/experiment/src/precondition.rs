@@ -99,24 +99,26 @@ impl Draft {
         }
         if !self.phases().any(|phase| phase.jobs.iter().any(Job::has_span)) {
             let problem = format!(
-                "`{}` cannot be preconditioned: its jobs work on trees of files or on nothing, and \
-                 have no span that could be written",
+                "`{}` cannot be preconditioned: its jobs have no span to write (they use trees \
+                 of files, or no storage)",
                 self.name()
             );
-            return Err(Error::syntax(problem, "leave `precondition` out"));
+            return Err(Error::syntax(problem, "leave out `precondition`"));
         }
         if self.has_several_targets() {
-            let problem = "preconditioning writes one target, and a trial here has several";
-            let advice = "precondition each of them in a run of its own, and leave it out here";
+            let problem =
+                "preconditioning supports only one target per trial, and here there are several";
+            let advice =
+                "precondition each target in a separate run, and leave out `precondition` here";
             return Err(Error::syntax(problem, advice));
         }
         if self.arms.iter().all(|arm| arm.target.is_in_memory()) {
             let which = if self.arms.len() == 1 { "the target is" } else { "all arms are" };
-            let problem = format!(
-                "there is nothing to precondition: {which} in memory, which neither ages nor is \
-                 allocated later"
-            );
-            return Err(Error::syntax(problem, "leave `precondition` out, or name storage"));
+            let problem = format!("there is nothing to precondition: {which} in memory");
+            return Err(Error::syntax(
+                problem,
+                "leave out `precondition`, or choose a target on storage",
+            ));
         }
         Ok(())
     }

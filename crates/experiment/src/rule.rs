@@ -125,8 +125,8 @@ const KINDS: [(&str, TimeKind); 8] = [
 const SLOWER: &str = "slower by ";
 /// What stands before that where it is about the median operation.
 const TYPICAL: &str = "p50";
-const SHAPE: &str = "write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or \
-                     'new: iops < 5000'";
+const SHAPE: &str = "write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > \
+                     10ms' or 'new: iops < 5000'";
 
 impl Rule {
     /// Reads a rule.
@@ -185,14 +185,15 @@ fn condition(text: &str) -> Result<Condition, Error> {
         return Err(Error::syntax(format!("the limit in `{text}` is 0"), SHAPE));
     }
     if let (Some(job), Figure::Time(TimeKind::Operation(name), _)) = (&job, &figure) {
-        let problem = format!("`{name}` is done beside the jobs, not by `{job}`");
-        return Err(Error::syntax(problem, "leave the job out"));
+        let problem =
+            format!("`{name}` is not measured per job, so it cannot be limited for `{job}`");
+        return Err(Error::syntax(problem, "leave out the job"));
     }
     Ok(Condition::Figure { job, figure, side, limit })
 }
 
 fn not_compared(what: &str) -> Error {
-    let problem = format!("`{what}` is not compared by `slower by`");
+    let problem = format!("`slower by` does not apply to `{what}`");
     Error::syntax(
         problem,
         "write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'",
@@ -205,7 +206,7 @@ fn part(text: &str, words: &str) -> Result<f64, Error> {
     if share < 1.0 {
         Ok(share)
     } else {
-        Err(Error::syntax(format!("nothing is {words} by 100%"), SHAPE))
+        Err(Error::syntax(format!("nothing can be {words} by 100%"), SHAPE))
     }
 }
 
@@ -223,7 +224,7 @@ fn figure(text: &str) -> Result<Figure, Error> {
     };
     let known = KINDS.iter().find(|(word, _)| *word == kind);
     let words = ["iops", "bandwidth"].into_iter().chain(KINDS.iter().map(|(word, _)| *word));
-    let (_, kind) = known.ok_or_else(|| Error::unknown("figure", kind, words))?;
+    let (_, kind) = known.ok_or_else(|| Error::unknown("metric", kind, words))?;
     Ok(Figure::Time(kind.clone(), self::statistic(statistic)?))
 }
 
@@ -475,11 +476,11 @@ mod tests {
         let error = |text: &str| Rule::parse(text).unwrap_err().to_string();
         assert_snapshot!(error("fast"), @"
         `fast` is not a rule
-        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("snyc.p99 > 10ms"), @"
-        unknown figure `snyc`; did you mean `sync`?
-        known figures: iops, bandwidth, latency, read, write, trim, sync, load, publish, query
+        unknown metric `snyc`; did you mean `sync`?
+        known metrics: iops, bandwidth, latency, read, write, trim, sync, load, publish, query
         ");
         assert_snapshot!(error("sync.p100 > 10ms"), @"
         unknown statistic `p100`
@@ -498,20 +499,20 @@ mod tests {
         write 5% if you mean percent
         ");
         assert_snapshot!(error("slower by 100%"), @"
-        nothing is slower by 100%
-        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        nothing can be slower by 100%
+        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("p99 slower by 5%"), @"
-        `p99` is not compared by `slower by`
+        `slower by` does not apply to `p99`
         write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'
         ");
         assert_snapshot!(error("wal load > 1ms"), @"
-        `load` is done beside the jobs, not by `wal`
-        leave the job out
+        `load` is not measured per job, so it cannot be limited for `wal`
+        leave out the job
         ");
         assert_snapshot!(error("iops < 0"), @"
         the limit in `iops < 0` is 0
-        write what must not be so, as 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
     }
 

@@ -35,7 +35,7 @@ impl SideRuns {
     /// As it is: only the depth check tells which arms are masked.
     pub(crate) fn validated(self) -> Result<Self, Error> {
         if self.below_cap && !self.depth_check {
-            let advice = "leave `depth-check` out: it finds the cap to measure below";
+            let advice = "leave out `depth-check`: the depth check finds the cap to measure below";
             return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)

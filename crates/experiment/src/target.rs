@@ -23,7 +23,7 @@ impl Target {
         let text = text.trim();
         if text.is_empty() {
             let advice = "write a path, or a stack such as mem(size=64M) + aes";
-            return Err(Error::syntax("an empty target", advice));
+            return Err(Error::syntax("the target is empty", advice));
         }
         if let Some(layer) = of_url(text) {
             return Stack::parse(&layer).map(Self::Stack);
@@ -81,14 +81,11 @@ pub(crate) fn split_name<'a>(
     let is_named = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     match name.chars().find(|c| !is_named(*c)) {
         Some(_) => Err(Error::syntax(
-            format!(
-                "`{name}` cannot be {} name",
-                if what == "arm" { "an arm's" } else { "a target's" }
-            ),
-            "a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a",
+            format!("`{name}` is not a valid {what} name"),
+            "use letters, digits, `.`, `_` and `-`, as in base=/mnt/a",
         )),
         None if name.is_empty() => Err(Error::syntax(
-            format!("`{text}` has no {what} name before its `=`"),
+            format!("`{text}` has no {what} name before the `=`"),
             "write base=TARGET",
         )),
         None => Ok((Some(name), target)),
@@ -154,7 +151,7 @@ pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
         return Ok(());
     }
     let problem = format!("more than {MAX_ARMS} arms");
-    Err(Error::syntax(problem, "compare fewer at a time, or leave out levels of a matrix"))
+    Err(Error::syntax(problem, "compare fewer arms at a time, or remove levels of the matrix"))
 }
 
 /// The far end of a path that leads to another host, or out of this namespace.
@@ -247,8 +244,8 @@ impl Job {
         let asked: Vec<String> = engine.into_iter().chain(sqpoll).collect();
         (!asked.is_empty()).then(|| {
             format!(
-                "job {}: {} has no effect: these layers are of iotax's own process, which drives \
-                 them without the kernel; vdisk(stack=\"...\") mounts them, and then it has",
+                "job {}: {} has no effect on layers inside iotax, which bypass the kernel; \
+                 mount them with vdisk(stack=\"...\") to use it",
                 self.name,
                 asked.join(" and ")
             )
@@ -281,7 +278,7 @@ mod tests {
         assert_eq!(arms[MAX_ARMS - 1].name, format!("mem#{MAX_ARMS}"));
         assert_snapshot!(parse_arms(std::iter::repeat_n("mem", 40_000)).unwrap_err(), @"
         more than 4096 arms
-        compare fewer at a time, or leave out levels of a matrix
+        compare fewer arms at a time, or remove levels of the matrix
         ");
         let names: HashSet<_> = arms.iter().map(|arm| &arm.name).collect();
         assert_eq!(names.len(), MAX_ARMS);
@@ -347,7 +344,7 @@ mod tests {
         known layers: ALL
         ");
         assert_snapshot!(Target::parse(" ").unwrap_err(), @"
-        an empty target
+        the target is empty
         write a path, or a stack such as mem(size=64M) + aes
         ");
     }
@@ -380,15 +377,15 @@ mod tests {
         let error = |texts: &[&str]| parse_arms(texts.iter().copied()).unwrap_err().to_string();
         assert_snapshot!(error(&["a=/x", "a=/y"]), @"arm `a` is given twice");
         assert_snapshot!(error(&["my base=/x"]), @"
-        `my base` cannot be an arm's name
-        a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a
+        `my base` is not a valid arm name
+        use letters, digits, `.`, `_` and `-`, as in base=/mnt/a
         ");
         assert_snapshot!(error(&["=/x"]), @"
-        `=/x` has no arm name before its `=`
+        `=/x` has no arm name before the `=`
         write base=TARGET
         ");
         assert_snapshot!(error(&["a="]), @"
-        an empty target
+        the target is empty
           a=
             ^ column 3
         write a path, or a stack such as mem(size=64M) + aes
@@ -445,9 +442,9 @@ mod unheeded_tests {
 
     #[test]
     fn an_engine_that_is_asked_for_and_not_used_is_said() {
-        insta::assert_snapshot!(told(&["engine=psync"], "mem(size=4M)"), @"job io: engine=psync has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
-        insta::assert_snapshot!(told(&["sqpoll=1"], "mem(size=4M) + aes"), @"job io: sqpoll has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
-        insta::assert_snapshot!(told(&["engine=io_uring", "sqpoll=1"], "mem(size=4M)"), @"job io: engine=io_uring and sqpoll has no effect: these layers are of iotax's own process, which drives them without the kernel; vdisk(stack=\"...\") mounts them, and then it has");
+        insta::assert_snapshot!(told(&["engine=psync"], "mem(size=4M)"), @"job io: engine=psync has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
+        insta::assert_snapshot!(told(&["sqpoll=1"], "mem(size=4M) + aes"), @"job io: sqpoll has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
+        insta::assert_snapshot!(told(&["engine=io_uring", "sqpoll=1"], "mem(size=4M)"), @"job io: engine=io_uring and sqpoll has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
     }
 
     #[test]

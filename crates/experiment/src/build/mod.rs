@@ -58,14 +58,14 @@ impl Stop {
             return refuse("alpha", problem, "5% is usual");
         }
         if self.min_blocks == 0 {
-            return refuse("min-blocks", "no block, no result".into(), "write at least 1");
+            return refuse("min-blocks", "0 blocks give no result".into(), "write at least 1");
         }
         if self.max_blocks < self.min_blocks {
-            let problem = format!("{} is below min-blocks, {}", self.max_blocks, self.min_blocks);
+            let problem = format!("{} is below min-blocks ({})", self.max_blocks, self.min_blocks);
             return refuse("max-blocks", problem, "");
         }
         if self.max_time_ns == Some(0) {
-            return refuse("max-time", "nothing can be measured in no time".into(), "");
+            return refuse("max-time", "must be above 0".into(), "");
         }
         Ok(())
     }
@@ -187,7 +187,11 @@ impl Draft {
                 Target::Stack(stack) => refused_on_stack(job, stack),
                 Target::Path(path) if job.engine.info().at == DrivenAt::VirtualDisk => Some((
                     "engine",
-                    format!("{} drives stacks, not the path {}", job.engine.name(), path.display()),
+                    format!(
+                        "{} works only on stacks, not on the path {}",
+                        job.engine.name(),
+                        path.display()
+                    ),
                     "use engine=io_uring, psync or mmap",
                 )),
                 Target::Path(_) | Target::Several(_) => None,
@@ -215,19 +219,17 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
     let largest = u64::from(job.max_block_bytes());
     if let Some(disk) = stack.size_bytes().filter(|disk| largest > *disk) {
         let (block, disk) = (format_bytes(largest), format_bytes(disk));
-        let problem = format!("blocks of {block} do not fit a disk of {disk}");
-        let advice = "make the stack's size larger or block-size smaller";
+        let problem = format!("blocks of {block} do not fit on a disk of {disk}");
+        let advice = "increase the size of the stack or reduce block-size";
         return Some(("block-size", problem, advice));
     }
     if at == DrivenAt::VirtualDisk && !stack.is_in_process() {
-        let problem = format!("{engine} drives in-process stacks, not {stack}");
+        let problem = format!("{engine} works only on in-process stacks, not on {stack}");
         return Some(("engine", problem, "use engine=io_uring, psync or mmap"));
     }
     if stack.is_in_process() && job.engine != Engine::Null {
         if job.write_through {
-            let problem = format!(
-                "{stack} is of iotax's own process, where no write reaches a medium before it counts"
-            );
+            let problem = format!("{stack} is simulated inside iotax and cannot write through");
             let advice =
                 "leave it out, use fsync-every=1, or mount the layers: vdisk(stack=\"...\")";
             return Some(("write-through", problem, advice));
@@ -239,16 +241,15 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
             return Some(("trim", problem, advice));
         }
         if !job.granule_bytes().is_multiple_of(SECTOR_BYTES) && job.tree.is_none() {
-            let problem = format!(
-                "{stack} takes whole sectors of {SECTOR_BYTES} bytes, and other I/Os are asked for"
-            );
-            let advice = "put a file system on it, which takes any size: \
+            let problem =
+                format!("{stack} supports only I/O in whole sectors of {SECTOR_BYTES} bytes");
+            let advice = "put a file system on it, which supports any size: \
                           vdisk(stack=\"...\") + ext4; or choose another block-size";
             return Some(("block-size", problem, advice));
         }
     }
     (at == DrivenAt::Directory && stack.form() != Form::Directory).then(|| {
-        let problem = format!("files need a directory, which {stack} is not");
+        let problem = format!("the job needs a directory, but {stack} is not one");
         ("engine", problem, "put a file system on it, as in file(size=2G) + ext4")
     })
 }
@@ -260,18 +261,18 @@ fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
     };
     match (layers, subsets) {
         (0, _) => refuse(
-            "there is no layer to take off".into(),
-            "put layers on the base, as in file(size=2G) + aes + aes; file systems and loop \
-             devices stay, since the load needs them",
+            "the stack has no layer to take off".into(),
+            "add layers to the base, as in file(size=2G) + aes + aes; file systems and loop \
+             devices stay on, because the load needs them",
         ),
         (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
             Ok((0..1 << layers).collect())
         }
         (_, Subsets::All) => refuse(
-            format!("all subsets of {layers} layers are {} arms", 1_u128 << layers.min(127)),
-            "take at most 4 layers, or leave out the request for all subsets",
+            format!("all subsets of {layers} layers would be {} arms", 1_u128 << layers.min(127)),
+            "use at most 4 layers, or do not request all subsets",
         ),
-        (MAX_LAYERS.., _) => refuse(format!("{layers} layers are too many"), "take at most 30"),
+        (MAX_LAYERS.., _) => refuse(format!("{layers} layers are too many"), "use at most 30"),
         (_, Subsets::Auto) => {
             let all = (1_u32 << layers) - 1;
             let alone = (0..layers).map(|k| 1 << k);

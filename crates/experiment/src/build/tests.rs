@@ -51,20 +51,20 @@ fn four_layers_make_ten_arms_or_sixteen_on_request() {
 #[test]
 fn stacks_that_cannot_be_peeled_are_refused() {
     assert_snapshot!(peel("mem", Subsets::Auto).unwrap_err(), @"
-    stack: there is no layer to take off
-    put layers on the base, as in file(size=2G) + aes + aes; file systems and loop devices stay, since the load needs them
+    stack: the stack has no layer to take off
+    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices stay on, because the load needs them
     ");
     assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(5)), Subsets::All).unwrap_err(), @"
-    stack: all subsets of 5 layers are 32 arms
-    take at most 4 layers, or leave out the request for all subsets
+    stack: all subsets of 5 layers would be 32 arms
+    use at most 4 layers, or do not request all subsets
     ");
     assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(40)), Subsets::Auto).unwrap_err(), @"
     stack: 40 layers are too many
-    take at most 30
+    use at most 30
     ");
     assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
-    job `searcher`: block-size: blocks of 1M do not fit a size of 64k
-    make size larger or block-size smaller
+    job `searcher`: block-size: blocks of 1M do not fit into a size of 64k
+    increase size or reduce block-size
     ");
 }
 
@@ -84,8 +84,8 @@ fn impossible_comparisons_are_refused() {
     name two or more, as in base=/mnt/a other=/mnt/b
     ");
     assert_snapshot!(compare(&["a=/a", "b=mem(size=64k)"], |_| ()), @"
-    arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
-    make the stack's size larger or block-size smaller
+    arm `b`, job `io`: block-size: blocks of 1M do not fit on a disk of 64k
+    increase the size of the stack or reduce block-size
     ");
     assert_snapshot!(compare(&both, |stop| stop.margin = 5.0), @"
     margin: 5 is not between 0 and 1
@@ -97,10 +97,10 @@ fn impossible_comparisons_are_refused() {
     ");
     assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks, 4");
     assert_snapshot!(compare(&both, |stop| stop.min_blocks = 0), @"
-    min-blocks: no block, no result
+    min-blocks: 0 blocks give no result
     write at least 1
     ");
-    assert_snapshot!(compare(&both, |stop| stop.max_time_ns = Some(0)), @"max-time: nothing can be measured in no time");
+    assert_snapshot!(compare(&both, |stop| stop.max_time_ns = Some(0)), @"max-time: must be above 0");
 }
 
 #[test]
@@ -109,7 +109,7 @@ fn in_process_engines_need_stacks() {
     let workload = Workload::peel_search(1 << 30);
     let error = Spec::single(workload, arm, Stop::default(), 1).unwrap_err();
     assert_snapshot!(error, @"
-    arm `a`, job `searcher`: engine: vdisk drives stacks, not the path /a
+    arm `a`, job `searcher`: engine: vdisk works only on stacks, not on the path /a
     use engine=io_uring, psync or mmap
     ");
 }
@@ -132,7 +132,7 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
         Spec::compare(searcher(), parse_arms(targets).unwrap(), Stop::default(), 1)
     };
     assert_snapshot!(build(["a=mem(size=4G)", "b=/b"]).unwrap_err(), @r#"
-    arm `a`, job `download`: write-through: mem(size=4G) is of iotax's own process, where no write reaches a medium before it counts
+    arm `a`, job `download`: write-through: mem(size=4G) is simulated inside iotax and cannot write through
     leave it out, use fsync-every=1, or mount the layers: vdisk(stack="...")
     "#);
     build(["a=vdisk(stack=\"mem(size=4G)\") + ext4", "b=/b"]).unwrap();
@@ -140,8 +140,8 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
     let arm = |target| Arm::new("target", Target::parse(target).unwrap());
     let build = |target| Spec::single(etcd(), arm(target), Stop::default(), 1);
     assert_snapshot!(build("mem(size=1G)").unwrap_err(), @r#"
-    arm `target`, job `wal`: block-size: mem(size=1G) takes whole sectors of 512 bytes, and other I/Os are asked for
-    put a file system on it, which takes any size: vdisk(stack="...") + ext4; or choose another block-size
+    arm `target`, job `wal`: block-size: mem(size=1G) supports only I/O in whole sectors of 512 bytes
+    put a file system on it, which supports any size: vdisk(stack="...") + ext4; or choose another block-size
     "#);
     build("vdisk(stack=\"mem(size=1G)\") + ext4").unwrap();
 }

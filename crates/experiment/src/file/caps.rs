@@ -45,7 +45,7 @@ fn of_each(disks: &IndexMap<String, String>, arms: &[Arm]) -> Placed<Vec<String>
         return Err(unknown).at(&["documented", "disk", stranger]);
     }
     let of_arm = |name: &str| {
-        let advice = "name the disk of every arm, or write disk = \"...\" for all of them";
+        let advice = "name a disk for every arm, or write disk = \"...\" for all of them";
         let missing = || Error::syntax(format!("arm `{name}` has no disk"), advice);
         disks.get(name).cloned().ok_or_else(missing).at(&["documented", "disk"])
     };
@@ -78,9 +78,11 @@ mod tests {
     #[test]
     fn what_the_arms_are_and_what_is_run_beside_them_can_be_said() {
         let spec = read(&format!(
-        "drain = \"90s\"\nprecondition = true\nbelow-cap = true\n{TWO}[documented]\nvm = \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" }}\n"
-    ))
-    .unwrap();
+            "drain = \"90s\"\nprecondition = true\nbelow-cap = true\n{TWO}[documented]\nvm = \
+             \"x\"\ncaching = \"readonly\"\nvariant = \"nvme\"\ndisk = {{ a = \"P10\", b = \"P20\" \
+             }}\n"
+        ))
+        .unwrap();
         let drain_ns = Some(90_000_000_000);
         let all = SideRuns { depth_check: true, below_cap: true, precondition: true, drain_ns };
         assert_eq!(spec.side_runs, all);
@@ -127,9 +129,9 @@ mod tests {
         x.toml:7:1: documented.disk: arm `b` has no disk
           7 | disk.a = "P10"
             | ^^^^
-        name the disk of every arm, or write disk = "..." for all of them
+        name a disk for every arm, or write disk = "..." for all of them
 
-        x.toml:7:8: expected a kind of disk such as "P30", or a table of one for each arm
+        x.toml:7:8: expected a kind of disk such as "P30", or a table with one for each arm
           7 | disk = 3
             |        ^
 
@@ -141,7 +143,7 @@ mod tests {
         x.toml:1:13: below-cap: `below-cap` needs the depth check
           1 | below-cap = true
             |             ^^^^
-        leave `depth-check` out: it finds the cap to measure below
+        leave out `depth-check`: the depth check finds the cap to measure below
         "#);
         let refused =
             refused_key("x.toml", "[documented]\nvm = \"D2\"\n", &["documented", "vm"], "no VM");

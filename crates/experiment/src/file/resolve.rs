@@ -59,7 +59,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft>
 fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Placed<Draft> {
     match (&file.peel, file.arms.is_empty()) {
         (Some(_), false) => {
-            let advice = "keep one of them: `peel` makes its own arms";
+            let advice = "keep only one of them; `peel` creates its own arms";
             Err(Error::syntax("both `peel` and `arms` are given", advice)).at(&["peel"])
         }
         (Some(text), true) => {
@@ -71,7 +71,7 @@ fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Pl
         }
         (None, true) => {
             let advice = "write for example [arms] with base = \"/mnt/a\" and other = \"/mnt/b\"";
-            Err(Error::syntax("there are no arms to measure", advice)).at(&["arms"])
+            Err(Error::syntax("no arms are given", advice)).at(&["arms"])
         }
         (None, false) => {
             let arms = arms(file, factors)?;
@@ -112,7 +112,7 @@ fn duration(key: &str, value: Option<&Scalar>) -> Placed<Option<u64>> {
 fn named(file: &SpecFile) -> Placed<Vec<Arm>> {
     let arm = |(name, entry): (&String, &ArmEntry)| {
         if name.trim().is_empty() {
-            return Err(Error::syntax("an arm without a name", "")).at(&["arms", name]);
+            return Err(Error::syntax("the arm has no name", "")).at(&["arms", name]);
         }
         let target = match entry {
             ArmEntry::One(text) => Target::parse(text).at(&["arms", name])?,
@@ -134,12 +134,13 @@ fn several(targets: &IndexMap<String, String>) -> Result<Target, Error> {
 /// Those of the matrix, of which the one arm is the template.
 fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
-        let problem = "a matrix makes its arms of one target, and several are given";
-        return Err(Error::syntax(problem, "make them levels of a factor")).at(&["arms"]);
+        let problem = "a matrix creates its arms from one target, but several are given";
+        return Err(Error::syntax(problem, "write them as levels of a factor")).at(&["arms"]);
     };
     let ArmEntry::One(template) = template else {
-        let problem = "a matrix makes its arms of one target, and this arm has several";
-        return Err(Error::syntax(problem, "write the arms one by one")).at(&["arms", name]);
+        let problem = "a matrix creates its arms from one target, but this arm has several";
+        return Err(Error::syntax(problem, "write the arms one by one, without a matrix"))
+            .at(&["arms", name]);
     };
     let matrix = Matrix::new(factors).at(&["matrix"])?.without(&file.exclude).at(&["exclude"])?;
     matrix.arms(template).at(&["arms", name])
@@ -302,7 +303,7 @@ fn sizes_are_given(table: &WorkloadTable) -> bool {
 }
 
 fn job(written: &JobTable, position: &str) -> Placed<Job> {
-    let nameless = || Error::syntax("a job without a name", "write for example name = \"reader\"");
+    let nameless = || Error::syntax("the job has no name", "write for example name = \"reader\"");
     let name = written.name().ok_or_else(nameless).at(&["workload", "job", position])?;
     let mut job = Job::new(name);
     // In the table's order, so that `rw` never undoes a `read-percent` written above it.

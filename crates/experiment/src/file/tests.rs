@@ -197,7 +197,7 @@ fn misspelt_keys_are_pointed_at() {
     known jobs: io
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.io.depth = 0{arms}")), @"
-    x.toml:2:16: set.io.depth: job `io`: 0 I/Os in flight; possible are 1 to 32768
+    x.toml:2:16: set.io.depth: job `io`: 0 I/Os in flight; the range is 1 to 32768
       2 | set.io.depth = 0
         |                ^
     ");
@@ -254,7 +254,7 @@ fn wrong_values_are_pointed_at() {
         |        ^^^
     "#);
     assert_snapshot!(with("scale = 0"), @"
-    x.toml:2:9: scale: 0 is no factor
+    x.toml:2:9: scale: 0 is not a valid factor
       2 | scale = 0
         |         ^
     write a factor above 0; 0.05 is a twentieth
@@ -269,10 +269,10 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:8: peel: both `peel` and `arms` are given
       2 | peel = "mem + aes"
         |        ^^^^^^^^^^^
-    keep one of them: `peel` makes its own arms
+    keep only one of them; `peel` creates its own arms
     "#);
     assert_snapshot!(with("set.threads = []"), @"
-    x.toml:2:15: expected a value (number, text or true/false), or a table of a job's keys
+    x.toml:2:15: expected a value (number, text or true/false), or a table with keys of a job
       2 | set.threads = []
         |               ^^
     ");
@@ -300,25 +300,25 @@ fn arms_are_checked() {
     known layers: ALL
     ");
     assert_snapshot!(arms(""), @r#"
-    x.toml: arms: there are no arms to measure
+    x.toml: arms: no arms are given
     write for example [arms] with base = "/mnt/a" and other = "/mnt/b"
     "#);
     assert_snapshot!(arms("[arms]\na = 5"), @"
-    x.toml:3:5: expected a target, or a table of targets by what jobs call them
+    x.toml:3:5: expected a target, or a table of targets by the names that jobs use
       3 | a = 5
         |     ^
     ");
     assert_snapshot!(arms("[arms]\na = ''"), @"
-    x.toml:3:5: arms.a: an empty target
+    x.toml:3:5: arms.a: the target is empty
       3 | a = ''
         |     ^^
     write a path, or a stack such as mem(size=64M) + aes
     ");
     assert_snapshot!(arms("[arms]\na = '/x'\nb = 'mem(size=64k)'"), @"
-    x.toml:4:5: arms.b: arm `b`, job `io`: block-size: blocks of 1M do not fit a disk of 64k
+    x.toml:4:5: arms.b: arm `b`, job `io`: block-size: blocks of 1M do not fit on a disk of 64k
       4 | b = 'mem(size=64k)'
         |     ^^^^^^^^^^^^^^^
-    make the stack's size larger or block-size smaller
+    increase the size of the stack or reduce block-size
     ");
     assert_snapshot!(error("workload = 'driver-searcher'\nset.primary='x'\n[arms]\na='/x'"), @"
     x.toml:2:13: set.primary: unknown primary job `x`
@@ -332,7 +332,7 @@ fn arms_are_checked() {
         |               ^
     ");
     assert_snapshot!(error("[workload]\nname='m'\n[[workload.job]]\ndepth=1\n[arms]\na='/x'"), @r#"
-    x.toml:3:1: workload.job[0]: a job without a name
+    x.toml:3:1: workload.job[0]: the job has no name
       3 | [[workload.job]]
         | ^^^^^^^^^^^^^^^^
     write for example name = "reader"
@@ -343,10 +343,10 @@ fn arms_are_checked() {
         | ^^^
     ");
     assert_snapshot!(arms("peel = 'mem'"), @"
-    x.toml:2:8: peel: stack: there is no layer to take off
+    x.toml:2:8: peel: stack: the stack has no layer to take off
       2 | peel = 'mem'
         |        ^^^^^
-    put layers on the base, as in file(size=2G) + aes + aes; file systems and loop devices stay, since the load needs them
+    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices stay on, because the load needs them
     ");
     assert_snapshot!(error("[arms]\na = '/x'"), @"
     x.toml:1:1: missing field `workload`
@@ -462,10 +462,10 @@ far = { e = "/far/e", f = "/far/f" }
     known targets: e, f, a, b
     ");
     assert_snapshot!(refused("target = \"f\"", "target = \"the f\""), @r#"
-    x.toml:4:28: workload.job[1].target: `the f` cannot be a target's name
+    x.toml:4:28: workload.job[1].target: `the f` is not a valid target name
       4 |     { name = "b", target = "the f", rate = 2000 },
         |                            ^^^^^^^
-    a name is letters, digits, `.`, `_` and `-`, as in target = "e"
+    use letters, digits, `.`, `_` and `-`, as in target = "e"
     "#);
     assert_snapshot!(refused("f = \"/far/f\"", "f = \"mme(size=1M)\""), @r#"
     x.toml:8:1: arms.far: unknown layer `mme`; did you mean `mem`?

@@ -118,7 +118,10 @@ pub(super) struct SpecFile {
 
 /// One entry of `[arms]`.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(untagged, expecting = "expected a target, or a table of targets by what jobs call them")]
+#[serde(
+    untagged,
+    expecting = "expected a target, or a table of targets by the names that jobs use"
+)]
 pub(super) enum ArmEntry {
     /// `base = "/mnt/a"`.
     One(String),
@@ -132,7 +135,7 @@ pub(super) enum ArmEntry {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a value (number, text or true/false), or a table of a job's keys"
+    expecting = "expected a value (number, text or true/false), or a table with keys of a job"
 )]
 pub(super) enum SetEntry {
     /// `depth = 8`.
@@ -186,7 +189,7 @@ pub(super) struct DocumentedTable {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a kind of disk such as \"P30\", or a table of one for each arm"
+    expecting = "expected a kind of disk such as \"P30\", or a table with one for each arm"
 )]
 pub(super) enum DiskEntry {
     /// For all arms.

@@ -24,14 +24,14 @@ pub(super) fn pattern(text: &str) -> Result<Pattern, Error> {
     }
     let Some((word, value)) = text.split_once(':') else {
         if text == "zoned" {
-            return refuse("its zones are missing".to_owned());
+            return refuse("the zones are missing".to_owned());
         }
         let takes_number = [
             "zipf", "pareto", "normal", "strided", "staggered", "interlocked", "backward", "runs",
             "geometric", "mixed",
         ];
         let number = takes_number.contains(&text);
-        return refuse(if number { "its number is missing" } else { "unknown order" }.to_owned());
+        return refuse(if number { "the number is missing" } else { "unknown order" }.to_owned());
     };
     Ok(match word {
         "zipf" => skewed(Skew::Zipf, value)?,
@@ -82,7 +82,7 @@ fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
 /// `4k/1M`: each I/O of a thread so far from the last one, each thread so far from the last one.
 fn staggered(text: &str) -> Result<Pattern, Error> {
     let Some((step, apart)) = text.split_once('/') else {
-        let problem = "it does not say how far threads are apart";
+        let problem = "the distance between threads is missing";
         return Err(Unit::Pattern.refuse(text, problem, "write STEP/APART, as in staggered:4k/1M"));
     };
     let (step_bytes, apart_bytes) = (units::parse_bytes(step)?, units::parse_bytes(apart)?);
@@ -93,7 +93,7 @@ fn number(text: &str) -> Result<f64, Error> {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     let number = text.parse::<f64>().ok().filter(|number| digits && number.is_finite());
     number.ok_or_else(|| {
-        Unit::Pattern.refuse(text, "a number is expected there", "write it as 1.2 or 10")
+        Unit::Pattern.refuse(text, "expected a number", "write for example 1.2 or 10")
     })
 }
 
@@ -116,7 +116,7 @@ const MAX_CPU: u32 = 65_535;
 /// CPUs and ranges of them, `0-3,5`; `any` for all.
 pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Error> {
     let refuse = |problem: String| {
-        Err(Unit::Cpus.refuse(text, problem, "write CPUs and ranges of them, as in 0-3,5, or any"))
+        Err(Unit::Cpus.refuse(text, problem, "write CPUs and ranges, as in 0-3,5, or any"))
     };
     if text == "any" {
         return Ok(Vec::new());
@@ -134,10 +134,10 @@ pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Error> {
             return refuse(problem);
         };
         if first > last {
-            return refuse(format!("the range {part} runs downwards"));
+            return refuse(format!("the range {part} is descending"));
         }
         if last > MAX_CPU {
-            return refuse(format!("there is no CPU {last}"));
+            return refuse(format!("CPU {last} is out of range"));
         }
         all.extend(first..=last);
     }
@@ -166,7 +166,7 @@ pub(super) fn zones(text: &str) -> Result<Vec<Zone>, Error> {
 
 fn zone(text: &str) -> Result<Zone, Error> {
     let Some((accesses, extent)) = text.split_once('/') else {
-        return Err(Unit::Pattern.refuse(text, "it does not say which part it is", ADVICE));
+        return Err(Unit::Pattern.refuse(text, "the part of the span is missing", ADVICE));
     };
     let extent = match extent.trim() {
         "rest" => Extent::Rest,
@@ -222,7 +222,7 @@ mod tests {
     #[test]
     fn values_say_what_is_wrong() {
         assert_snapshot!(pattern("zipf").unwrap_err(), @"
-        `zipf` is not a pattern: its number is missing
+        `zipf` is not a pattern: the number is missing
         write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("randomly").unwrap_err(), @"
@@ -234,8 +234,8 @@ mod tests {
         write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
-        `inf` is not a pattern: a number is expected there
-        write it as 1.2 or 10
+        `inf` is not a pattern: expected a number
+        write for example 1.2 or 10
         ");
         assert_snapshot!(pattern("strided:x").unwrap_err(), @"
         `x` is not a size: it does not start with a digit
@@ -251,19 +251,19 @@ mod tests {
         ");
         assert_snapshot!(cpus("").unwrap_err(), @"
         `` is not a list of CPUs: it names no CPU
-        write CPUs and ranges of them, as in 0-3,5, or any
+        write CPUs and ranges, as in 0-3,5, or any
         ");
         assert_snapshot!(cpus("0,x").unwrap_err(), @"
-        `0,x` is not a list of CPUs: `x` is neither a CPU nor a range
-        write CPUs and ranges of them, as in 0-3,5, or any
+        `0,x` is not a list of CPUs: `x` is neither yes nor no a CPU nor a range
+        write CPUs and ranges, as in 0-3,5, or any
         ");
         assert_snapshot!(cpus("3-1").unwrap_err(), @"
-        `3-1` is not a list of CPUs: the range 3-1 runs downwards
-        write CPUs and ranges of them, as in 0-3,5, or any
+        `3-1` is not a list of CPUs: the range 3-1 is descending
+        write CPUs and ranges, as in 0-3,5, or any
         ");
         assert_snapshot!(cpus("0-99999").unwrap_err(), @"
-        `0-99999` is not a list of CPUs: there is no CPU 99999
-        write CPUs and ranges of them, as in 0-3,5, or any
+        `0-99999` is not a list of CPUs: CPU 99999 is out of range
+        write CPUs and ranges, as in 0-3,5, or any
         ");
     }
 
@@ -347,7 +347,7 @@ mod zones_tests {
     #[test]
     fn zones_say_what_is_wrong() {
         assert_snapshot!(zones("50").unwrap_err(), @"
-        `50` is not a pattern: it does not say which part it is
+        `50` is not a pattern: the part of the span is missing
         write parts as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G
         ");
         assert_snapshot!(zones("150/5%").unwrap_err(), @"

@@ -16,8 +16,9 @@ pub(super) fn stretches(text: &str) -> Result<Option<Stretches>, Error> {
     }
     let parts: Vec<&str> = text.split('/').collect();
     let [bytes, range, skip] = parts.as_slice() else {
-        let problem = "it has not three parts";
-        let advice = "write bytes moved in each, its length and the gap, as in 256M/256M/2G";
+        let problem = "it does not have three parts";
+        let advice =
+            "write the bytes moved per stretch, its length and the gap, as in 256M/256M/2G";
         return Err(Unit::Stretches.refuse(text, problem, advice));
     };
     Ok(Some(Stretches {
@@ -72,8 +73,8 @@ pub(super) fn latency_target(text: &str) -> Result<Option<LatencyTarget>, Error>
     let percentile = parts.next().map_or(Ok(100.0), |part| {
         let number = part.trim().parse::<f64>().ok();
         number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| {
-            let advice = "write latency, window and percentile, as in 500us/5s/99.9";
-            Unit::LatencyTarget.refuse(text, "its percentile is not 0 to 100", advice)
+            let advice = "write the latency, the window and the percentile, as in 500us/5s/99.9";
+            Unit::LatencyTarget.refuse(text, "the percentile must be 0 to 100", advice)
         })
     })?;
     Ok(Some(LatencyTarget { target_ns, window_ns, percentile, keeps_on }))
@@ -86,8 +87,8 @@ pub(crate) fn format_latency_target(of: LatencyTarget) -> String {
     format!("{}/{}{run}", times.join("/"), of.percentile)
 }
 
-const PRIORITY_ADVICE: &str = "write one for all I/Os, as be:4, or for some, as rt:0=20% or \
-                               rt:0=read/64k/20%; commas between them";
+const PRIORITY_ADVICE: &str = "write a priority for all I/Os, such as be:4, or for some, such \
+                               as rt:0=20% or rt:0=read/64k/20%; separate several by commas";
 
 /// `be:4` for all, `rt:0=20%` for some, `rt:0=read/64k/20%` for some reads of a size; `none`.
 pub(super) fn priorities(text: &str) -> Result<(Option<IoPriority>, Vec<PriorityShare>), Error> {
@@ -108,9 +109,9 @@ fn priority(text: &str) -> Result<IoPriority, Error> {
     let (class, level) = text.split_once(':').unwrap_or((text, "0"));
     let known = PriorityClass::ALL.into_iter().find(|known| known.name() == class.trim());
     let refuse = |problem: &str| Unit::Priority.refuse(text, problem, PRIORITY_ADVICE);
-    let class = known.ok_or_else(|| refuse("classes are rt, be and idle"))?;
+    let class = known.ok_or_else(|| refuse("the class must be rt, be or idle"))?;
     let level = level.trim().parse::<u8>().ok().filter(|level| *level < 8);
-    Ok(IoPriority { class, level: level.ok_or_else(|| refuse("levels are 0 to 7"))? })
+    Ok(IoPriority { class, level: level.ok_or_else(|| refuse("the level must be 0 to 7"))? })
 }
 
 fn priority_shares(priority: IoPriority, text: &str) -> Result<Vec<PriorityShare>, Error> {
@@ -124,7 +125,7 @@ fn priority_shares(priority: IoPriority, text: &str) -> Result<Vec<PriorityShare
     let (bytes, share) = match rest {
         [share] => (None, percent(share)?),
         [bytes, share] => (Some(small_bytes(bytes)?), percent(share)?),
-        _ => return refuse("it does not say how many"),
+        _ => return refuse("the percentage is missing"),
     };
     let of = |reads: &bool| PriorityShare { reads: *reads, bytes, percent: share, priority };
     Ok(directions.iter().map(of).collect())
@@ -143,8 +144,8 @@ pub(crate) fn format_priorities(all: Option<IoPriority>, some: &[PriorityShare])
     if parts.is_empty() { "none".to_owned() } else { parts.join(",") }
 }
 
-const NUMA_ADVICE: &str = "write nodes as 0-1, and where memory is as local, prefer:0, bind:0 or \
-                           interleave:0-1, with / between them";
+const NUMA_ADVICE: &str = "write nodes such as 0-1, then / and local, prefer:0, bind:0 or \
+                           interleave:0-1 to place memory";
 
 /// `0-1`, `any/bind:0`, `0/interleave:0-1`; `any` for none.
 pub(super) fn numa(text: &str) -> Result<Option<Numa>, Error> {
@@ -163,7 +164,7 @@ fn numa_memory(text: &str) -> Result<NumaMemory, Error> {
         "prefer" => small(nodes).map(NumaMemory::Prefer),
         "bind" => cpus(nodes).map(NumaMemory::Bind),
         "interleave" => cpus(nodes).map(NumaMemory::Interleave),
-        _ => Err(Unit::Numa.refuse(text, "unknown policy of memory", NUMA_ADVICE)),
+        _ => Err(Unit::Numa.refuse(text, "unknown memory policy", NUMA_ADVICE)),
     }
 }
 
@@ -187,7 +188,7 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Error> {
     }
     let refuse = || {
         let advice = "write pairs of hexadecimal digits, as in 0xdeadbeef";
-        Unit::Name.refuse(text, "it is not data in hexadecimal", advice)
+        Unit::Name.refuse(text, "it is not hexadecimal data", advice)
     };
     if digits.is_empty() || !digits.len().is_multiple_of(2) || !digits.is_ascii() {
         return Err(refuse());
@@ -266,35 +267,35 @@ mod tests {
     #[test]
     fn values_say_what_is_wrong() {
         assert_snapshot!(stretches("256M/2G").unwrap_err(), @"
-        `256M/2G` is not a stretch length with a gap: it has not three parts
-        write bytes moved in each, its length and the gap, as in 256M/256M/2G
+        `256M/2G` is not a stretch length with a gap: it does not have three parts
+        write the bytes moved per stretch, its length and the gap, as in 256M/256M/2G
         ");
         assert_snapshot!(flow("x").unwrap_err(), @"
         `x` is not a whole number: it does not start with a digit
         write only digits, such as 4 or 4000
         ");
         assert_snapshot!(latency_target("1ms/5s/101").unwrap_err(), @"
-        `1ms/5s/101` is not a latency target: its percentile is not 0 to 100
-        write latency, window and percentile, as in 500us/5s/99.9
+        `1ms/5s/101` is not a latency target: the percentile must be 0 to 100
+        write the latency, the window and the percentile, as in 500us/5s/99.9
         ");
         assert_snapshot!(priorities("rt:9").unwrap_err(), @"
-        `rt:9` is not a priority: levels are 0 to 7
-        write one for all I/Os, as be:4, or for some, as rt:0=20% or rt:0=read/64k/20%; commas between them
+        `rt:9` is not a priority: the level must be 0 to 7
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
         ");
         assert_snapshot!(priorities("fast").unwrap_err(), @"
-        `fast` is not a priority: classes are rt, be and idle
-        write one for all I/Os, as be:4, or for some, as rt:0=20% or rt:0=read/64k/20%; commas between them
+        `fast` is not a priority: the class must be rt, be or idle
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
         ");
         assert_snapshot!(priorities("rt:0=read").unwrap_err(), @"
-        `read` is not a priority: it does not say how many
-        write one for all I/Os, as be:4, or for some, as rt:0=20% or rt:0=read/64k/20%; commas between them
+        `read` is not a priority: the percentage is missing
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
         ");
         assert_snapshot!(numa("0/near").unwrap_err(), @"
-        `near` is not a set of NUMA nodes: unknown policy of memory
-        write nodes as 0-1, and where memory is as local, prefer:0, bind:0 or interleave:0-1, with / between them
+        `near` is not a set of NUMA nodes: unknown memory policy
+        write nodes such as 0-1, then / and local, prefer:0, bind:0 or interleave:0-1 to place memory
         ");
         assert_snapshot!(bytes("0xabc").unwrap_err(), @"
-        `0xabc` is not a name: it is not data in hexadecimal
+        `0xabc` is not a name: it is not hexadecimal data
         write pairs of hexadecimal digits, as in 0xdeadbeef
         ");
     }

@@ -9,13 +9,14 @@ use crate::workload::{BlockSizes, Job, Pace, Share};
 /// Bytes that fit 32 bits.
 pub(super) fn small_bytes(text: &str) -> Result<u32, Error> {
     let bytes = units::parse_bytes(text)?;
-    u32::try_from(bytes).map_err(|_| Unit::Size.refuse(text, "too large here: at most 4G - 1", ""))
+    u32::try_from(bytes)
+        .map_err(|_| Unit::Size.refuse(text, "it is too large; the limit is 4G - 1", ""))
 }
 
 /// A count that fits 32 bits.
 pub(super) fn small(text: &str) -> Result<u32, Error> {
     let count = units::parse_count(text)?;
-    u32::try_from(count).map_err(|_| Unit::Count.refuse(text, "too large here", ""))
+    u32::try_from(count).map_err(|_| Unit::Count.refuse(text, "it is too large", ""))
 }
 
 /// `70` or `70%`.
@@ -44,7 +45,7 @@ pub(super) fn block_sizes(text: &str) -> Result<BlockSizes, Error> {
 fn share(text: &str) -> Result<Share, Error> {
     let Some((size, weight)) = text.split_once('/') else {
         let advice = "write a split as SIZE/PERCENT, as in 4k/60:64k/40";
-        return Err(Unit::BlockSizes.refuse(text, "it has no percentage", advice));
+        return Err(Unit::BlockSizes.refuse(text, "the percentage is missing", advice));
     };
     Ok(Share { bytes: small_bytes(size)?, percent: percent(weight)? })
 }
@@ -77,7 +78,7 @@ pub(super) fn pace(text: &str) -> Result<Pace, Error> {
         Some(("poisson", rate)) => units::parse_iops(rate).map(|iops| Pace::Poisson { iops }),
         Some((other, _)) => {
             let advice = "write closed, 50, even:50 or poisson:50";
-            Err(Unit::Pace.refuse(text, format!("unknown arrivals `{other}`"), advice))
+            Err(Unit::Pace.refuse(text, format!("unknown arrival process `{other}`"), advice))
         }
     }
 }
@@ -95,8 +96,8 @@ pub(super) fn operations(job: &mut Job, text: &str) -> Result<(), Error> {
 
 fn operation_share(text: &str) -> Result<OperationShare, Error> {
     let Some((name, weight)) = text.split_once(':') else {
-        let advice = "write each with its weight, as in stat:80,open:8,list:12";
-        return Err(Unit::Operations.refuse(text, "it has no weight", advice));
+        let advice = "write each operation with its weight, as in stat:80,open:8,list:12";
+        return Err(Unit::Operations.refuse(text, "the weight is missing", advice));
     };
     let name = name.trim();
     let known = || Operation::ALL.iter().map(|operation| operation.name());
@@ -107,7 +108,7 @@ fn operation_share(text: &str) -> Result<OperationShare, Error> {
         .ok()
         .filter(|weight| (1..=1000).contains(weight))
         .map(|weight| OperationShare { operation, weight })
-        .ok_or_else(|| Unit::Operations.refuse(text, "weights are 1 to 1000", ""))
+        .ok_or_else(|| Unit::Operations.refuse(text, "the weight must be 1 to 1000", ""))
 }
 
 /// The text that [`operations`] reads back.
@@ -146,10 +147,10 @@ mod tests {
     #[test]
     fn values_say_what_is_wrong() {
         assert_snapshot!(block_sizes("4k/60:64k").unwrap_err(), @"
-        `64k` is not a block size: it has no percentage
+        `64k` is not a block size: the percentage is missing
         write a split as SIZE/PERCENT, as in 4k/60:64k/40
         ");
-        assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: too large here: at most 4G - 1");
+        assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: it is too large; the limit is 4G - 1");
         assert_snapshot!(block_sizes("-4k").unwrap_err(), @"
         `-4k` is not a size: it is negative
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
@@ -159,7 +160,7 @@ mod tests {
         write 0 to 100
         ");
         assert_snapshot!(pace("uniform:5").unwrap_err(), @"
-        `uniform:5` is not a rate: unknown arrivals `uniform`
+        `uniform:5` is not a rate: unknown arrival process `uniform`
         write closed, 50, even:50 or poisson:50
         ");
     }
@@ -199,14 +200,14 @@ mod tree_tests {
     fn operations_say_what_is_wrong() {
         let error = |text: &str| operations(&mut Job::new("x"), text).unwrap_err().to_string();
         assert_snapshot!(error("stat"), @"
-        `stat` is not an operation with its weight: it has no weight
-        write each with its weight, as in stat:80,open:8,list:12
+        `stat` is not an operation with its weight: the weight is missing
+        write each operation with its weight, as in stat:80,open:8,list:12
         ");
         assert_snapshot!(error("stats:5"), @"
         unknown operation `stats`; did you mean `stat`?
         known operations: create, stat, open, list, rename, delete
         ");
-        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: weights are 1 to 1000");
+        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: the weight must be 1 to 1000");
         assert_snapshot!(error("stat:many"), @"
         `many` is not a whole number: it does not start with a digit
         write only digits, such as 4 or 4000

@@ -26,9 +26,9 @@ impl Target {
                     return Self::parse(text);
                 }
                 return Err(Error::syntax(
-                    format!("`{text}` has no name, and it is one of several targets"),
-                    "one target is for all jobs; of several each needs the name that its jobs have \
-                     for it, as in e=/mnt/e f=/mnt/f",
+                    format!("`{text}` is one of several targets and has no name"),
+                    "give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or \
+                     give only one target for all jobs",
                 ));
             };
             // `text` is trimmed, so the target is its end.
@@ -155,13 +155,16 @@ impl Draft {
         let called: Vec<&str> = called.into_iter().collect();
         let each: Vec<String> = called.iter().map(|name| format!("{name}=TARGET")).collect();
         let (one, own) = if self.arms.len() == 1 {
-            ("the one that is given", format!("give each its own with {}", each.join(" ")))
+            ("the only one given", format!("give one for each: {}", each.join(" ")))
         } else {
             let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
-            ("the one of each arm", format!("in an experiment file an arm may be {{ {own} }}"))
+            (
+                "the only one of each arm",
+                format!("in an experiment file, write each arm as {{ {own} }}"),
+            )
         };
         Some(format!(
-            "the jobs are for {} targets ({}), and all of them work on {one}; {own}",
+            "the jobs name {} targets ({}), but all of them use {one}; {own}",
             called.len(),
             called.join(", "),
         ))
@@ -231,8 +234,8 @@ impl Draft {
                 return Err(Error::syntax(
                     format!("no job of this workload has a target called `{name}`"),
                     format!(
-                        "name one target for all jobs, without NAME= (a path with a `=` in it is \
-                         written ./a=b); or give each job its own, by its name: {}",
+                        "give one target for all jobs, without NAME= (write ./a=b for a path \
+                         that contains `=`), or one for each job, by its name: {}",
                         jobs.join(", ")
                     ),
                 ));
@@ -246,16 +249,16 @@ impl Draft {
             }
             let wanted = job.target.as_deref().unwrap_or(&job.name);
             return Err(Error::syntax(
-                format!("job `{}` has no target: nothing is given for `{wanted}`", job.name),
-                format!("add {wanted}=TARGET, or name one target for all jobs"),
+                format!("job `{}` has no target: `{wanted}` is not given", job.name),
+                format!("add {wanted}=TARGET, or give one target for all jobs"),
             ));
         }
         if self.phases().any(|phase| phase.index.is_some()) {
             return Err(Error::impossible(
                 About::Index,
                 "target",
-                "an index is in one place, and there are several targets",
-                "name one target for the whole workload",
+                "an index needs exactly one target, but there are several",
+                "give one target for the whole workload",
             ));
         }
         Ok(())

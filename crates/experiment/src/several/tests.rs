@@ -65,7 +65,7 @@ fn one_target_is_for_all_jobs_and_that_is_said_where_they_name_several() {
     let (spec, told) = bound(&DRIVES, &["/mnt/a"]).unwrap();
     assert_eq!(spec.arms[0].target, Target::Path("/mnt/a".into()));
     assert!(spec.workload().jobs.iter().all(|job| job.target.is_none()));
-    assert_snapshot!(told.clone().unwrap(), @"the jobs are for 2 targets (e, f), and all of them work on the one that is given; give each its own with e=TARGET f=TARGET");
+    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all of them use the only one given; give one for each: e=TARGET f=TARGET");
     assert_eq!(spec.workload().notes, [told.unwrap()]);
     let (_, told) = bound(&[("a", Some("e")), ("b", Some("e"))], &["/mnt/a"]).unwrap();
     assert_eq!(told, None);
@@ -81,8 +81,8 @@ fn the_one_target_that_all_jobs_name_may_be_given_by_its_name() {
 fn what_does_not_fit_together_is_said() {
     let error = |targets: &[&str]| bound(&DRIVES, targets).unwrap_err();
     assert_snapshot!(error(&["e=/mnt/e"]), @"
-    job `b` has no target: nothing is given for `f`
-    add f=TARGET, or name one target for all jobs
+    job `b` has no target: `f` is not given
+    add f=TARGET, or give one target for all jobs
     ");
     assert_snapshot!(error(&["e=/mnt/e", "f=/mnt/f", "g=/mnt/g"]), @"
     unknown target `g`
@@ -91,17 +91,17 @@ fn what_does_not_fit_together_is_said() {
     let plain = bound(&[("a", None), ("b", None)], &["e=/mnt/e"]);
     assert_snapshot!(plain.unwrap_err(), @"
     no job of this workload has a target called `e`
-    name one target for all jobs, without NAME= (a path with a `=` in it is written ./a=b); or give each job its own, by its name: a, b
+    give one target for all jobs, without NAME= (write ./a=b for a path that contains `=`), or one for each job, by its name: a, b
     ");
     let parsed = |texts: &[&str]| Target::parse_all(texts.iter().copied()).unwrap_err();
     assert_snapshot!(parsed(&["/mnt/e", "/mnt/f"]), @"
-    `/mnt/e` has no name, and it is one of several targets
-    one target is for all jobs; of several each needs the name that its jobs have for it, as in e=/mnt/e f=/mnt/f
+    `/mnt/e` is one of several targets and has no name
+    give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or give only one target for all jobs
     ");
     assert_snapshot!(parsed(&["e=/mnt/e", "e=/mnt/f"]), @"target `e` is given twice");
     assert_snapshot!(parsed(&["my e=/mnt/e", "f=/mnt/f"]), @"
-    `my e` cannot be a target's name
-    a name is letters, digits, `.`, `_` and `-`, as in base=/mnt/a
+    `my e` is not a valid target name
+    use letters, digits, `.`, `_` and `-`, as in base=/mnt/a
     ");
     assert_snapshot!(parsed(&["e=mem(size=1MB)", "f=/mnt/f"]), @"
     `1MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
@@ -118,8 +118,8 @@ fn an_index_is_in_one_place() {
     let arms = vec![Arm::new("target", target)];
     let mut draft = Draft::new(vec![workload], arms, Design::Single);
     assert_snapshot!(draft.bind_targets().unwrap_err(), @"
-    index: target: an index is in one place, and there are several targets
-    name one target for the whole workload
+    index: target: an index needs exactly one target, but there are several
+    give one target for the whole workload
     ");
 }
 
@@ -128,8 +128,8 @@ fn preconditioning_is_of_one_target() {
     let (mut spec, _) = bound(&DRIVES, &["e=/mnt/e", "f=/mnt/f"]).unwrap();
     spec.side_runs.precondition = true;
     assert_snapshot!(spec.validate_precondition().unwrap_err(), @"
-    preconditioning writes one target, and a trial here has several
-    precondition each of them in a run of its own, and leave it out here
+    preconditioning supports only one target per trial, and here there are several
+    precondition each target in a separate run, and leave out `precondition` here
     ");
 }
 

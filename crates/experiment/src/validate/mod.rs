@@ -64,19 +64,19 @@ impl Workload {
     fn validate_turn(&self, job: &Job) -> Result<(), Error> {
         // Both saturate at 584 years.
         if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
-            let advice = "shorten it, or lengthen the workload's time";
-            return Err(job.refuse("start-delay", "the trial is over by then", advice));
+            let advice = "reduce it, or increase the time of the workload";
+            return Err(job.refuse("start-delay", "the trial has ended by then", advice));
         }
         let Some(end_ns) = job.end_after_ns else { return Ok(()) };
         if end_ns <= job.start_delay_ns {
             let (end, start) = (format_duration(end_ns), format_duration(job.start_delay_ns));
-            let problem = format!("the job ends after {end}, and starts after {start} only");
-            return Err(job.refuse("end-after", problem, "lengthen it, or shorten start-delay"));
+            let problem = format!("the job ends at {end}, but starts only at {start}");
+            return Err(job.refuse("end-after", problem, "increase it, or reduce start-delay"));
         }
         if end_ns <= self.ramp_ns && job.name == self.primary {
             let ramp = format_duration(self.ramp_ns);
-            let problem = format!("the job that decides is over before the ramp of {ramp} is");
-            return Err(job.refuse("end-after", problem, "lengthen it, or shorten ramp"));
+            let problem = format!("the primary job ends before the ramp of {ramp} does");
+            return Err(job.refuse("end-after", problem, "increase it, or reduce ramp"));
         }
         Ok(())
     }
@@ -108,18 +108,22 @@ impl Job {
         self.validate_shares()?;
         self.validate_trims()?;
         if !(1..=MAX_THREADS).contains(&self.threads) {
-            let problem = format!("{} threads; possible are 1 to {MAX_THREADS}", self.threads);
+            let problem = format!("{} threads; the range is 1 to {MAX_THREADS}", self.threads);
             return Err(self.refuse("threads", problem, ""));
         }
         if self.read_percent > 100 {
-            let problem = format!("{} % of I/Os cannot be reads", self.read_percent);
+            let problem = format!("{} % is not a valid share of reads", self.read_percent);
             return Err(self.refuse("read-percent", problem, "write 0 to 100"));
         }
         if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
             && !(iops.is_finite() && iops > 0.0)
         {
             let advice = "write a rate above 0, or closed for no rate";
-            return Err(self.refuse("rate", format!("{iops} I/Os per second never start"), advice));
+            return Err(self.refuse(
+                "rate",
+                format!("{iops} I/Os per second is not a valid rate"),
+                advice,
+            ));
         }
         self.validate_verify()?;
         if self.writes_data() {
@@ -130,7 +134,11 @@ impl Job {
             ("end-fsync", self.end_fsync),
             ("fsync-every", self.fsync_every.is_some()),
         ];
-        self.refuse_any(&write_only, "the job writes no data", "leave it out, or write too")
+        self.refuse_any(
+            &write_only,
+            "the job does not write data",
+            "leave it out, or let the job write",
+        )
     }
 
     fn validate_verify(&self) -> Result<(), Error> {
@@ -138,12 +146,13 @@ impl Job {
         if let Some(every) = self.verify_every
             && !(1..=MAX_BACKLOG).contains(&every)
         {
-            let problem = format!("{every} writes; possible are 1 to {MAX_BACKLOG}");
+            let problem = format!("{every} writes; the range is 1 to {MAX_BACKLOG}");
             return refuse("verify-every", problem, "");
         }
         if self.verify_apart {
             if self.verify || self.reads() && self.writes() || self.trims == Some(Trims::Only) {
-                let problem = "it is for a job that writes, or for one that reads".to_owned();
+                let problem =
+                    "it applies to a job that only writes, or one that only reads".to_owned();
                 return refuse("verify-apart", problem, "use verify, or two jobs");
             }
             if !self.engine.has_span() {
@@ -163,11 +172,11 @@ impl Job {
         let safe = |name: &str| name.chars().all(is_plain) && !name.trim_matches('.').is_empty();
         if self.name == "index" {
             let advice = "give the job another name";
-            return Err(self.refuse("name", "`index` stands for the index", advice));
+            return Err(self.refuse("name", "`index` is reserved for the index", advice));
         }
         if !safe(&self.name) {
             let advice = "use letters, digits, `.`, `_` and `-`";
-            return Err(self.refuse("name", "it cannot be part of a file name", advice));
+            return Err(self.refuse("name", "it must be usable in a file name", advice));
         }
         match &self.files {
             Files::Shared(file) if !safe(file) => {
@@ -189,8 +198,8 @@ impl Job {
         }
         if u64::from(max) > self.size_bytes {
             let (block, size) = (format_bytes(max.into()), format_bytes(self.size_bytes));
-            let problem = format!("blocks of {block} do not fit a size of {size}");
-            return refuse(problem, "make size larger or block-size smaller");
+            let problem = format!("blocks of {block} do not fit into a size of {size}");
+            return refuse(problem, "increase size or reduce block-size");
         }
         if self.bound == Bound::Bytes(0) {
             return Err(self.refuse("io-size", "the job would end before its first I/O", ""));
@@ -203,7 +212,7 @@ impl Job {
         match sizes {
             BlockSizes::Range { min, max } if min > max => {
                 return refuse(
-                    format!("the range {} runs downwards", format_block_sizes(sizes)),
+                    format!("the range {} is descending", format_block_sizes(sizes)),
                     "swap its ends",
                 );
             }
@@ -222,7 +231,7 @@ impl Job {
             BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),
         };
         if self.direct && odd {
-            let problem = "direct I/O moves whole sectors of 512 bytes";
+            let problem = "direct I/O needs whole sectors of 512 bytes";
             return refuse(problem.into(), "write a multiple of 512, or direct=false");
         }
         Ok(())
@@ -231,7 +240,7 @@ impl Job {
     fn validate_engine(&self) -> Result<(), Error> {
         let (depth, engine) = (self.queue_depth, self.engine.name());
         if !(1..=MAX_DEPTH).contains(&depth) {
-            let problem = format!("{depth} I/Os in flight; possible are 1 to {MAX_DEPTH}");
+            let problem = format!("{depth} I/Os in flight; the range is 1 to {MAX_DEPTH}");
             return Err(self.refuse("depth", problem, ""));
         }
         if depth > 1 && !self.engine.is_async() {
@@ -239,7 +248,7 @@ impl Job {
             return Err(self.refuse("depth", problem, "use engine=io_uring, or more threads"));
         }
         if self.direct && self.engine.info().cache == PageCache::Always {
-            let problem = "a mapping is the page cache, it cannot bypass it";
+            let problem = "a mapping uses the page cache and cannot bypass it";
             return Err(self.refuse("direct", problem, "use direct=false, or engine=psync"));
         }
         if self.sqpoll && !self.engine.info().has_queue {
@@ -249,7 +258,7 @@ impl Job {
         match self.submit_batch {
             Some(0) => return Err(self.refuse("submit-batch", "nothing would be submitted", "")),
             Some(_) if !self.engine.info().has_queue => {
-                let problem = format!("{engine} does each I/O by itself");
+                let problem = format!("{engine} submits each I/O separately");
                 let advice = "use engine=io_uring, or leave it out";
                 return Err(self.refuse("submit-batch", problem, advice));
             }
@@ -265,12 +274,12 @@ impl Job {
         let Some(tree) = &self.tree else {
             if self.engine.has_tree() {
                 let advice = "write for example operations = \"stat:80,open:8,list:12\"";
-                return Err(self.refuse("operations", "there is nothing to do", advice));
+                return Err(self.refuse("operations", "no operations are given", advice));
             }
             return Ok(());
         };
         if !self.engine.has_tree() {
-            let problem = format!("{} reads and writes, it does not do these", self.engine.name());
+            let problem = format!("{} only reads and writes", self.engine.name());
             return Err(self.refuse("operations", problem, "use engine=metadata"));
         }
         let counts = [
@@ -279,19 +288,19 @@ impl Job {
         ];
         for (key, count, most) in counts {
             if !(1..=most).contains(&count) {
-                return Err(self.refuse(key, format!("{count}; possible are 1 to {most}"), ""));
+                return Err(self.refuse(key, format!("{count}; the range is 1 to {most}"), ""));
             }
         }
         if tree.file_bytes > MAX_TREE_FILE_BYTES {
-            let problem = format!("{} bytes; a file of a tree is small", tree.file_bytes);
+            let problem = format!("{} bytes is too large for a file of a tree", tree.file_bytes);
             return Err(self.refuse("file-size", problem, "write at most 16M"));
         }
         if Operation::ALL.iter().all(|operation| tree.weight(*operation) == 0) {
-            return Err(self.refuse("operations", "none of them ever occurs", ""));
+            return Err(self.refuse("operations", "all weights are 0", ""));
         }
         let (create, delete) = (tree.weight(Operation::Create), tree.weight(Operation::Delete));
         if (create == 0) != (delete == 0) {
-            let problem = "a tree in which files only come or only go does not last";
+            let problem = "a tree needs both create and delete, or it only grows or shrinks";
             let advice = "give create and delete the same weight";
             return Err(self.refuse("operations", problem, advice));
         }
@@ -302,7 +311,11 @@ impl Job {
             ("end-fsync", self.end_fsync),
             ("io-size", self.bound != Bound::Time),
         ];
-        self.refuse_any(&meaningless, "operations on trees of files do not take it", "leave it out")
+        self.refuse_any(
+            &meaningless,
+            "it does not apply to operations on trees of files",
+            "leave it out",
+        )
     }
 }
 
@@ -358,11 +371,11 @@ mod tests {
     #[test]
     fn impossible_blocks_are_named() {
         assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
-        job `io`: block-size: blocks of 1M do not fit a size of 512k
-        make size larger or block-size smaller
+        job `io`: block-size: blocks of 1M do not fit into a size of 512k
+        increase size or reduce block-size
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
-        job `io`: block-size: direct I/O moves whole sectors of 512 bytes
+        job `io`: block-size: direct I/O needs whole sectors of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error("randread-4k", &["bs=0"]), @"
@@ -370,7 +383,7 @@ mod tests {
         write for example 4k
         ");
         assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
-        job `io`: block-size: the range 8k-4k runs downwards
+        job `io`: block-size: the range 8k-4k is descending
         swap its ends
         ");
         assert_snapshot!(error("randread-4k", &["bs=4k/60:64k/50"]), @"job `io`: block-size: the percentages add up to 110, not 100");
@@ -378,14 +391,14 @@ mod tests {
 
     #[test]
     fn impossible_engines_are_named() {
-        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 I/Os in flight; possible are 1 to 32768");
-        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 I/Os in flight; possible are 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 I/Os in flight; the range is 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 I/Os in flight; the range is 1 to 32768");
         assert_snapshot!(error("randread-4k", &["engine=psync", "depth=4"]), @"
         job `io`: depth: psync keeps one I/O in flight per thread, not 4
         use engine=io_uring, or more threads
         ");
         assert_snapshot!(error("driver-searcher", &["direct=1"]), @"
-        job `mmap_read`: direct: a mapping is the page cache, it cannot bypass it
+        job `mmap_read`: direct: a mapping uses the page cache and cannot bypass it
         use direct=false, or engine=psync
         ");
         assert_snapshot!(error("driver-searcher", &["download.sqpoll=1"]), @"
@@ -397,12 +410,12 @@ mod tests {
     #[test]
     fn impossible_trees_are_named() {
         assert_snapshot!(error("git-status", &["operations=create:1"]), @"
-        job `files`: operations: a tree in which files only come or only go does not last
+        job `files`: operations: a tree needs both create and delete, or it only grows or shrinks
         give create and delete the same weight
         ");
-        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; possible are 1 to 10000000");
+        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; the range is 1 to 10000000");
         assert_snapshot!(error("git-status", &["file-size=1G"]), @"
-        job `files`: file-size: 1073741824 bytes; a file of a tree is small
+        job `files`: file-size: 1073741824 bytes is too large for a file of a tree
         write at most 16M
         ");
         assert_snapshot!(error("git-status", &["depth=4"]), @"
@@ -410,41 +423,41 @@ mod tests {
         use engine=io_uring, or more threads
         ");
         assert_snapshot!(error("git-status", &["direct=1"]), @"
-        job `files`: direct: operations on trees of files do not take it
+        job `files`: direct: it does not apply to operations on trees of files
         leave it out
         ");
         assert_snapshot!(error("randread-4k", &["files=10"]), @"
-        job `io`: operations: io_uring reads and writes, it does not do these
+        job `io`: operations: io_uring only reads and writes
         use engine=metadata
         ");
     }
 
     #[test]
     fn impossible_loads_are_named() {
-        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 threads; possible are 1 to 4096");
+        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 threads; the range is 1 to 4096");
         assert_snapshot!(error("randread-4k", &["rate=0"]), @"
-        job `io`: rate: 0 I/Os per second never start
+        job `io`: rate: 0 I/Os per second is not a valid rate
         write a rate above 0, or closed for no rate
         ");
         assert_snapshot!(error("randread-4k", &["verify=1"]), @"
-        job `io`: verify: the job writes no data
-        leave it out, or write too
+        job `io`: verify: the job does not write data
+        leave it out, or let the job write
         ");
         assert_snapshot!(error("randread-4k", &["time=0"]), @"
         time: nothing would be measured
         write for example 5s
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
-        job `io`: start-delay: the trial is over by then
-        shorten it, or lengthen the workload's time
+        job `io`: start-delay: the trial has ended by then
+        reduce it, or increase the time of the workload
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
-        job `io`: end-after: the job ends after 3s, and starts after 3s only
-        lengthen it, or shorten start-delay
+        job `io`: end-after: the job ends at 3s, but starts only at 3s
+        increase it, or reduce start-delay
         ");
         assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
-        job `io`: end-after: the job that decides is over before the ramp of 2s is
-        lengthen it, or shorten ramp
+        job `io`: end-after: the primary job ends before the ramp of 2s does
+        increase it, or reduce ramp
         ");
         assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"
         unknown primary job `reader`
@@ -469,15 +482,15 @@ mod tests {
         ");
         assert_snapshot!(with_jobs(vec![Job::new("io"), Job::new("io")]), @"job `io` is given twice");
         assert_snapshot!(with_jobs(vec![Job::new("a/b")]), @"
-        job `a/b`: name: it cannot be part of a file name
+        job `a/b`: name: it must be usable in a file name
         use letters, digits, `.`, `_` and `-`
         ");
         assert_snapshot!(with_jobs(vec![Job::new("index")]), @"
-        job `index`: name: `index` stands for the index
+        job `index`: name: `index` is reserved for the index
         give the job another name
         ");
         assert_snapshot!(with_jobs(vec![Job { read_percent: 101, ..Job::new("io") }]), @"
-        job `io`: read-percent: 101 % of I/Os cannot be reads
+        job `io`: read-percent: 101 % is not a valid share of reads
         write 0 to 100
         ");
     }

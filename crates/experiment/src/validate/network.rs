@@ -23,20 +23,24 @@ impl Arm {
         let (engine, target) = (job.engine.name(), &self.target);
         let (problem, advice) = match (job.engine.is_network(), target.is_network()) {
             (true, false) => (
-                format!("{engine} drives load over a network path, and {target} is storage"),
-                "name a path such as netns or loopback, or a workload such as randread-4k",
+                format!("{engine} runs load over a network path, but {target} is storage"),
+                "choose a network path such as netns or loopback, or a storage workload such as \
+                 randread-4k",
             ),
             (false, true) if !job.engine.does_nothing() => (
-                format!("{engine} drives I/O at storage, and {target} is a network path"),
+                format!("{engine} runs I/O on storage, but {target} is a network path"),
                 "choose a workload such as tcp-stream, tcp-rr or udp-stream",
             ),
             (true, true) if !job.engine.keeps_connections() && target.is_encrypted_by_load() => (
-                format!("{engine} goes past {target}, which encrypts connections that stay"),
-                "take its topmost layer off, or choose tcp-stream or tcp-rr",
+                format!(
+                    "{engine} cannot use {target}, which encrypts only TCP connections that stay \
+                     open"
+                ),
+                "remove its top layer, or choose tcp-stream or tcp-rr",
             ),
             (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
-                let problem = format!("what {target} sends is a copy already, the encrypted one");
-                let advice = "leave zero-copy out, or take the topmost layer off";
+                let problem = format!("{target} encrypts the data, which makes a copy of it");
+                let advice = "leave out zero-copy, or remove the top layer";
                 return Err(Error::impossible(subject, "zero-copy", problem, advice));
             }
             _ => return Ok(()),
@@ -50,12 +54,9 @@ impl Job {
         let engine = self.engine.name();
         if self.zero_copy && (!self.engine.is_stream() || self.reads()) {
             let (problem, advice) = if self.engine.is_stream() {
-                (
-                    "what is received is copied in any case",
-                    "leave it out, or write read-percent = 0",
-                )
+                ("received data is always copied", "leave it out, or write read-percent = 0")
             } else {
-                ("only tcp_stream sends without a copy", "leave it out, or choose tcp-stream")
+                ("only tcp_stream can send without a copy", "leave it out, or choose tcp-stream")
             };
             return Err(self.refuse("zero-copy", problem, advice));
         }
@@ -64,32 +65,31 @@ impl Job {
         }
         let one_way = self.engine.is_stream() || self.engine.is_datagrams();
         if one_way && !matches!(self.read_percent, 0 | 100) {
-            let problem = format!("{engine} goes one way, not both by turns");
-            let advice = "write read-percent = 0 (to the peer) or 100 (from it), and a second job for \
-                          the other way";
+            let problem = format!("{engine} sends in one direction only");
+            let advice = "write read-percent = 0 (to the peer) or 100 (from it), and add a \
+                          second job for the other direction";
             return Err(self.refuse("read-percent", problem, advice));
         }
         if self.engine.is_datagrams() && self.reads() && matches!(self.pace, Pace::Poisson { .. }) {
-            let problem = "the peer sends datagrams at even intervals";
+            let problem = "the peer sends datagrams only at even intervals";
             return Err(self.refuse("rate", problem, "write for example rate=even:5000"));
         }
         let bytes = self.block_sizes.max_bytes();
         if self.engine.is_datagrams() && !DATAGRAM_BYTES.contains(&bytes) {
-            let problem = format!("datagrams of {bytes} bytes; possible are 24 to 65507");
-            let advice = "1200 bytes fit the packets of nearly every path";
+            let problem = format!("datagrams of {bytes} bytes; the range is 24 to 65507");
+            let advice = "1200 bytes fit into one packet on nearly every path";
             return Err(self.refuse("block-size", problem, advice));
         }
         if self.engine.is_connections() && bytes < COOKIE_BYTES {
-            let problem =
-                format!("requests of {bytes} bytes; possible are {COOKIE_BYTES} and more");
+            let problem = format!("requests of {bytes} bytes; the minimum is {COOKIE_BYTES}");
             return Err(self.refuse("block-size", problem, "write for example 64"));
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
-            let problem = format!("{engine} has blocks of one size");
+            let problem = format!("{engine} supports only one block size");
             return Err(self.refuse("block-size", problem, "write for example 128k"));
         }
         if self.threads > MAX_FLOWS {
-            let problem = format!("{} connections; possible are 1 to {MAX_FLOWS}", self.threads);
+            let problem = format!("{} connections; the range is 1 to {MAX_FLOWS}", self.threads);
             return Err(self.refuse("threads", problem, ""));
         }
         let meaningless = [
@@ -106,7 +106,7 @@ impl Job {
         ];
         self.refuse_any(
             &meaningless,
-            "there is no storage at the other end of a network path",
+            "it does not apply to a network path, which has no storage",
             "leave it out",
         )
     }
@@ -127,35 +127,35 @@ mod tests {
     #[test]
     fn what_no_path_carries_is_refused() {
         assert_snapshot!(refused("udp-stream", |job| job.read_percent = 50), @"
-        job `datagrams`: read-percent: udp_stream goes one way, not both by turns
-        write read-percent = 0 (to the peer) or 100 (from it), and a second job for the other way
+        job `datagrams`: read-percent: udp_stream sends in one direction only
+        write read-percent = 0 (to the peer) or 100 (from it), and add a second job for the other direction
         ");
         let poisson = |job: &mut Job| job.pace = Pace::Poisson { iops: 50.0 };
         assert_snapshot!(refused("udp-stream-back", poisson), @"
-        job `datagrams`: rate: the peer sends datagrams at even intervals
+        job `datagrams`: rate: the peer sends datagrams only at even intervals
         write for example rate=even:5000
         ");
         let small = |job: &mut Job| job.block_sizes = BlockSizes::Fixed(8);
         assert_snapshot!(refused("tcp-connect", small), @"
-        job `connections`: block-size: requests of 8 bytes; possible are 16 and more
+        job `connections`: block-size: requests of 8 bytes; the minimum is 16
         write for example 64
         ");
         let zero_copy = |job: &mut Job| job.zero_copy = true;
         assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
-        job `flow`: zero-copy: what is received is copied in any case
-        leave it out, or write read-percent = 0
+        job `flow`: zero-copy: received data is always copied
+        leave it out, or let the job write read-percent = 0
         ");
         assert_snapshot!(refused("udp-stream", zero_copy), @"
-        job `datagrams`: zero-copy: only tcp_stream sends without a copy
+        job `datagrams`: zero-copy: only tcp_stream can send without a copy
         leave it out, or choose tcp-stream
         ");
         assert_snapshot!(refused("randread-4k", zero_copy), @"
-        job `io`: zero-copy: only tcp_stream sends without a copy
+        job `io`: zero-copy: only tcp_stream can send without a copy
         leave it out, or choose tcp-stream
         ");
         assert_snapshot!(refused("udp-stream", small), @"
-        job `datagrams`: block-size: datagrams of 8 bytes; possible are 24 to 65507
-        1200 bytes fit the packets of nearly every path
+        job `datagrams`: block-size: datagrams of 8 bytes; the range is 24 to 65507
+        1200 bytes fit into one packet on nearly every path
         ");
     }
 }

@@ -29,11 +29,11 @@ impl Job {
         let Some([_, writes]) = self.by_direction() else { return Ok(()) };
         let key = if self.write_pattern.is_some() { "write-pattern" } else { "write-block-size" };
         if !(self.reads() && self.writes()) {
-            let problem = "only a job that reads and writes has two of them";
-            return Err(self.refuse(key, problem, "leave it out, or read and write"));
+            let problem = "it applies only to a job that reads and writes";
+            return Err(self.refuse(key, problem, "leave it out, or let the job read and write"));
         }
         if self.bound == Bound::Span {
-            let problem = "reads and writes that each advance on their own have no end together";
+            let problem = "reads and writes that advance separately do not end together";
             return Err(self.refuse(key, problem, "leave it out, or use io-size"));
         }
         writes.validate_pattern()?;
@@ -59,13 +59,13 @@ impl Job {
                 self.validate_threads_together()
             }
             Pattern::Runs(RunLength::Fixed(0)) => {
-                refuse("runs of no I/O".into(), "write at least 1")
+                refuse("a run must have at least one I/O".into(), "write at least 1")
             }
             Pattern::Runs(RunLength::Geometric(mean)) if !(mean.is_finite() && mean >= 1.0) => {
-                refuse(format!("runs of {mean} I/Os on average"), "write at least 1")
+                refuse(format!("runs of {mean} I/Os on average are too short"), "write at least 1")
             }
             Pattern::Mixed { random_percent } if random_percent > 100 => {
-                let problem = format!("{random_percent} % of I/Os cannot be random");
+                let problem = format!("{random_percent} % is not a valid share of random I/Os");
                 refuse(problem, "write 0 to 100")
             }
             _ => Ok(()),
@@ -75,21 +75,21 @@ impl Job {
     fn validate_skew(&self, skew: Skew, centre: Option<f64>) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if let Some(centre) = centre.filter(|centre| !(0.0..=1.0).contains(centre)) {
-            let problem = format!("a centre at {centre} of the span");
-            return refuse(problem, "write 0 for its start, 1 for its end, or what is between");
+            let problem = format!("a centre at {centre} is outside the span");
+            return refuse(problem, "write a value from 0 (start of the span) to 1 (end)");
         }
         match skew {
             Skew::Zipf(theta) if !(theta.is_finite() && theta > 0.0) => {
-                refuse(format!("{theta} is no exponent of a zipf distribution"), "1.2 is usual")
+                refuse(format!("{theta} is not a valid zipf exponent"), "1.2 is usual")
             }
             Skew::Zipf(1.0) => {
-                refuse("the method has no answer for exponent 1".into(), "write 0.99 or 1.01")
+                refuse("the exponent 1 is not supported".into(), "write 0.99 or 1.01")
             }
             Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => {
                 refuse(format!("a pareto power of {power} is not between 0 and 1"), "0.2 is usual")
             }
             Skew::Normal(percent) if !(0.0..100.0).contains(&percent) => {
-                let problem = format!("a deviation of {percent} % of the span");
+                let problem = format!("a deviation of {percent} % of the span is out of range");
                 refuse(problem, "write 0 or more, and less than 100")
             }
             _ => Ok(()),
@@ -99,12 +99,12 @@ impl Job {
     fn validate_zones(&self, zones: &[Zone]) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if zones.len() > MAX_ZONES {
-            return refuse(format!("{} zones; possible are {MAX_ZONES}", zones.len()), "");
+            return refuse(format!("{} zones; the limit is {MAX_ZONES}", zones.len()), "");
         }
         let accesses: u32 = zones.iter().map(|zone| u32::from(zone.accesses_percent)).sum();
         if accesses != 100 {
-            let advice = "let them add up to 100";
-            return refuse(format!("its zones get {accesses} % of the accesses"), advice);
+            let advice = "make them add up to 100";
+            return refuse(format!("the accesses of the zones add up to {accesses} %"), advice);
         }
         let percent = |zone: &Zone| match zone.extent {
             Extent::Percent(percent) => u32::from(percent),
@@ -112,17 +112,18 @@ impl Job {
         };
         let covered: u32 = zones.iter().map(percent).sum();
         if covered > 100 {
-            let advice = "let them add up to 100 % at most";
-            return refuse(format!("its zones are {covered} % of the span"), advice);
+            let advice = "make them add up to at most 100 %";
+            return refuse(format!("the zones cover {covered} % of the span"), advice);
         }
         let none = |zone: &&Zone| matches!(zone.extent, Extent::Percent(0) | Extent::Bytes(0));
         if let Some(zone) = zones.iter().filter(none).find(|zone| zone.accesses_percent > 0) {
-            let problem = format!("{} % of the accesses have no place", zone.accesses_percent);
+            let problem =
+                format!("{} % of the accesses have no part of the span", zone.accesses_percent);
             return refuse(problem, "give each zone a part of the span");
         }
         match zones.iter().position(|zone| zone.extent == Extent::Rest) {
             Some(at) if at + 1 < zones.len() => {
-                refuse("a zone follows the rest of the span".into(), "write rest last")
+                refuse("a zone follows `rest`".into(), "write rest last")
             }
             _ => Ok(()),
         }
@@ -131,11 +132,11 @@ impl Job {
     fn validate_stride(&self, stride: u64) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if stride == 0 {
-            return refuse("a stride of 0 bytes stays where it is".into(), "write for example 64k");
+            return refuse("a stride of 0 bytes does not advance".into(), "write for example 64k");
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
             let sizes = format_block_sizes(&self.block_sizes);
-            let problem = format!("strides are for blocks of one size, not {sizes}");
+            let problem = format!("strides need a single block size, not {sizes}");
             return refuse(problem, "use one block-size, or another pattern");
         }
         self.validate_aligned("pattern", stride)
@@ -150,8 +151,8 @@ impl Job {
         let end = last.and_then(|last| last.checked_add(self.max_block_bytes().into()));
         if end.is_none_or(|end| end > self.size_bytes) {
             let (apart, size) = (format_bytes(apart_bytes), format_bytes(self.size_bytes));
-            let problem = format!("{} threads {apart} apart do not fit {size}", self.threads);
-            return refuse(problem, "make size larger, or use fewer threads");
+            let problem = format!("{} threads {apart} apart do not fit into {size}", self.threads);
+            return refuse(problem, "increase size, or use fewer threads");
         }
         Ok(())
     }
@@ -160,13 +161,16 @@ impl Job {
     fn validate_threads_together(&self) -> Result<(), Error> {
         let refuse = |problem: &str, advice| Err(self.refuse("pattern", problem, advice));
         if !matches!(self.files, Files::Shared(_)) {
-            return refuse("threads with a file each have no order together", "use one file");
+            return refuse(
+                "threads with separate files cannot share an order",
+                "use one file for all threads",
+            );
         }
         if self.files_per_thread > 1 {
-            return refuse("this order is for one file", "use one file for each thread");
+            return refuse("this order supports only one file", "use one file per thread");
         }
         if self.bound == Bound::Span {
-            let problem = "threads that share a span do not end with it";
+            let problem = "threads that share a span cannot end at its end";
             return refuse(problem, "use io-size or time, or another pattern");
         }
         Ok(())
@@ -181,11 +185,12 @@ impl Job {
         }
         self.validate_aligned("align", align)?;
         if self.pattern.step_bytes().is_some() {
-            return refuse("the stride says where I/Os begin".into(), "leave it out");
+            return refuse("the stride already determines the offsets".into(), "leave it out");
         }
         if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {
             let problem = format!(
-                "I/Os of {} at multiples of {} overlap, so they cannot touch each block once",
+                "I/Os of {} at multiples of {} overlap, so they cannot access each block \
+                 exactly once",
                 format_block_sizes(&self.block_sizes),
                 format_bytes(align)
             );
@@ -193,7 +198,7 @@ impl Job {
         }
         if align > self.bytes_per_file() {
             let (align, size) = (format_bytes(align), format_bytes(self.bytes_per_file()));
-            return refuse(format!("multiples of {align} do not fit a size of {size}"), "");
+            return refuse(format!("multiples of {align} do not fit into a size of {size}"), "");
         }
         Ok(())
     }
@@ -203,18 +208,19 @@ impl Job {
         let refuse =
             |problem: String, advice| Err(self.refuse("files-per-thread", problem, advice));
         if !(1..=MAX_FILES).contains(&files) {
-            return refuse(format!("{files} files; possible are 1 to {MAX_FILES}"), "");
+            return refuse(format!("{files} files; the range is 1 to {MAX_FILES}"), "");
         }
         let largest = u64::from(self.max_block_bytes());
         if largest > self.bytes_per_file() {
             let (block, size) = (format_bytes(largest), format_bytes(self.size_bytes));
-            let problem = format!("blocks of {block} do not fit {size} divided by {files} files");
-            return refuse(problem, "make size larger, or use fewer files");
+            let problem =
+                format!("blocks of {block} do not fit into {size} divided into {files} files");
+            return refuse(problem, "increase size, or use fewer files");
         }
         let end = self.offset_bytes.checked_add(self.size_bytes);
         if end.is_none_or(|end| end > MAX_OFFSET_BYTES) {
-            let problem = "offset and size are more than any file has";
-            return Err(self.refuse("offset", problem, "make one of them smaller"));
+            let problem = "offset and size exceed the largest possible file";
+            return Err(self.refuse("offset", problem, "reduce one of them"));
         }
         self.validate_aligned("offset", self.offset_bytes)
     }
@@ -225,35 +231,35 @@ impl Job {
             return Err(self.refuse("write-through", problem, "use fsync-every, or engine=psync"));
         }
         if self.pre_read && self.invalidate {
-            let problem = "the cache cannot be warm and cold";
-            return Err(self.refuse("pre-read", problem, "leave out this or invalidate"));
+            let problem = "the cache cannot be both warm and cold";
+            return Err(self.refuse("pre-read", problem, "leave out pre-read or invalidate"));
         }
         if self.uncached {
             if self.direct {
-                let problem = "direct I/O passes the cache anyway";
-                return Err(self.refuse("uncached", problem, "leave out this or direct"));
+                let problem = "direct I/O bypasses the cache anyway";
+                return Err(self.refuse("uncached", problem, "leave out uncached or direct"));
             }
             if self.engine.is_async() || self.engine.info().cache == PageCache::Never {
-                let problem = format!("{} drops nothing from the cache", self.engine.name());
+                let problem = format!("{} cannot drop pages from the cache", self.engine.name());
                 let advice = "use engine=psync or engine=mmap, or leave it out";
                 return Err(self.refuse("uncached", problem, advice));
             }
             if self.pre_read {
-                let problem = "the cache cannot be warm and cold";
-                return Err(self.refuse("uncached", problem, "leave out this or pre-read"));
+                let problem = "the cache cannot be both warm and cold";
+                return Err(self.refuse("uncached", problem, "leave out uncached or pre-read"));
             }
         }
         if self.fresh && self.reads() {
-            let problem = "there is nothing to read in space never written before";
-            return Err(self.refuse("fresh", problem, "leave it out, or write only"));
+            let problem = "newly allocated space has nothing to read";
+            return Err(self.refuse("fresh", problem, "leave it out, or let the job only write"));
         }
         if let Some(think) = self.think {
             if think.after_ios == 0 {
-                let problem = "a pause after every 0 I/Os never comes";
+                let problem = "a pause after 0 I/Os never happens";
                 return Err(self.refuse("think", problem, "write for example 1ms/8"));
             }
             if think.time_ns == 0 {
-                return Err(self.refuse("think", "a pause of no time is none", "leave it out"));
+                return Err(self.refuse("think", "a pause must be longer than 0", "leave it out"));
             }
         }
         Ok(())
@@ -261,7 +267,7 @@ impl Job {
 
     pub(super) fn validate_aligned(&self, key: &'static str, bytes: u64) -> Result<(), Error> {
         if self.direct && !is_aligned(bytes) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            let problem = "direct I/O needs whole sectors of 512 bytes";
             return Err(self.refuse(key, problem, "write a multiple of 512, or direct=false"));
         }
         Ok(())
@@ -296,11 +302,11 @@ mod tests {
     #[test]
     fn impossible_patterns_are_named() {
         assert_snapshot!(error(&["pattern=zipf:1"]), @"
-        job `io`: pattern: the method has no answer for exponent 1
+        job `io`: pattern: the exponent 1 is not supported
         write 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=zipf:0"]), @"
-        job `io`: pattern: 0 is no exponent of a zipf distribution
+        job `io`: pattern: 0 is not a valid zipf exponent
         1.2 is usual
         ");
         assert_snapshot!(error(&["pattern=pareto:1"]), @"
@@ -308,59 +314,59 @@ mod tests {
         0.2 is usual
         ");
         assert_snapshot!(error(&["pattern=normal:100"]), @"
-        job `io`: pattern: a deviation of 100 % of the span
+        job `io`: pattern: a deviation of 100 % of the span is out of range
         write 0 or more, and less than 100
         ");
         assert_snapshot!(error(&["pattern=zipf:1.2:1.5"]), @"
-        job `io`: pattern: a centre at 1.5 of the span
-        write 0 for its start, 1 for its end, or what is between
+        job `io`: pattern: a centre at 1.5 is outside the span
+        write a value from 0 (start of the span) to 1 (end)
         ");
         assert_snapshot!(error(&["pattern=runs:0"]), @"
-        job `io`: pattern: runs of no I/O
+        job `io`: pattern: a run must have at least one I/O
         write at least 1
         ");
         assert_snapshot!(error(&["pattern=geometric:0.5"]), @"
-        job `io`: pattern: runs of 0.5 I/Os on average
+        job `io`: pattern: runs of 0.5 I/Os on average are too short
         write at least 1
         ");
         assert_snapshot!(error(&["pattern=zoned:50/5%:40/rest"]), @"
-        job `io`: pattern: its zones get 90 % of the accesses
-        let them add up to 100
+        job `io`: pattern: the accesses of the zones add up to 90 %
+        make them add up to 100
         ");
         assert_snapshot!(error(&["pattern=zoned:50/60%:50/50%"]), @"
-        job `io`: pattern: its zones are 110 % of the span
-        let them add up to 100 % at most
+        job `io`: pattern: the zones cover 110 % of the span
+        make them add up to at most 100 %
         ");
         assert_snapshot!(error(&["pattern=zoned:50/0%:50/50%"]), @"
-        job `io`: pattern: 50 % of the accesses have no place
+        job `io`: pattern: 50 % of the accesses have no part of the span
         give each zone a part of the span
         ");
         assert_snapshot!(error(&["pattern=zoned:50/rest:50/50%"]), @"
-        job `io`: pattern: a zone follows the rest of the span
+        job `io`: pattern: a zone follows `rest`
         write rest last
         ");
         assert_snapshot!(error(&["write-block-size=8k"]), @"
-        job `io`: write-block-size: only a job that reads and writes has two of them
-        leave it out, or read and write
+        job `io`: write-block-size: it applies only to a job that reads and writes
+        leave it out, or let the job read and write
         ");
         assert_snapshot!(error(&["rw=randrw", "write-pattern=zipf:1"]), @"
-        job `io`: pattern: the method has no answer for exponent 1
+        job `io`: pattern: the exponent 1 is not supported
         write 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=strided:0"]), @"
-        job `io`: pattern: a stride of 0 bytes stays where it is
+        job `io`: pattern: a stride of 0 bytes does not advance
         write for example 64k
         ");
         assert_snapshot!(error(&["pattern=strided:64k", "bs=4k-8k"]), @"
-        job `io`: pattern: strides are for blocks of one size, not 4k-8k
+        job `io`: pattern: strides need a single block size, not 4k-8k
         use one block-size, or another pattern
         ");
         assert_snapshot!(error(&["pattern=strided:1000"]), @"
-        job `io`: pattern: direct I/O goes to whole sectors of 512 bytes
+        job `io`: pattern: direct I/O needs whole sectors of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(of(|job| job.pattern = Pattern::Mixed { random_percent: 101 }), @"
-        job `io`: pattern: 101 % of I/Os cannot be random
+        job `io`: pattern: 101 % is not a valid share of random I/Os
         write 0 to 100
         ");
     }
@@ -372,30 +378,30 @@ mod tests {
         write for example 4k
         ");
         assert_snapshot!(error(&["align=100"]), @"
-        job `io`: align: direct I/O goes to whole sectors of 512 bytes
+        job `io`: align: direct I/O needs whole sectors of 512 bytes
         write a multiple of 512, or direct=false
         ");
-        assert_snapshot!(error(&["align=2G"]), @"job `io`: align: multiples of 2G do not fit a size of 1G");
+        assert_snapshot!(error(&["align=2G"]), @"job `io`: align: multiples of 2G do not fit into a size of 1G");
         assert_snapshot!(error(&["align=64k", "pattern=strided:64k"]), @"
-        job `io`: align: the stride says where I/Os begin
+        job `io`: align: the stride already determines the offsets
         leave it out
         ");
         assert_snapshot!(error(&["align=4k", "pattern=shuffled", "bs=64k"]), @"
-        job `io`: align: I/Os of 64k at multiples of 4k overlap, so they cannot touch each block once
+        job `io`: align: I/Os of 64k at multiples of 4k overlap, so they cannot access each block exactly once
         use pattern=random, or leave it out
         ");
         assert_snapshot!(error(&["offset=100"]), @"
-        job `io`: offset: direct I/O goes to whole sectors of 512 bytes
+        job `io`: offset: direct I/O needs whole sectors of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset=8388607T", "size=2T"]), @"
-        job `io`: offset: offset and size are more than any file has
-        make one of them smaller
+        job `io`: offset: offset and size exceed the largest possible file
+        reduce one of them
         ");
-        assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; possible are 1 to 65535");
+        assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; the range is 1 to 65535");
         assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
-        job `io`: files-per-thread: blocks of 4k do not fit 16k divided by 8 files
-        make size larger, or use fewer files
+        job `io`: files-per-thread: blocks of 4k do not fit into 16k divided into 8 files
+        increase size, or use fewer files
         ");
     }
 
@@ -406,31 +412,31 @@ mod tests {
         use fsync-every, or engine=psync
         ");
         assert_snapshot!(error(&["uncached=1"]), @"
-        job `io`: uncached: direct I/O passes the cache anyway
-        leave out this or direct
+        job `io`: uncached: direct I/O bypasses the cache anyway
+        leave out uncached or direct
         ");
         assert_snapshot!(error(&["direct=0", "uncached=1"]), @"
-        job `io`: uncached: io_uring drops nothing from the cache
+        job `io`: uncached: io_uring cannot drop pages from the cache
         use engine=psync or engine=mmap, or leave it out
         ");
         assert_snapshot!(error(&["engine=psync", "direct=0", "uncached=1", "pre-read=1"]), @"
-        job `io`: uncached: the cache cannot be warm and cold
-        leave out this or pre-read
+        job `io`: uncached: the cache cannot be both warm and cold
+        leave out uncached or pre-read
         ");
         assert_snapshot!(error(&["fresh=1"]), @"
-        job `io`: fresh: there is nothing to read in space never written before
-        leave it out, or write only
+        job `io`: fresh: newly allocated space has nothing to read
+        leave it out, or let the job only write
         ");
         assert_snapshot!(error(&["pre_read=1", "invalidate=1"]), @"
-        job `io`: pre-read: the cache cannot be warm and cold
-        leave out this or invalidate
+        job `io`: pre-read: the cache cannot be both warm and cold
+        leave out pre-read or invalidate
         ");
         assert_snapshot!(error(&["think=1ms/0"]), @"
-        job `io`: think: a pause after every 0 I/Os never comes
+        job `io`: think: a pause after 0 I/Os never happens
         write for example 1ms/8
         ");
         assert_snapshot!(of(|job| job.think = Some(Think { time_ns: 0, after_ios: 1 })), @"
-        job `io`: think: a pause of no time is none
+        job `io`: think: a pause must be longer than 0
         leave it out
         ");
     }

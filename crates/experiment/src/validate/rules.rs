@@ -16,14 +16,13 @@ impl Draft {
 
     fn validate_rule(&self, rule: &Rule) -> Result<(), Error> {
         if matches!(rule.condition, Condition::BelowDocumented(_)) {
-            let problem = format!("`{rule}` is about caps, and these are searched for elsewhere");
+            let problem = format!("`{rule}` is about caps, which only `iotax limits` searches for");
             return Err(Error::syntax(problem, "use `iotax limits`"));
         }
         let subjects = self.subjects_of(rule);
         if subjects.is_empty() {
-            let problem = format!("`{rule}`: there is no baseline to be slower than");
-            let advice = "a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use \
-                          `iotax compare`";
+            let problem = format!("`{rule}`: a run has only one arm and no baseline");
+            let advice = "write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`";
             return Err(Error::syntax(problem, advice));
         }
         if let Some(of) = &rule.of
@@ -42,7 +41,7 @@ impl Draft {
                 if slowdown.typical && self.phases().all(Workload::moves_bytes) =>
             {
                 let problem =
-                    format!("`{rule}`: what counts here are bytes, not single operations");
+                    format!("`{rule}`: this workload is measured by bytes, not by operations");
                 Err(Error::syntax(problem, "write 'slower by 5%'"))
             }
             Condition::Figure { job, figure: figure @ Figure::Time(kind, _), .. }
@@ -57,20 +56,22 @@ impl Draft {
     /// A rule about times that no trial will have, which would be kept for ever.
     fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &TimeKind) -> Error {
         if let TimeKind::Operation(_) = kind {
-            let problem = format!("`{rule}`: no index is published, loaded or queried here");
-            return Error::syntax(problem, "write a figure of a job, as in 'latency.p99 > 10ms'");
+            let problem = format!("`{rule}`: the workload has no index");
+            return Error::syntax(problem, "write a metric of a job, as in 'latency.p99 > 10ms'");
         }
         let does = match kind {
             TimeKind::Read => "read",
             TimeKind::Write => "write",
             TimeKind::Trim => "trim",
-            _ => "sync as it runs",
+            _ => "sync during the run",
         };
         let job = job.unwrap_or(&self.workload().primary);
         let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
         let advice = match jobs.find(|job| job.has_times(kind)) {
-            Some(able) => format!("name one that does, such as `{}`, before the figure", able.name),
-            None => "no other job does, either: write another figure".to_owned(),
+            Some(able) => {
+                format!("write a job that does, such as `{}`, before the metric", able.name)
+            }
+            None => "no other job does either; write another metric".to_owned(),
         };
         Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
     }
@@ -137,9 +138,9 @@ impl SearchDraft {
                     job: None, figure: Figure::Iops | Figure::Bandwidth, ..
                 } => Ok(()),
                 Condition::SlowerBy(_) | Condition::Figure { .. } => {
-                    let problem = format!("`{rule}`: a search finds caps, and that is none");
-                    let advice = "write 'iops < 5000', 'bandwidth < 100M' or 'below documented by \
-                                  5%', with or without a target and a colon before it";
+                    let problem = format!("`{rule}`: a search finds only caps");
+                    let advice = "write 'iops < 5000', 'bandwidth < 100M' or 'below documented \
+                                  by 5%', optionally after a target and a colon";
                     Err(Error::syntax(problem, advice))
                 }
             }
@@ -172,24 +173,24 @@ mod tests {
         assert_eq!(refused(&["target"], "iops < 9"), "kept");
         assert_eq!(refused(&["old", "new"], "p50 slower by 5%"), "kept");
         assert_snapshot!(refused(&["target"], "slower by 5%"), @"
-        `slower by 5%`: there is no baseline to be slower than
-        a run has one arm: write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
+        `slower by 5%`: a run has only one arm and no baseline
+        write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
         ");
         assert_snapshot!(refused(&["old", "new"], "old: slower by 5%"), @"
         unknown arm `old`
         known arms: new
         ");
         assert_snapshot!(refused(&["target"], "sync.p99 > 9ms"), @"
-        `sync.p99 > 9ms`: job `io` does not sync as it runs
-        no other job does, either: write another figure
+        `sync.p99 > 9ms`: job `io` does not sync during the run
+        no other job does either; write another metric
         ");
         assert_snapshot!(refused(&["target"], "io write.p99 > 9ms"), @"
         `io write.p99 > 9ms`: job `io` does not write
-        no other job does, either: write another figure
+        no other job does either; write another metric
         ");
         assert_snapshot!(refused(&["target"], "load > 9ms"), @"
-        `load.mean > 9ms`: no index is published, loaded or queried here
-        write a figure of a job, as in 'latency.p99 > 10ms'
+        `load.mean > 9ms`: the workload has no index
+        write a metric of a job, as in 'latency.p99 > 10ms'
         ");
         assert_snapshot!(refused(&["old", "new"], "wal sync.p99 > 9ms"), @"
         unknown job `wal`

@@ -18,7 +18,7 @@ impl Job {
         if let Some(flow) = self.flow
             && !(1..=MAX_WEIGHT).contains(&flow.weight)
         {
-            let problem = format!("a weight of {}; possible are 1 to {MAX_WEIGHT}", flow.weight);
+            let problem = format!("a weight of {}; the range is 1 to {MAX_WEIGHT}", flow.weight);
             return Err(self.refuse("flow", problem, ""));
         }
         self.validate_latency_target()?;
@@ -30,12 +30,12 @@ impl Job {
         let refuse = |problem: &str, advice| Err(self.refuse("latency-target", problem, advice));
         if target.target_ns == 0 || target.window_ns == 0 {
             return refuse(
-                "no latency, or no time to look at it",
+                "the latency and the window must be above 0",
                 "write for example 500us/5s/99.9",
             );
         }
         if !(self.engine.has_span() || self.engine.does_nothing()) {
-            return refuse("it is for reads and writes of storage", "leave it out");
+            return refuse("it applies only to reads and writes of storage", "leave it out");
         }
         Ok(())
     }
@@ -45,21 +45,22 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("stretches", problem, advice));
         let largest = u64::from(self.max_block_bytes());
         if stretches.bytes == 0 || stretches.range_bytes < largest {
-            let problem = format!("no block of {} fits into one", format_bytes(largest));
-            return refuse(problem, "make them longer");
+            let problem =
+                format!("a block of {} does not fit into a stretch", format_bytes(largest));
+            return refuse(problem, "make the stretches longer");
         }
         if !matches!(self.pattern, Pattern::Random | Pattern::Shuffled | Pattern::Sequential)
             || self.by_direction().is_some()
         {
-            let problem = format!("the order {} has none", self.pattern.name());
+            let problem = format!("the order {} does not support stretches", self.pattern.name());
             return refuse(problem, "use pattern=sequential, random or shuffled");
         }
         if self.bound == Bound::Span {
-            return refuse("a job that goes once over its span has no gaps".into(), "");
+            return refuse("a job that covers its span once cannot have gaps".into(), "");
         }
         let lengths = [stretches.range_bytes, stretches.skip_bytes];
         if self.direct && !lengths.into_iter().all(is_aligned) {
-            let problem = "direct I/O goes to whole sectors of 512 bytes";
+            let problem = "direct I/O needs whole sectors of 512 bytes";
             return refuse(problem.into(), "write multiples of 512, or direct=false");
         }
         Ok(())
@@ -72,7 +73,10 @@ impl Job {
         let end = last.and_then(|last| last.checked_add(self.offset_bytes));
         let end = end.and_then(|end| end.checked_add(self.size_bytes));
         if end.is_none_or(|end| i64::try_from(end).is_err()) {
-            return refuse("the last thread begins behind the end of any file", "make it smaller");
+            return refuse(
+                "the last thread would start beyond the largest possible file",
+                "reduce it",
+            );
         }
         self.validate_aligned("offset-increment", self.offset_increment_bytes)
     }
@@ -80,8 +84,8 @@ impl Job {
     fn validate_content(&self) -> Result<(), Error> {
         let Some(content) = &self.content else { return Ok(()) };
         if !self.writes_data() || !(self.engine.has_span() || self.engine.does_nothing()) {
-            let problem = "the job writes nothing that has data";
-            return Err(self.refuse("compress", problem, "leave it out, or write"));
+            let problem = "the job does not write data";
+            return Err(self.refuse("compress", problem, "leave it out, or let the job write"));
         }
         if content.compress_percent > 100 || content.dedupe_percent > 100 {
             return Err(self.refuse("compress", "more than 100 % of the data", ""));
@@ -89,17 +93,17 @@ impl Job {
         if content.chunk_bytes == 0 {
             return Err(self.refuse(
                 "compress-chunk",
-                "a chunk of no bytes",
+                "a chunk must be larger than 0",
                 "write for example 4k",
             ));
         }
         if content.pattern.len() > MAX_PATTERN_BYTES {
             let problem =
-                format!("{} bytes; possible are {MAX_PATTERN_BYTES}", content.pattern.len());
+                format!("{} bytes; the limit is {MAX_PATTERN_BYTES}", content.pattern.len());
             return Err(self.refuse("fill-pattern", problem, ""));
         }
         if content.working_set_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
-            return Err(self.refuse("dedupe-set", "a part of the span is 1 to 100 % of it", ""));
+            return Err(self.refuse("dedupe-set", "it must be 1 to 100 % of the span", ""));
         }
         Ok(())
     }
@@ -108,13 +112,13 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("priority", problem, advice));
         let levels = self.priorities.iter().map(|share| share.priority).chain(self.priority);
         if let Some(wrong) = levels.map(|priority| priority.level).find(|level| *level > 7) {
-            return refuse(format!("a level of {wrong}; possible are 0 to 7"), "");
+            return refuse(format!("a level of {wrong}; the range is 0 to 7"), "");
         }
         if self.priorities.is_empty() {
             return Ok(());
         }
         if !self.engine.info().has_queue && self.engine != crate::engine::Engine::Libaio {
-            let problem = format!("{} gives all its I/Os the same", self.engine.name());
+            let problem = format!("{} gives all its I/Os the same priority", self.engine.name());
             return refuse(problem, "use engine=io_uring or libaio, or one priority for all");
         }
         for share in &self.priorities {
@@ -124,7 +128,10 @@ impl Job {
                 .filter(|other| (other.reads, other.bytes) == (share.reads, share.bytes));
             let sum: u32 = alike.map(|share| u32::from(share.percent)).sum();
             if sum > 100 {
-                return refuse(format!("shares of {sum} %"), "let them add up to 100 at most");
+                return refuse(
+                    format!("the shares add up to {sum} %"),
+                    "make them add up to at most 100",
+                );
             }
         }
         Ok(())
@@ -140,15 +147,18 @@ impl Job {
             return refuse(&problem, "use engine=io_uring, libaio, psync or mmap");
         }
         if self.reads() {
-            return refuse("the job reads", "use rw=trim or rw=trimwrite, and another job to read");
+            return refuse(
+                "a job that trims cannot read",
+                "use rw=trim or rw=trimwrite, and another job to read",
+            );
         }
         if self.fresh {
-            let problem = "space that was never written has nothing to trim";
+            let problem = "newly allocated space has nothing to trim";
             return refuse(problem, "leave out fresh");
         }
         // The place that a write went to would be another one than was trimmed.
         if trims == Trims::First && self.by_direction().is_some() {
-            let problem = "it writes where it has trimmed, in blocks of the same size";
+            let problem = "the job writes where it has trimmed, in blocks of the same size";
             return refuse(problem, "leave out write-block-size and write-pattern");
         }
         Ok(())
@@ -169,45 +179,45 @@ mod tests {
     #[test]
     fn impossible_shares_are_named() {
         assert_snapshot!(error(&["stretches=1k/1k/1M"]), @"
-        job `io`: stretches: no block of 4k fits into one
-        make them longer
+        job `io`: stretches: a block of 4k does not fit into a stretch
+        make the stretches longer
         ");
         assert_snapshot!(error(&["stretches=1M/1M/1M", "pattern=zipf:1.2"]), @"
-        job `io`: stretches: the order skewed has none
+        job `io`: stretches: the order skewed does not support stretches
         use pattern=sequential, random or shuffled
         ");
         assert_snapshot!(error(&["stretches=1M/1M/100"]), @"
-        job `io`: stretches: direct I/O goes to whole sectors of 512 bytes
+        job `io`: stretches: direct I/O needs whole sectors of 512 bytes
         write multiples of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
-        job `io`: offset-increment: the last thread begins behind the end of any file
-        make it smaller
+        job `io`: offset-increment: the last thread would start beyond the largest possible file
+        reduce it
         ");
         assert_snapshot!(error(&["offset-increment=100"]), @"
-        job `io`: offset-increment: direct I/O goes to whole sectors of 512 bytes
+        job `io`: offset-increment: direct I/O needs whole sectors of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["compress=50", "rw=randread"]), @"
-        job `io`: compress: the job writes nothing that has data
-        leave it out, or write
+        job `io`: compress: the job does not write data
+        leave it out, or let the job write
         ");
         assert_snapshot!(error(&["compress-chunk=0"]), @"
-        job `io`: compress-chunk: a chunk of no bytes
+        job `io`: compress-chunk: a chunk must be larger than 0
         write for example 4k
         ");
         assert_snapshot!(error(&["latency-target=1ms/0s"]), @"
-        job `io`: latency-target: no latency, or no time to look at it
+        job `io`: latency-target: the latency and the window must be above 0
         write for example 500us/5s/99.9
         ");
-        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000; possible are 1 to 1000");
+        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000; the range is 1 to 1000");
         assert_snapshot!(error(&["priority=rt:0=20%", "engine=psync", "depth=1"]), @"
-        job `io`: priority: psync gives all its I/Os the same
+        job `io`: priority: psync gives all its I/Os the same priority
         use engine=io_uring or libaio, or one priority for all
         ");
         assert_snapshot!(error(&["priority=rt:0=60%,idle:0=60%"]), @"
-        job `io`: priority: shares of 120 %
-        let them add up to 100 at most
+        job `io`: priority: the shares add up to 120 %
+        make them add up to at most 100
         ");
     }
 
@@ -227,7 +237,7 @@ mod tests {
             workload.set(text).unwrap();
         }
         assert_eq!(workload.validate(), Ok(()));
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the data of the thread, at the depth that keeps a latency (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the data of the thread, at the depth that meets a latency target (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
     }
 }
 
@@ -245,7 +255,7 @@ mod trims_tests {
     #[test]
     fn impossible_trims_are_named() {
         assert_snapshot!(error(&["trim=only"]), @"
-        job `io`: trim: the job reads
+        job `io`: trim: a job that trims cannot read
         use rw=trim or rw=trimwrite, and another job to read
         ");
         assert_snapshot!(error(&["rw=trim", "direct=false", "engine=vdisk", "depth=1"]), @"
@@ -253,16 +263,16 @@ mod trims_tests {
         use engine=io_uring, libaio, psync or mmap
         ");
         assert_snapshot!(error(&["rw=trim", "verify=true"]), @"
-        job `io`: verify: the job writes no data
-        leave it out, or write too
+        job `io`: verify: the job does not write data
+        leave it out, or let the job write
         ");
         assert_snapshot!(error(&["rw=randtrim", "fsync-every=1"]), @"
-        job `io`: fsync-every: the job writes no data
-        leave it out, or write too
+        job `io`: fsync-every: the job does not write data
+        leave it out, or let the job write
         ");
         assert_snapshot!(error(&["rw=trim", "compress=50"]), @"
-        job `io`: compress: the job writes nothing that has data
-        leave it out, or write
+        job `io`: compress: the job does not write data
+        leave it out, or let the job write
         ");
     }
 
@@ -272,17 +282,17 @@ mod trims_tests {
         job `io`: verify-every: nothing is verified
         add verify=true, or leave it out
         ");
-        assert_snapshot!(error(&["rw=write", "verify=true", "verify-every=2000000"]), @"job `io`: verify-every: 2000000 writes; possible are 1 to 1048576");
+        assert_snapshot!(error(&["rw=write", "verify=true", "verify-every=2000000"]), @"job `io`: verify-every: 2000000 writes; the range is 1 to 1048576");
         assert_snapshot!(error(&["verify-ends=true"]), @"
         job `io`: verify-ends: nothing is verified
         add verify=true, or leave it out
         ");
         assert_snapshot!(error(&["rw=rw", "verify-apart=true"]), @"
-        job `io`: verify-apart: it is for a job that writes, or for one that reads
+        job `io`: verify-apart: it applies to a job that only writes, or one that only reads
         use verify, or two jobs
         ");
         assert_snapshot!(error(&["rw=write", "verify=true", "verify-apart=true"]), @"
-        job `io`: verify-apart: it is for a job that writes, or for one that reads
+        job `io`: verify-apart: it applies to a job that only writes, or one that only reads
         use verify, or two jobs
         ");
         assert_snapshot!(error(&["engine=null", "verify-apart=true"]), @"
