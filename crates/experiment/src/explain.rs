@@ -418,7 +418,7 @@ mod tests {
         ml-load
           every trial: 1s ramp, then 10s measured
           samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered (cache kept cold)
-          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 takes 7 samples of 146,600,628 bytes in 0.323 s, and has to be busy for 90 % of the time)
+          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 processes 7 samples of 146,600,628 bytes in 0.323 s, and must be busy for 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk

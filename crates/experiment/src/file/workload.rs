@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use super::schema;
 use super::written::Scalar;
 
-/// A built-in workload's name, a workload of fio, or the description of another one.
+/// The name of a built-in workload, a fio workload, or the description of another one.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum WorkloadEntry {
@@ -23,11 +23,11 @@ pub(super) enum WorkloadEntry {
     Table(WorkloadTable),
 }
 
-/// A workload in fio's words. Its phases follow one another on each arm.
+/// A fio workload. Its phases run one after the other on each arm.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct FioWorkload {
-    /// A job file, relative to this file; or a command line, which begins with `fio `.
+    /// A job file, relative to this file; or a command line that starts with `fio `.
     pub fio: String,
 }
 
@@ -50,20 +50,21 @@ impl FioWorkload {
     }
 }
 
-/// A workload of one's own. Its times are the file's `time` and `ramp`.
+/// A workload described in the file. Its times are `time` and `ramp` of the file.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct WorkloadTable {
-    /// Name shown in every output.
+    /// Name shown in all output.
     pub name: String,
-    /// One paragraph about it.
+    /// Description of one paragraph.
     #[serde(default)]
     pub about: String,
-    /// Name of the job whose throughput decides; the first one if left out.
+    /// Name of the job whose throughput is compared; by default the first one.
     pub primary: Option<String>,
-    /// The jobs, all started together.
+    /// The jobs, which all start together.
     pub job: Vec<JobTable>,
-    /// Index publishing and loading beside the jobs. What is left out is as in `driver-searcher`.
+    /// Publishes and loads an index while the jobs run. Keys left out have the values of
+    /// `driver-searcher`.
     #[schemars(schema_with = "super::schema::index")]
     pub index: Option<IndexMap<String, Scalar>>,
 }

@@ -16,103 +16,103 @@ use crate::spec::{Driver, StopMode};
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 #[schemars(
     title = "iotax experiment file",
-    description = "What to measure, and how surely: read by `iotax compare FILE`."
+    description = "What to measure and how certain the result must be; for `iotax compare FILE`."
 )]
 pub(super) struct SpecFile {
-    /// The I/O to do: the name of a built-in workload, `fio` with a job file, or a table that
+    /// The workload to run: the name of a built-in workload, `fio` with a job file, or a table that
     /// describes one.
     pub workload: WorkloadEntry,
-    /// What to compare, by name: a path, a device or a stack, or a table of several that are in use at
-    /// the same time. Paths are relative to the file. The order is kept; the first is the baseline
-    /// unless `baseline` names another.
+    /// What to compare, by name: a path, a device or a stack, or a table of several targets that
+    /// are used at the same time. Paths are relative to the file. The order is kept; the first arm
+    /// is the baseline unless `baseline` names another.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, ArmEntry>")]
     pub arms: IndexMap<String, ArmEntry>,
-    /// Makes an arm of every combination of these levels: they stand in the places of `{name}` in the
-    /// one target of `arms`, or are the parameter of that name of a layer in it.
+    /// Creates an arm for every combination of these levels. A level replaces `{name}` in the
+    /// single target of `arms`, or sets the parameter of that name in one of its layers.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Vec<Scalar>>")]
     pub matrix: IndexMap<String, Vec<Scalar>>,
-    /// With `matrix`: the combinations to leave out, as in `["sec=krb5,nconnect=1"]`.
+    /// With `matrix`: combinations to leave out, as in `["sec=krb5,nconnect=1"]`.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// What drives an arm, by its name; iotax's own engines if left out.
+    /// Load generator for an arm, by its name; by default iotax's own engines.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Driver>")]
     pub engines: IndexMap<String, Driver>,
-    /// Commands of the shell that make a setting of the host, by the arm that it belongs to: each is run
-    /// when its arm's turn begins. They run in the file's directory.
+    /// Shell commands that change a setting of the host, by arm. A command runs when the arm's turn
+    /// starts, in the directory of the file.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub before: IndexMap<String, String>,
-    /// Commands that undo these settings, by arm: each is run when its arm's turn ends, and by
-    /// `iotax undo` if the run was killed. `none` if nothing needs to be undone.
+    /// Commands that undo these settings, by arm. A command runs when the arm's turn ends, and by
+    /// `iotax undo` if the run was killed. `none` if there is nothing to undo.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub after: IndexMap<String, String>,
-    /// Instead of `arms`: the stack to take layers off.
+    /// Instead of `arms`: the stack whose layers are taken off.
     pub peel: Option<String>,
-    /// With `peel`: measure every subset of up to 4 layers, where by default from 4 layers on only
-    /// some are.
+    /// With `peel`: measure every subset of up to 4 layers. By default, stacks of 4 layers or more
+    /// are measured with only some of their subsets.
     #[serde(default)]
     pub all_subsets: bool,
-    /// Name of the arm that the others are compared with.
+    /// Name of the arm to compare the others with.
     pub baseline: Option<String>,
-    /// How much certainty is asked for; `default` if left out.
+    /// How certain the result must be; by default `default`.
     pub mode: Option<StopMode>,
-    /// Differences below this share count as none; 5% if left out.
+    /// Differences below this share count as equal; by default 5%.
     #[schemars(schema_with = "super::schema::share")]
     pub margin: Option<Scalar>,
-    /// Overall error rate; 5% if left out.
+    /// Overall error rate; by default 5%.
     #[schemars(schema_with = "super::schema::share")]
     pub alpha: Option<Scalar>,
-    /// Intervals hold for all arms at once instead of one by one.
+    /// Make the intervals hold for all arms together instead of one by one.
     #[serde(default)]
     pub simultaneous: bool,
-    /// Blocks at most; 40 if left out.
+    /// Maximum number of blocks; by default 40.
     pub max_blocks: Option<u32>,
-    /// Blocks at least; 3 if left out.
+    /// Minimum number of blocks; by default 3.
     pub min_blocks: Option<u32>,
-    /// Wall time at most.
+    /// Maximum wall time.
     #[schemars(schema_with = "super::schema::duration")]
     pub max_time: Option<Scalar>,
-    /// Seed of every random choice; 1 if left out.
+    /// Seed for all random choices; by default 1.
     pub seed: Option<u64>,
     /// Length of the measured window of each trial.
     #[schemars(schema_with = "super::schema::duration")]
     pub time: Option<Scalar>,
-    /// Length of the discarded start of each trial.
+    /// Length of the start of each trial that is discarded.
     #[schemars(schema_with = "super::schema::duration")]
     pub ramp: Option<Scalar>,
-    /// Factor on the workload's times and sizes; `time` and `ramp` above are not scaled.
+    /// Factor for the times and sizes of the workload; does not scale `time` and `ramp` above.
     pub scale: Option<f64>,
     /// Changes to the workload's jobs: `depth = 8` for all, `"mmap_read.threads" = 4` for one.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, SetEntry>")]
     pub set: IndexMap<String, SetEntry>,
-    /// What the arms are: what was measured is set beside documented limits.
+    /// What the arms are, so that results are shown next to documented limits.
     pub documented: Option<DocumentedTable>,
-    /// Write the span of each arm's test files twice, then the workload until it is steady, before
-    /// anything is measured.
+    /// Before measuring, write the span of each arm's test files twice, then run the workload until
+    /// it is steady.
     #[serde(default)]
     pub precondition: bool,
-    /// Load each arm until its burst credits are spent: `true`, or for how long at most; 2 minutes
-    /// if no time is given.
+    /// Load each arm until its burst credits are spent: `true`, or the maximum time; by default 2
+    /// minutes.
     #[schemars(schema_with = "super::schema::drain")]
     pub drain: Option<Scalar>,
-    /// Also load each arm this long at a stretch, where trials are short slices.
+    /// Also load each arm for this long without a break, if trials are short slices.
     #[schemars(schema_with = "super::schema::duration")]
     pub hold: Option<Scalar>,
-    /// Run equal arms at other depths to find a cap above them; `true` if left out.
+    /// Run identical arms at other depths to find a cap above them; by default `true`.
     pub depth_check: Option<bool>,
-    /// Where arms sit on the same cap, run loads that show what it hides.
+    /// If arms share a cap, run additional load that shows the difference it hides.
     #[serde(default)]
     pub below_cap: bool,
-    /// What must not come out, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if it does, 6
-    /// if that stays undecided.
+    /// Conditions that must not hold, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if
+    /// one does, 6 if one stays undecided.
     #[serde(default)]
     pub fail_if: Vec<String>,
-    /// Count undecided rules as kept (`"pass"`, exit code 0) or as broken (`"fail"`, exit code 1).
+    /// Treat undecided rules as kept (`"pass"`, exit code 0) or as broken (`"fail"`, exit code 1).
     pub undecided: Option<UndecidedAs>,
 }
 
@@ -125,7 +125,7 @@ pub(super) struct SpecFile {
 pub(super) enum ArmEntry {
     /// `base = "/mnt/a"`.
     One(String),
-    /// `both = { e = "/mnt/e", f = "/mnt/f" }`: the jobs name theirs.
+    /// `both = { e = "/mnt/e", f = "/mnt/f" }`: jobs name the target that they use.
     Several(
         #[schemars(with = "std::collections::BTreeMap<String, String>")] IndexMap<String, String>,
     ),
@@ -144,7 +144,7 @@ pub(super) enum SetEntry {
     Job(#[schemars(with = "std::collections::BTreeMap<String, Scalar>")] IndexMap<String, Scalar>),
 }
 
-/// A number, text or switch, read by the unit of the key it is given to.
+/// A number, text or switch, read in the unit of its key.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, text or true/false")]
 pub(super) enum Scalar {
@@ -170,16 +170,16 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// `[documented]`: what arms are, in the words of `iotax catalog`. What was measured is set beside
-/// its limits.
+/// `[documented]`: what the arms are, in the terms of `iotax catalog`. Results are shown next to
+/// the documented limits.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct DocumentedTable {
-    /// VM size it runs on.
+    /// VM size that the arms run on.
     pub vm: Option<String>,
-    /// Kind of disk: one for all arms, or a table with one for each.
+    /// Kind of disk: one for all arms, or a table with one for each arm.
     pub disk: Option<DiskEntry>,
-    /// Host caching of disks that do not say it; `none` if left out.
+    /// Host caching for disks that do not specify it; by default `none`.
     pub caching: Option<CachingWord>,
     /// Disk controller, for VM sizes whose limits depend on it.
     pub variant: Option<VariantWord>,
