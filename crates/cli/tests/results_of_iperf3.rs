@@ -73,7 +73,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
     Warning, unlike results:
       job udp reverse of udprev.json is taken for the same as udp of udp.json: each
         result has one job
-      the results were not made by the same job: rw write in udp, read in udprev
+      the results are not from the same job: rw write in udp, read in udprev
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
       comparison of the jobs too.
@@ -117,5 +117,5 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
 fn a_failed_run_is_refused() {
     let said = desk().run(&["compare", "tcp.json", "refused.json"]);
     assert_ne!(said.code, 0, "{said}");
-    assert_snapshot!(said.err, @r#"error: refused.json: it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so nothing whole was measured: run it again"#);
+    assert_snapshot!(said.err, @r#"error: refused.json: it has no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
 }

@@ -89,7 +89,7 @@ fn results_of_other_jobs_say_so() {
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results were not made by the same job: bs 4k in
+    Warning, unlike results: the results are not from the same job: bs 4k in
       before, 8k in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -162,7 +162,7 @@ fn several_results_have_an_interval() {
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results were not made by the same job: rate_iops
+    Warning, unlike results: the results are not from the same job: rate_iops
       400 in before, 300 in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -326,19 +326,19 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
+    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
+    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
+    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
-    error: broken.json: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done
+    error: broken.json: line 1: the JSON that starts here is incomplete; the program that wrote it ended too early
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "missing.json"]), @"
@@ -350,11 +350,11 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
-    error: arm a has before1.json twice; a result copied is not a second measurement: name it once
+    error: arm a has before1.json twice; a copy is not a second measurement: name it once
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"
-    error: interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.
+    error: interrupted.xml: it has no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.
     [exit 2]
     ");
     assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
@@ -366,7 +366,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
-    error: text.json is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `read: IOPS=12`
+    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"

@@ -84,7 +84,7 @@ fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
     assert!(directories.out.contains("2 results of iotax"), "{directories}");
     let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
     assert_snapshot!(twice, @"
-    error: arm a has one run twice: tuesday and tuesday.json; a run is one measurement: name it once
+    error: arm a has the same run twice: tuesday and tuesday.json; a run counts as one measurement: name it once
     [exit 2]
     ");
 }
@@ -191,8 +191,8 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     r, w: 2 jobs of 2 results of fio 3.35
 
       One result each: how much of a difference is chance cannot be told.
-      Job rnd of b.json is taken for the same as r of a.json: no other does that.
-      Job seq of b.json is taken for the same as w of a.json: no other does that.
+      Job rnd of b.json is compared with r of a.json, because no other job does the same.
+      Job seq of b.json is compared with w of a.json, because no other job does the same.
 
     By job
       job                            b / a
@@ -362,7 +362,7 @@ fn a_copy_of_a_result_is_no_second_measurement() {
     saved("new2.json", 901);
     let said = desk.run(&["compare", "old=old.json,old-copy.json", "new=new.json,new2.json"]);
     assert_snapshot!(said, @"
-    error: arm old has one run twice: old.json and old-copy.json; a run is one measurement: name it once
+    error: arm old has the same run twice: old.json and old-copy.json; a run counts as one measurement: name it once
     [exit 2]
     ");
 }

@@ -169,8 +169,8 @@ fn a_plan_says_which_job_goes_where() {
         with a cold cache
       drives.fio, line 8: ioengine=libaio: io_uring here; buffered libaio in fio
         does one I/O at a time
-      drives.fio, line 10: directory=/mnt/e: TARGET takes its place
-      drives.fio, line 12: directory=/mnt/f: TARGET takes its place
+      drives.fio, line 10: directory=/mnt/e: replaced by TARGET
+      drives.fio, line 12: directory=/mnt/f: replaced by TARGET
 
     Arms
       target  e=DESK/e, f=mem(size=4M)

@@ -9,19 +9,20 @@ use crate::importers::imported::Error as Unusable;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "{} is {bytes} bytes long; results of up to {limit} bytes are read",
+        "{} is {bytes} bytes long; the limit for a result is {limit} bytes",
         path.display()
     )]
     TooLong { path: PathBuf, bytes: u64, limit: u64 },
     #[error(
-        "{} is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it {}",
+        "{} is not a result of iotax run (--format json), fio (--output-format=json or json+), \
+         DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it {}",
         path.display(),
         beginning(begins)
     )]
     NotAResult { path: PathBuf, begins: String },
     #[error(
-        "{} is the report of a comparison by iotax in JSON, without what was measured: give the \
-         directory of results that it was printed with",
+        "{} is the JSON report of an iotax comparison, which has no measurements; pass the \
+         results directory of that run",
         path.display()
     )]
     Report { path: PathBuf },
@@ -50,5 +51,5 @@ impl Blame for Error {
 }
 
 fn beginning(begins: &str) -> String {
-    if begins.is_empty() { "is empty".to_owned() } else { format!("begins with `{begins}`") }
+    if begins.is_empty() { "is empty".to_owned() } else { format!("starts with `{begins}`") }
 }

@@ -48,16 +48,16 @@ fn what_is_wrong_with_a_job_file_is_placed_in_it() {
     };
     let file = "workload.fio = \"job.fio\"\narms.a = \"/mnt/a\"\n";
     assert_snapshot!(error(file, "[a]\nsize=1m\nbz=4k\n"), @"
-    job.fio:3:1: no fio up to 3.42 has an option `bz`; did you mean `bs`?
+    job.fio:3:1: fio up to 3.42 has no option `bz`; did you mean `bs`?
       3 | bz=4k
         | ^^
-    `fio --cmdhelp=all` lists those of the fio on this machine
+    `fio --cmdhelp=all` lists the options of the fio on this machine
     ");
     assert_snapshot!(error(file, "[a]\nsize=1m\nnice=2\n"), @r#"
-    iotax's own engines cannot do nice=2
+    iotax's own engines do not support nice=2
       job.fio, line 3: nice=2
         changes its CPU priority
-    run it with fio itself: --engine fio
+    run it with fio: --engine fio
     "#);
     assert_snapshot!(error("workload.fio = \"x.fio\"\narms.a = \"/mnt/a\"\n", ""), @r#"
     x.toml:1:16: workload.fio: cannot read `x.fio`: there is no such file

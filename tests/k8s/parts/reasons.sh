@@ -4,7 +4,7 @@ part_reasons() {
   refused "an image that is not there" "its image cannot be pulled" \
     a=class:fast b=class:slow --image localhost/iotax:none
   refused "an image that has no such program" "it has ended" a=emptydir b=emptydir --image localhost/pause:1
-  CPU=64 WAIT=4s refused "more CPUs than there are" "Insufficient cpu" a=emptydir b=emptydir
+  CPU=64 WAIT=4s refused "too many CPUs" "Insufficient cpu" a=emptydir b=emptydir
   WAIT=4s refused "a class that is not there" '"none" not found' a=class:none b=class:fast
   SIZE=1T WAIT=4s refused "a volume that is too large" "there is no volume for its claim" a=class:fast b=class:slow
   NAMESPACE=none refused "a namespace that is not there" 'namespaces "none" not found' a=emptydir b=emptydir

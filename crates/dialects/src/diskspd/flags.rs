@@ -12,18 +12,18 @@ use crate::shell::Word;
 
 /// Flags that change nothing that is measured here, and why.
 const WITHOUT_EFFECT: [(&str, &str); 12] = [
-    ("-L", "latencies are always measured"),
-    ("-D", "rates are always kept second by second"),
-    ("-C", "nothing is measured after the window, so nothing cools down"),
-    ("-Z", "what is written is random data, made before the measurement"),
-    ("-z", "offsets follow from iotax's own --seed"),
+    ("-L", "iotax always measures latencies"),
+    ("-D", "iotax always records rates per second"),
+    ("-C", "iotax measures nothing after the window, so it needs no cool-down"),
+    ("-Z", "iotax writes random data, generated before the measurement"),
+    ("-z", "offsets depend on --seed of iotax"),
     ("-R", "choose the output with --format"),
-    ("-v", "there is no verbose output"),
-    ("-P", "there is one progress line"),
-    ("-l", "I/O buffers are ordinary pages"),
-    ("-n", "threads are bound to CPUs by -a only"),
-    ("-x", "completions come from io_uring"),
-    ("-u", "io_uring is used anyway"),
+    ("-v", "iotax has no verbose output"),
+    ("-P", "iotax shows one progress line"),
+    ("-l", "iotax uses ordinary pages for I/O buffers"),
+    ("-n", "only -a binds threads to CPUs"),
+    ("-x", "iotax gets completions from io_uring"),
+    ("-u", "iotax uses io_uring anyway"),
 ];
 /// Of those, the ones that have no value.
 const BARE: [&str; 6] = ["-L", "-v", "-l", "-n", "-x", "-u"];
@@ -32,11 +32,11 @@ const BARE: [&str; 6] = ["-L", "-v", "-l", "-n", "-x", "-u"];
 const REFUSED: [(&str, &str, &str); 5] = [
     (
         "-X",
-        "a profile in XML describes a run of its own",
-        "write its values as flags; results in XML can be compared as they are",
+        "iotax cannot run XML profiles",
+        "write its values as flags; XML results can be compared directly",
     ),
-    ("-e", "there is no Windows event tracing here", "leave it out"),
-    ("-y", "there are no Windows events here", "leave it out: all jobs start together"),
+    ("-e", "Windows event tracing is not available here", "leave it out"),
+    ("-y", "Windows events are not available here", "leave it out: all jobs start together"),
     ("-N", "views of a mapping cannot be flushed after each write", "leave it out"),
     ("-?", "this asks for DiskSpd's help", "see `iotax run --help`"),
 ];
@@ -59,7 +59,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
         if !word.text.starts_with('-') {
             line.targets.push(word.clone());
         } else if let Some(target) = line.targets.first() {
-            let problem = format!("{} stands behind the target {}", word.text, target.text);
+            let problem = format!("{} is after the target {}", word.text, target.text);
             return Err(placed(Error::syntax(problem, "write flags first, then targets")));
         } else {
             flag(&mut line, word).map_err(placed)?;
@@ -67,7 +67,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
     }
     if line.targets.is_empty() {
         let advice = "end the command with a file, as in diskspd -c1G io.dat";
-        let error = Error::syntax("the command names no target", advice);
+        let error = Error::syntax("the command has no target", advice);
         return Err((command.span(), Box::new(error)));
     }
     Ok(line)
@@ -76,7 +76,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
 /// The value of a flag that must have one.
 fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
     if value.is_empty() {
-        let advice = "write the value right behind the letter, without a blank, as in -b64K";
+        let advice = "write the value directly after the letter, without a space, as in -b64K";
         return Err(Error::syntax(format!("{} has no value", word.text), advice));
     }
     Ok(value)
@@ -119,8 +119,8 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'a' => return affinity(line, word, value),
         'I' if value == "3" => {}
         'I' => {
-            let problem = format!("{}: I/Os have no priorities here", word.text);
-            return Err(Error::syntax(problem, "leave it out, or write -I3, the usual one"));
+            let problem = format!("{}: iotax supports only the normal I/O priority", word.text);
+            return Err(Error::syntax(problem, "leave it out, or write -I3 (normal)"));
         }
         'Z' => {
             let bytes = value.split(',').next().unwrap_or_default();
@@ -166,7 +166,7 @@ fn hints(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             't' => line.note("-ft", "files have no attribute `temporary` here"),
             _ => {
                 let advice = "write -f1G for a size, or -fr, -fs or -ft for a hint";
-                return Err(Error::syntax(format!("{} hints at nothing", word.text), advice));
+                return Err(Error::syntax(format!("{} is not a valid hint", word.text), advice));
             }
         }
     }
@@ -196,7 +196,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         line.zones = Some(zones(word, distribution, blocks)?);
         return Ok(());
     }
-    let none = || Error::syntax("an alignment of 0 bytes", "write for example -r4K");
+    let none = || Error::syntax("the alignment is 0 bytes", "write for example -r4K");
     (line.is_random, line.align_bytes) = (true, above_none(line, value, none)?);
     Ok(())
 }
@@ -210,7 +210,7 @@ fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
         }
         None => value,
     };
-    let none = || Error::syntax("a stride of 0 bytes", "write for example -s64K");
+    let none = || Error::syntax("the stride is 0 bytes", "write for example -s64K");
     line.stride_bytes = above_none(line, stride, none)?;
     Ok(())
 }
@@ -236,11 +236,14 @@ fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             if count(group, 0)? == 0 {
                 continue;
             }
-            let problem = format!("{}: there are no groups of processors here", word.text);
-            return Err(Error::syntax(problem, "number CPUs through, as in -a0,1,64,65"));
+            let problem = format!("{}: there are no processor groups here", word.text);
+            return Err(Error::syntax(
+                problem,
+                "number the CPUs of all groups consecutively, as in -a0,1,64,65",
+            ));
         }
         if i >= 4096 {
-            return Err(Error::syntax("more CPUs than there are", "name at most 4096"));
+            return Err(Error::syntax("too many CPUs", "name at most 4096"));
         }
         let cpu = count(number, 0)?;
         if !line.cpus.contains(&cpu) {
@@ -258,7 +261,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
     };
     if word.text == "-Rp" || word.text.starts_with("-Rp") {
         let problem = format!("{}: it prints a profile and runs nothing", word.text);
-        return Err(Error::syntax(problem, "see `iotax plan` for what would run"));
+        return Err(Error::syntax(problem, "use `iotax plan` to see what would run"));
     }
     if let Some((_, why, advice)) = REFUSED.iter().find(|(known, ..)| *known == name) {
         return Err(Error::syntax(format!("{}: {why}", word.text), *advice));
@@ -270,7 +273,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
         }
         _ => {
             let problem = format!("DiskSpd 2.2 has no flag `{}`", word.text);
-            let advice = "values stand right behind the letter, as in -b64K -o32 -rs50";
+            let advice = "write values directly after the letter, as in -b64K -o32 -rs50";
             Err(Error::syntax(problem, advice))
         }
     }
@@ -279,12 +282,12 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
 // Values of flags: sizes, counts, percentages, caches, parts of the target.
 
 const SIZE_ADVICE: &str =
-    "write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";
+    "write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";
 
 const CACHING_ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
-                      -Sm (mapped) or -Sr (no local cache)";
-const ZONES_ADVICE: &str = "write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, \
-                      as in -rdabs90/10G:5/20G";
+                              -Sm (mapped) or -Sr (no local cache)";
+const ZONES_ADVICE: &str = "write the percentage of the I/Os and of the target, as in \
+                            -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G";
 
 /// A size in bytes; `b` counts blocks of `block_bytes`.
 pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {
@@ -297,7 +300,7 @@ pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {
         "m" | "M" => 1 << 20,
         "g" | "G" => 1 << 30,
         "t" | "T" => 1_u64 << 40,
-        _ => return Err(refuse("its unit is none of K, M, G, T and b")),
+        _ => return Err(refuse("the unit must be K, M, G, T or b")),
     };
     if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(refuse("it is not a whole number"));
@@ -305,7 +308,7 @@ pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {
     let number: Option<u64> = digits.parse().ok();
     number
         .and_then(|number| number.checked_mul(multiplier))
-        .ok_or_else(|| refuse("it is not below 16 EiB"))
+        .ok_or_else(|| refuse("it must be below 16 EiB"))
 }
 
 /// A size above 0 that fits 32 bits.
@@ -314,20 +317,22 @@ pub(super) fn block(text: &str) -> Result<u32, Error> {
     match u32::try_from(bytes) {
         Ok(0) => Err(Unit::Size.refuse(text, "an I/O of 0 bytes does nothing", SIZE_ADVICE)),
         Ok(bytes) => Ok(bytes),
-        Err(_) => Err(Unit::Size.refuse(text, "too large for one I/O: at most 4G - 1", "")),
+        Err(_) => {
+            Err(Unit::Size.refuse(text, "it is too large for one I/O; the limit is 4G - 1", ""))
+        }
     }
 }
 
 /// A whole number of at least `least`.
 pub(super) fn count(text: &str, least: u32) -> Result<u32, Error> {
     let refuse = |problem: String| {
-        Unit::Count.refuse(text, problem, "write it in digits, right behind the letter")
+        Unit::Count.refuse(text, problem, "write only digits, directly after the letter")
     };
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(refuse("it is not all digits".into()));
+        return Err(refuse("it must have only digits".into()));
     }
-    let number: u32 = text.parse().map_err(|_| refuse("too large here".into()))?;
-    if number < least { Err(refuse(format!("at least {least} is needed"))) } else { Ok(number) }
+    let number: u32 = text.parse().map_err(|_| refuse("it is too large".into()))?;
+    if number < least { Err(refuse(format!("it must be at least {least}"))) } else { Ok(number) }
 }
 
 /// 0 to 100.
@@ -351,13 +356,13 @@ pub(super) fn caching(mut caching: Caching, word: &Word, value: &str) -> Result<
             'm' => !caching.mapped,
             _ => {
                 return Err(Error::syntax(
-                    format!("{}: -S knows no `{flag}`", word.text),
+                    format!("{}: -S has no flag `{flag}`", word.text),
                     CACHING_ADVICE,
                 ));
             }
         };
         if !fresh {
-            let problem = format!("{}: what is cached is said twice", word.text);
+            let problem = format!("{}: the caching mode is given twice", word.text);
             return Err(Error::syntax(problem, CACHING_ADVICE));
         }
         match flag {
@@ -378,7 +383,7 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
     let (is_percent, parts) = match (text.strip_prefix("pct"), text.strip_prefix("abs")) {
         (Some(parts), _) => (true, parts),
         (_, Some(parts)) => (false, parts),
-        _ => return Err(refuse("it names neither pct nor abs".to_owned())),
+        _ => return Err(refuse("it has neither pct nor abs".to_owned())),
     };
     let (mut accesses, mut target) = (0_u32, 0_u32);
     let mut zones = Vec::new();
@@ -413,13 +418,13 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
     let left = u8::try_from(100 - accesses).unwrap_or(0);
     if is_percent && left > 0 && target == 100 {
         return Err(refuse(format!(
-            "all of the target has its share, and {} of the I/Os none",
+            "the parts cover the whole target, but {} of the I/Os have no part",
             set_percent(left)
         )));
     }
     if is_percent && left == 0 && target < 100 {
         return Err(refuse(format!(
-            "{} of the target have no share of the I/Os",
+            "{} of the target has no share of the I/Os",
             set_percent(100 - target)
         )));
     }

@@ -153,48 +153,48 @@ fn refuse_if(clashes: bool, line: &Line, flag: &str, problem: &str, advice: &str
 
 fn threads_and_queues(line: &Line) -> Placed<()> {
     let both = line.threads.is_some() && line.threads_per_target.is_some();
-    let advice = "keep -t for threads per target, or -F for threads in all";
+    let advice = "keep -t for threads per target, or -F for the total number of threads";
     refuse_if(both, line, "-t", "-t and -F exclude each other", advice)?;
     if line.outstanding_per_thread.is_none() {
         return Ok(());
     }
-    let advice = "write -o for I/Os per thread and target, or give -F too";
-    refuse_if(line.threads.is_none(), line, "-O", "-O counts for the threads of -F", advice)?;
+    let advice = "write -o for I/Os per thread and target, or add -F";
+    refuse_if(line.threads.is_none(), line, "-O", "-O requires -F", advice)?;
     let advice = "keep -o for I/Os per target, or -O for I/Os per thread";
     refuse_if(line.outstanding.is_some(), line, "-O", "-o and -O exclude each other", advice)?;
     let advice = "write -o instead of -O";
     refuse_if(line.throttle.is_some(), line, "-g", "-g and -O exclude each other", advice)?;
     refuse_if(line.think_ms.is_some(), line, "-j", "-j and -O exclude each other", advice)?;
     refuse_if(line.parallel, line, "-p", "-p and -O exclude each other", advice)?;
-    let problem = "-O: one queue over several targets is not offered";
-    refuse_if(line.targets.len() > 1, line, "-O", problem, "write -o, a queue for each target")
+    let problem = "-O: one queue for several targets is not supported";
+    refuse_if(line.targets.len() > 1, line, "-O", problem, "write -o for a queue per target")
 }
 
 /// `-rd` says where random I/Os go.
 fn ranges(line: &Line) -> Placed<()> {
     let (problem, advice) = match line.random_percent() {
-        0 => ("-rd means nothing where offsets are sequential", "add -r"),
+        0 => ("-rd has no effect with sequential offsets", "add -r"),
         100 => return Ok(()),
         _ => (
-            "-rd beside -rs: offsets by ranges with sequential ones between them are not offered",
-            "write -r instead of -rs, or leave -rd out",
+            "-rd with -rs: ranges mixed with sequential offsets are not supported",
+            "write -r instead of -rs, or leave out -rd",
         ),
     };
     refuse_if(line.zones.is_some(), line, "-rd", problem, advice)
 }
 
 fn random(line: &Line) -> Placed<()> {
-    let advice = "leave one of them out";
+    let advice = "leave out one of them";
     let stride = line.thread_stride_bytes.is_some();
-    refuse_if(stride, line, "-T", "-T means nothing where offsets are random", advice)?;
-    refuse_if(line.interlocked, line, "-si", "-si means nothing where offsets are random", advice)?;
-    refuse_if(line.parallel, line, "-p", "-p means nothing where offsets are random", advice)
+    refuse_if(stride, line, "-T", "-T has no effect with random offsets", advice)?;
+    refuse_if(line.interlocked, line, "-si", "-si has no effect with random offsets", advice)?;
+    refuse_if(line.parallel, line, "-p", "-p has no effect with random offsets", advice)
 }
 
 fn sequential(line: &Line) -> Placed<()> {
     if line.interlocked {
         let refuse_if = |clashes, problem, advice| refuse_if(clashes, line, "-si", problem, advice);
-        let advice = "keep -si for one offset for all threads, or -T for one each";
+        let advice = "keep -si for an offset shared by all threads, or -T for one per thread";
         let stride = line.thread_stride_bytes.is_some();
         refuse_if(stride, "-si and -T exclude each other", advice)?;
         refuse_if(line.parallel, "-si and -p exclude each other", "keep one of them")?;
@@ -204,34 +204,34 @@ fn sequential(line: &Line) -> Placed<()> {
     let Some(stride) = line.thread_stride_bytes else { return Ok(()) };
     let problem = "-T has no effect unless several threads use a target";
     let is_alone = line.threads_on_target() <= 1;
-    refuse_if(is_alone, line, "-T", problem, "leave it out, or give -t")?;
+    refuse_if(is_alone, line, "-T", problem, "leave it out, or add -t")?;
     let is_direct = line.caching().unbuffered || line.caching().remote_only;
     let is_split = is_direct && !stride.is_multiple_of(SECTOR_BYTES);
-    let problem = "-T: threads that bypass the cache begin at whole sectors of 512 bytes";
+    let problem = "-T: threads that bypass the cache must start at whole sectors of 512 bytes";
     refuse_if(is_split, line, "-T", problem, "write a multiple of 512, as in -T4K")
 }
 
 fn range(line: &Line) -> Placed<()> {
     let Some(end) = line.end_bytes else { return Ok(()) };
-    let problem = "-f and a length behind -B both say where to end";
+    let problem = "-f and a length in -B both set the end";
     refuse_if(line.length_bytes.is_some(), line, "-B", problem, "keep one of them")?;
     let is_before = end <= line.base_bytes.unwrap_or(0);
-    refuse_if(is_before, line, END, "-f ends before -B begins", "write a larger -f")
+    refuse_if(is_before, line, END, "-f ends before -B starts", "write a larger -f")
 }
 
 fn caches_and_rates(line: &Line) -> Placed<()> {
     let (caching, routines) = (line.caching(), line.completion_routines);
     let bypasses = caching.mapped && (caching.unbuffered || caching.remote_only);
-    let problem = "a mapping (-Sm) is the page cache, it cannot bypass it";
-    refuse_if(bypasses, line, CACHES, problem, "keep -Sm, or -Su or -Sh")?;
+    let problem = "a mapping (-Sm) uses the page cache and cannot bypass it";
+    refuse_if(bypasses, line, CACHES, problem, "keep only -Sm, or only -Su or -Sh")?;
     let both = caching.mapped && routines;
     refuse_if(both, line, "-x", "-x and -Sm exclude each other", "keep one of them")?;
     let both = routines && line.throttle.is_some();
-    refuse_if(both, line, "-g", "-g and -x exclude each other", "leave -x out")?;
+    refuse_if(both, line, "-g", "-g and -x exclude each other", "leave out -x")?;
     let (burst, think) = (line.burst_ios.is_some(), line.think_ms.is_some());
-    let advice = "give -j, the pause in ms";
+    let advice = "add -j, the pause in ms";
     refuse_if(burst && !think, line, "-i", "-i without -j never pauses", advice)?;
-    let advice = "give -i, the I/Os of a burst";
+    let advice = "add -i, the I/Os per burst";
     refuse_if(think && !burst, line, "-j", "-j without -i never pauses", advice)?;
     let both = line.affinity && line.no_affinity;
     refuse_if(both, line, "-n", "-n and -a exclude each other", "keep one of them")?;
@@ -243,12 +243,12 @@ fn caches_and_rates(line: &Line) -> Placed<()> {
 
 /// What is no contradiction, but has no counterpart.
 fn not_offered(line: &Line) -> Placed<()> {
-    let problem = "-p: sequential I/Os at the same offset are not offered";
+    let problem = "-p: sequential I/Os at the same offset are not supported";
     refuse_if(line.parallel, line, "-p", problem, "leave it out")?;
     let is_random = line.random_percent() >= 50;
     let is_opposite =
         |Hints { random, sequential }: Hints| random != sequential && random != is_random;
-    let problem = "this hint says the opposite of what is done";
-    let advice = "hints that match the order of offsets are offered";
+    let problem = "this hint contradicts the order of the offsets";
+    let advice = "use a hint that matches the order of the offsets";
     refuse_if(line.hints.is_some_and(is_opposite), line, HINTS, problem, advice)
 }

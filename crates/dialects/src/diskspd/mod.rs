@@ -109,7 +109,7 @@ fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error> {
     for run in runs {
         let mut words = run.words;
         if words.is_empty() {
-            let error = Error::syntax("a command without flags and target", advice);
+            let error = Error::syntax("the command has neither flags nor a target", advice);
             return Err(error.at(text, run.span));
         }
         let mut slashes = false;
@@ -230,8 +230,8 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
     if end <= start {
         let last = lines.iter().rev().find(|line| line.seconds.is_some());
         let span = last.map_or(0..text.len(), |line| line.span("-d"));
-        let problem = "no time is left in which all commands are measured";
-        let advice = "give them the same -d and -W";
+        let problem = "there is no time in which all commands are measured";
+        let advice = "give all commands the same -d and -W";
         return Err(Error::syntax(problem, advice).at(text, span));
     }
     Ok((start, end - start))
@@ -251,13 +251,16 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         depth => (Engine::IoUring, depth),
     };
     if caching.mapped && outstanding > 1 {
-        notes.insert("-o: a thread touches one place of a mapping (-Sm) at a time".into());
+        notes.insert("-o: with a mapping (-Sm), a thread does one I/O at a time".into());
     }
     if caching.remote_only {
-        notes.insert("-Sr: O_DIRECT, past this machine's cache; a server's own cache stays".into());
+        notes.insert(
+            "-Sr: O_DIRECT bypasses the cache of this machine, but not the cache of a server"
+                .into(),
+        );
     }
     if line.interlocked && threads == 1 {
-        notes.insert("-si: one thread has no other to share its offset with".into());
+        notes.insert("-si: it has no effect with only one thread".into());
     }
     Job {
         engine,
@@ -312,7 +315,7 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
         return end.saturating_sub(offset_bytes);
     }
     notes.insert(format!(
-        "without -c, -f or -B's length {} are used; change it with --set size=SIZE",
+        "without -c, -f or a length in -B, the size is {}; change it with --set size=SIZE",
         format_bytes(UNKNOWN_BYTES)
     ));
     UNKNOWN_BYTES
@@ -321,7 +324,7 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
 fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     let Some(throttle) = line.throttle else { return Pace::Closed };
     notes.insert(
-        "-g: I/Os are offered at this rate, latencies count from when they were due".into(),
+        "-g: I/Os are offered at this rate, and latencies count from when they were due".into(),
     );
     let of_thread = match throttle {
         Throttle::Iops(iops) => f64::from(iops),

@@ -149,20 +149,20 @@ impl Beyond {
 impl fmt::Display for Beyond {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { options, verifies, no_fio } = self;
-        let cannot = "iotax's own engines cannot do";
+        let cannot = "iotax's own engines do not support";
         match options.as_slice() {
             [one] => write!(f, "{cannot} {}", written(one, 40))?,
             _ if options.len() > MOST_LISTED => {
-                write!(f, "{cannot} more than {MOST_LISTED} options of this")?;
+                write!(f, "{cannot} more than {MOST_LISTED} of these options")?;
             }
-            _ => write!(f, "{cannot} {} options of this", options.len())?,
+            _ => write!(f, "{cannot} {} of these options", options.len())?,
         }
         for option in options.iter().take(MOST_LISTED) {
             let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);
             write!(f, "\n  {}: {}", option.place, written(option, room))?;
             write!(f, "\n    {}", option.beyond.as_deref().unwrap_or_default())?;
             if is_refused(option) {
-                write!(f, "; iotax does not let fio do that either")?;
+                write!(f, "; iotax does not allow fio to do that either")?;
             }
         }
         if options.len() > MOST_LISTED {
@@ -170,17 +170,20 @@ impl fmt::Display for Beyond {
         }
         let refused = options.iter().filter(|option| is_refused(option)).count();
         if let Some(why) = no_fio.as_ref().filter(|_| refused < options.len()) {
-            return write!(f, "\nfio cannot do it here: {why}");
+            return write!(f, "\nfio cannot run it here: {why}");
         }
         match refused {
             0 if *verifies => write!(
                 f,
-                "\nrun it with fio itself, without verifying, which fio would do in the measured \
+                "\nrun it with fio, without verifying, which fio would do during the measured \
                  time:\n--engine fio --set verify=false"
             ),
-            0 => write!(f, "\nrun it with fio itself: --engine fio"),
+            0 => write!(f, "\nrun it with fio: --engine fio"),
             refused if refused == options.len() => write!(f, "\nleave it out"),
-            _ => write!(f, "\nleave out what fio may not do; then run it with --engine fio"),
+            _ => write!(
+                f,
+                "\nleave out the options that iotax does not allow, then run it with --engine fio"
+            ),
         }
     }
 }

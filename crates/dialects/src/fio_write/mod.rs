@@ -222,7 +222,7 @@ pub fn without(workload: &Workload) -> Vec<String> {
     let mut lost = Vec::new();
     if let Some(index) = &workload.index {
         lost.push(format!(
-            "index loads: {} versions of {} per second, loads over {} and queries are not made",
+            "index: {} versions of {} per second, loads above {} and queries are left out",
             index.versions_per_second,
             format_bytes(index.index_bytes),
             format_duration(index.slow_load_ns),
@@ -234,7 +234,9 @@ pub fn without(workload: &Workload) -> Vec<String> {
     }
     let ending = workload.jobs.iter().filter(|job| job.ends_all).count();
     if ending > 0 && ending < workload.jobs.len() {
-        lost.push("in fio, any job that ends ends all others, not only the one that should".into());
+        lost.push(
+            "in fio, the first job that ends stops all others, not only the intended one".into(),
+        );
     }
     lost
 }
@@ -245,13 +247,13 @@ fn of_job(job: &Job) -> Vec<String> {
     }
     let mut lost = Vec::new();
     if job.engine == Engine::Vdisk {
-        lost.push("it ran on a virtual disk in iotax's process; io_uring stands for it".into());
+        lost.push("the job ran on a virtual disk inside iotax; io_uring replaces it".into());
     }
     if let Pattern::Runs(RunLength::Geometric(mean)) = job.pattern {
         let mixed = job.reads() && job.writes();
-        let and = if mixed { ", and reads and writes within a run" } else { "" };
+        let and = if mixed { ", and each run has both reads and writes" } else { "" };
         lost.push(format!(
-            "sequential runs have their mean length of {mean}, not varying ones{and}"
+            "sequential runs all have the mean length of {mean}, not varying lengths{and}"
         ));
     }
     let several_threads = job.threads > 1;
@@ -265,24 +267,30 @@ fn of_job(job: &Job) -> Vec<String> {
     let losses = [
         (
             several_threads && matches!(job.pattern, Pattern::Staggered { .. }),
-            "all threads begin at the start of the file, not apart",
+            "all threads start at the beginning of the file, not apart from each other",
         ),
         (
             several_threads && matches!(job.pattern, Pattern::Interlocked(_)),
-            "each thread goes through the file alone, not in turns",
+            "each thread goes through the file by itself, not in turns",
         ),
         (
             orders.len() > 1 && orders.contains(&None),
-            "writes have the order of the reads, not one of their own",
+            "writes use the order of the reads instead of their own",
         ),
-        (has_range && has_split, "of a range of sizes beside a split there are its two ends only"),
-        (job.trims.is_some(), "fio trims block devices only: in a file, its trims fail"),
-        (!has_words(&job.priorities), "its I/Os have no priorities of their own"),
-        (job.uncached, "what was touched stays in the page cache: fio drops nothing after an I/O"),
-        (job.fresh, "from the second trial on its files have been written before"),
+        (
+            has_range && has_split,
+            "a range of sizes combined with a split is reduced to its two ends",
+        ),
+        (job.trims.is_some(), "fio trims only block devices; its trims of files fail"),
+        (!has_words(&job.priorities), "its I/Os do not have different priorities"),
+        (
+            job.uncached,
+            "accessed pages stay in the page cache; fio does not drop them after an I/O",
+        ),
+        (job.fresh, "from the second trial on, its writes overwrite existing files"),
         (
             of_several_sizes && steps,
-            "fio keeps the gap between I/Os of several sizes the same, not their stride",
+            "with several block sizes, fio keeps the gap between I/Os constant, not the stride",
         ),
     ];
     lost.extend(losses.iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| (*what).to_owned()));
@@ -290,8 +298,8 @@ fn of_job(job: &Job) -> Vec<String> {
         lost.push("fio counts latency from the submission, not from the intended start".into());
         if (offered / asked - 1.0).abs() > RATE_TOLERANCE {
             lost.push(format!(
-                "its rate of {asked} I/Os per second becomes {offered}: fio offers whole I/Os per \
-                 second and thread"
+                "its rate of {asked} I/Os per second becomes {offered}; fio supports only whole \
+                 I/Os per second and thread"
             ));
         }
     }
@@ -301,7 +309,7 @@ fn of_job(job: &Job) -> Vec<String> {
     }
     for option in job.fio.iter().filter(|one| !can_stand(&one.name, one.value.as_deref())) {
         lost.push(format!(
-            "option {}: a job file cannot hold its value (`;`, `#`, a line's end)",
+            "option {}: a job file cannot contain its value (`;`, `#` or a line break)",
             option.name.escape_debug()
         ));
     }
@@ -410,16 +418,16 @@ mod tests_of_without {
             },
         ];
         insta::assert_snapshot!(without(&workload).join("\n"), @"
-        index loads: 4 versions of 16M per second, loads over 10ms and queries are not made
-        job a: it ran on a virtual disk in iotax's process; io_uring stands for it
-        job a: sequential runs have their mean length of 3.5, not varying ones
+        index: 4 versions of 16M per second, loads above 10ms and queries are left out
+        job a: the job ran on a virtual disk inside iotax; io_uring replaces it
+        job a: sequential runs all have the mean length of 3.5, not varying lengths
         job a: fio counts latency from the submission, not from the intended start
-        job a: its rate of 50 I/Os per second becomes 48: fio offers whole I/Os per second and thread
+        job a: its rate of 50 I/Os per second becomes 48; fio supports only whole I/Os per second and thread
         job a: its pauses are rounded to whole microseconds
-        job a: option replay_redirect: a job file cannot hold its value (`;`, `#`, a line's end)
-        job b: fio keeps the gap between I/Os of several sizes the same, not their stride
+        job a: option replay_redirect: a job file cannot contain its value (`;`, `#` or a line break)
+        job b: with several block sizes, fio keeps the gap between I/Os constant, not the stride
         job c: operations on trees of files are left out
-        in fio, any job that ends ends all others, not only the one that should
+        in fio, the first job that ends stops all others, not only the intended one
         ");
     }
 }

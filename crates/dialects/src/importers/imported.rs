@@ -10,20 +10,21 @@ use serde::{Deserialize, Deserializer, de};
 /// the file's name puts it before them.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    #[error("the result is {bytes} bytes long; no more than {limit} are read")]
+    #[error("the result is {bytes} bytes long; the limit is {limit} bytes")]
     TooLong { bytes: usize, limit: usize },
     #[error(
-        "it holds no JSON of fio{}; run fio with --output-format=json+ and keep what it prints",
+        "it has no fio JSON{}; run fio with --output-format=json+ and save its output",
         said(text)
     )]
     NoDocument { text: String },
     #[error(
-        "line {line}: the JSON that begins here is cut off: what wrote it was ended before it was done"
+        "line {line}: the JSON that starts here is incomplete; the program that wrote it ended \
+         too early"
     )]
     CutOff { line: usize },
     #[error("line {line}, column {column}: {}", brief(why))]
     Json { line: usize, column: usize, why: String },
-    #[error("line {line}: this JSON has no \"{missing}\": it is not a result of fio")]
+    #[error("line {line}: this JSON has no \"{missing}\", so it is not a fio result")]
     NotFio { line: usize, missing: &'static str },
     #[error("the result has no jobs: fio ended before any of them ran")]
     NoJobs,
@@ -31,14 +32,14 @@ pub enum Error {
     TooManyJobs { limit: usize },
     #[error("job {}: {} is {}, but should be {expected}", brief(job), brief(field), brief(value))]
     Number { job: String, field: String, value: String, expected: &'static str },
-    #[error("line {line}: {}; DiskSpd's results in XML are what diskspd -Rxml prints", brief(why))]
+    #[error("line {line}: {}; DiskSpd's XML results are the output of diskspd -Rxml", brief(why))]
     Xml { line: usize, why: String },
     #[error(
-        "this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and \
-         keep what it prints"
+        "this is DiskSpd's text output, which is rounded and incomplete; run DiskSpd again with \
+         -Rxml and save its output"
     )]
     DiskspdText,
-    #[error("it holds no measurement of {tool}: {}", brief(why))]
+    #[error("it has no {tool} measurement: {}", brief(why))]
     Nothing { tool: &'static str, why: String },
 }
 

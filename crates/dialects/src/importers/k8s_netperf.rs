@@ -50,7 +50,7 @@ fn is_csv(text: &str) -> bool {
 /// no stream was measured, [`Error::Number`] for a figure that cannot be.
 pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if is_csv(text) {
-        return Err(nothing("its CSV is not read; run k8s-netperf --json and keep what it prints"));
+        return Err(nothing("CSV is not supported; run k8s-netperf --json and save its output"));
     }
     let (documents, _) = json::first::<Vec<Document>>(text, '[')?;
     let first = documents.first().ok_or_else(|| nothing("its list is empty"))?;
@@ -67,7 +67,7 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     for document in &documents {
         match document.flow()? {
             Some(flow) if result.jobs.iter().any(|job| job.name == flow.name) => {
-                let why = format!("{:?} is measured twice; keep one of them in a file", flow.name);
+                let why = format!("{:?} is in the file twice; keep only one of them", flow.name);
                 return Err(nothing(why));
             }
             Some(flow) => flow.add_to(&mut result),
@@ -79,16 +79,19 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if result.jobs.is_empty() {
         let left_out = left_out.join(", ");
         return Err(nothing(format!(
-            "of {left_out} it keeps no time of a round trip, only means of 99th percentiles; run a \
+            "for {left_out} it has no round-trip times, only means of 99th percentiles; run a \
              profile of TCP_STREAM or UDP_STREAM"
         )));
     }
     if !left_out.is_empty() {
         let left_out = left_out.join(", ");
-        result.warnings.push(format!("{left_out}: no time of a round trip was kept; left out"));
+        result
+            .warnings
+            .push(format!("{left_out}: left out, because there are no round-trip times"));
     }
     result.warnings.push(
-        "k8s-netperf keeps means over samples: their spread, loss and CPU time are not compared"
+        "k8s-netperf reports only means over samples: their spread, loss and CPU time are not \
+         compared"
             .to_owned(),
     );
     Ok(result)
@@ -167,21 +170,21 @@ mod tests {
         netperf UDP_STREAM 1024x1 (udp_stream): 788.903 Mbit/s
         2024-05-02T17:21:04.123456789Z
         k8s-netperf v0.1.30
-        TCP_CRR, TCP_RR: no time of a round trip was kept; left out
-        k8s-netperf keeps means over samples: their spread, loss and CPU time are not compared
+        TCP_CRR, TCP_RR: left out, because there are no round-trip times
+        k8s-netperf reports only means over samples: their spread, loss and CPU time are not compared
         ");
     }
 
     #[test]
     fn what_is_no_measurement_says_why() {
         let error = |text: &str| read_k8s_netperf(text).unwrap_err().to_string();
-        assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it holds no measurement of k8s-netperf: its CSV is not read; run k8s-netperf --json and keep what it prints");
-        assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it holds no measurement of k8s-netperf: of TCP_CRR, TCP_RR, UDP_RR it keeps no time of a round trip, only means of 99th percentiles; run a profile of TCP_STREAM or UDP_STREAM");
+        assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it has no k8s-netperf measurement: CSV is not supported; run k8s-netperf --json and save its output");
+        assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it has no k8s-netperf measurement: for TCP_CRR, TCP_RR, UDP_RR it has no round-trip times, only means of 99th percentiles; run a profile of TCP_STREAM or UDP_STREAM");
         assert_snapshot!(error(&ROWS.replace("\"duration\": 10", "\"duration\": 0")), @"job netperf TCP_STREAM 1024x1: duration is 0, but should be from 1 s to ten days");
-        assert_snapshot!(error(&ROWS.replace("Mb/s", "Gb/s")), @r#"it holds no measurement of k8s-netperf: the throughput of "netperf TCP_STREAM 1024x1" is in "Gb/s", not in Mb/s"#);
-        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it holds no measurement of k8s-netperf: "netperf TCP_STREAM 1024x1" is measured twice; keep one of them in a file"#);
-        assert_snapshot!(error(&ROWS.replace("873.606667", "0")), @r#"it holds no measurement of k8s-netperf: "netperf TCP_STREAM 1024x1" has no throughput: its runs failed"#);
-        assert_snapshot!(error(&ROWS[..400]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
-        assert_snapshot!(error("[]"), @"it holds no measurement of k8s-netperf: its list is empty");
+        assert_snapshot!(error(&ROWS.replace("Mb/s", "Gb/s")), @r#"it has no k8s-netperf measurement: the throughput of "netperf TCP_STREAM 1024x1" is in "Gb/s", not in Mb/s"#);
+        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it has no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" is in the file twice; keep only one of them"#);
+        assert_snapshot!(error(&ROWS.replace("873.606667", "0")), @r#"it has no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" has no throughput: its runs failed"#);
+        assert_snapshot!(error(&ROWS[..400]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
+        assert_snapshot!(error("[]"), @"it has no k8s-netperf measurement: its list is empty");
     }
 }

@@ -23,28 +23,28 @@ struct Root {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what knb says of the run")]
+#[serde(default, expecting = "the description of a knb run")]
 struct Metadata {
     version: String,
     date: String,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what knb measured")]
+#[serde(default, expecting = "the measurements of knb")]
 struct Data {
     pod2pod: Cells,
     pod2svc: Cells,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what knb measured of a path")]
+#[serde(default, expecting = "the measurements of a path")]
 struct Cells {
     tcp: Option<Cell>,
     udp: Option<Cell>,
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what knb measured of a protocol")]
+#[serde(default, expecting = "the measurements of a protocol")]
 struct Cell {
     bandwidth: Number,
 }
@@ -70,13 +70,11 @@ fn is_for_people(text: &str) -> bool {
 /// and for a run that measured nothing, [`Error::Number`] for a figure that cannot be.
 pub fn read_knb(text: &str) -> Result<Imported, Error> {
     if is_for_people(text) {
-        return Err(nothing(
-            "it is not in JSON; run knb again with -o json, or knb -fd DATA -o json",
-        ));
+        return Err(nothing("it is not JSON; run knb again with -o json, or knb -fd DATA -o json"));
     }
     let (root, rest) = json::first::<Root>(text, '{')?;
     if rest.contains('{') {
-        return Err(nothing("it holds several results; keep each in a file of its own"));
+        return Err(nothing("it has several results; save each in a separate file"));
     }
     let version: String = root.metadata.version.chars().take(40).collect();
     let mut result = Imported {
@@ -105,10 +103,10 @@ pub fn read_knb(text: &str) -> Result<Imported, Error> {
         }
     }
     if result.jobs.is_empty() {
-        return Err(nothing("it has neither pod2pod nor pod2svc: only idle nodes were watched"));
+        return Err(nothing("it has neither pod2pod nor pod2svc: knb only observed idle nodes"));
     }
     result.warnings.push(
-        "knb keeps rates alone, in whole Mbit/s: loss, retransmits and CPU time are not compared"
+        "knb reports only rates, in whole Mbit/s: loss, retransmits and CPU time are not compared"
             .to_owned(),
     );
     Ok(result)
@@ -154,12 +152,12 @@ mod tests {
     #[test]
     fn what_is_no_measurement_says_why() {
         let error = |text: &str| read_knb(text).unwrap_err().to_string();
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it holds no measurement of knb: it is not in JSON; run knb again with -o json, or knb -fd DATA -o json");
-        assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it has no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it has no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": -1", 1)), @"job pod2pod tcp: bandwidth is -17813, but should be a number from 0 to 9 * 10^15");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": ,", 1)), @"line 43, column 22: expected value");
-        assert_snapshot!(error(&JSON.replace("pod2", "other")), @"it holds no measurement of knb: it has neither pod2pod nor pod2svc: only idle nodes were watched");
-        assert_snapshot!(error(&format!("{JSON}{JSON}")), @"it holds no measurement of knb: it holds several results; keep each in a file of its own");
+        assert_snapshot!(error(&JSON.replace("pod2", "other")), @"it has no knb measurement: it has neither pod2pod nor pod2svc: knb only observed idle nodes");
+        assert_snapshot!(error(&format!("{JSON}{JSON}")), @"it has no knb measurement: it has several results; save each in a separate file");
     }
 }

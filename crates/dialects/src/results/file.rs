@@ -199,8 +199,8 @@ pub(super) fn read_record(
     let names: Vec<&str> = head.spec.arms.iter().map(|arm| arm.name.as_str()).collect();
     if let Some(of) = of.filter(|of| !names.contains(of)) {
         let (dir, names) = (dir.display(), names.join(", "));
-        let what = format!("the record in {dir} has no arm `{of}`; it has {names}");
-        return Err(Error::Incomparable { what, advice: "name one of them behind the #" });
+        let what = format!("the record in {dir} has no arm `{of}`; its arms are {names}");
+        return Err(Error::Incomparable { what, advice: "write one of them after the #" });
     }
     let arms: Vec<&str> =
         names.into_iter().filter(|name| of.is_none_or(|of| of == *name)).collect();
@@ -240,8 +240,8 @@ pub(super) fn read_record(
         add(&parts, &mut files[at].1, trial);
     }
     if files.is_empty() {
-        let what = format!("the record in {} holds no trial", dir.display());
-        return Err(Error::Incomparable { what, advice: "its run was ended before the first" });
+        let what = format!("the record in {} has no trials", dir.display());
+        return Err(Error::Incomparable { what, advice: "the run ended before the first trial" });
     }
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }

@@ -40,10 +40,10 @@ pub struct Results {
 /// [`Error::Read`] if it is there and cannot be read; [`Error::Incomparable`] for a search for caps.
 pub fn is_result(path: &Path) -> Result<bool, Error> {
     if file::is_search(path) {
-        let what = format!("{} holds a search for caps, and no workload", path.display());
+        let what = format!("{} is a search for caps, not a workload", path.display());
         return Err(incomparable(
             what,
-            "iotax report shows it; compare results of run and compare",
+            "show it with iotax report; only results of run and compare can be compared",
         ));
     }
     Ok(file::place(path).is_some() || importers::sniff_file(path)?.is_some())
@@ -151,7 +151,7 @@ impl SavedArm {
         match self.files.iter().find(|file| !seen.insert(*file)) {
             Some(twice) => {
                 let what = format!("arm {} has {} twice", self.arm.name, twice.display());
-                Err(incomparable(what, "a result copied is not a second measurement: name it once"))
+                Err(incomparable(what, "a copy is not a second measurement: name it once"))
             }
             None => Ok(&self.files),
         }
@@ -173,9 +173,12 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
         let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
         if let Some(other) = reads[..at].iter().find(is_same) {
             let (name, one, two) = (&arms[read.arm].name, &other.file, &read.file);
-            let what =
-                format!("arm {name} has one run twice: {} and {}", one.display(), two.display());
-            return Err(incomparable(what, "a run is one measurement: name it once"));
+            let what = format!(
+                "arm {name} has the same run twice: {} and {}",
+                one.display(),
+                two.display()
+            );
+            return Err(incomparable(what, "a run counts as one measurement: name it once"));
         }
     }
     let twin = |read: &ResultFile| {
@@ -198,8 +201,8 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
             return Err(incomparable(what, "name results of different runs"));
         }
         let warning = format!(
-            "{other_file} of arm {other_arm} has the same figures as {one_file}, to the last digit; \
-             leave it out if it is a copy"
+            "{other_file} of arm {other_arm} has exactly the same figures as {one_file}; leave \
+             it out if it is a copy"
         );
         reads[at].warnings.push(warning);
     }
@@ -214,7 +217,7 @@ fn incomparable(what: String, advice: &'static str) -> Error {
 /// nothing come last.
 fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
-        return Err(incomparable("there is no result".to_owned(), "name at least one file"));
+        return Err(incomparable("no results are given".to_owned(), "name at least one file"));
     };
     let all = sameness::names(reads);
     let mut names: Vec<String> =
@@ -225,16 +228,16 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
         };
         let other = reads.iter().find(lacks).unwrap_or(first);
         let what = format!(
-            "no job is in results of both sides: {} has {}, {} has {}",
+            "the two sides have no job in common: {} has {}, {} has {}",
             first.file.display(),
             sameness::listed(&first.jobs),
             other.file.display(),
             sameness::listed(&other.jobs)
         );
         let advice = if sameness::are_arms(reads) {
-            "name one arm of a record as DIR#ARM"
+            "name one arm of a results directory as DIR#ARM"
         } else {
-            "compare results of the same job file, or give the jobs one name"
+            "compare results of the same job file, or give the jobs the same name"
         };
         return Err(incomparable(what, advice));
     }
@@ -266,8 +269,8 @@ fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
     let mut notes = Vec::new();
     if called(reads.iter()).len() > 1 {
         notes.push(
-            "mean latency and percentiles are fio's clat in some results and lat, which has the \
-             time of submission in it, in others"
+            "mean latency and percentiles are fio's clat in some results and lat, which \
+             includes the submission time, in others"
                 .to_owned(),
         );
     }
@@ -275,8 +278,8 @@ fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
         let is_changed: Vec<bool> = reads.iter_mut().map(ResultFile::forget_response).collect();
         if is_changed.contains(&true) {
             notes.push(
-                "latencies of jobs at an offered rate count from submission, as other tools have \
-                 it, though iotax knows when each I/O was due"
+                "latencies of jobs at an offered rate count from submission, as in other tools, \
+                 although iotax knows when each I/O was due"
                     .to_owned(),
             );
         }
@@ -293,7 +296,10 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let windows = runs.flat_map(|job| &job.runs).filter_map(|run| run.load.as_ref());
     let tools = tools(having());
     Workload {
-        about: format!("Results of {}, read from files; nothing was run.", tools.join(" and ")),
+        about: format!(
+            "Results of {}, read from files; no measurements were made.",
+            tools.join(" and ")
+        ),
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),
         primary: name.to_owned(),
         origin: Some(Origin::Results { tools, are_ours: having().all(ResultFile::is_ours) }),

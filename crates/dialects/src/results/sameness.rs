@@ -45,7 +45,7 @@ pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
     let first = places.first().map(|_| name(0))?;
     let other = (1..reads.len()).find(|at| name(*at) != first)?;
     let note = format!(
-        "job {} of {} is taken for the same as {first} of {}: each result has one job",
+        "job {} of {} is compared with {first} of {}, because each result has only one job",
         name(other),
         reads[other].file.display(),
         reads[0].file.display()
@@ -78,7 +78,7 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
         }
         for (at, name) in alike {
             notes.push(format!(
-                "job {} of {} is taken for the same as {name} of {}: no other does that",
+                "job {} of {} is compared with {name} of {}, because no other job does the same",
                 other.jobs[at].name,
                 other.file.display(),
                 first.file.display()
@@ -112,16 +112,15 @@ pub(super) fn differences(
     if let Some(silent) = made.iter().find(|made| made.options.0.is_empty()) {
         let file = silent.read.file.display();
         return Some(format!(
-            "{file} does not say with which options it was made, so whether the job was the same \
-             cannot be told"
+            "{file} does not contain the options of its jobs, so iotax cannot check whether the \
+             jobs are the same"
         ));
     }
     let differing: Vec<String> =
         WATCHED.iter().filter_map(|(option, usual)| differs(arms, &made, option, usual)).collect();
     let job = if others { format!(" ({name})") } else { String::new() };
-    (!differing.is_empty()).then(|| {
-        format!("the results were not made by the same job{job}: {}", differing.join("; "))
-    })
+    (!differing.is_empty())
+        .then(|| format!("the results are not from the same job{job}: {}", differing.join("; ")))
 }
 
 /// A job of a result with its options.
@@ -198,7 +197,7 @@ pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Ve
     let mut notes: Vec<String> = left_out
         .into_iter()
         .map(|(arms, names)| {
-            format!("left out, because only {} has it: {}", arms.join(" and "), names.join(", "))
+            format!("left out, because found only in {}: {}", arms.join(" and "), names.join(", "))
         })
         .collect();
     for name in kept {

@@ -93,10 +93,10 @@ fn the_clusters_that_records_were_made_in_are_told() {
 fn another_load_is_named() {
     let diskspd = |a: &str, b: &str| notes(&[arm("before", &[a]), arm("after", &[b])]);
     assert_snapshot!(diskspd("diskspd/before.xml", "diskspd/after.xml"), @"");
-    assert_snapshot!(diskspd("diskspd/before.xml", "diskspd/without_latency.xml"), @"the results were not made by the same job: bs 4096 in before, 8192 in after");
+    assert_snapshot!(diskspd("diskspd/before.xml", "diskspd/without_latency.xml"), @"the results are not from the same job: bs 4096 in before, 8192 in after");
     assert_snapshot!(diskspd(CLONES, "diskspd/before.xml"), @"
-    job diskspd of diskspd/before.xml is taken for the same as clones of fio/fio-3.33-clones.json: each result has one job
-    the results were not made by the same job: iodepth 1 in before, 8 in after; numjobs 3 in before, 2 in after; direct 0 in before, 1 in after; sync 0 in before, 1 in after; runtime none in before, 10 in after
+    job diskspd of diskspd/before.xml is compared with clones of fio/fio-3.33-clones.json, because each result has only one job
+    the results are not from the same job: iodepth 1 in before, 8 in after; numjobs 3 in before, 2 in after; direct 0 in before, 1 in after; sync 0 in before, 1 in after; runtime none in before, 10 in after
     ");
 }
 
@@ -171,7 +171,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
         try_read(&[arm("before", &before), arm("after", &after)])
     };
     let warned = at_date(Some(1_700_000_000)).unwrap().experiment.sites[1].notes.join("\n");
-    assert!(warned.contains("copy.json of arm after has the same figures as"), "{warned}");
+    assert!(warned.contains("copy.json of arm after has exactly the same figures as"), "{warned}");
     assert!(at_date(None).is_err(), "the same date");
 }
 
@@ -209,10 +209,10 @@ fn a_result_that_lacks_a_job_of_its_arm_is_a_failed_trial_of_it() {
 #[test]
 fn what_cannot_be_compared_says_why() {
     let error = |arms: &[SavedArm]| try_read(arms).unwrap_err();
-    assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a result copied is not a second measurement: name it once");
-    assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"no job is in results of both sides: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs one name");
-    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is no result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it begins with `# Results of DiskSpd in XML`");
-    assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
+    assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a has fio/fio-3.33-json-plus.json twice; a copy is not a second measurement: name it once");
+    assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"the two sides have no job in common: fio/fio-3.33-clones.json has clones, fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs the same name");
+    assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `# Results of DiskSpd in XML`");
+    assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it has no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.");
 }
 
 /// Writes a record of one job's slices: the I/Os of each, and how long it is.

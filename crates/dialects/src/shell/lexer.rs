@@ -244,8 +244,8 @@ impl<'a> Lexer<'a> {
         self.skip(usize::from(self.peek() == Some('&')));
         let reads = self.peek() == Some('<');
         if self.rest().starts_with("<<") && !self.rest().starts_with("<<<") {
-            let advice = "save those lines as job.fio, and give that: iotax run job.fio TARGET";
-            let problem = "the job file follows here, in lines of its own";
+            let advice = "save the lines as job.fio, then run: iotax run job.fio TARGET";
+            let problem = "a job file follows in the next lines";
             return Err(Error::syntax(problem, advice).at(self.text, self.at..self.at + 2));
         }
         let marks = self.rest().len() - self.rest().trim_start_matches(['<', '>', '|']).len();
@@ -349,7 +349,7 @@ impl<'a> Lexer<'a> {
         };
         if let Some(what) = what {
             let advice = match c {
-                '{' | '}' => "write what it stands for",
+                '{' | '}' => "write the text that it expands to",
                 _ => "put the word in single quotes if it is meant for fio",
             };
             self.fault(word, |lexer| lexer.refuse(what, at..at + 1, advice));
@@ -395,7 +395,7 @@ impl<'a> Lexer<'a> {
             return;
         }
         if rest.starts_with('(') {
-            let advice = "write what it stands for";
+            let advice = "write the text that it expands to";
             self.fault(word, |lexer| lexer.refuse("a command in $( )", start..start + 2, advice));
             let length = closing(rest);
             return self.skip(length);
@@ -432,7 +432,7 @@ impl<'a> Lexer<'a> {
         word.text.push_str(variable);
         self.fault(word, |lexer| {
             Error::syntax(
-                format!("`{variable}` is a variable of the shell, which is not known here"),
+                format!("`{variable}` is a shell variable, which iotax does not know"),
                 "write its value, or put it in single quotes if it is meant for fio",
             )
             .at(lexer.text, span)
@@ -441,7 +441,9 @@ impl<'a> Lexer<'a> {
 
     fn backquote(&mut self, start: usize, word: &mut Word) {
         let what = "a command in backquotes";
-        self.fault(word, |lexer| lexer.refuse(what, start..start + 1, "write what it stands for"));
+        self.fault(word, |lexer| {
+            lexer.refuse(what, start..start + 1, "write the text that it expands to")
+        });
         let length = self.rest().find('`').map_or(0, |end| end + 1);
         self.skip(length);
     }
@@ -459,12 +461,12 @@ impl<'a> Lexer<'a> {
     }
 
     fn refuse(&self, what: &str, span: Range<usize>, advice: &str) -> Error {
-        let text = format!("{what} is for a shell, and no shell reads this");
+        let text = format!("{what} needs a shell, but iotax does not run one");
         Error::syntax(text, advice).at(self.text, span)
     }
 
     fn never_closed(&self, start: usize) -> Error {
-        Error::syntax("this quote is never closed", "put the same quote behind the value")
+        Error::syntax("this quote is not closed", "add the same quote after the value")
             .at(self.text, start..self.end)
     }
 }

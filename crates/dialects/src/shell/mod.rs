@@ -104,7 +104,7 @@ impl Reader<'_> {
     fn on_failure(&mut self, pipeline: &[Simple]) -> Result<(), Error> {
         if let Some(word) = pipeline.iter().find_map(|command| self.runs_tool(command)) {
             let problem = "this runs only if the command before it fails";
-            let advice = "leave it out, or join the commands by `;`";
+            let advice = "leave it out, or join the commands with `;`";
             return Err(Error::syntax(problem, advice).at(self.text, word.span.clone()));
         }
         self.note(whole(pipeline), "runs only after a failure");
@@ -123,13 +123,13 @@ impl Reader<'_> {
         };
         let (before, behind) = (&pipeline[..at], &pipeline[at + 1..]);
         if let Some(word) = behind.iter().find_map(|command| self.runs_tool(command)) {
-            let problem = format!("this {} reads what another one prints", self.tool.name());
-            let error = Error::syntax(problem, "join the commands by `;` or `&`");
+            let problem = format!("this {} reads the output of another one", self.tool.name());
+            let error = Error::syntax(problem, "join the commands with `;` or `&`");
             return Err(error.at(self.text, word.span.clone()));
         }
         if let [first, ..] = before {
             let end = before[before.len() - 1].joint_span.end;
-            self.note(first.span().start..end, "the command reads nothing from it");
+            self.note(first.span().start..end, "the command does not read from it");
         }
         self.stage(&pipeline[at], joint, depth)?;
         if !behind.is_empty() {
@@ -150,10 +150,8 @@ impl Reader<'_> {
             }
             Found::Inside(part) if depth < DEEPEST => self.part(part, joint, depth + 1)?,
             Found::Inside(part) => {
-                let advice = "paste the innermost command alone";
-                return Err(
-                    Error::syntax("too many shells within shells", advice).at(self.text, part)
-                );
+                let advice = "paste only the innermost command";
+                return Err(Error::syntax("too many nested shells", advice).at(self.text, part));
             }
             Found::Sleep(ns) if joint != Joint::Background => self.clock.pause(ns),
             Found::Wait => self.clock.wait(),

@@ -13,7 +13,7 @@ use super::{Style, Tool, is_assignment};
 /// Longest `sleep` that makes sense between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-const UNREAD: &str = "the command reads nothing from it";
+const UNREAD: &str = "the command does not read from it";
 
 /// What a command is.
 pub(super) enum Found {
@@ -120,8 +120,8 @@ impl Stage<'_> {
         let [program, behind @ ..] = words else { return Ok(Found::Nothing) };
         let arguments = match tool_of(program) {
             Some(tool) if tool != self.tool => {
-                let problem = format!("`{}` beside {}", program.text, self.tool.name());
-                return Err(self.refuse(program, problem, "give each tool a run of its own"));
+                let problem = format!("`{}` together with {}", program.text, self.tool.name());
+                return Err(self.refuse(program, problem, "run each tool separately"));
             }
             Some(_) => behind,
             None => words,
@@ -132,8 +132,8 @@ impl Stage<'_> {
         }
         let input = arguments.iter().find(|word| self.tool == Tool::Fio && word.text == "-");
         if let Some(word) = input {
-            let advice = "save it as job.fio, and give that: iotax run job.fio TARGET";
-            return Err(self.refuse(word, "`-` reads a job file from elsewhere", advice));
+            let advice = "save it as job.fio, then run: iotax run job.fio TARGET";
+            return Err(self.refuse(word, "`-` reads a job file from standard input", advice));
         }
         for redirect in &command.redirects {
             let why = if redirect.reads { UNREAD } else { OWN_WAY };
@@ -145,8 +145,8 @@ impl Stage<'_> {
     fn assigned(&self, word: &Word, tool: &Word, notes: &mut Vec<Note>) -> Result<(), Error> {
         if word.text.starts_with("LD_PRELOAD=") {
             let name = word.text.split('=').next().unwrap_or_default();
-            let problem = format!("{name} loads code into the tool, and iotax does not");
-            return Err(self.refuse(word, problem, format!("begin at `{}`", self.begins(tool))));
+            let problem = format!("{name} loads code into the tool, but iotax does not");
+            return Err(self.refuse(word, problem, format!("start at `{}`", self.begins(tool))));
         }
         notes.push(Note { span: word.span.clone(), why: "not set for iotax" });
         Ok(())
@@ -158,8 +158,9 @@ impl Stage<'_> {
             Some(at) if at + 1 < words.len() => Ok(at + 1),
             _ => {
                 let name = words.get(1).map_or("SCRIPT", |word| word.text.as_str());
-                let problem = format!("`{}` runs a script, which is not here", words[0].program());
-                let advice = format!("give the script itself: iotax run {name} TARGET");
+                let problem =
+                    format!("`{}` runs a script that is not part of the text", words[0].program());
+                let advice = format!("pass the script itself: iotax run {name} TARGET");
                 Err(self.refuse(&words[0], problem, advice))
             }
         }
@@ -221,8 +222,8 @@ impl Stage<'_> {
             Some(Beside::Sleep) => Found::Sleep(sleep(self.text, first, &words[1..])?),
             Some(Beside::Wait) => Found::Wait,
             Some(Beside::Refused(does)) => {
-                let problem = format!("`{}` {does}, and iotax does not run it", first.text);
-                let advice = "leave it out; run it yourself before, if the test needs it";
+                let problem = format!("`{}` {does}, so iotax does not run it", first.text);
+                let advice = "leave it out; if the test needs it, run it yourself first";
                 return Err(self.refuse(first, problem, advice));
             }
             None => return Err(self.refuse_unknown(first)),
@@ -247,8 +248,8 @@ impl Stage<'_> {
         if let Some(fault) = &word.fault {
             return Err((**fault).clone());
         }
-        let problem = "a command in quotes with more quotes in it";
-        Err(self.refuse(word, problem, "paste the inner command alone"))
+        let problem = "a quoted command that contains more quotes";
+        Err(self.refuse(word, problem, "paste only the inner command"))
     }
 
     fn refuse(&self, word: &Word, problem: impl Into<String>, advice: impl Into<String>) -> Error {
@@ -260,24 +261,24 @@ impl Stage<'_> {
         let name = first.program();
         let is_plain = !matches!(way, Way::Often | Way::Without);
         let begin = match tool.filter(|_| is_plain) {
-            Some(word) => format!("begin at `{}`", self.begins(word)),
-            None => format!("paste the {} command alone", self.tool.name()),
+            Some(word) => format!("start at `{}`", self.begins(word)),
+            None => format!("paste only the {} command", self.tool.name()),
         };
         let advice = match way {
             Way::Under => format!(
-                "to have that, start iotax itself under it, as in `{name} ... iotax run ...`; to do \
-                 without, {begin}"
+                "to keep it, start iotax with it, as in `{name} ... iotax run ...`; otherwise \
+                 {begin}"
             ),
             Way::There => format!("start iotax inside it, or {begin} to run it here"),
             Way::Agent => format!(
-                "start iotax on that machine, or have an agent there measure (--agent 'ssh HOST iotax \
-                 agent'); or {begin} to run it here"
+                "start iotax on that machine, or measure through an agent there (--agent 'ssh \
+                 HOST iotax agent'); or {begin} to run it here"
             ),
             Way::Pod => {
                 format!("`iotax kube run` runs a workload in pods; or {begin} to run it here")
             }
             Way::Often => format!(
-                "{begin}; iotax repeats trials itself (-n), and varies options with --matrix"
+                "{begin}; iotax repeats trials itself (-n) and varies options with --matrix"
             ),
             Way::Without => begin,
         };
@@ -287,11 +288,11 @@ impl Stage<'_> {
     /// Nobody knows what a program does to the tool behind it.
     fn refuse_unknown_wrapper(&self, first: &Word, tool: &Word) -> Error {
         let problem = format!(
-            "`{}` stands in front of {}, and iotax does not know what it does",
+            "`{}` is before {}, and iotax does not know what it does",
             first.text,
             tool.program()
         );
-        self.refuse(first, problem, format!("begin at `{}`", self.begins(tool)))
+        self.refuse(first, problem, format!("start at `{}`", self.begins(tool)))
     }
 
     /// A program that nobody knows.
@@ -299,10 +300,10 @@ impl Stage<'_> {
         let (name, text) = (self.tool.name(), &first.text);
         if text.starts_with('-') {
             let problem = format!("`{text}` is not a {name} command");
-            return self.refuse(first, problem, format!("begin with {name}"));
+            return self.refuse(first, problem, format!("start with {name}"));
         }
         let advice = format!(
-            "leave it out; iotax reads {name}, sleep and wait, and passes over what prints"
+            "leave it out; iotax reads {name}, sleep and wait, and ignores commands that only print"
         );
         self.refuse(first, format!("iotax does not run `{text}`"), advice)
     }
@@ -389,7 +390,7 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
 /// unit.
 fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
     let refuse = |word: &Word| {
-        let error = Error::syntax("sleep takes one time", "write seconds: sleep 10");
+        let error = Error::syntax("sleep takes exactly one time", "write seconds, as in sleep 10");
         Err(error.at(text, word.span.clone()))
     };
     let is_option = |word: &&Word| word.text.starts_with(['-', '/']);

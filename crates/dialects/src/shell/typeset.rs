@@ -37,7 +37,7 @@ pub(super) fn typeset_of(c: char) -> Option<Typeset> {
         '\u{2014}' => typeset("-", Dash, "an em dash"),
         '\u{2015}' => typeset("-", Dash, "a horizontal bar"),
         '\u{2212}' => typeset("-", Dash, "a minus sign"),
-        '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => typeset("-", Dash, "a wide hyphen"),
+        '\u{fe58}' | '\u{fe63}' | '\u{ff0d}' => typeset("-", Dash, "a full-width hyphen"),
         '\u{201c}' | '\u{201d}' | '\u{201e}' | '\u{201f}' | '\u{2033}' | '\u{ff02}' => {
             typeset("\"", Quote, "a typographic quote")
         }
@@ -51,10 +51,10 @@ pub(super) fn typeset_of(c: char) -> Option<Typeset> {
         }
         '\u{85}' | '\u{2028}' | '\u{2029}' => typeset(" ", Blank, "a line separator"),
         '\u{200b}'..='\u{200f}' | '\u{2060}' | '\u{feff}' => {
-            typeset("", Letter, "a character without width")
+            typeset("", Letter, "a zero-width character")
         }
         '\u{ad}' => typeset("", Letter, "a soft hyphen"),
-        '\u{ff1d}' => typeset("=", Letter, "a wide equals sign"),
+        '\u{ff1d}' => typeset("=", Letter, "a full-width equals sign"),
         '\u{2026}' => typeset("...", Ellipsis, "an ellipsis"),
         _ => return None,
     })
@@ -73,15 +73,15 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
         plain(line, short_options).trim()
     );
     let problem = match kind {
-        TypesetKind::Dash => format!("`{c}` is {name} ({code}), where a hyphen is meant"),
+        TypesetKind::Dash => format!("`{c}` is {name} ({code}), not a hyphen"),
         TypesetKind::Quote | TypesetKind::SingleQuote => {
-            format!("`{c}` is {name} ({code}), where a plain one is meant")
+            format!("`{c}` is {name} ({code}), not a plain quote")
         }
-        TypesetKind::Blank => format!("this is {name} ({code}), where a blank is meant"),
-        TypesetKind::Letter => format!("here is {name} ({code})"),
+        TypesetKind::Blank => format!("this is {name} ({code}), not a plain space"),
+        TypesetKind::Letter => format!("this is {name} ({code})"),
         TypesetKind::Ellipsis => {
             "write the whole command".clone_into(&mut advice);
-            format!("`{c}` stands for a part of the command that is missing")
+            format!("`{c}` replaces a missing part of the command")
         }
     };
     Error::syntax(problem, advice).at(text, at..at + c.len_utf8())

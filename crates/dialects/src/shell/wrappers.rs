@@ -53,22 +53,19 @@ const fn wrapper(names: &'static str, fate: Fate, valued: &'static str, words: u
 }
 
 const ROOT: Fate = Fate::Dropped("start iotax itself as root if the target needs it");
-const BOUND: Fate = Fate::Dropped(
-    "iotax binds nothing to these CPUs or nodes; start iotax itself under it to have that",
-);
-const ORDER: Fate =
-    Fate::Dropped("iotax runs at its own priority; start iotax itself under it to have this one");
-const NOTHING: Fate = Fate::Dropped("nothing of it concerns the I/O");
-const TRACED: Fate = Fate::Dropped("nothing is traced, which would have cost time");
-const CONTAINER: Fate = Fate::Refused("runs % in a container, and iotax does not", Way::There);
-const POD: Fate = Fate::Refused("runs % in a pod, and `iotax run` does not", Way::Pod);
-const REMOTE: Fate = Fate::Refused("runs % on another machine, and iotax does not", Way::Agent);
-const OFTEN: Fate = Fate::Refused("runs % several times, and iotax does not", Way::Often);
+const BOUND: Fate = Fate::Dropped("ignored; to use these CPUs or nodes, start iotax with it");
+const ORDER: Fate = Fate::Dropped("ignored; to use this priority, start iotax with it");
+const NOTHING: Fate = Fate::Dropped("ignored; it does not affect the I/O");
+const TRACED: Fate = Fate::Dropped("ignored; tracing would slow down the I/O");
+const CONTAINER: Fate = Fate::Refused("runs % in a container, but iotax does not", Way::There);
+const POD: Fate = Fate::Refused("runs % in a pod, but `iotax run` does not", Way::Pod);
+const REMOTE: Fate = Fate::Refused("runs % on another machine, but iotax does not", Way::Agent);
+const OFTEN: Fate = Fate::Refused("runs % several times, but iotax does not", Way::Often);
 const INSIDE: Fate =
-    Fate::Refused("changes what % sees of the machine, and iotax does not", Way::Under);
-const LIMITED: Fate = Fate::Refused("may limit %, and iotax does not", Way::Under);
+    Fate::Refused("changes what % sees of the machine, but iotax does not", Way::Under);
+const LIMITED: Fate = Fate::Refused("may limit %, but iotax does not", Way::Under);
 const WITHOUT_SYNC: Fate =
-    Fate::Refused("turns the flushes of % into nothing, and iotax does not", Way::Without);
+    Fate::Refused("disables the flushes of %, but iotax does not", Way::Without);
 const COMMAND: Fate = Fate::Shell(&["-c", "--command"]);
 
 /// All that are known.
@@ -96,7 +93,7 @@ static ALL: &[Wrapper] = &[
     wrapper("stdbuf unbuffer", NOTHING, "-i -o -e --input --output --error", 0),
     wrapper(
         "timeout",
-        Fate::Dropped("iotax ends a run by its time; --time sets it"),
+        Fate::Dropped("ignored; set the time of the run with --time"),
         "-s -k --signal --kill-after",
         1,
     ),
@@ -127,7 +124,7 @@ static ALL: &[Wrapper] = &[
     wrapper(
         "if case function eval start-process start-job invoke-expression iex measure-command \
          select",
-        Fate::Refused("is for a shell, and no shell reads this", Way::Without),
+        Fate::Refused("needs a shell, but iotax does not run one", Way::Without),
         "",
         0,
     ),
@@ -162,11 +159,11 @@ pub(super) enum Beside {
     Refused(&'static str),
 }
 
-pub(super) const OWN_WAY: &str = "iotax reports in its own way";
-const PLACE: &str = "not run; TARGET says where the files are";
-const FILES: &str = "not run; iotax makes its test files itself, and removes them";
-pub(super) const SHELL: &str = "it is about the shell itself";
-const DIRTY: &str = "not run; let the machine write its dirty pages before you start iotax";
+pub(super) const OWN_WAY: &str = "ignored; iotax writes its own reports";
+const PLACE: &str = "not run; TARGET determines where the files are";
+const FILES: &str = "not run; iotax creates and removes its own test files";
+pub(super) const SHELL: &str = "ignored; it affects only the shell";
+const DIRTY: &str = "not run; write back dirty pages before you start iotax";
 
 /// Programs with blanks between, and what becomes of them.
 static BESIDE: &[(&str, Beside)] = &[
@@ -194,9 +191,9 @@ static BESIDE: &[(&str, Beside)] = &[
     ("goto shift", Beside::Refused("jumps within the script")),
     (
         "apt apt-get yum dnf apk zypper pacman brew choco winget pip",
-        Beside::Dropped("nothing is installed: iotax does the I/O itself"),
+        Beside::Dropped("not run; iotax does the I/O itself"),
     ),
-    ("dd cp rsync robocopy", Beside::Refused("moves data itself")),
+    ("dd cp rsync robocopy", Beside::Refused("moves data")),
     (
         "mount umount mkfs cryptsetup mdadm lvcreate parted fdisk zfs zpool diskpart format \
          losetup modprobe blockdev sysctl hdparm nvme blkdiscard fstrim tuned-adm cpupower \
@@ -216,7 +213,7 @@ pub(super) fn beside_named(name: &str) -> Option<Beside> {
 pub(super) fn of_kernel(target: &str) -> Option<Beside> {
     if target.ends_with("/drop_caches") {
         return Some(Beside::Dropped(
-            "not run; iotax leaves the page cache alone, apart from the pages of its test files",
+            "not run; iotax changes the page cache only for its test files",
         ));
     }
     ["/proc/", "/sys/", "/dev/"]

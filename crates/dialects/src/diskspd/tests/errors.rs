@@ -14,17 +14,17 @@ fn all(texts: &str, around: impl Fn(&str) -> String) -> String {
 fn flags_that_cannot_be_had_are_named() {
     let texts = "-Xrun.xml / -ePROCESS / -ysstart / -Nv / -? / -p / -I1 / -ag1,0 / -Rptext / -q / -Q5 / -Lx / -fx / -r -fs / -F2 -O4";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat b")), @"
-    -Xrun.xml: a profile in XML describes a run of its own
+    -Xrun.xml: iotax cannot run XML profiles
       diskspd -Xrun.xml -c1G io.dat b
               ^^^^^^^^^ column 9
-    write its values as flags; results in XML can be compared as they are
+    write its values as flags; XML results can be compared directly
 
-    -ePROCESS: there is no Windows event tracing here
+    -ePROCESS: Windows event tracing is not available here
       diskspd -ePROCESS -c1G io.dat b
               ^^^^^^^^^ column 9
     leave it out
 
-    -ysstart: there are no Windows events here
+    -ysstart: Windows events are not available here
       diskspd -ysstart -c1G io.dat b
               ^^^^^^^^ column 9
     leave it out: all jobs start together
@@ -39,55 +39,55 @@ fn flags_that_cannot_be_had_are_named() {
               ^^ column 9
     see `iotax run --help`
 
-    -p: sequential I/Os at the same offset are not offered
+    -p: sequential I/Os at the same offset are not supported
       diskspd -p -c1G io.dat b
               ^^ column 9
     leave it out
 
-    -I1: I/Os have no priorities here
+    -I1: iotax supports only the normal I/O priority
       diskspd -I1 -c1G io.dat b
               ^^^ column 9
-    leave it out, or write -I3, the usual one
+    leave it out, or write -I3 (normal)
 
-    -ag1,0: there are no groups of processors here
+    -ag1,0: there are no processor groups here
       diskspd -ag1,0 -c1G io.dat b
               ^^^^^^ column 9
-    number CPUs through, as in -a0,1,64,65
+    number the CPUs of all groups consecutively, as in -a0,1,64,65
 
     -Rptext: it prints a profile and runs nothing
       diskspd -Rptext -c1G io.dat b
               ^^^^^^^ column 9
-    see `iotax plan` for what would run
+    use `iotax plan` to see what would run
 
     DiskSpd 2.2 has no flag `-q`
       diskspd -q -c1G io.dat b
               ^^ column 9
-    values stand right behind the letter, as in -b64K -o32 -rs50
+    write values directly after the letter, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Q5`
       diskspd -Q5 -c1G io.dat b
               ^^^ column 9
-    values stand right behind the letter, as in -b64K -o32 -rs50
+    write values directly after the letter, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Lx`
       diskspd -Lx -c1G io.dat b
               ^^^ column 9
-    values stand right behind the letter, as in -b64K -o32 -rs50
+    write values directly after the letter, as in -b64K -o32 -rs50
 
-    -fx hints at nothing
+    -fx is not a valid hint
       diskspd -fx -c1G io.dat b
               ^^^ column 9
     write -f1G for a size, or -fr, -fs or -ft for a hint
 
-    this hint says the opposite of what is done
+    this hint contradicts the order of the offsets
       diskspd -r -fs -c1G io.dat b
                  ^^^ column 12
-    hints that match the order of offsets are offered
+    use a hint that matches the order of the offsets
 
-    -O: one queue over several targets is not offered
+    -O: one queue for several targets is not supported
       diskspd -F2 -O4 -c1G io.dat b
                   ^^^ column 13
-    write -o, a queue for each target
+    write -o for a queue per target
     ");
 }
 
@@ -98,12 +98,12 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -t and -F exclude each other
       diskspd -F2 -t2 -c1G io.dat
                   ^^^ column 13
-    keep -t for threads per target, or -F for threads in all
+    keep -t for threads per target, or -F for the total number of threads
 
-    -O counts for the threads of -F
+    -O requires -F
       diskspd -O4 -c1G io.dat
               ^^^ column 9
-    write -o for I/Os per thread and target, or give -F too
+    write -o for I/Os per thread and target, or add -F
 
     -o and -O exclude each other
       diskspd -F2 -o2 -O4 -c1G io.dat
@@ -125,25 +125,25 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
                       ^^ column 17
     write -o instead of -O
 
-    -T means nothing where offsets are random
+    -T has no effect with random offsets
       diskspd -r -T4K -t2 -c1G io.dat
                  ^^^^ column 12
-    leave one of them out
+    leave out one of them
 
-    -si means nothing where offsets are random
+    -si has no effect with random offsets
       diskspd -r -si -c1G io.dat
                  ^^^ column 12
-    leave one of them out
+    leave out one of them
 
-    -p means nothing where offsets are random
+    -p has no effect with random offsets
       diskspd -r -p -c1G io.dat
                  ^^ column 12
-    leave one of them out
+    leave out one of them
 
     -si and -T exclude each other
       diskspd -si -T4K -t2 -c1G io.dat
               ^^^ column 9
-    keep -si for one offset for all threads, or -T for one each
+    keep -si for an offset shared by all threads, or -T for one per thread
 
     -si and -p exclude each other
       diskspd -si -p -c1G io.dat
@@ -158,14 +158,14 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -T has no effect unless several threads use a target
       diskspd -T4K -c1G io.dat
               ^^^^ column 9
-    leave it out, or give -t
+    leave it out, or add -t
 
-    -T: threads that bypass the cache begin at whole sectors of 512 bytes
+    -T: threads that bypass the cache must start at whole sectors of 512 bytes
       diskspd -t2 -T100 -Sh -c1G io.dat
                   ^^^^^ column 13
     write a multiple of 512, as in -T4K
 
-    -rd means nothing where offsets are sequential
+    -rd has no effect with sequential offsets
       diskspd -rdpct90/10 -c1G io.dat
               ^^^^^^^^^^^ column 9
     add -r
@@ -176,42 +176,42 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
 fn ranges_caches_and_rates_conflict_as_in_diskspd() {
     let texts = "-f1G -B0:1M / -f1G -B2G / -Smu / -Sm -x / -Sbu / -Sh -Sw / -h -Su / -Sz / -g5 -x / -i5 / -j5 / -n -a0 / -Z4K";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
-    -f and a length behind -B both say where to end
+    -f and a length in -B both set the end
       diskspd -f1G -B0:1M -c1G io.dat
                    ^^^^^^ column 14
     keep one of them
 
-    -f ends before -B begins
+    -f ends before -B starts
       diskspd -f1G -B2G -c1G io.dat
               ^^^^ column 9
     write a larger -f
 
-    a mapping (-Sm) is the page cache, it cannot bypass it
+    a mapping (-Sm) uses the page cache and cannot bypass it
       diskspd -Smu -c1G io.dat
               ^^^^ column 9
-    keep -Sm, or -Su or -Sh
+    keep only -Sm, or only -Su or -Sh
 
     -x and -Sm exclude each other
       diskspd -Sm -x -c1G io.dat
                   ^^ column 13
     keep one of them
 
-    -Sbu: what is cached is said twice
+    -Sbu: the caching mode is given twice
       diskspd -Sbu -c1G io.dat
               ^^^^ column 9
     write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
-    -Sw: what is cached is said twice
+    -Sw: the caching mode is given twice
       diskspd -Sh -Sw -c1G io.dat
                   ^^^ column 13
     write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
-    -Su: what is cached is said twice
+    -Su: the caching mode is given twice
       diskspd -h -Su -c1G io.dat
                  ^^^ column 12
     write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
-    -Sz: -S knows no `z`
+    -Sz: -S has no flag `z`
       diskspd -Sz -c1G io.dat
               ^^^ column 9
     write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
@@ -219,17 +219,17 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
     -g and -x exclude each other
       diskspd -g5 -x -c1G io.dat
               ^^^ column 9
-    leave -x out
+    leave out -x
 
     -i without -j never pauses
       diskspd -i5 -c1G io.dat
               ^^^ column 9
-    give -j, the pause in ms
+    add -j, the pause in ms
 
     -j without -i never pauses
       diskspd -j5 -c1G io.dat
               ^^^ column 9
-    give -i, the I/Os of a burst
+    add -i, the I/Os per burst
 
     -n and -a exclude each other
       diskspd -n -a0 -c1G io.dat
@@ -250,61 +250,61 @@ fn values_are_named_where_they_are_wrong() {
     -b has no value
       diskspd -b 64K a
               ^^ column 9
-    write the value right behind the letter, without a blank, as in -b64K
+    write the value directly after the letter, without a space, as in -b64K
 
     `0` is not a size: an I/O of 0 bytes does nothing
       diskspd -b0 a
               ^^^ column 9
-    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
-    `64X` is not a size: its unit is none of K, M, G, T and b
+    `64X` is not a size: the unit must be K, M, G, T or b
       diskspd -b64X a
               ^^^^^ column 9
-    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
-    `8G` is not a size: too large for one I/O: at most 4G - 1
+    `8G` is not a size: it is too large for one I/O; the limit is 4G - 1
       diskspd -b8G a
               ^^^^ column 9
 
     `K` is not a size: it is not a whole number
       diskspd -cK a
               ^^^ column 9
-    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
-    `99999999T` is not a size: it is not below 16 EiB
+    `99999999T` is not a size: it must be below 16 EiB
       diskspd -c99999999T a
               ^^^^^^^^^^^ column 9
-    write it as DiskSpd reads it: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
-    `0` is not a whole number: at least 1 is needed
+    `0` is not a whole number: it must be at least 1
       diskspd -d0 a
               ^^^ column 9
-    write it in digits, right behind the letter
+    write only digits, directly after the letter
 
-    `1x` is not a whole number: it is not all digits
+    `1x` is not a whole number: it must have only digits
       diskspd -o1x a
               ^^^^ column 9
-    write it in digits, right behind the letter
+    write only digits, directly after the letter
 
     `101` is not a percentage: it is above 100
       diskspd -w101 a
               ^^^^^ column 9
     write 0 to 100
 
-    an alignment of 0 bytes
+    the alignment is 0 bytes
       diskspd -r0 a
               ^^^ column 9
     write for example -r4K
 
-    a stride of 0 bytes
+    the stride is 0 bytes
       diskspd -s0 a
               ^^^ column 9
     write for example -s64K
 
-    `99999999999` is not a whole number: too large here
+    `99999999999` is not a whole number: it is too large
       diskspd -o99999999999 a
               ^^^^^^^^^^^^^ column 9
-    write it in digits, right behind the letter
+    write only digits, directly after the letter
     ");
 }
 
@@ -315,27 +315,27 @@ fn structure_is_named_where_it_is_wrong() {
     there is no command
     write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
 
-    a command without flags and target
+    the command has neither flags nor a target
       diskspd
       ^^^^^^^ column 1
     write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
 
-    the command names no target
+    the command has no target
       diskspd -c1G
               ^^^^ column 9
     end the command with a file, as in diskspd -c1G io.dat
 
-    `format` changes the machine, and iotax does not run it
+    `format` changes the machine, so iotax does not run it
       format e: & diskspd -c1G a
       ^^^^^^ column 1
-    leave it out; run it yourself before, if the test needs it
+    leave it out; if the test needs it, run it yourself first
 
     this runs only if the command before it fails
       diskspd -c1G a || diskspd b
                         ^^^^^^^ column 19
-    leave it out, or join the commands by `;`
+    leave it out, or join the commands with `;`
 
-    -t2 stands behind the target a
+    -t2 is after the target a
       diskspd -c1G a -t2
                      ^^^ column 16
     write flags first, then targets
@@ -343,14 +343,14 @@ fn structure_is_named_where_it_is_wrong() {
     this quote is not closed
       diskspd "a
               ^^ column 9
-    put the same quote behind the value
+    add the same quote after the value
 
-    this diskspd reads what another one prints
+    this diskspd reads the output of another one
       diskspd a | diskspd b
                   ^^^^^^^ column 13
-    join the commands by `;` or `&`
+    join the commands with `;` or `&`
 
-    `%T%` is a variable of the shell, which is not known here
+    `%T%` is a shell variable, which iotax does not know
       diskspd -c1G %T%
                    ^^^ column 14
     write its value, or put it in single quotes if it is meant for fio

@@ -40,8 +40,8 @@ fn a_published_command_reads_as_it_was_meant() {
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
     io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin` on e, io_uring depth 10 direct, write-through
-    -L: latencies are always measured
-    -Z1G: what is written is random data, made before the measurement
+    -L: iotax always measures latencies
+    -Z1G: iotax writes random data, generated before the measurement
     ");
 }
 
@@ -59,8 +59,8 @@ fn four_published_commands_are_one_workload() {
     f_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `f_io.tst.bin` on f, io_uring depth 10 direct, write-through
     g_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `g_io.tst.bin` on g, io_uring depth 10 direct, write-through
     h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin` on h, io_uring depth 10 direct, write-through
-    -L: latencies are always measured
-    -Z1G: what is written is random data, made before the measurement
+    -L: iotax always measures latencies
+    -Z1G: iotax writes random data, generated before the measurement
     ");
 }
 
@@ -85,10 +85,10 @@ fn lines_of_a_batch_file_run_one_after_the_other() {
     c.dat: c.dat on g at 0 s; 5 s + 10 s
     ");
     assert_snapshot!(phases[0].notes.join("\n"), @"
-    @echo off: iotax reports in its own way
-    set DIR=e:: it is about the shell itself
-    > a.xml: iotax reports in its own way
-    echo done: iotax reports in its own way
+    @echo off: ignored; iotax writes its own reports
+    set DIR=e:: ignored; it affects only the shell
+    > a.xml: ignored; iotax writes its own reports
+    echo done: ignored; iotax writes its own reports
     ");
 }
 
@@ -171,7 +171,7 @@ fn threads_begin_apart_or_take_turns() {
     assert_snapshot!(told(&share), @"
     every trial: 5s ramp, then 2m measured
     t.dat: 2 threads, interlocked reads of 4k every 4k, over 256M of `t.dat` on share, io_uring depth 8 direct, write-through
-    -L: latencies are always measured
+    -L: iotax always measures latencies
     ");
 }
 
@@ -191,7 +191,7 @@ fn ranges_get_shares_of_the_random_ios() {
     assert_snapshot!(told(&read(fleet)), @"
     every trial: 15s ramp, then 1m measured
     x.dat: 1 thread, zoned (zoned:95/5%:4/10%:1/rest) I/Os (70 % reads) of 8k, over 10G of `x.dat`, io_uring depth 8 direct, write-through
-    -L: latencies are always measured
+    -L: iotax always measures latencies
     ");
     let refused = "-rdpct90/10:20/90 / -rdpct90/90:5/20 / -rdpct90/10:5/90 / -rdpct100/90 / -rdpct90/0 / -rdabs90/1K / -rdfoo / -rdpct90 / -rdpctx/5 / -rdpct90/10 -rs50";
     let errors: Vec<_> = refused
@@ -202,55 +202,55 @@ fn ranges_get_shares_of_the_random_ios() {
     -rdpct90/10:20/90: more than 100 % of the I/Os
       diskspd -b4K -r -rdpct90/10:20/90 -c1G a
                       ^^^^^^^^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
     -rdpct90/90:5/20: more than 100 % of the target
       diskspd -b4K -r -rdpct90/90:5/20 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct90/10:5/90: all of the target has its share, and 5 % of the I/Os none
+    -rdpct90/10:5/90: the parts cover the whole target, but 5 % of the I/Os have no part
       diskspd -b4K -r -rdpct90/10:5/90 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct100/90: 10 % of the target have no share of the I/Os
+    -rdpct100/90: 10 % of the target has no share of the I/Os
       diskspd -b4K -r -rdpct100/90 -c1G a
                       ^^^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
     -rdpct90/0: `90/0` has no part of the target
       diskspd -b4K -r -rdpct90/0 -c1G a
                       ^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
     -rdabs90/1K: `90/1K` is smaller than a block
       diskspd -b4K -r -rdabs90/1K -c1G a
                       ^^^^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdfoo: it names neither pct nor abs
+    -rdfoo: it has neither pct nor abs
       diskspd -b4K -r -rdfoo -c1G a
                       ^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
     -rdpct90: `90` is not IO%/TARGET
       diskspd -b4K -r -rdpct90 -c1G a
                       ^^^^^^^^ column 17
-    write percent of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
+    write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    `x` is not a whole number: it is not all digits
+    `x` is not a whole number: it must have only digits
       diskspd -b4K -r -rdpctx/5 -c1G a
                       ^^^^^^^^^ column 17
-    write it in digits, right behind the letter
+    write only digits, directly after the letter
 
-    -rd beside -rs: offsets by ranges with sequential ones between them are not offered
+    -rd with -rs: ranges mixed with sequential offsets are not supported
       diskspd -b4K -r -rdpct90/10 -rs50 -c1G a
                       ^^^^^^^^^^^ column 17
-    write -r instead of -rs, or leave -rd out
+    write -r instead of -rs, or leave out -rd
     ");
     assert_snapshot!(error("diskspd -b4K -rdpct90/10 -c1G a"), @"
-    -rd means nothing where offsets are sequential
+    -rd has no effect with sequential offsets
       diskspd -b4K -rdpct90/10 -c1G a
                    ^^^^^^^^^^^ column 14
     add -r
@@ -280,10 +280,10 @@ fn lines_that_differ_are_measured_while_all_run() {
     let workload = read("-c1G -W2 -d30 a & -c1G -W5 -d20 b");
     assert_eq!((workload.ramp_ns, workload.time_ns), (5_000_000_000, 20_000_000_000));
     assert_snapshot!(error("-c1G -W2 -d3 a & -c1G -W5 -d20 b"), @"
-    no time is left in which all commands are measured
+    there is no time in which all commands are measured
       -c1G -W2 -d3 a & -c1G -W5 -d20 b
                                 ^^^^ column 27
-    give them the same -d and -W
+    give all commands the same -d and -W
     ");
 }
 
@@ -291,20 +291,20 @@ fn lines_that_differ_are_measured_while_all_run() {
 fn flags_without_effect_are_told() {
     let text = "-L -D500 -C3 -Zr -z7 -Rxml -v -P -l -n -x -u -ft -I3 io.dat";
     assert_snapshot!(read(text).notes.join("\n"), @"
-    -L: latencies are always measured
-    -D500: rates are always kept second by second
-    -C3: nothing is measured after the window, so nothing cools down
-    -Zr: what is written is random data, made before the measurement
-    -z7: offsets follow from iotax's own --seed
+    -L: iotax always measures latencies
+    -D500: iotax always records rates per second
+    -C3: iotax measures nothing after the window, so it needs no cool-down
+    -Zr: iotax writes random data, generated before the measurement
+    -z7: offsets depend on --seed of iotax
     -Rxml: choose the output with --format
-    -v: there is no verbose output
-    -P: there is one progress line
-    -l: I/O buffers are ordinary pages
-    -n: threads are bound to CPUs by -a only
-    -x: completions come from io_uring
-    -u: io_uring is used anyway
+    -v: iotax has no verbose output
+    -P: iotax shows one progress line
+    -l: iotax uses ordinary pages for I/O buffers
+    -n: only -a binds threads to CPUs
+    -x: iotax gets completions from io_uring
+    -u: iotax uses io_uring anyway
     -ft: files have no attribute `temporary` here
-    without -c, -f or -B's length 1G are used; change it with --set size=SIZE
+    without -c, -f or a length in -B, the size is 1G; change it with --set size=SIZE
     ");
 }
 
@@ -331,10 +331,10 @@ fn a_path_may_end_in_separators_and_hold_any_letter() {
 #[test]
 fn flags_are_named_as_they_were_typed() {
     assert_snapshot!(error("diskspd /b4K /Xrun.xml /c1G io.dat"), @"
-    /Xrun.xml: a profile in XML describes a run of its own
+    /Xrun.xml: iotax cannot run XML profiles
       diskspd /b4K /Xrun.xml /c1G io.dat
                    ^^^^^^^^^ column 14
-    write its values as flags; results in XML can be compared as they are
+    write its values as flags; XML results can be compared directly
     ");
     assert_snapshot!(error("diskspd /b4K /t2 /F2 io.dat"), @"
     /t and /F exclude each other
@@ -345,8 +345,8 @@ fn flags_are_named_as_they_were_typed() {
     assert_snapshot!(told(&read("diskspd /b4K /L /Z1M /g80 /Rxml /c1G io.dat")), @"
     every trial: 5s ramp, then 10s measured
     io.dat: 1 thread, sequential reads of 4k, over 1G of `io.dat`, io_uring depth 2 buffered, 19.53125/s at even intervals
-    /L: latencies are always measured
-    /Z1M: what is written is random data, made before the measurement
+    /L: iotax always measures latencies
+    /Z1M: iotax writes random data, generated before the measurement
     /Rxml: choose the output with --format
     /g: I/Os are offered at this rate, latencies count from when they were due
     ");

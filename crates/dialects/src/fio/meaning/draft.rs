@@ -57,7 +57,7 @@ impl Draft<'_> {
     pub(super) fn beyond(&mut self, setting: &Setting, why: &str) {
         let came = options::came(setting.name(), setting.value.as_deref().unwrap_or_default());
         let why = match came {
-            Some(version) => format!("{why}; came {}", version.came()),
+            Some(version) => format!("{why}; introduced {}", version.came()),
             None => why.to_owned(),
         };
         self.job.fio.push(option(setting, Some(why)));
@@ -214,7 +214,8 @@ impl Setting {
     /// A whole number that fits 32 bits.
     pub(super) fn small(&self) -> Result<u32, Error> {
         let number = self.number()?;
-        u32::try_from(number).map_err(|_| self.refuse_value("is out of range", "write less"))
+        u32::try_from(number)
+            .map_err(|_| self.refuse_value("is out of range", "write a smaller number"))
     }
 
     /// A whole number that is not negative.

@@ -6,7 +6,7 @@ use super::draft::Draft;
 use super::order::Directions;
 use crate::fio::section::Setting;
 
-const BUFFERED_AIO: &str = "io_uring here; buffered libaio in fio does one I/O at a time";
+const BUFFERED_AIO: &str = "iotax uses io_uring; in fio, buffered libaio does one I/O at a time";
 
 impl<'a> Draft<'a> {
     pub(super) fn read_engine(&mut self) -> Result<(), Error> {
@@ -34,10 +34,13 @@ impl<'a> Draft<'a> {
         let Some(setting) = self.is_offloaded() else { return Ok(()) };
         let depth = self.chosen.small("iodepth", 1)?;
         if depth > 1 && !self.job.engine.is_async() {
-            self.beyond(setting, "keeps I/Os of a synchronous engine in flight, a thread for each");
+            self.beyond(
+                setting,
+                "keeps several I/Os of a synchronous engine in flight, with a thread for each",
+            );
         } else {
             self.keep(setting);
-            self.note(setting, "each thread submits its own I/Os; in fio others do it for it");
+            self.note(setting, "each thread submits its own I/Os; in fio, other threads do");
         }
         Ok(())
     }
@@ -50,32 +53,32 @@ impl<'a> Draft<'a> {
             "sync" | "pvsync" | "pvsync2" => self.keep(setting),
             "vsync" => {
                 self.keep(setting);
-                self.note(setting, "psync here: neighbouring I/Os are not put together");
+                self.note(setting, "iotax uses psync and does not merge adjacent I/Os");
             }
             "io_uring" => self.job.engine = Engine::IoUring,
             "null" => self.job.engine = Engine::Null,
             "mmap" if direct => {
-                self.beyond(setting, "with direct=1, gives its pages back after each I/O");
+                self.beyond(setting, "with direct=1, releases its pages after each I/O");
                 self.job.direct = false;
             }
             "mmap" => self.job.engine = Engine::Mmap,
             "libaio" => {
                 self.job.engine = Engine::IoUring;
                 self.keep(setting);
-                let note = if direct { "io_uring here" } else { BUFFERED_AIO };
+                let note = if direct { "iotax uses io_uring" } else { BUFFERED_AIO };
                 self.note(setting, note);
             }
             "posixaio" => {
                 self.job.engine = Engine::IoUring;
                 self.keep(setting);
-                self.note(setting, "io_uring here");
+                self.note(setting, "iotax uses io_uring");
             }
             // fio on this system does not have it, so it is not handed on.
             "windowsaio" => {
                 self.job.engine = Engine::IoUring;
-                self.note(setting, "io_uring here");
+                self.note(setting, "iotax uses io_uring");
             }
-            _ => self.beyond(setting, "is an engine that only fio has"),
+            _ => self.beyond(setting, "is an engine that exists only in fio"),
         }
     }
 
@@ -113,7 +116,7 @@ impl Draft<'_> {
                 continue;
             }
             if rates.contains(&0) {
-                self.beyond(setting, "a rate for reads or writes alone");
+                self.beyond(setting, "a rate for only reads or only writes");
                 continue;
             }
             if self.job.trims == Some(Trims::First) {
@@ -142,11 +145,11 @@ impl Draft<'_> {
                 rates.iter().zip(bytes).map(|(rate, bytes)| *rate as f64 / bytes).sum()
             }
             ("rate", None) => {
-                return self.beyond(setting, "bytes per second with blocks of several sizes");
+                return self.beyond(setting, "a rate in bytes per second with several block sizes");
             }
             // fio keeps the rate times the smallest block, in bytes per second.
             (_, None) if !poisson => {
-                return self.beyond(setting, "a steady rate with blocks of several sizes");
+                return self.beyond(setting, "a steady rate with several block sizes");
             }
             _ => sum,
         };
@@ -155,7 +158,7 @@ impl Draft<'_> {
             #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0 to 100")]
             let percent = percent as u8;
             if percent != self.job.read_percent {
-                self.note(setting, "the two rates decide how many of the I/Os are reads");
+                self.note(setting, "the two rates determine the share of reads");
                 self.job.read_percent = percent;
             }
         }

@@ -104,14 +104,14 @@ fn make_names_unique(drafts: &mut [Draft<'_>]) {
         let name = names.take(&file_name(&written));
         if name != written {
             let place = draft.place().words();
-            draft.notes.push(format!("{place}: job `{written}` is called `{name}` here"));
+            draft.notes.push(format!("{place}: job `{written}` is renamed to `{name}`"));
         }
         draft.job.name = name;
     }
 }
 
-const OTHERS: &str = "iotax looks for its own checksums, which another job of this file writes";
-const UNKNOWN: &str = "checks what no other job of this file wrote";
+const OTHERS: &str = "iotax verifies its own checksums, which another job of this file writes";
+const UNKNOWN: &str = "verifies data that no other job of this file writes";
 
 /// Finds, for each job that only reads and verifies, the one that wrote what it reads.
 fn bind_checks(drafts: &mut [Draft<'_>]) {

@@ -90,7 +90,7 @@ impl Draft<'_> {
             let percents = percents.map(|value| percent(value.unwrap_or(100)));
             let mut in_part = patterns.iter().zip(percents).filter(|(_, percent)| *percent < 100);
             if in_part.any(|(pattern, percent)| percent > 0 && pattern.has_hot_places()) {
-                self.beyond(setting, "a skewed distribution, in part sequential");
+                self.beyond(setting, "a skewed distribution that is partly sequential");
             } else {
                 for (pattern, random_percent) in patterns.iter_mut().zip(percents) {
                     match random_percent {
@@ -119,8 +119,8 @@ impl Draft<'_> {
             match (count, identical) {
                 (0 | 1, _) => {}
                 (_, Some(sequencer)) => {
-                    self.beyond(sequencer, "the same place several times in a row");
-                    self.beyond(setting, "the same place several times in a row");
+                    self.beyond(sequencer, "accesses the same offset several times in a row");
+                    self.beyond(setting, "accesses the same offset several times in a row");
                 }
                 (count, None)
                     if self.job.write_pattern.is_none()
@@ -128,7 +128,9 @@ impl Draft<'_> {
                 {
                     self.job.pattern = Pattern::Runs(RunLength::Fixed(count));
                 }
-                _ => self.beyond(setting, "runs from places that are not uniformly random"),
+                _ => {
+                    self.beyond(setting, "runs that start at offsets that are not uniformly random")
+                }
             }
             return Ok(());
         }
@@ -169,9 +171,9 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
         "pareto" => Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)),
         "normal" | "gauss" => match number {
             Some(deviation) if deviation > 0.0 => Skew::Normal(deviation),
-            _ => return Err("a normal distribution of no width"),
+            _ => return Err("a normal distribution without width"),
         },
-        _ => return Err("a distribution that iotax does not have"),
+        _ => return Err("a distribution that iotax does not support"),
     };
     Ok(match centre {
         None => Pattern::Skewed(skew),
@@ -182,10 +184,10 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
 // Sizes of I/Os: `bs`, `bsrange`, `bssplit`, `blockalign`.
 
 const DEFAULT_BYTES: u64 = 4096;
-const TOO_LARGE: &str = "blocks of 4G and more";
+const TOO_LARGE: &str = "blocks of 4G or more";
 /// fio cuts I/Os short where their end was done before.
-const UNMAPPED: &str = "places are drawn anew each time, since blocks differ in size";
-const TOGETHER: &str = "reads and writes advance together; in fio each on its own";
+const UNMAPPED: &str = "each offset is drawn independently, because the block sizes differ";
+const TOGETHER: &str = "reads and writes advance together; in fio, each advances separately";
 
 /// Sizes of fio's own width, before they are known to fit.
 type Wide = [(u64, u64); 3];
@@ -237,7 +239,7 @@ impl Draft<'_> {
             && is_apart
             && let Some(setting) = self.chosen.get("rw")
         {
-            self.beyond(setting, "trims and writes that do not go to the same places");
+            self.beyond(setting, "trims and writes at different offsets");
             (self.job.write_block_sizes, self.job.write_pattern) = (None, None);
         }
     }
@@ -259,7 +261,7 @@ impl Draft<'_> {
             _ => {
                 self.job.pattern = Pattern::Sequential;
                 if let Some(setting) = self.chosen.get("rw") {
-                    self.beyond(setting, "skips in a way of its own");
+                    self.beyond(setting, "skips in a way that iotax does not support");
                 }
             }
         }
@@ -324,7 +326,7 @@ impl Draft<'_> {
                     }
                 }
             }
-            _ => self.beyond(setting, "reads and writes aligned differently"),
+            _ => self.beyond(setting, "different alignments for reads and writes"),
         }
         Ok(())
     }

@@ -69,7 +69,9 @@ fn stonewalled(drafts: &[Draft<'_>], at: usize) -> Result<bool, Error> {
     }
     if together.any(|section| section.command != command) {
         let advice = "join the commands with `;` instead of `&`, or leave it out";
-        return Err(setting.refuse("phases of commands that run side by side", advice));
+        return Err(
+            setting.refuse("is not supported in commands that run at the same time", advice)
+        );
     }
     Ok(true)
 }
@@ -96,7 +98,7 @@ fn waits(drafts: &[Draft<'_>], at: usize, phases: &[Phase]) -> Result<Wait, Erro
         Some(_) => return Ok(Wait::Part),
         None => {}
     }
-    Err(setting.refuse_value("there is no such job before this one", ""))
+    Err(setting.refuse_value("no earlier job has this name", ""))
 }
 
 fn too_late(drafts: &mut [Draft<'_>], at: usize, why: &str) {
@@ -112,7 +114,8 @@ fn late_starts(drafts: &mut [Draft<'_>], phases: &[Phase]) {
         if let Some(setting) = draft.chosen.get("startdelay")
             && draft.timing.delay_ns > draft.chosen.section.start_offset_ns
         {
-            draft.note(setting, "from the start of its phase; fio counts from its own start");
+            draft
+                .note(setting, "counts from the start of the phase; in fio, from the start of fio");
         }
     }
 }
@@ -128,12 +131,12 @@ pub(super) fn check_exits(drafts: &mut [Draft<'_>], is_last: bool) {
             "group" if members == 1 => draft.job.ends_all = false,
             "group" if members < groups.len() => {
                 if let Some(setting) = draft.chosen.get("exitall") {
-                    draft.beyond(setting, "ends the jobs of its own group only");
+                    draft.beyond(setting, "ends only the jobs of its own group");
                 }
             }
             "all" if !is_last => {
                 if let Some(setting) = what {
-                    draft.beyond(setting, "keeps later phases from running");
+                    draft.beyond(setting, "prevents later phases from running");
                 }
             }
             _ => {}
@@ -235,11 +238,14 @@ pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
             let Some(setting) = draft.chosen.get("runtime") else { continue };
             let (from_ns, to_ns) = window.measured(&draft.timing);
             if window.is_before(&draft.timing) {
-                draft.note(setting, "it is over before the other jobs' ramp is: not measured");
+                draft.note(
+                    setting,
+                    "not measured, because the job ends before the ramp of the other jobs",
+                );
             } else if (from_ns, Some(to_ns)) != (draft.timing.ramped_ns(), draft.timing.end_ns()) {
                 let from = format_duration(from_ns);
                 let time = format_duration(to_ns.saturating_sub(from_ns));
-                let text = format!("measured are {time} after {from}, together with other jobs");
+                let text = format!("measured for {time} after {from}, together with other jobs");
                 draft.note(setting, &text);
             }
         } else if none_timed && matches!(draft.job.bound, Bound::Bytes(_)) {
@@ -247,7 +253,7 @@ pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
             let time = format_duration(window.time_ns);
             let note = format!(
                 "{place}: job `{name}` has no runtime: a trial ends when all bytes are moved, \
-                 after {time} at most"
+                 or after {time}"
             );
             draft.notes.push(note);
         }

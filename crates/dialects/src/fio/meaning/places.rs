@@ -9,9 +9,9 @@ use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 use crate::fio_write::file_name;
 
-const REPLACED: &str = "TARGET takes its place";
-pub(super) const ZONES: &str = "a number of zones";
-const PERCENT: &str = "a share of a size that only the target knows";
+const REPLACED: &str = "replaced by TARGET";
+pub(super) const ZONES: &str = "a size in zones";
+const PERCENT: &str = "a percentage of the size of the target";
 
 impl<'a> Draft<'a> {
     pub(super) fn read_places(&mut self) -> Result<(), Error> {
@@ -29,7 +29,7 @@ impl<'a> Draft<'a> {
             && self.job.files_per_thread > 1
             && setting.word() != ("roundrobin", None)
         {
-            self.beyond(setting, "turns to its files in another order than one after the other");
+            self.beyond(setting, "accesses its files in an order other than round-robin");
         }
         self.read_offset()?;
         self.read_size()
@@ -67,7 +67,7 @@ impl<'a> Draft<'a> {
         self.job.files = Files::Shared(file_name(base));
         self.job.files_per_thread = u32::try_from(names.len()).unwrap_or(u32::MAX).max(1);
         if names.len() > 1 {
-            self.note(setting, &format!("{} files of a name of iotax's own", names.len()));
+            self.note(setting, &format!("{} files, named by iotax", names.len()));
         } else if first.contains('/') {
             self.note(setting, REPLACED);
         }
@@ -83,7 +83,7 @@ impl<'a> Draft<'a> {
             let base = format.replace("$jobname", &self.job.name).replace("$filenum", "");
             let base = base.rsplit('/').next().unwrap_or_default().trim_matches('.').to_owned();
             self.job.files = Files::Shared(file_name(&base));
-            self.note(setting, "its threads share their files");
+            self.note(setting, "the threads share the files");
         }
     }
 
@@ -106,7 +106,7 @@ impl<'a> Draft<'a> {
             (_, Some((setting, each))) => self.use_files(setting, each)?,
             (Some((setting, bytes)), None) => {
                 if bytes < largest {
-                    let problem = "it is below the block size, as fio says too";
+                    let problem = "is smaller than the block size, which fio also refuses";
                     return Err(setting.refuse_value(problem, "write a larger size"));
                 }
                 self.job.size_bytes = bytes;
@@ -120,12 +120,15 @@ impl<'a> Draft<'a> {
                 if let Some(setting) = self.chosen.get("size")
                     && setting.amount()? == Amount::Percent(100)
                 {
-                    let note = format!("all of the target in fio; {size} here: --set size=SIZE");
+                    let note = format!(
+                        "the whole target in fio, {size} in iotax; change it with --set size=SIZE"
+                    );
                     self.note(setting, &note);
                     return Ok(());
                 }
                 let (place, name) = (self.place().words(), &self.job.name);
-                let note = format!("{place}: job `{name}` has no size: {size} of the target");
+                let note =
+                    format!("{place}: job `{name}` has no size; iotax uses {size} of the target");
                 self.notes.push(note);
             }
         }
@@ -140,7 +143,7 @@ impl<'a> Draft<'a> {
             let (offset, each) = (format_bytes(offset), format_bytes(each));
             let problem = format!("a file of {each} ends before the offset of {offset}");
             return Err(
-                filesize.refuse_value(&problem, "write a larger filesize, as fio asks, too")
+                filesize.refuse_value(&problem, "write a larger filesize, which fio also requires")
             );
         };
         let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
@@ -152,7 +155,7 @@ impl<'a> Draft<'a> {
             _ => behind,
         };
         if share < u64::from(self.job.max_block_bytes()) {
-            let problem = "what is left of it is below the block size, as fio says too";
+            let problem = "leaves less than one block, which fio also refuses";
             return Err(filesize.refuse_value(problem, "write a larger filesize"));
         }
         self.job.size_bytes = share.saturating_mul(self.job.files_per_thread.into());
@@ -253,13 +256,13 @@ impl Draft<'_> {
         if let Some(setting) = self.chosen.get("time_based") {
             time_based = setting.boolean()?;
             if time_based && self.timing.runtime_ns.is_none() {
-                self.note(setting, "without a runtime it means nothing, as in fio");
+                self.note(setting, "has no effect without a runtime, as in fio");
                 time_based = false;
             }
         }
         if time_based {
             if let Some(setting) = self.chosen.get("number_ios") {
-                self.note(setting, "beside time_based it means nothing, as in fio");
+                self.note(setting, "has no effect with time_based, as in fio");
             }
             return Ok(());
         }
@@ -271,7 +274,7 @@ impl Draft<'_> {
                 BlockSizes::Fixed(block) if self.job.write_block_sizes.is_none() => {
                     bytes = bytes.min(count.saturating_mul((*block).into()));
                 }
-                _ => self.beyond(setting, "a number of I/Os with blocks of several sizes"),
+                _ => self.beyond(setting, "a number of I/Os with several block sizes"),
             }
         }
         // fio moves at least one block.

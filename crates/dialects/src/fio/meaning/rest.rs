@@ -10,12 +10,11 @@ use super::places::ZONES;
 use crate::fio::section::Setting;
 
 /// Its own checksum, header and order.
-const VERIFY: &str = "iotax checks with a checksum of its own, after the measured window";
-const CHECKS: &str =
-    "iotax checks with a checksum of its own, and all of it after the measured window";
-const LATER: &str = "iotax writes checksums of its own, for a later job of this file";
-const INTERVAL: &str = "iotax has a header in each 4k, or in each smaller block";
-const SYNC: &str = "fdatasync here";
+const VERIFY: &str = "iotax verifies with its own checksum, after the measured window";
+const CHECKS: &str = "iotax verifies with its own checksum, and all data after the measured window";
+const LATER: &str = "iotax writes its own checksums, for a later job of this file";
+const INTERVAL: &str = "iotax writes a header in each 4k, or in each smaller block";
+const SYNC: &str = "iotax uses fdatasync";
 
 impl Draft<'_> {
     pub(super) fn read_switches(&mut self) -> Result<(), Error> {
@@ -47,7 +46,7 @@ impl Draft<'_> {
             "0" | "none" => self.job.advise = false,
             "random" if is_random => {}
             "sequential" if self.job.pattern == Pattern::Sequential => {}
-            _ => self.beyond(setting, "advice that is not that of its own pattern"),
+            _ => self.beyond(setting, "advice that does not match its pattern"),
         }
         Ok(())
     }
@@ -59,7 +58,7 @@ impl Draft<'_> {
         if let Some(setting) = self.chosen.get("sync") {
             self.job.write_through = !matches!(setting.word().0, "0" | "none");
             if setting.word().0 == "dsync" {
-                self.note(setting, "O_SYNC here");
+                self.note(setting, "iotax uses O_SYNC");
             }
         }
         for name in ["fdatasync", "fsync"] {
@@ -69,7 +68,7 @@ impl Draft<'_> {
                 continue;
             }
             if self.job.fsync_every.is_some() {
-                self.beyond(setting, "fsync and fdatasync at once");
+                self.beyond(setting, "fsync together with fdatasync");
                 continue;
             }
             self.job.fsync_every = Some(every);
@@ -122,7 +121,7 @@ impl Draft<'_> {
             && every > 0
             && ![0, every].contains(&batch.small()?)
         {
-            self.beyond(batch, "checks another number of blocks than were written");
+            self.beyond(batch, "verifies a different number of blocks than were written");
         }
         Ok(())
     }
@@ -137,7 +136,7 @@ impl Draft<'_> {
             && self.job.threads > 1
             && self.job.cpus.len() > 1
         {
-            self.beyond(policy, "a CPU of its own for each thread");
+            self.beyond(policy, "a separate CPU for each thread");
         }
         Ok(())
     }
@@ -168,7 +167,7 @@ impl Draft<'_> {
         match (mode.map(|setting| setting.word().0), size) {
             (Some("strided"), None) => {
                 let setting = mode.expect("it has a word");
-                let problem = "needs zonesize, as fio says, too";
+                let problem = "requires zonesize, as in fio";
                 return Err(setting.refuse(problem, "write zonesize=SIZE"));
             }
             (Some("none"), _) | (None, None) => return Ok(()),
@@ -265,7 +264,7 @@ impl Draft<'_> {
             }
         }
         if let (Some(setting), true) = (split, percents.iter().flatten().any(|p| *p > 0)) {
-            let problem = "excludes cmdprio_percentage, as fio says, too";
+            let problem = "cannot be combined with cmdprio_percentage, as in fio";
             return Err(setting.refuse(problem, "leave out one of them"));
         }
         self.job.priorities = shares;
@@ -287,8 +286,8 @@ impl Draft<'_> {
                 "bind" => Some(NumaMemory::Bind(listed()?)),
                 "interleave" => Some(NumaMemory::Interleave(listed()?)),
                 _ => {
-                    let advice = "fio has default, local, prefer, bind and interleave";
-                    return Err(setting.refuse_value("is not a policy of memory", advice));
+                    let advice = "write default, local, prefer, bind or interleave";
+                    return Err(setting.refuse_value("is not a memory policy", advice));
                 }
             };
         }
@@ -348,7 +347,7 @@ impl Draft<'_> {
     fn pattern(&mut self, setting: &Setting) -> Result<Option<Vec<u8>>, Error> {
         let bytes = setting.pattern()?;
         if bytes.is_none() {
-            self.beyond(setting, "data from a file, or that tells its offset");
+            self.beyond(setting, "data from a file, or data that contains its offset");
         }
         Ok(bytes)
     }

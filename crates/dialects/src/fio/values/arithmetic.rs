@@ -173,14 +173,17 @@ impl Reader<'_> {
 
     fn unexpected(&self) -> Unreadable {
         let problem = match self.text[self.at..].chars().next() {
-            Some(c) => format!("`{c}` does not belong in `{}`", self.text),
-            None => format!("`{}` is not complete", self.text),
+            Some(c) => format!("`{c}` is not valid in `{}`", self.text),
+            None => format!("`{}` is incomplete", self.text),
         };
-        Unreadable::new(problem, "write numbers with k, m, g, operators + - * / % ^, parentheses")
+        Unreadable::new(
+            problem,
+            "use numbers with k, m, g, the operators + - * / % ^, and parentheses",
+        )
     }
 
     fn overflow(&self) -> Unreadable {
-        Unreadable::new(format!("`{}` has a number too large for fio", self.text), "")
+        Unreadable::new(format!("`{}` has a number that is too large for fio", self.text), "")
     }
 }
 

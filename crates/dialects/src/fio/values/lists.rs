@@ -42,7 +42,7 @@ fn separated<T: Copy>(
         let Some(slot) = found.get_mut(at) else {
             return unreadable(
                 format!("`{text}` has more than three parts"),
-                "write one for reads, one for writes, one for trims",
+                "write at most three: for reads, writes and trims",
             );
         };
         last = at;
@@ -91,10 +91,7 @@ pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Unreadable> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (cpu(first)?, cpu(last)?);
         if first > last {
-            return unreadable(
-                format!("`{part}` begins behind its end"),
-                "write the smaller CPU first",
-            );
+            return unreadable(format!("`{part}` is descending"), "write the smaller CPU first");
         }
         found[first as usize..=last as usize].fill(true);
     }
@@ -107,12 +104,12 @@ pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Unreadable> {
 
 fn cpu(text: &str) -> Result<u32, Unreadable> {
     let number = text.trim().parse::<u32>().map_err(|_| {
-        Unreadable::new(format!("`{text}` is not the number of a CPU"), "write CPUs such as 0-3,8")
+        Unreadable::new(format!("`{text}` is not a CPU number"), "write CPUs such as 0-3,8")
     })?;
     if number >= MOST_CPUS {
         return unreadable(
-            format!("CPU {number} is more than fio can name"),
-            format!("fio knows CPUs 0 to {}", MOST_CPUS - 1),
+            format!("CPU {number} is out of range"),
+            format!("the range in fio is 0 to {}", MOST_CPUS - 1),
         );
     }
     Ok(number)
@@ -142,7 +139,7 @@ fn for_each_direction<T: Clone>(
 fn entries_of<'a>(text: &'a str, most: usize, what: &str) -> Result<Vec<&'a str>, Unreadable> {
     let entries: Vec<_> = text.split(':').take_while(|entry| !entry.is_empty()).collect();
     if entries.len() > most {
-        let advice = format!("fio reads the first {most} only");
+        let advice = format!("fio reads only the first {most}");
         return unreadable(format!("has more than {most} {what}"), advice);
     }
     Ok(entries)
@@ -183,7 +180,7 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
     if given > 100 {
         return unreadable(
             format!("the shares of `{text}` add up to {given}%"),
-            "let them add up to 100",
+            "make them add up to 100",
         );
     }
     let open = entries.iter().filter(|(_, percent)| percent.is_none()).count();
@@ -215,7 +212,7 @@ pub(super) fn priorities(text: &str, kb_base: u16) -> Result<[Vec<Priority>; 2],
 fn priority(text: &str, kb_base: u16) -> Result<Priority, Unreadable> {
     let refuse = || {
         let advice = "write SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, as in 64k/25/1/0";
-        Unreadable::new(format!("`{text}` is not a size with its priority"), advice)
+        Unreadable::new(format!("`{text}` is not a size with a priority"), advice)
     };
     let parts: Vec<&str> = text.split('/').collect();
     let small = |text: &str, most: u64| {
@@ -261,7 +258,7 @@ fn zones_of(text: &str, parts: Parts, kb_base: u16) -> Result<Vec<Zone>, Unreada
     if accesses != 100 {
         return unreadable(
             format!("the accesses of `{text}` add up to {accesses}%"),
-            "let the numbers in front of the slashes add up to 100, as fio asks, too",
+            "make the numbers before the slashes add up to 100, as fio requires",
         );
     }
     share_out_zones(text, entries)
@@ -289,7 +286,7 @@ fn extent(text: &str, parts: Parts, kb_base: u16) -> Result<Option<Extent>, Unre
             match bytes {
                 Ok(bytes) if bytes > 0 => Ok(Some(Extent::Bytes(bytes))),
                 _ => unreadable(
-                    format!("`{text}` is not the size of a zone"),
+                    format!("`{text}` is not a zone size"),
                     "write zones as ACCESSES/SIZE, as in 50/10G:50/100G",
                 ),
             }
@@ -311,7 +308,7 @@ fn share_out_zones(
     if given > 100 {
         return unreadable(
             format!("the parts of `{text}` add up to {given}%"),
-            "let the numbers behind the slashes add up to 100 at most",
+            "make the numbers after the slashes add up to at most 100",
         );
     }
     let open = entries.iter().filter(|(_, extent)| extent.is_none()).count();
@@ -319,8 +316,8 @@ fn share_out_zones(
     let each = Extent::Percent(u8::try_from(each.unwrap_or(0)).unwrap_or(0));
     if open > 0 && each == Extent::Percent(0) {
         return unreadable(
-            format!("the parts of `{text}` leave nothing for those without a number"),
-            "write each zone's part of the file",
+            format!("the parts of `{text}` leave nothing for parts without a number"),
+            "write the part of the file for each zone",
         );
     }
     let zone = |(accesses_percent, extent): (u8, Option<Extent>)| Zone {
@@ -355,7 +352,7 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
     }
     if bytes.is_empty() || bytes.len() > MOST {
         let problem = format!("`{text}` is data of {} bytes", bytes.len());
-        return unreadable(problem, format!("fio takes 1 to {MOST}"));
+        return unreadable(problem, format!("fio supports 1 to {MOST}"));
     }
     Ok(Some(bytes))
 }
@@ -427,11 +424,11 @@ mod tests {
         insta::assert_snapshot!(percents("100/"), @"100/100%, 100/100%, 100/100%");
         insta::assert_snapshot!(percents("60/10:40/90,50/50:50/50"), @"60/10%:40/90%, 50/50%:50/50%, 50/50%:50/50%");
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
-        insta::assert_snapshot!(percents("50/5:30/15"), @"the accesses of `50/5:30/15` add up to 80%; let the numbers in front of the slashes add up to 100, as fio asks, too");
-        insta::assert_snapshot!(percents("50/60:50/60"), @"the parts of `50/60:50/60` add up to 120%; let the numbers behind the slashes add up to 100 at most");
-        insta::assert_snapshot!(percents("50/100:50/"), @"the parts of `50/100:50/` leave nothing for those without a number; write each zone's part of the file");
+        insta::assert_snapshot!(percents("50/5:30/15"), @"the accesses of `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents("50/60:50/60"), @"the parts of `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
+        insta::assert_snapshot!(percents("50/100:50/"), @"the parts of `50/100:50/` leave nothing for parts without a number; write the part of the file for each zone");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
-        insta::assert_snapshot!(percents(""), @"the accesses of `` add up to 0%; let the numbers in front of the slashes add up to 100, as fio asks, too");
+        insta::assert_snapshot!(percents(""), @"the accesses of `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");
     }
 }

@@ -45,7 +45,7 @@ impl Setting {
             ValueKind::Ignored => Ok(()),
             ValueKind::Removed => {
                 let advice = match self.name() {
-                    "percentage_sequential" => "write percentage_random: 100 minus this",
+                    "percentage_sequential" => "use percentage_random with 100 minus this value",
                     _ => "leave it out",
                 };
                 Err(self.refuse("fio 3.33 no longer has this option", advice))
@@ -208,15 +208,14 @@ fn floats(text: &str, most: usize, min: f64, max: f64) -> Result<(), Unreadable>
     if numbers.len() > most {
         return unreadable(
             format!("{} numbers are too many", numbers.len()),
-            format!("fio takes at most {most}"),
+            format!("fio supports at most {most}"),
         );
     }
     match numbers.iter().find(|number| !(min..=max).contains(*number)) {
         None => Ok(()),
-        Some(number) => unreadable(
-            format!("{number} is out of range"),
-            format!("numbers are from {min} to {max}"),
-        ),
+        Some(number) => {
+            unreadable(format!("{number} is out of range"), format!("the range is {min} to {max}"))
+        }
     }
 }
 
@@ -236,11 +235,11 @@ fn choice(setting: &Setting) -> Result<(&'static str, Option<&str>), Unreadable>
     match found {
         Some(found) => Ok(found),
         None if text.starts_with(char::is_whitespace) => unreadable(
-            format!("fio does not know `{text}`, because a blank stands in front of it"),
-            "write no blank behind the equals sign",
+            format!("fio does not recognize `{text}`, because it starts with a space"),
+            "remove the space after the equals sign",
         ),
         None => unreadable(
-            format!("`{text}` is none of its values"),
+            format!("`{text}` is not a valid value"),
             format!("write {}", words.join(", ")),
         ),
     }
@@ -358,7 +357,7 @@ fn split(text: &str) -> Result<(i64, &str), Unreadable> {
     let suffix = &digits[end..];
     if radix == 16 && !suffix.is_empty() {
         return unreadable(
-            format!("`{text}` is hexadecimal, and fio does not see the unit behind it"),
+            format!("`{text}` is hexadecimal, and fio ignores the unit after it"),
             "write the number in decimal",
         );
     }
@@ -405,8 +404,8 @@ fn check_blank(text: &str, suffix: &str) -> Result<(), Unreadable> {
     }
     let wanted = text.trim_start();
     unreadable(
-        format!("fio drops the unit of `{wanted}`, because a blank stands in front of it"),
-        "write no blank behind the equals sign",
+        format!("fio ignores the unit of `{wanted}`, because it starts with a space"),
+        "remove the space after the equals sign",
     )
 }
 
@@ -422,15 +421,15 @@ fn unknown_suffix(text: &str, suffix: &str) -> Unreadable {
     let text = text.trim();
     if suffix.starts_with('.') {
         return Unreadable::new(
-            format!("fio reads whole numbers here and would drop `{suffix}` of `{text}`"),
-            "write it in a smaller unit: 1536m for 1.5g",
+            format!("fio reads only whole numbers here and would ignore `{suffix}` in `{text}`"),
+            "use a smaller unit, such as 1536m for 1.5g",
         );
     }
     if suffix == "%" {
-        return Unreadable::new(format!("`{text}`: a percentage has no meaning here"), "");
+        return Unreadable::new(format!("`{text}` is a percentage, which has no meaning here"), "");
     }
     Unreadable::new(
-        format!("fio has no unit `{suffix}`, it would read `{text}` as a bare number"),
+        format!("fio has no unit `{suffix}` and would read `{text}` as a plain number"),
         "write k, m, g, t or p, or no unit",
     )
 }
@@ -439,8 +438,8 @@ fn unknown_time(text: &str, suffix: &str, bare: Unit) -> Unreadable {
     let text = text.trim();
     if suffix.starts_with('.') {
         return Unreadable::new(
-            format!("fio reads whole numbers here and would drop `{suffix}` of `{text}`"),
-            "write it in a smaller unit: 1500ms for 1.5s",
+            format!("fio reads only whole numbers here and would ignore `{suffix}` in `{text}`"),
+            "use a smaller unit, such as 1500ms for 1.5s",
         );
     }
     let bare = match bare {
@@ -448,7 +447,7 @@ fn unknown_time(text: &str, suffix: &str, bare: Unit) -> Unreadable {
         Unit::Microseconds => "microseconds",
     };
     Unreadable::new(
-        format!("fio has no unit of time `{suffix}`, it would read `{text}` as microseconds"),
-        format!("write us, ms, s, m, h or d; a bare number is {bare}"),
+        format!("fio has no time unit `{suffix}` and would read `{text}` as microseconds"),
+        format!("write us, ms, s, m, h or d; a plain number means {bare}"),
     )
 }

@@ -140,7 +140,7 @@ fn words_ranges_lists_and_switches() {
 #[test]
 fn a_wrong_value_is_underlined() {
     assert_snapshot!(setting("bs", "4x").check_value().unwrap_err(), @r"
-    job.fio:7:4: bs: fio has no unit `x`, it would read `4x` as a bare number
+    job.fio:7:4: bs: fio has no unit `x` and would read `4x` as a plain number
       7 | bs=4x
         |    ^^
     write k, m, g, t or p, or no unit
@@ -203,45 +203,45 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     assert_snapshot!(said.join("\n"), @r#"
     "": bs: has no value
     "k": bs: `k` is not a number
-    " 4k": bs: fio drops the unit of `4k`, because a blank stands in front of it | write no blank behind the equals sign
-    "1.5k": bs: fio reads whole numbers here and would drop `.5k` of `1.5k` | write it in a smaller unit: 1536m for 1.5g
-    "50%": bs: `50%`: a percentage has no meaning here
-    "0x10k": bs: `0x10k` is hexadecimal, and fio does not see the unit behind it | write the number in decimal
+    " 4k": bs: fio ignores the unit of `4k`, because it starts with a space | remove the space after the equals sign
+    "1.5k": bs: fio reads only whole numbers here and would ignore `.5k` in `1.5k` | use a smaller unit, such as 1536m for 1.5g
+    "50%": bs: `50%` is a percentage, which has no meaning here
+    "0x10k": bs: `0x10k` is hexadecimal, and fio ignores the unit after it | write the number in decimal
     "0": bs: `0` is too small | the smallest is 1
     "-4k": bs: `-4k` is too small | the smallest is 1
     "9999999p": bs: `9999999p` is too large
     "99999999999999999999": bs: `99999999999999999999` is too large
-    "1,2,3,4": bs: `1,2,3,4` has more than three parts | write one for reads, one for writes, one for trims
+    "1,2,3,4": bs: `1,2,3,4` has more than three parts | write at most three: for reads, writes and trims
     ",": bs: has no value
-    "(4*": bs: `(4*` is not complete | write numbers with k, m, g, operators + - * / % ^, parentheses
-    "(4)x": bs: `x` does not belong in `(4)x` | write numbers with k, m, g, operators + - * / % ^, parentheses
+    "(4*": bs: `(4*` is incomplete | use numbers with k, m, g, the operators + - * / % ^, and parentheses
+    "(4)x": bs: `x` is not valid in `(4)x` | use numbers with k, m, g, the operators + - * / % ^, and parentheses
     "(4/0)": bs: `(4/0)` divides by zero
-    "(2147483648)": bs: `(2147483648)` has a number too large for fio
-    "(2^99)": bs: `(2^99)` has a number too large for fio
+    "(2147483648)": bs: `(2147483648)` has a number that is too large for fio
+    "(2^99)": bs: `(2^99)` has a number that is too large for fio
     "5g": iodepth: `5g` is too large | the largest is 4294967295
     "101": rwmixread: `101` is too large | the largest is 100
     "150%": size: `150%` is more than the whole file | write at most 100%
     "xz": size: `xz` is not a number
     "-1": size: `-1` is negative | write a size such as 4k or 1g
-    "10sec": runtime: fio has no unit of time `sec`, it would read `10sec` as microseconds | write us, ms, s, m, h or d; a bare number is seconds
-    "1.5s": runtime: fio reads whole numbers here and would drop `.5s` of `1.5s` | write it in a smaller unit: 1500ms for 1.5s
+    "10sec": runtime: fio has no time unit `sec` and would read `10sec` as microseconds | write us, ms, s, m, h or d; a plain number means seconds
+    "1.5s": runtime: fio reads only whole numbers here and would ignore `.5s` in `1.5s` | use a smaller unit, such as 1500ms for 1.5s
     "-1": runtime: `-1` is negative | write a time such as 10s
-    "10 s": thinktime: fio has no unit of time ` s`, it would read `10 s` as microseconds | write us, ms, s, m, h or d; a bare number is microseconds
-    "read write": rw: `read write` is none of its values | write read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite
-    " read": rw: fio does not know ` read`, because a blank stands in front of it | write no blank behind the equals sign
+    "10 s": thinktime: fio has no time unit ` s` and would read `10 s` as microseconds | write us, ms, s, m, h or d; a plain number means microseconds
+    "read write": rw: `read write` is not a valid value | write read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite
+    " read": rw: fio does not recognize ` read`, because it starts with a space | remove the space after the equals sign
     "yes": direct: `yes` is neither on nor off | write 0 or 1
     "on": time_based: `on` is neither on nor off | write 0 or 1
     "4k": bsrange: `4k` is one size, not a range | write the smallest and the largest: 4k-64k
     "4k/x": bssplit: `x` is not a percentage | write sizes as 4k/60:64k/40
     "4k/60:8k/60": bssplit: the shares of `4k/60:8k/60` add up to 120% | make them add up to 100
     "99:x": percentile_list: `x` is not a number
-    "101": percentile_list: 101 is out of range | numbers are from 0 to 100
-    "3-1": cpus_allowed: `3-1` begins behind its end | write the smaller CPU first
-    "a": cpus_allowed: `a` is not the number of a CPU | write CPUs such as 0-3,8
-    "4096": cpus_allowed: CPU 4096 is more than fio can name | fio knows CPUs 0 to 1023
+    "101": percentile_list: 101 is out of range | the range is 0 to 100
+    "3-1": cpus_allowed: `3-1` is descending | write the smaller CPU first
+    "a": cpus_allowed: `a` is not a CPU number | write CPUs such as 0-3,8
+    "4096": cpus_allowed: CPU 4096 is out of range | the range in fio is 0 to 1023
     ",": cpus_allowed: names no CPU | write CPUs such as 0-3,8
     "": filename: has no value | write filename=VALUE
-    "5": percentage_sequential: fio 3.33 no longer has this option | write percentage_random: 100 minus this
+    "5": percentage_sequential: fio 3.33 no longer has this option | use percentage_random with 100 minus this value
     "#);
 }
 

@@ -120,7 +120,7 @@ impl Arguments<'_> {
             _ => {
                 let names: Vec<_> = found.iter().map(|(known, _)| *known).take(6).collect();
                 Err(self.refuse(
-                    format!("`{name}` may be the beginning of several options"),
+                    format!("`{name}` is the start of several options"),
                     format!("write one of them: {}", names.join(", ")),
                     word,
                 ))
@@ -160,7 +160,7 @@ impl Arguments<'_> {
                 self.wanted.insert(section);
             }
             (Fate::Section | Fate::Ignored, _) => {
-                let why = "iotax reports in its own way";
+                let why = "ignored; iotax writes its own reports";
                 self.ignored.push(Ignored { place: self.place(word), why });
             }
             (Fate::Refused(why), _) => {
@@ -199,7 +199,7 @@ impl Arguments<'_> {
         for (nth, (name, span)) in std::mem::take(&mut self.files).into_iter().enumerate() {
             let place = self.whole.part(span);
             let text = include.file(&name).map_err(|why| {
-                place.mark(Error::syntax(format!("`{name}` cannot be read: {why}"), ""))
+                place.mark(Error::syntax(format!("cannot read `{name}`: {why}"), ""))
             })?;
             if nth > 0 {
                 // What stands on the command line is for the first file only, as in fio.
@@ -292,7 +292,7 @@ const fn option(name: &'static str, letter: char, takes: Takes, fate: Fate) -> P
 
 const NO_LOAD: Fate = Fate::Refused("makes fio print something instead of running jobs");
 const REMOTE: Fate = Fate::Refused("lets fio run on another machine");
-const TRIGGER: Fate = Fate::Refused("runs a command in the middle of the load");
+const TRIGGER: Fate = Fate::Refused("runs a command during the load");
 
 /// All of fio 3.33 on Linux (`l_opts` in `init.c`).
 static ALL: &[ProgramOption] = &{
@@ -319,7 +319,7 @@ static ALL: &[ProgramOption] = &{
         option("section", 'x', Value, Section),
         option("inflate-log", 'X', Value, NO_LOAD),
         option("alloc-size", 'a', Value, Ignored),
-        option("profile", 'p', Value, Refused("is a load made by fio's own code")),
+        option("profile", 'p', Value, Refused("runs a workload that is built into fio")),
         option("warnings-fatal", 'w', Nothing, Ignored),
         option("max-jobs", 'j', Value, Ignored),
         option("terse-version", 'V', Value, Ignored),

@@ -68,8 +68,8 @@ impl File<'_> {
         }
         if !self.begun {
             return Err(place.mark(Error::syntax(
-                "this stands in front of the first section",
-                "begin with [global] or with a job, [job1]",
+                "this line is before the first section",
+                "start with [global] or with a job such as [job1]",
             )));
         }
         match text.strip_prefix("include") {
@@ -87,18 +87,18 @@ impl File<'_> {
             |problem: String, advice: &str| Err(place.mark(Error::syntax(problem, advice)));
         if depth > 0 {
             return refuse(
-                "an included file cannot begin a section".to_owned(),
-                "fio takes options only in included files",
+                "an included file cannot start a section".to_owned(),
+                "fio allows only options in included files",
             );
         }
         let Some(name) = text.strip_prefix('[').and_then(|name| name.strip_suffix(']')) else {
             return refuse(
-                "the name of a section ends in ], and nothing follows".to_owned(),
+                "a section name must end with ], and nothing may follow it".to_owned(),
                 "write [job1]",
             );
         };
         if name.is_empty() || name.len() > NAME {
-            return refuse(format!("the name of a section has 1 to {NAME} bytes"), "write [job1]");
+            return refuse(format!("a section name must have 1 to {NAME} bytes"), "write [job1]");
         }
         let name = name.to_owned();
         self.flush()?;
@@ -118,8 +118,8 @@ impl File<'_> {
     fn include(&mut self, place: &TextPlace, name: &str, depth: usize) -> Result<(), Error> {
         if depth + 1 > DEPTH {
             return Err(place.mark(Error::syntax(
-                format!("files include each other more than {DEPTH} deep"),
-                "does a file include itself?",
+                format!("files are included more than {DEPTH} levels deep"),
+                "check whether a file includes itself",
             )));
         }
         // fio looks beside the including file, too.
@@ -132,7 +132,7 @@ impl File<'_> {
             (first, _) => first,
         };
         let (name, text) = found.map_err(|why| {
-            place.mark(Error::syntax(format!("`{name}` cannot be included: {why}"), ""))
+            place.mark(Error::syntax(format!("cannot include `{name}`: {why}"), ""))
         })?;
         self.budget.text(&text)?;
         self.lines(&name.into(), &text, depth + 1)
@@ -232,7 +232,7 @@ fn unset(place: &TextPlace, variable: &str) -> Error {
     let name = variable.trim_matches(['$', '{', '}']);
     let error = Error::syntax(
         format!("`{variable}` is not set in the environment"),
-        format!("set it in front of the command, {name}=VALUE iotax ..., or write its value"),
+        format!("set it before the command, {name}=VALUE iotax ..., or write its value"),
     );
     marked(place, error, variable)
 }
@@ -250,7 +250,7 @@ fn keywords(
             continue;
         }
         let Some(machine) = machine else {
-            let problem = format!("`{word}` is a fact of the machine, and none is known here");
+            let problem = format!("`{word}` depends on the machine, which is not known here");
             return Err(marked(place, Error::syntax(problem, "write the number"), word));
         };
         let so_far = replaced.as_deref().unwrap_or(text);
@@ -274,8 +274,8 @@ fn computed(place: &TextPlace, text: String) -> Result<String, Error> {
     match values::computed(value) {
         Some(number) => Ok(format!("{name}={number}")),
         None => Err(place.mark(Error::syntax(
-            format!("fio gives `{value}` to the calculator bc, which cannot read it"),
-            "write whole numbers, + - * / and parentheses, and no units, beside a keyword",
+            format!("fio passes `{value}` to bc, which cannot read it"),
+            "with a keyword, write only whole numbers without units, + - * / and parentheses",
         ))),
     }
 }

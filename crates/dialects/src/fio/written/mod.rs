@@ -25,7 +25,7 @@ pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec
     if sections.is_empty() {
         return Err(Error::syntax(
             format!("{name} has no job"),
-            "begin a job with a line such as [job1]; [global] alone is none",
+            "add a job section such as [job1]; [global] alone does not define a job",
         ));
     }
     Ok(sections)
@@ -74,7 +74,7 @@ fn read_commands(source: &str, text: &str, include: Include<'_>) -> Result<Vec<S
         found.append(&mut sections);
     }
     let Some(first) = found.first_mut() else {
-        return Err(Error::syntax("this has no fio command", "begin with fio --name=..."));
+        return Err(Error::syntax("there is no fio command", "start with fio --name=..."));
     };
     first.ignored.extend(
         notes
@@ -87,7 +87,7 @@ fn read_commands(source: &str, text: &str, include: Include<'_>) -> Result<Vec<S
 fn no_job() -> Error {
     Error::syntax(
         "this command has no job",
-        "write --name=NAME in front of a job's options, or name a job file",
+        "write --name=NAME before the options of a job, or give a job file",
     )
 }
 
@@ -117,7 +117,7 @@ impl Budget {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
                 format!(
-                    "the text is longer than {}, with all included files",
+                    "the text is longer than {}, including all included files",
                     iotax_quantity::size(TEXT as u64)
                 ),
                 "split it",
@@ -129,7 +129,7 @@ impl Budget {
     /// Counts one more job with so many settings.
     fn section(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.sections = self.sections.checked_sub(1).ok_or_else(|| {
-            place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio takes no more"))
+            place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio supports no more"))
         })?;
         self.settings(place, settings)
     }
@@ -138,7 +138,7 @@ impl Budget {
     fn settings(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.settings = self.settings.checked_sub(settings).ok_or_else(|| {
             place.mark(Error::syntax(
-                format!("more than {SETTINGS} settings, those of [global] counted once per job"),
+                format!("more than {SETTINGS} settings; those in [global] count once per job"),
                 "split it",
             ))
         })?;
@@ -291,18 +291,21 @@ impl Collector {
     fn unknown(&self, name: &str, place: &TextPlace, span: &Range<usize>) -> Error {
         let engines: Vec<_> = options::engines_with(name).collect();
         let error = if let Some((had, advice)) = options::gone(name) {
-            Error::syntax(format!("`{name}` was an option of {had}"), advice)
+            Error::syntax(format!("`{name}` exists only in {had}"), advice)
         } else if engines.is_empty() {
-            let none = format!("no fio up to {} has an option `{name}`", options::NEWEST_KNOWN);
+            let none = format!("fio up to {} has no option `{name}`", options::NEWEST_KNOWN);
             let problem = match closest(name) {
                 Some(better) => format!("{none}; did you mean `{better}`?"),
                 None => none,
             };
-            Error::syntax(problem, "`fio --cmdhelp=all` lists those of the fio on this machine")
+            Error::syntax(
+                problem,
+                "`fio --cmdhelp=all` lists the options of the fio on this machine",
+            )
         } else {
             let (owners, engine) = (engines.join(", "), self.engine());
             Error::syntax(
-                format!("`{name}` is an option of the engine {owners}, and this one is {engine}"),
+                format!("`{name}` is an option of the engine {owners}, but this job uses {engine}"),
                 format!("set ioengine={} first, or leave it out", engines[0]),
             )
         };

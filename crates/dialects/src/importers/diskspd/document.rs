@@ -106,7 +106,7 @@ impl Visitor for Document {
                 self.target.second(element)?;
             }
             [other] if *other != "Results" => {
-                return Err(format!("its first element is <{other}>, and <Results> was expected"));
+                return Err(format!("the first element is <{other}> instead of <Results>"));
             }
             _ => {}
         }
@@ -276,7 +276,7 @@ fn number(name: &str, text: &str) -> Result<f64, String> {
     let value: Option<f64> = text.parse().ok();
     value
         .filter(|value| value.is_finite() && *value >= 0.0)
-        .ok_or_else(|| format!("{name} is {}, not a number from 0 on", quoted(text)))
+        .ok_or_else(|| format!("{name} is {}, not a number of 0 or more", quoted(text)))
 }
 
 /// The beginning of a text in backquotes.
@@ -354,8 +354,8 @@ pub(super) fn walk(text: &str, visitor: &mut impl Visitor) -> Result<(), Fault> 
     }
     let end = |what: String| Fault { line: line_at(text, text.len()), what };
     match path.last() {
-        Some(open) => Err(end(format!("it ends within <{open}>: the file was cut off"))),
-        None if elements == 0 => Err(end("there is no element in it".to_owned())),
+        Some(open) => Err(end(format!("it ends inside <{open}>: the file is incomplete"))),
+        None if elements == 0 => Err(end("it has no elements".to_owned())),
         None => Ok(()),
     }
 }
@@ -366,7 +366,7 @@ fn enter(
     visitor: &mut impl Visitor,
 ) -> Result<(), String> {
     if path.len() == MAX_DEPTH {
-        return Err(format!("more than {MAX_DEPTH} elements within each other"));
+        return Err(format!("elements are nested more than {MAX_DEPTH} levels deep"));
     }
     path.push(element.name().as_ref().to_owned());
     visitor.begins(&names(path), element)
@@ -445,10 +445,10 @@ mod tests {
     fn tricks_are_refused() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"&c;&c;\">]>\n<a>&b;</a>";
         insta::assert_snapshot!(seen(bomb).unwrap_err(), @"line 1: it has a document type, which DiskSpd never writes");
-        insta::assert_snapshot!(seen(&"<a>".repeat(40)).unwrap_err(), @"line 1: more than 32 elements within each other");
+        insta::assert_snapshot!(seen(&"<a>".repeat(40)).unwrap_err(), @"line 1: elements are nested more than 32 levels deep");
         insta::assert_snapshot!(seen(&format!("<a>{}</a>", "x".repeat(70_000))).unwrap_err(), @"line 1: more than 65536 bytes of text in one element");
-        insta::assert_snapshot!(seen("<a>\n<b>\n").unwrap_err(), @"line 3: it ends within <b>: the file was cut off");
+        insta::assert_snapshot!(seen("<a>\n<b>\n").unwrap_err(), @"line 3: it ends inside <b>: the file is incomplete");
         insta::assert_snapshot!(seen("<a></b>").unwrap_err(), @"line 1: ill-formed document: expected `</a>`, but `</b>` was found");
-        insta::assert_snapshot!(seen("no XML").unwrap_err(), @"line 1: there is no element in it");
+        insta::assert_snapshot!(seen("no XML").unwrap_err(), @"line 1: it has no elements");
     }
 }

@@ -62,7 +62,7 @@ fn each_target_of_each_time_span_is_a_job() {
     time span 1, target 2: 900 IOPS, 2 x 1, 0 quantiles; filename=E:\b.dat rw=write bs=65536 iodepth=1 numjobs=2 direct=1 sync=1 rate_iops=450 runtime=5 ramp_time=5
     time span 2: 4000 IOPS, 1 x 1, 106 quantiles; filename=E:\a.dat rw=randread bs=4096 iodepth=1 numjobs=1 direct=1 sync=1 runtime=5 ramp_time=5
     ");
-    assert_snapshot!(result.warnings.join("\n"), @"its percentiles are those of all targets together, so no target has any");
+    assert_snapshot!(result.warnings.join("\n"), @"percentiles are for all targets together, so single targets have none");
 }
 
 #[test]
@@ -75,13 +75,13 @@ fn without_latencies_there_is_no_summary() {
 #[test]
 fn what_is_no_result_says_what_was_expected() {
     let error = |text: &str| read_diskspd(text).unwrap_err().to_string();
-    assert_snapshot!(error(INTERRUPTED), @"it holds no measurement of DiskSpd: The test was interrupted before the measurements began. No results are displayed.");
-    assert_snapshot!(error("<html>\n</html>"), @"line 1: its first element is <html>, and <Results> was expected; DiskSpd's results in XML are what diskspd -Rxml prints");
-    assert_snapshot!(error("<Results>\n"), @"line 2: it ends within <Results>: the file was cut off; DiskSpd's results in XML are what diskspd -Rxml prints");
-    assert_snapshot!(error("<Results></Results>"), @"it holds no measurement of DiskSpd: no time span has a target");
-    assert_snapshot!(error(&BEFORE.replace("<ReadCount>", "<ReadCount>-")), @"line 673: ReadCount is `-65280`, not a count; DiskSpd's results in XML are what diskspd -Rxml prints");
-    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, not a number from 0 on; DiskSpd's results in XML are what diskspd -Rxml prints");
-    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it holds no measurement of DiskSpd: a time span has no TestTimeSeconds, or 0");
+    assert_snapshot!(error(INTERRUPTED), @"it has no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.");
+    assert_snapshot!(error("<html>\n</html>"), @"line 1: the first element is <html> instead of <Results>; DiskSpd's XML results are the output of diskspd -Rxml");
+    assert_snapshot!(error("<Results>\n"), @"line 2: it ends inside <Results>: the file is incomplete; DiskSpd's XML results are the output of diskspd -Rxml");
+    assert_snapshot!(error("<Results></Results>"), @"it has no DiskSpd measurement: no time span has a target");
+    assert_snapshot!(error(&BEFORE.replace("<ReadCount>", "<ReadCount>-")), @"line 673: ReadCount is `-65280`, not a count; DiskSpd's XML results are the output of diskspd -Rxml");
+    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, not a number of 0 or more; DiskSpd's XML results are the output of diskspd -Rxml");
+    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it has no DiskSpd measurement: a time span has no TestTimeSeconds, or it is 0");
 }
 
 #[test]
@@ -135,5 +135,5 @@ fn percentiles_of_reads_and_writes_together_are_kept() {
 #[test]
 fn output_for_people_is_told_from_a_result() {
     let text = "\r\nCommand Line: diskspd.exe -b4K -d10 x.dat\r\n\r\nInput parameters:\r\n\r\n\ttimespan:   1\r\n";
-    assert_snapshot!(read_diskspd(text).unwrap_err(), @"this is DiskSpd's text output, which rounds and leaves out; run it again with -Rxml, and keep what it prints");
+    assert_snapshot!(read_diskspd(text).unwrap_err(), @"this is DiskSpd's text output, which is rounded and incomplete; run DiskSpd again with -Rxml and save its output");
 }

@@ -113,8 +113,7 @@ fn directions(
         return Ok((read, write));
     }
     notes.push(format!(
-        "job {name}: fio put reads and writes together (unified_rw_reporting); all are shown as \
-         reads"
+        "job {name}: fio combined reads and writes (unified_rw_reporting); all are shown as reads"
     ));
     Ok((mixed, write))
 }
@@ -155,8 +154,8 @@ fn direction(
     record.summary = Some(summary(&chosen, job, part)?);
     if chosen.is_total {
         notes.push(format!(
-            "job {job}: latencies of {part}s are fio's lat (with submission), not clat, of which \
-             it says less"
+            "job {job}: latencies of {part}s are fio's lat (including submission), because the \
+             result has less clat data"
         ));
     }
     Ok(record)

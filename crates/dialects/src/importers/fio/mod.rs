@@ -176,8 +176,8 @@ fn warning(jobs: &[RawJob], global: &Global) -> Option<String> {
         })
     })?;
     Some(format!(
-        "{found}: this is an interim snapshot of --status-interval, or fio ended early; of a run that \
-         is over, the last result counts"
+        "{found}: this is an interim snapshot (--status-interval), or fio ended early; use the \
+         last result of a finished run"
     ))
 }
 
@@ -401,7 +401,7 @@ fn warn_of_lost_percentiles(imported: &mut Imported) {
         };
         if job.threads > 1 && job.directions().any(is_lost) {
             imported.warnings.push(format!(
-                "job {}: no percentiles: those of its {} threads cannot be put together; use \
+                "job {}: no percentiles, because those of its {} threads cannot be merged; use \
                  --output-format=json+ or group_reporting",
                 job.name, job.threads
             ));

@@ -80,7 +80,8 @@ impl Around {
             return Err(Error::CutOff { line });
         }
         self.lines.push(format!(
-            "the JSON that begins in line {line} is cut off; the one before it, an interim snapshot, is used"
+            "the JSON that starts in line {line} is incomplete; iotax uses the interim snapshot \
+             before it"
         ));
         Ok(())
     }
@@ -149,7 +150,7 @@ impl RawRun {
 
 /// What iotax adds to the shape: which jobs are of which phase.
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what iotax adds")]
+#[serde(default, expecting = "the data that iotax adds")]
 pub(super) struct RawRun {
     pub id: Option<String>,
     pub workload: String,
@@ -303,7 +304,7 @@ mod tests {
             "note: a",
             "b",
             "d",
-            "the JSON that begins in line 8 is cut off; the one before it, an interim snapshot, is used",
+            "the JSON that starts in line 8 is incomplete; iotax uses the interim snapshot before it",
         ]
         "#);
     }

@@ -20,14 +20,14 @@ fn read_of(members: &str) -> DirectionRecord {
 
 #[test]
 fn what_is_no_result_is_refused_and_why() {
-    insta::assert_snapshot!(wrong(""), @"it holds no JSON of fio (it is empty); run fio with --output-format=json+ and keep what it prints");
-    insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it holds no JSON of fio (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and keep what it prints"#);
-    insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that begins here is cut off: what wrote it was ended before it was done");
+    insta::assert_snapshot!(wrong(""), @"it has no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
+    insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it has no fio JSON (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and save its output"#);
+    insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that starts here is incomplete; the program that wrote it ended too early");
     insta::assert_snapshot!(wrong("note\n{\"a\" : \n1,}"), @"line 3, column 3: trailing comma");
-    insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version": it is not a result of fio"#);
-    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\"}"), @r#"line 1: this JSON has no "jobs": it is not a result of fio"#);
+    insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version", so it is not a fio result"#);
+    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\"}"), @r#"line 1: this JSON has no "jobs", so it is not a fio result"#);
     insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\", \"jobs\" : []}"), @"the result has no jobs: fio ended before any of them ran");
-    insta::assert_snapshot!(Error::TooLong { bytes: 70 << 20, limit: LONGEST_BYTES }, @"the result is 73400320 bytes long; no more than 67108864 are read");
+    insta::assert_snapshot!(Error::TooLong { bytes: 70 << 20, limit: LONGEST_BYTES }, @"the result is 73400320 bytes long; the limit is 67108864 bytes");
 }
 
 #[test]
@@ -186,7 +186,7 @@ fn an_interim_snapshot_is_warned_of() {
         read_fio(&with(&members)).unwrap().warnings.join("\n")
     };
     let ran = "\"total_ios\" : 10, \"io_bytes\" : 40960, \"runtime\" : 1900";
-    insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.90 s of 60 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    insta::assert_snapshot!(warned("\"runtime\" : \"60\", \"size\" : \"1g\"", ran), @"job a ran for 1.90 s of 60 s (runtime): this is an interim snapshot (--status-interval), or fio ended early; use the last result of a finished run");
     for complete in [
         "\"runtime\" : \"2\", \"size\" : \"1g\"",
         "\"runtime\" : \"1900ms\", \"size\" : \"1g\"",
@@ -202,10 +202,10 @@ fn an_interim_snapshot_is_warned_of() {
     let of = |text: &str| read_fio(text).unwrap().warnings.join("\n");
     assert_eq!(of(whole), "");
     let at = |n: usize| whole.match_indices("\n}\n").nth(n).unwrap().0 + 3;
-    insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 859 ms of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts");
+    insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 859 ms of 3 s (runtime): this is an interim snapshot (--status-interval), or fio ended early; use the last result of a finished run");
     insta::assert_snapshot!(of(&whole[..at(1) + 40]), @"
-    the JSON that begins in line 547 is cut off; the one before it, an interim snapshot, is used
-    job paced ran for 1.86 s of 3 s (runtime): this is an interim snapshot of --status-interval, or fio ended early; of a run that is over, the last result counts
+    the JSON that starts in line 547 is incomplete; iotax uses the interim snapshot before it
+    job paced ran for 1.86 s of 3 s (runtime): this is an interim snapshot (--status-interval), or fio ended early; use the last result of a finished run
     ");
 }
 

@@ -37,19 +37,19 @@ pub(super) fn is_start(text: &str) -> bool {
 pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
     let (root, has_more) = events::read_root(text)?;
     if has_more {
-        return Err(none("it holds several results; keep each in a file of its own"));
+        return Err(none("it has several results; save each in a separate file"));
     }
     if let Some(why) = root.error {
         return Err(none(format!(
-            "it failed with {why:?}, so nothing whole was measured: run it again"
+            "the run failed with {why:?}, so the measurement is incomplete; run it again"
         )));
     }
     let asked = &root.start.asked;
     let is_udp = match asked.protocol.as_str() {
         "TCP" => false,
         "UDP" => true,
-        "" => return Err(none("it ended before the test began")),
-        other => return Err(none(format!("{other} is not read, only TCP and UDP are"))),
+        "" => return Err(none("the run ended before the test started")),
+        other => return Err(none(format!("{other} is not supported, only TCP and UDP"))),
     };
     let version: String =
         root.start.version.trim_start_matches("iperf ").chars().take(40).collect();
@@ -92,7 +92,7 @@ fn directed(
     let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
     // Of UDP, older versions may have the sum alone.
     let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
-    let came = came.ok_or_else(|| none("it has no end.sum_received: it ended too early"))?;
+    let came = came.ok_or_else(|| none("it has no end.sum_received: the run ended too early"))?;
     let active_s = seconds(came.seconds, &name)?;
     let (bytes, udp) = if is_udp {
         let received = received.as_ref();
@@ -180,7 +180,7 @@ fn datagrams(
         return Ok(udp);
     };
     result.warnings.push(format!(
-        "{job}: iperf3 {claim}, which cannot be; counted by what came, {} did",
+        "{job}: iperf3 {claim}, which is impossible; iotax counts {} as received",
         udp.received
     ));
     Ok(udp)
@@ -291,7 +291,7 @@ struct Root {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what iperf3 began with")]
+#[serde(default, expecting = "the start of the test")]
 struct Start {
     pub version: String,
     pub timestamp: Began,
@@ -309,7 +309,7 @@ struct Began {
 }
 
 #[derive(Deserialize, Default)]
-#[serde(default, expecting = "what was asked for")]
+#[serde(default, expecting = "the requested test")]
 struct Asked {
     pub protocol: String,
     pub num_streams: Number,

@@ -113,7 +113,7 @@ fn datagrams_are_counted_by_what_came() {
     assert_eq!(read_iperf3(UDP).unwrap().jobs[0].offered_ios, Some(382));
     let more_than_all = UDP.replace("\"lost_packets\":\t5", "\"lost_packets\":\t400");
     assert_eq!(udp(&more_than_all), expected);
-    assert_snapshot!(read_iperf3(&more_than_all).unwrap().warnings.join("\n"), @"udp: iperf3 counts 400 of 380 datagrams as lost, which cannot be; counted by what came, 375 did");
+    assert_snapshot!(read_iperf3(&more_than_all).unwrap().warnings.join("\n"), @"udp: iperf3 counts 400 of 380 datagrams as lost, which is impossible; iotax counts 375 as received");
     // As before 3.7, which has no sum of what was received.
     let old = |text: &str| text.replace("\"sum_received\"", "\"other\"");
     assert_eq!(udp(&old(UDP)).received, 375);
@@ -182,9 +182,9 @@ fn a_line_for_each_event_is_the_same_result() {
     let text = streamed(TCP);
     let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
     let without_end = &text[..text.rfind("{\"data\"").unwrap()];
-    assert_snapshot!(error(without_end), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
-    assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it holds no measurement of iperf3: it failed with "the server has terminated", so nothing whole was measured: run it again"#);
-    assert_snapshot!(error(&text[..text.len() - 20]), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
+    assert_snapshot!(error(without_end), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
+    assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it has no iperf3 measurement: the run failed with "the server has terminated", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(&text[..text.len() - 20]), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
 }
 
 #[test]
@@ -193,26 +193,26 @@ fn a_loss_above_all_that_was_sent_is_warned_of() {
     assert_eq!(warned(UDP), "");
     let percent = UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t131.3");
     assert_ne!(percent, UDP);
-    assert_snapshot!(warned(&percent), @"udp: iperf3 counts 131 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
-    assert_snapshot!(warned(&UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t-1.3")), @"udp: iperf3 counts −1.3 % of the datagrams as lost, which cannot be; counted by what came, 375 did");
+    assert_snapshot!(warned(&percent), @"udp: iperf3 counts 131 % of the datagrams as lost, which is impossible; iotax counts 375 as received");
+    assert_snapshot!(warned(&UDP.replace("\"lost_percent\":\t1.3", "\"lost_percent\":\t-1.3")), @"udp: iperf3 counts −1.3 % of the datagrams as lost, which is impossible; iotax counts 375 as received");
 }
 
 #[test]
 fn what_is_no_measurement_says_why() {
     let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
-    assert_snapshot!(error(fixture!("refused")), @r#"it holds no measurement of iperf3: it failed with "unable to connect to server: Connection refused", so nothing whole was measured: run it again"#);
-    assert_snapshot!(error(fixture!("interrupted")), @r#"it holds no measurement of iperf3: it failed with "interrupt - the client has terminated", so nothing whole was measured: run it again"#);
-    assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
-    assert_snapshot!(error(""), @"line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
-    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it holds no measurement of iperf3: it ended before the test began");
-    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it holds no measurement of iperf3: it ended before the test began");
-    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it holds no measurement of iperf3: SCTP is not read, only TCP and UDP are");
-    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it holds no measurement of iperf3: it has no end.sum_received: it ended too early");
+    assert_snapshot!(error(fixture!("refused")), @r#"it has no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(fixture!("interrupted")), @r#"it has no iperf3 measurement: the run failed with "interrupt - the client has terminated", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
+    assert_snapshot!(error(""), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
+    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it has no iperf3 measurement: the run ended before the test started");
+    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it has no iperf3 measurement: the run ended before the test started");
+    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it has no iperf3 measurement: SCTP is not supported, only TCP and UDP");
+    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
     assert_snapshot!(error(&TCP.replace("\"seconds\":\t2.005351", "\"seconds\":\t0")), @"job tcp: seconds is 0, but should be more than 0 and less than ten years");
     assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t-1")), @"job tcp: bytes is -1, but should be a count from 0 to 9 * 10^15");
-    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it holds no measurement of iperf3: nothing was received");
+    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it has no iperf3 measurement: nothing was received");
     assert_snapshot!(error(&TCP.replace("\"TCP\"", "7")), @"line 27, column 16: invalid type: integer `7`, expected a string");
-    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it holds no measurement of iperf3: it holds several results; keep each in a file of its own");
+    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it has no iperf3 measurement: it has several results; save each in a separate file");
 }
 
 proptest! {

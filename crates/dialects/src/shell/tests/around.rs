@@ -108,18 +108,18 @@ fn what_stands_in_front_of_fio_is_left_out() {
     > sudo -u root numactl -N 0 fio --name=a
     [0+0] --name=a
       sudo -u root: start iotax itself as root if the target needs it
-      numactl -N 0: iotax binds nothing to these CPUs or nodes; start iotax itself under it to have that
+      numactl -N 0: ignored; to use these CPUs or nodes, start iotax with it
     > env A=b timeout 60 fio --name=a
     [0+0] --name=a
-      env: nothing of it concerns the I/O
+      env: ignored; it does not affect the I/O
       A=b: not set for iotax
-      timeout 60: iotax ends a run by its time; --time sets it
+      timeout 60: ignored; set the time of the run with --time
     > taskset -c 0-3 nice -n 5 time strace -c fio --name=a
     [0+0] --name=a
-      taskset -c 0-3: iotax binds nothing to these CPUs or nodes; start iotax itself under it to have that
-      nice -n 5: iotax runs at its own priority; start iotax itself under it to have this one
-      time: nothing of it concerns the I/O
-      strace -c: nothing is traced, which would have cost time
+      taskset -c 0-3: ignored; to use these CPUs or nodes, start iotax with it
+      nice -n 5: ignored; to use this priority, start iotax with it
+      time: ignored; it does not affect the I/O
+      strace -c: ignored; tracing would slow down the I/O
     ");
 }
 
@@ -163,12 +163,12 @@ fn what_follows_is_left_out() {
     assert_snapshot!(all(&told, Tool::Fio), @"
     > fio --name=a --output-format=json | jq .jobs > out.json
     [0+0] --name=a --output-format=json
-      | jq .jobs > out.json: iotax reports in its own way
+      | jq .jobs > out.json: ignored; iotax writes its own reports
     > fio --name=a 2>&1 | tee out && rm -f /mnt/x || echo $?
     [0+0] --name=a
-      2>&1: iotax reports in its own way
-      | tee out: iotax reports in its own way
-      rm -f /mnt/x: not run; iotax makes its test files itself, and removes them
+      2>&1: ignored; iotax writes its own reports
+      | tee out: ignored; iotax writes its own reports
+      rm -f /mnt/x: not run; iotax creates and removes its own test files
       echo $?: runs only after a failure
     ");
 }
@@ -213,7 +213,7 @@ fn what_is_published_in_front_of_it_is_left_out() {
       sudo: start iotax itself as root if the target needs it
     > sync; echo 3 > /proc/sys/vm/drop_caches; fio --name=a
     [0+0] --name=a
-      sync: not run; let the machine write its dirty pages before you start iotax
-      echo 3: not run; iotax leaves the page cache alone, apart from the pages of its test files
+      sync: not run; write back dirty pages before you start iotax
+      echo 3: not run; iotax changes the page cache only for its test files
     ");
 }

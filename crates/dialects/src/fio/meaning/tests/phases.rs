@@ -64,27 +64,27 @@ fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
     assert_snapshot!(with_global(&format!("{writer}{reader}")), @"
     w: 0s ramp, 10s
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 8: verify=meta: iotax writes checksums of its own, for a later job of this file
-      note: test.fio, line 10: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+      note: test.fio, line 8: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 10: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     r: 0s ramp, 10s
       r: files={shared:f} verify_apart=true verify_ends=true
-      note: test.fio, line 15: verify=meta: iotax looks for its own checksums, which another job of this file writes
+      note: test.fio, line 15: verify=meta: iotax verifies its own checksums, which another job of this file writes
     ");
     let another = reader.replace("=f", "=g");
     assert_snapshot!(with_global(&format!("{writer}{another}")), @"
     w: 0s ramp, 10s
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 8: verify=meta: iotax writes checksums of its own, for a later job of this file
-      note: test.fio, line 10: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+      note: test.fio, line 8: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 10: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     r: 0s ramp, 10s
-      r: files={shared:g} [verify=meta: checks what no other job of this file wrote]
+      r: files={shared:g} [verify=meta: verifies data that no other job of this file writes]
     ");
     assert_snapshot!(with_global(&format!("{reader}\n{writer}")), @"
     test: 0s ramp, 10s
-      r: files={shared:f} [verify=meta: checks what no other job of this file wrote]
+      r: files={shared:f} [verify=meta: verifies data that no other job of this file writes]
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 14: verify=meta: iotax writes checksums of its own, for a later job of this file
-      note: test.fio, line 16: fill_device=1: iotax writes as far as the size goes: --set size=SIZE
+      note: test.fio, line 14: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 16: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     ");
 }
 
@@ -94,13 +94,13 @@ fn windows_are_told() {
     test: 2s ramp, 10s
       a: as usual
       b: start_delay_ns=2000000000
-      note: test.fio, line 6: runtime=12: measured are 10s after 2s, together with other jobs
+      note: test.fio, line 6: runtime=12: measured for 10s after 2s, together with other jobs
     ");
     assert_snapshot!(with_global("[a]\nramp_time=3\n[b]\nruntime=60"), @"
     test: 3s ramp, 57s
       a: end_after_ns=13000000000
       b: as usual
-      note: test.fio, line 8: runtime=60: measured are 57s after 3s, together with other jobs
+      note: test.fio, line 8: runtime=60: measured for 57s after 3s, together with other jobs
     ");
     assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nstartdelay=4\nruntime=5"), @"
     test: 0s ramp, 1m
@@ -112,27 +112,27 @@ fn windows_are_told() {
     test: 8s ramp, 1m
       a: end_after_ns=5000000000
       b: as usual
-      note: test.fio, line 6: runtime=5: it is over before the other jobs' ramp is: not measured
+      note: test.fio, line 6: runtime=5: not measured, because the job ends before the ramp of the other jobs
     ");
     assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nexitall\nruntime=5"), @"
     test: 0s ramp, 5s
       a: as usual
       b: ends_all=true
-      note: test.fio, line 6: runtime=60: measured are 5s after 0s, together with other jobs
+      note: test.fio, line 6: runtime=60: measured for 5s after 0s, together with other jobs
     ");
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\nstartdelay=20"), @"
     a: 0s ramp, 10s
       a: as usual
     b: 20s ramp, 10s
       b: start_delay_ns=20000000000
-      note: test.fio, line 8: startdelay=20: from the start of its phase; fio counts from its own start
+      note: test.fio, line 8: startdelay=20: counts from the start of the phase; in fio, from the start of fio
     ");
     assert_snapshot!(phases("[a]\nsize=1m\n[b]\nsize=1m\nstartdelay=4"), @"
     test: 0s ramp, 604s
       a: bound={bytes:1048576} size_bytes=1048576
       b: bound={bytes:1048576} size_bytes=1048576 start_delay_ns=4000000000
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, after 604s at most
-      note: test.fio, line 3: job `b` has no runtime: a trial ends when all bytes are moved, after 604s at most
+      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 604s
+      note: test.fio, line 3: job `b` has no runtime: a trial ends when all bytes are moved, or after 604s
     ");
 }
 
@@ -145,10 +145,10 @@ fn names_become_names_of_files() {
       a_b_c: as usual
       index-2: as usual
       a-2-2: as usual
-      note: test.fio, line 6: job `a` is called `a-2` here
-      note: test.fio, line 7: job `a b/c` is called `a_b_c` here
-      note: test.fio, line 8: job `index` is called `index-2` here
-      note: test.fio, line 9: job `a-2` is called `a-2-2` here
+      note: test.fio, line 6: job `a` is renamed to `a-2`
+      note: test.fio, line 7: job `a b/c` is renamed to `a_b_c`
+      note: test.fio, line 8: job `index` is renamed to `index-2`
+      note: test.fio, line 9: job `a-2` is renamed to `a-2-2`
     ");
 }
 
@@ -171,7 +171,7 @@ fn who_ends_with_whom() {
     ");
     assert_snapshot!(with_global("[a]\nexitall\nexit_what=all\n[b]\nstonewall"), @"
     a: 0s ramp, 10s
-      a: ends_all=true [exit_what=all: keeps later phases from running]
+      a: ends_all=true [exit_what=all: prevents later phases from running]
     b: 0s ramp, 10s
       b: as usual
     ");
@@ -183,7 +183,7 @@ fn what_is_global_is_said_once() {
     test: 0s ramp, 10s
       a: target=x
       b: target=x
-      note: test.fio, line 6: directory=/x: TARGET takes its place
-      note: test.fio, line 7: steadystate=iops:10%: iotax decides itself how long to measure
+      note: test.fio, line 6: directory=/x: replaced by TARGET
+      note: test.fio, line 7: steadystate=iops:10%: iotax itself decides how long to measure
     ");
 }

@@ -8,16 +8,16 @@ fn files() {
     assert_snapshot!(job("filename=blob"), @"files={shared:blob}");
     assert_snapshot!(job("filename=/dev/nvme0n1"), @"
     files={shared:nvme0n1} target=nvme0n1
-    note: filename=/dev/nvme0n1: TARGET takes its place
+    note: filename=/dev/nvme0n1: replaced by TARGET
     ");
     assert_snapshot!(job("directory=/data\nfilename=a/blob"), @"
     files={shared:blob} target=data
-    note: directory=/data: TARGET takes its place
-    note: filename=a/blob: TARGET takes its place
+    note: directory=/data: replaced by TARGET
+    note: filename=a/blob: replaced by TARGET
     ");
     assert_snapshot!(job("filename=one:two"), @"
     files={shared:one} files_per_thread=2
-    note: filename=one:two: 2 files of a name of iotax's own
+    note: filename=one:two: 2 files, named by iotax
     ");
     assert_snapshot!(job(r"filename=\\.\x\:y"), @"files={shared:__._x_y}");
     assert_snapshot!(job("filename_format=test.$jobnum.$filenum"), @"
@@ -26,17 +26,17 @@ fn files() {
     ");
     assert_snapshot!(job("filename_format=$jobname.$filenum"), @"
     files={shared:a}
-    note: filename_format=$jobname.$filenum: its threads share their files
+    note: filename_format=$jobname.$filenum: the threads share the files
     ");
     assert_snapshot!(job("nrfiles=8\nnumjobs=4"), @"files_per_thread=8 threads=4");
-    assert_snapshot!(job("nrfiles=8\nfile_service_type=random"), @"files_per_thread=8 [file_service_type=random: turns to its files in another order than one after the other]");
+    assert_snapshot!(job("nrfiles=8\nfile_service_type=random"), @"files_per_thread=8 [file_service_type=random: accesses its files in an order other than round-robin]");
     assert_snapshot!(job("nrfiles=1\nfile_service_type=random"), @"as usual");
-    assert_snapshot!(job("opendir=/home"), @"[opendir=/home: works on files that are there already]");
+    assert_snapshot!(job("opendir=/home"), @"[opendir=/home: uses existing files]");
 }
 
 #[test]
 fn sizes_and_offsets() {
-    assert_snapshot!(job("size=50%"), @"[size=50%: a share of a size that only the target knows]");
+    assert_snapshot!(job("size=50%"), @"[size=50%: a percentage of the size of the target]");
     assert_snapshot!(job("nrfiles=4\nfilesize=1m"), @"files_per_thread=4 size_bytes=4194304");
     assert_snapshot!(job("offset=1m"), @"offset_bytes=1048576");
     // Found with fio 3.33 by the files it makes and the places it reads.
@@ -44,7 +44,7 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("filesize=8m\noffset=2m\nsize=1m\nnrfiles=2"), @"files_per_thread=2 offset_bytes=2097152 size_bytes=12582912");
     assert_snapshot!(job("filesize=8m\nsize=50%"), @"size_bytes=4194304");
     assert_snapshot!(job("filesize=8m\nsize=90%\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
-    assert_snapshot!(job("offset=10%"), @"[offset=10%: a share of a size that only the target knows]");
+    assert_snapshot!(job("offset=10%"), @"[offset=10%: a percentage of the size of the target]");
     assert_snapshot!(job("offset_increment=1g"), @"as usual");
     assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"offset_increment_bytes=1073741824 threads=2");
 }
@@ -79,7 +79,7 @@ fn ends() {
     assert_snapshot!(phases("[a]\nsize=64m"), @"
     test: 0s ramp, 10m
       a: bound={bytes:67108864} size_bytes=67108864
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, after 10m at most
+      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 10m
     ");
     assert_snapshot!(phases("[a]\nsize=64m\nruntime=10"), @"
     test: 0s ramp, 10s
@@ -92,8 +92,8 @@ fn ends() {
     assert_snapshot!(phases("[a]\nsize=64m\ntime_based"), @"
     test: 0s ramp, 10m
       a: bound={bytes:67108864} size_bytes=67108864
-      note: test.fio, line 3: time_based: without a runtime it means nothing, as in fio
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, after 10m at most
+      note: test.fio, line 3: time_based: has no effect without a runtime, as in fio
+      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 10m
     ");
     assert_snapshot!(phases("[a]\nsize=64m\nio_size=1m\nruntime=10"), @"
     test: 0s ramp, 10s
@@ -111,7 +111,7 @@ fn ends() {
     assert_snapshot!(phases("[a]\nsize=64m\nnumber_ios=10\ntime_based\nruntime=10"), @"
     test: 0s ramp, 10s
       a: size_bytes=67108864
-      note: test.fio, line 3: number_ios=10: beside time_based it means nothing, as in fio
+      note: test.fio, line 3: number_ios=10: has no effect with time_based, as in fio
     ");
     assert_snapshot!(phases("[a]\nsize=2m\nfilesize=1m\nnrfiles=4\nruntime=10"), @"
     test: 0s ramp, 10s
@@ -120,6 +120,6 @@ fn ends() {
     assert_snapshot!(phases("[a]\nruntime=10"), @"
     test: 0s ramp, 10s
       a: bound={bytes:1073741824}
-      note: test.fio, line 1: job `a` has no size: 1G of the target
+      note: test.fio, line 1: job `a` has no size; iotax uses 1G of the target
     ");
 }

@@ -5,36 +5,36 @@ use super::{error, job};
 #[test]
 fn what_only_fio_can_do_is_named() {
     assert_snapshot!(error("[a]\nsize=1g\nzonemode=zbd\nzonesize=1m\n"), @"
-    iotax's own engines cannot do 2 options of this
+    iotax's own engines do not support 2 of these options
       test.fio, line 3: zonemode=zbd
         writes at the write pointers of a zoned disk
       test.fio, line 4: zonesize=1m
         writes at the write pointers of a zoned disk
-    run it with fio itself: --engine fio
+    run it with fio: --engine fio
     ");
     assert_snapshot!(error("[a]\nsize=1g\nnice=2\n"), @"
-    iotax's own engines cannot do nice=2
+    iotax's own engines do not support nice=2
       test.fio, line 3: nice=2
         changes its CPU priority
-    run it with fio itself: --engine fio
+    run it with fio: --engine fio
     ");
 }
 
 #[test]
 fn what_fio_may_not_do_is_named() {
     assert_snapshot!(error("[a]\nsize=1g\nexec_prerun=rm -rf /\n"), @"
-    iotax's own engines cannot do exec_prerun=rm -rf /
+    iotax's own engines do not support exec_prerun=rm -rf /
       test.fio, line 3: exec_prerun=rm -rf /
-        runs a program; iotax does not let fio do that either
+        runs a program; iotax does not allow fio to do that either
     leave it out
     ");
     assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nnice=1\nsize=1m\n[b]\nsize=1m"), @"
-    iotax's own engines cannot do 2 options of this
+    iotax's own engines do not support 2 of these options
       test.fio, line 2: exec_prerun=true
-        runs a program; iotax does not let fio do that either
+        runs a program; iotax does not allow fio to do that either
       test.fio, line 4: nice=1
         changes its CPU priority
-    leave out what fio may not do; then run it with --engine fio
+    leave out the options that iotax does not allow, then run it with --engine fio
     ");
 }
 
@@ -42,14 +42,14 @@ fn what_fio_may_not_do_is_named() {
 fn long_values_and_long_lists_are_cut() {
     let long = "x".repeat(300);
     assert_snapshot!(error(&format!("[a]\nsize=1g\nopendir={long}")), @"
-    iotax's own engines cannot do opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
+    iotax's own engines do not support opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
       test.fio, line 3: opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
-        works on files that are there already; iotax does not let fio do that either
+        uses existing files; iotax does not allow fio to do that either
     leave it out
     ");
     let many: Vec<_> = (0..20).map(|n| format!("[j{n}]\nsize=1m\nnice=1\n")).collect();
     assert_snapshot!(error(&many.concat()), @"
-    iotax's own engines cannot do more than 12 options of this
+    iotax's own engines do not support more than 12 of these options
       test.fio, line 3: nice=1
         changes its CPU priority
       test.fio, line 6: nice=1
@@ -75,7 +75,7 @@ fn long_values_and_long_lists_are_cut() {
       test.fio, line 36: nice=1
         changes its CPU priority
       and more
-    run it with fio itself: --engine fio
+    run it with fio: --engine fio
     ");
 }
 
@@ -89,13 +89,13 @@ fn secrets_are_not_shown() {
 #[test]
 fn what_makes_no_sense_is_named() {
     assert_snapshot!(error("[a]\nsize=1k\nbs=4k"), @"
-    test.fio:2:6: size: it is below the block size, as fio says too
+    test.fio:2:6: size: is smaller than the block size, which fio also refuses
       2 | size=1k
         |      ^^
     write a larger size
     ");
     assert_snapshot!(error("[a]\nsize=1g\n[b]\nsize=1g\nwait_for=c"), @"
-    test.fio:5:10: wait_for: there is no such job before this one
+    test.fio:5:10: wait_for: no earlier job has this name
       5 | wait_for=c
         |          ^
     ");
@@ -110,14 +110,14 @@ fn what_makes_no_sense_is_named() {
 #[test]
 fn options_of_newer_fios_have_their_release() {
     assert_snapshot!(job("fdp=1\nfadvise_hint=noreuse\nverify_policy=fsynced\nss=lat:10%"), @"
-    [fadvise_hint=noreuse: advice that is not that of its own pattern; came with fio 3.35] [fdp=1: places its writes by NVMe's data placement; came with fio 3.34] [verify_policy=fsynced: verifies in a way of its own; came after fio 3.42]
-    note: steadystate=lat:10%: iotax decides itself how long to measure
+    [fadvise_hint=noreuse: advice that does not match its pattern; introduced with fio 3.35] [fdp=1: uses NVMe data placement for its writes; introduced with fio 3.34] [verify_policy=fsynced: verifies in a way that only fio supports; introduced after fio 3.42]
+    note: steadystate=lat:10%: iotax itself decides how long to measure
     ");
     assert_snapshot!(job("fdp=0\ncomm=x\nlog_window_value=max\nend_syncfs=0"), @"as usual");
     assert_snapshot!(error("[a]\nsize=1g\nruntime=10\nramp_size=64m\n"), @"
-    iotax's own engines cannot do ramp_size=64m
+    iotax's own engines do not support ramp_size=64m
       test.fio, line 4: ramp_size=64m
-        ends its ramp after a number of bytes; came with fio 3.42
-    run it with fio itself: --engine fio
+        ends its ramp after a number of bytes; introduced with fio 3.42
+    run it with fio: --engine fio
     ");
 }

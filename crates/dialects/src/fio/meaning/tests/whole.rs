@@ -31,13 +31,13 @@ fn the_published_driver_and_searcher_are_the_built_in_ones() {
     crate::fio::require_native([read]).unwrap();
     read.validate().unwrap();
     assert_snapshot!(read.notes.join("\n"), @"
-    the script, line 3: directory=.: TARGET takes its place
-    the script, line 3: runtime=70s: measured are 1m after 4s, together with other jobs
-    the script, line 3: --eta=never: iotax reports in its own way
-    the script, line 8: iostat -mx -t 10 5: iotax reports in its own way
-    the script, line 6: rw=randread: places are drawn anew each time, since blocks differ in size
-    the script, line 6: directory=.: TARGET takes its place
-    the script, line 6: --eta=never: iotax reports in its own way
+    the script, line 3: directory=.: replaced by TARGET
+    the script, line 3: runtime=70s: measured for 1m after 4s, together with other jobs
+    the script, line 3: --eta=never: ignored; iotax writes its own reports
+    the script, line 8: iostat -mx -t 10 5: ignored; iotax writes its own reports
+    the script, line 6: rw=randread: each offset is drawn independently, because the block sizes differ
+    the script, line 6: directory=.: replaced by TARGET
+    the script, line 6: --eta=never: ignored; iotax writes its own reports
     ");
 }
 
@@ -84,16 +84,16 @@ fn a_job_file_with_stonewalls_has_phases() {
     assert_snapshot!(phases(CONSTELLATION), @"
     read_iops: 10s ramp, 1m
       read_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
-      note: test.fio, line 4: ioengine=libaio: io_uring here
+      note: test.fio, line 4: ioengine=libaio: iotax uses io_uring
     write_iops: 10s ramp, 1m
       write_iops: cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
-      note: test.fio, line 4: ioengine=libaio: io_uring here
+      note: test.fio, line 4: ioengine=libaio: iotax uses io_uring
     read_bw: 10s ramp, 1m
       read_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
-      note: test.fio, line 4: ioengine=libaio: io_uring here
+      note: test.fio, line 4: ioengine=libaio: iotax uses io_uring
     write_bw: 10s ramp, 1m
       write_bw: block_sizes={fixed:1048576} cpus=[0] direct=true engine=io_uring invalidate=false pattern=shuffled queue_depth=128 read_percent=0 size_bytes=10737418240 submit_batch=1 [ioengine=libaio: kept]
-      note: test.fio, line 4: ioengine=libaio: io_uring here
+      note: test.fio, line 4: ioengine=libaio: iotax uses io_uring
     ");
     for phase in super::read(CONSTELLATION).unwrap() {
         crate::fio::require_native([&phase]).unwrap();

@@ -38,32 +38,32 @@ fn errors_in_job_files_name_the_line() {
     ];
     let said: Vec<_> = cases.iter().map(|text| file_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r"
-    job.fio:2:1: no fio up to 3.42 has an option `readwrit`; did you mean `readwrite`?
+    job.fio:2:1: fio up to 3.42 has no option `readwrit`; did you mean `readwrite`?
       2 | readwrit=read
         | ^^^^^^^^
-    `fio --cmdhelp=all` lists those of the fio on this machine
+    `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    job.fio:2:1: no fio up to 3.42 has an option `blocksizes`; did you mean `blocksize`?
+    job.fio:2:1: fio up to 3.42 has no option `blocksizes`; did you mean `blocksize`?
       2 | blocksizes = 4k
         | ^^^^^^^^^^
-    `fio --cmdhelp=all` lists those of the fio on this machine
+    `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    job.fio:2:1: no fio up to 3.42 has an option `xyzzy`
+    job.fio:2:1: fio up to 3.42 has no option `xyzzy`
       2 | xyzzy
         | ^^^^^
-    `fio --cmdhelp=all` lists those of the fio on this machine
+    `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    job.fio:2:1: `userspace_reap` is an option of the engine libaio, and this one is psync
+    job.fio:2:1: `userspace_reap` is an option of the engine libaio, but this job uses psync
       2 | userspace_reap
         | ^^^^^^^^^^^^^^
     set ioengine=libaio first, or leave it out
 
-    job.fio:2:1: `fadvise_stream` was an option of fio 2.2.7 to 2.21
+    job.fio:2:1: `fadvise_stream` exists only in fio 2.2.7 to 2.21
       2 | fadvise_stream=1
         | ^^^^^^^^^^^^^^
     write write_hint
 
-    job.fio:2:4: bs: fio has no unit `x`, it would read `4x` as a bare number
+    job.fio:2:4: bs: fio has no unit `x` and would read `4x` as a plain number
       2 | bs=4x ; four
         |    ^^
     write k, m, g, t or p, or no unit
@@ -73,65 +73,65 @@ fn errors_in_job_files_name_the_line() {
         | ^^
     write bs=VALUE
 
-    job.fio:2:6: rw: fio does not know ` randread`, because a blank stands in front of it
+    job.fio:2:6: rw: fio does not recognize ` randread`, because it starts with a space
       2 | rw = randread
         |      ^^^^^^^^
-    write no blank behind the equals sign
+    remove the space after the equals sign
 
     job.fio:2:6: `${SIZE}` is not set in the environment
       2 | size=${SIZE}
         |      ^^^^^^^
-    set it in front of the command, SIZE=VALUE iotax ..., or write its value
+    set it before the command, SIZE=VALUE iotax ..., or write its value
 
-    job.fio:2:6: `$mb_memory` is a fact of the machine, and none is known here
+    job.fio:2:6: `$mb_memory` depends on the machine, which is not known here
       2 | size=$mb_memory
         |      ^^^^^^^^^^
     write the number
 
-    job.fio:2:9: `$ncpus` is a fact of the machine, and none is known here
+    job.fio:2:9: `$ncpus` depends on the machine, which is not known here
       2 | numjobs=$ncpus*2
         |         ^^^^^^
     write the number
 
-    job.fio:1:1: this stands in front of the first section
+    job.fio:1:1: this line is before the first section
       1 | bs=4k
         | ^^^^^
-    begin with [global] or with a job, [job1]
+    start with [global] or with a job such as [job1]
 
-    job.fio:1:1: the name of a section ends in ], and nothing follows
+    job.fio:1:1: a section name must end with ], and nothing may follow it
       1 | [a
         | ^^
     write [job1]
 
-    job.fio:1:1: the name of a section has 1 to 254 bytes
+    job.fio:1:1: a section name must have 1 to 254 bytes
       1 | []
         | ^^
     write [job1]
 
     job.fio has no job
-    begin a job with a line such as [job1]; [global] alone is none
+    add a job section such as [job1]; [global] alone does not define a job
 
     job.fio has no job
-    begin a job with a line such as [job1]; [global] alone is none
+    add a job section such as [job1]; [global] alone does not define a job
 
-    job.fio:2:1: `nothing.inc` cannot be included: no such file
+    job.fio:2:1: cannot include `nothing.inc`: no such file
       2 | include nothing.inc
         | ^^^^^^^^^^^^^^^^^^^
 
-    section.inc:1:1: an included file cannot begin a section
+    section.inc:1:1: an included file cannot start a section
       1 | [b]
         | ^^^
-    fio takes options only in included files
+    fio allows only options in included files
 
-    loop.inc:1:1: files include each other more than 16 deep
+    loop.inc:1:1: files are included more than 16 levels deep
       1 | include loop.inc
         | ^^^^^^^^^^^^^^^^
-    does a file include itself?
+    check whether a file includes itself
 
     job.fio:2:1: percentage_sequential: fio 3.33 no longer has this option
       2 | percentage_sequential=3
         | ^^^^^^^^^^^^^^^^^^^^^^^
-    write percentage_random: 100 minus this
+    use percentage_random with 100 minus this value
     ");
 }
 
@@ -159,22 +159,22 @@ fn errors_in_commands_underline_the_word() {
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @"
-    no fio up to 3.42 has an option `blocksizes`; did you mean `blocksize`?
+    fio up to 3.42 has no option `blocksizes`; did you mean `blocksize`?
       fio --name=a --readwrit=read --blocksizes=4k
                                      ^^^^^^^^^^ column 32
-    `fio --cmdhelp=all` lists those of the fio on this machine
+    `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    `iod` may be the beginning of several options
+    `iod` is the start of several options
       fio --name=a --iod=4
                    ^^^^^^^ column 14
     write one of them: iodepth, iodepth_batch, iodepth_batch_submit, iodepth_batch_complete_min, iodepth_batch_complete, iodepth_batch_complete_max
 
-    bs: fio has no unit `x`, it would read `4x` as a bare number
+    bs: fio has no unit `x` and would read `4x` as a plain number
       fio --name=a --bs=4x
                         ^^ column 19
     write k, m, g, t or p, or no unit
 
-    bs: fio has no unit ` x`, it would read `4 x` as a bare number
+    bs: fio has no unit ` x` and would read `4 x` as a plain number
       fio --name=a --bs '4 x'
                         ^^^^^ column 19
     write k, m, g, t or p, or no unit
@@ -189,7 +189,7 @@ fn errors_in_commands_underline_the_word() {
                    ^^^^^ column 14
     write --bs=VALUE
 
-    `hipri` is an option of the engine io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, and this one is psync
+    `hipri` is an option of the engine io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, but this job uses psync
       fio --name=a --hipri
                      ^^^^^ column 16
     set ioengine=io_uring first, or leave it out
@@ -197,38 +197,38 @@ fn errors_in_commands_underline_the_word() {
     this command has no job
       fio --rw=read
       ^^^^^^^^^^^^^ column 1
-    write --name=NAME in front of a job's options, or name a job file
+    write --name=NAME before the options of a job, or give a job file
 
     `for` runs fio several times, and iotax does not
       for i in 1 2; do fio --name=a; done
       ^^^ column 1
-    paste the fio command alone; iotax repeats trials itself (-n), and varies options with --matrix
+    paste only the fio command; iotax repeats trials itself (-n) and varies options with --matrix
 
     `--name=a` is not a fio command
       --name=a
       ^^^^^^^^ column 1
     begin with fio
 
-    this has no fio command
-    begin with fio --name=...
+    there is no fio command
+    start with fio --name=...
 
-    this has no fio command
-    begin with fio --name=...
+    there is no fio command
+    start with fio --name=...
 
-    sleep takes one time
+    sleep takes exactly one time
       sleep; fio --name=a
       ^^^^^ column 1
-    write seconds: sleep 10
+    write seconds, as in sleep 10
 
-    sleep takes one time
+    sleep takes exactly one time
       sleep 1x; fio --name=a
             ^^ column 7
-    write seconds: sleep 10
+    write seconds, as in sleep 10
 
-    sleep takes one time
+    sleep takes exactly one time
       sleep 1 2; fio --name=a
               ^ column 9
-    write seconds: sleep 10
+    write seconds, as in sleep 10
 
     --showcmd makes fio print something instead of running jobs
       fio --showcmd job.fio
@@ -240,7 +240,7 @@ fn errors_in_commands_underline_the_word() {
           ^^^^^^^^^^^^^ column 5
     leave it out
 
-    `nothing.fio` cannot be read: no such file
+    cannot read `nothing.fio`: no such file
       fio nothing.fio
           ^^^^^^^^^^^ column 5
     ");
@@ -257,12 +257,12 @@ fn of_a_script_the_line_is_named() {
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r"
-    the script:3:1: `mkfs.ext4` changes the machine, and iotax does not run it
+    the script:3:1: `mkfs.ext4` changes the machine, so iotax does not run it
       3 | mkfs.ext4 /mnt/b
         | ^^^^^^^^^
-    leave it out; run it yourself before, if the test needs it
+    leave it out; if the test needs it, run it yourself first
 
-    the script:2:8: bs: fio has no unit `x`, it would read `4x` as a bare number
+    the script:2:8: bs: fio has no unit `x` and would read `4x` as a plain number
       2 |   --bs=4x \
         |        ^^
     write k, m, g, t or p, or no unit
@@ -270,9 +270,9 @@ fn of_a_script_the_line_is_named() {
     the script:2:1: `for` runs fio several times, and iotax does not
       2 | for i in 1 2; do
         | ^^^
-    paste the fio command alone; iotax repeats trials itself (-n), and varies options with --matrix
+    paste only the fio command; iotax repeats trials itself (-n) and varies options with --matrix
 
-    the script:2:21: `$SIZE` is a variable of the shell, which is not known here
+    the script:2:21: `$SIZE` is a shell variable, which iotax does not know
       2 | fio --name=b --size=$SIZE
         |                     ^^^^^
     write its value, or put it in single quotes if it is meant for fio
@@ -280,7 +280,7 @@ fn of_a_script_the_line_is_named() {
     the script:2:1: this command has no job
       2 | fio --rw=read
         | ^^^^^^^^^^^^^
-    write --name=NAME in front of a job's options, or name a job file
+    write --name=NAME before the options of a job, or give a job file
     ");
     let in_file = |text: &str| read_script("run.sh", text, &files).unwrap_err().to_string();
     assert_snapshot!(in_file("#!/bin/sh\nfio --name=a --iodepth=many\n"), @"
@@ -312,47 +312,47 @@ fn what_only_a_shell_can_do_is_named() {
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r#"
-    `$SIZE` is a variable of the shell, which is not known here
+    `$SIZE` is a shell variable, which iotax does not know
       fio --name=a --size=$SIZE
                           ^^^^^ column 21
     write its value, or put it in single quotes if it is meant for fio
 
-    `${SIZE}` is a variable of the shell, which is not known here
+    `${SIZE}` is a shell variable, which iotax does not know
       fio --name=a --size="${SIZE}"
                            ^^^^^^^ column 22
     write its value, or put it in single quotes if it is meant for fio
 
-    a command in $( ) is for a shell, and no shell reads this
+    a command in $( ) needs a shell, but iotax does not run one
       fio --name=a --size=$(cat size)
                           ^^ column 21
-    write what it stands for
+    write the text that it expands to
 
-    a command in backquotes is for a shell, and no shell reads this
+    a command in backquotes needs a shell, but iotax does not run one
       fio --name=a --size=`cat size`
                           ^ column 21
-    write what it stands for
+    write the text that it expands to
 
-    `-` reads a job file from elsewhere
+    `-` reads a job file from standard input
       fio - < job.fio
           ^ column 5
-    save it as job.fio, and give that: iotax run job.fio TARGET
+    save it as job.fio, then run: iotax run job.fio TARGET
 
-    the job file follows here, in lines of its own
+    a job file follows in the next lines
       fio - << END
             ^^ column 7
-    save those lines as job.fio, and give that: iotax run job.fio TARGET
+    save the lines as job.fio, then run: iotax run job.fio TARGET
 
-    a group in parentheses is for a shell, and no shell reads this
+    a group in parentheses needs a shell, but iotax does not run one
       (fio --name=a) &
       ^ column 1
     put the word in single quotes if it is meant for fio
 
-    a group in braces is for a shell, and no shell reads this
+    a group in braces needs a shell, but iotax does not run one
       { fio --name=a; }
       ^ column 1
-    write what it stands for
+    write the text that it expands to
 
-    a pattern for file names is for a shell, and no shell reads this
+    a pattern for file names needs a shell, but iotax does not run one
       fio --name=a --filename=/dev/nvme*n1
                                        ^ column 34
     put the word in single quotes if it is meant for fio
@@ -360,12 +360,12 @@ fn what_only_a_shell_can_do_is_named() {
     this quote is not closed
       fio --name='a
                  ^^ column 12
-    put the same quote behind the value
+    add the same quote after the value
 
     this quote is not closed
       fio --name="a
                  ^^ column 12
-    put the same quote behind the value
+    add the same quote after the value
     "#);
 }
 
@@ -376,11 +376,11 @@ fn bounds_keep_time_and_memory_small() {
     job.fio:4097:1: more than 4096 jobs
       4097 | [a]
            | ^^^
-    fio takes no more
+    fio supports no more
     ");
     let many_settings = format!("[global]\n{}{}", "bs=1\n".repeat(1000), "[a]\n".repeat(100));
     assert_snapshot!(file_error(&many_settings), @r"
-    job.fio:1067:1: more than 65536 settings, those of [global] counted once per job
+    job.fio:1067:1: more than 65536 settings; those in [global] count once per job
       1067 | [a]
            | ^^^
     split it
@@ -394,8 +394,8 @@ fn bounds_keep_time_and_memory_small() {
     ");
     let longer = format!("[a]\n{}", "# comment\n".repeat(500_000));
     assert_snapshot!(file_error(&longer), @r"
-    the text is longer than 4 MiB, with all included files
+    the text is longer than 4 MiB, including all included files
     split it
     ");
-    assert_snapshot!(file_error(&format!("[{}]\n", "x".repeat(300))).lines().next().unwrap(), @"job.fio:1:1: the name of a section has 1 to 254 bytes");
+    assert_snapshot!(file_error(&format!("[{}]\n", "x".repeat(300))).lines().next().unwrap(), @"job.fio:1:1: a section name must have 1 to 254 bytes");
 }

@@ -57,24 +57,24 @@ fn what_is_not_set_or_cannot_be_computed_is_named() {
     job.fio:2:6: `${HOME_OF}` is not set in the environment
       2 | size=${HOME_OF}
         |      ^^^^^^^^^^
-    set it in front of the command, HOME_OF=VALUE iotax ..., or write its value
+    set it before the command, HOME_OF=VALUE iotax ..., or write its value
 
-    job.fio:2:1: fio gives `7962*1m` to the calculator bc, which cannot read it
+    job.fio:2:1: fio passes `7962*1m` to bc, which cannot read it
       2 | size=$mb_memory*1m
         | ^^^^^^^^^^^^^^^^^^
-    write whole numbers, + - * / and parentheses, and no units, beside a keyword
+    with a keyword, write only whole numbers without units, + - * / and parentheses
 
-    job.fio:2:1: fio gives `/data/8` to the calculator bc, which cannot read it
+    job.fio:2:1: fio passes `/data/8` to bc, which cannot read it
       2 | filename=/data/$ncpus
         | ^^^^^^^^^^^^^^^^^^^^^
-    write whole numbers, + - * / and parentheses, and no units, beside a keyword
+    with a keyword, write only whole numbers without units, + - * / and parentheses
 
-    job.fio:2:1: fio gives `/mnt/8` to the calculator bc, which cannot read it
+    job.fio:2:1: fio passes `/mnt/8` to bc, which cannot read it
       2 | directory=${DIR}
         | ^^^^^^^^^^^^^^^^
-    write whole numbers, + - * / and parentheses, and no units, beside a keyword
+    with a keyword, write only whole numbers without units, + - * / and parentheses
 
-    job.fio:2:4: bs: fio has no unit `gx`, it would read `1gx` as a bare number
+    job.fio:2:4: bs: fio has no unit `gx` and would read `1gx` as a plain number
       2 | bs=${SIZE}x
         |    ^^^^^^^^
     write k, m, g, t or p, or no unit
