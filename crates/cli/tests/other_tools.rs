@@ -151,7 +151,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
     assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"
-    error: iotax's own engines do not support 2 of these options
+    error: iotax's own engines do not support 2 options
       a command line: size=50%
         a percentage of the size of the target
       a command line: fadvise_hint=noreuse

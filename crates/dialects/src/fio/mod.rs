@@ -153,9 +153,9 @@ impl fmt::Display for Beyond {
         match options.as_slice() {
             [one] => write!(f, "{cannot} {}", written(one, 40))?,
             _ if options.len() > MOST_LISTED => {
-                write!(f, "{cannot} more than {MOST_LISTED} of these options")?;
+                write!(f, "{cannot} more than {MOST_LISTED} options")?;
             }
-            _ => write!(f, "{cannot} {} of these options", options.len())?,
+            _ => write!(f, "{cannot} {} options", options.len())?,
         }
         for option in options.iter().take(MOST_LISTED) {
             let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);

@@ -5,7 +5,7 @@ use super::{error, job};
 #[test]
 fn what_only_fio_can_do_is_named() {
     assert_snapshot!(error("[a]\nsize=1g\nzonemode=zbd\nzonesize=1m\n"), @"
-    iotax's own engines do not support 2 of these options
+    iotax's own engines do not support 2 options
       test.fio, line 3: zonemode=zbd
         writes at the write pointers of a zoned disk
       test.fio, line 4: zonesize=1m
@@ -29,7 +29,7 @@ fn what_fio_may_not_do_is_named() {
     leave it out
     ");
     assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nnice=1\nsize=1m\n[b]\nsize=1m"), @"
-    iotax's own engines do not support 2 of these options
+    iotax's own engines do not support 2 options
       test.fio, line 2: exec_prerun=true
         runs a program; iotax does not allow fio to do that either
       test.fio, line 4: nice=1
