@@ -1,4 +1,4 @@
-//! Whose doing an error is: the one thing that its exit code depends on.
+//! Who is responsible for an error, which determines the exit code.
 
 use std::error::Error as StdError;
 use std::io;
@@ -7,22 +7,22 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 
-/// Whose doing an error is.
+/// Who is responsible for an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Fault {
-    /// What was asked for is wrong: another argument is the way out.
+    /// The request is wrong; other arguments help.
     Usage,
-    /// The machine does not allow it, as it is.
+    /// The machine does not allow it in its present state.
     Environment,
     /// The user stopped it.
     Interrupted,
-    /// This program's own.
+    /// A bug in iotax.
     Bug,
 }
 
 impl Fault {
-    /// That of a file which could not be read: an argument that leads nowhere is a wrong one.
+    /// The fault of a file that could not be read: a path that does not exist is a wrong argument.
     pub fn of_reading(error: &io::Error) -> Self {
         match error.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Usage,
@@ -31,7 +31,7 @@ impl Fault {
     }
 }
 
-/// An error that knows whose doing it is. Every error that `cli` ends with is one.
+/// An error that knows who is responsible for it. Every error that ends `cli` implements it.
 pub trait Blame: StdError {
     fn fault(&self) -> Fault;
 

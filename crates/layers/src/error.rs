@@ -1,53 +1,53 @@
-//! The crate's one error: what is wrong, where, and what to write instead.
+//! The error type of the crate: what is wrong, where, and what to write instead.
 
 use std::fmt;
 use std::fmt::Write as _;
 
 use crate::units::unit::Unit;
 
-/// Characters of a headline.
+/// Maximum characters of a headline.
 const LONGEST_HEADLINE: usize = 1000;
-/// A longer name is none that was mistyped.
+/// Longer names are not typing errors.
 const LONGEST_NAME: usize = 100;
 
-/// Why something written by a user has no meaning.
+/// An error in text written by a user.
 ///
-/// `Display` gives the whole human text, several lines long where a caret helps; it does not end
-/// in a newline.
+/// `Display` gives the whole message, with several lines if it has carets, and without a final
+/// newline.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A value does not read in its unit.
+    /// A value that cannot be read in its unit.
     Value {
         text: String,
-        /// What it was read as.
+        /// The unit it was read in.
         unit: Unit,
-        /// Why that fails.
+        /// Why it cannot be read.
         problem: String,
         /// What to write instead; may be empty.
         advice: String,
     },
-    /// A name that stands for nothing.
+    /// A name that is not known.
     Unknown {
         /// What kind of name: `layer`, `key`, ...
         what: &'static str,
         name: String,
-        /// The names that do stand for something.
+        /// The known names.
         known: Vec<String>,
     },
-    /// Something that may be given once was given twice.
+    /// Something that may be given only once was given twice.
     Duplicate {
         /// What kind of thing.
         what: &'static str,
         name: String,
     },
-    /// Text whose structure is wrong.
+    /// Text with wrong structure.
     Syntax {
         problem: String,
         /// What was expected; may be empty.
         advice: String,
     },
-    /// Values that each read well and make no sense together.
+    /// Values that are readable but make no sense together.
     Impossible {
         subject: About,
         /// The key or parameter to change.
@@ -56,13 +56,13 @@ pub enum Error {
         /// What to write instead; may be empty.
         advice: String,
     },
-    /// A disk of a cloud that cannot be made.
+    /// A cloud disk that cannot be created.
     Cloud {
-        /// What is to be changed: `vm`, `variant`, `disk`, `caching`, `size`.
+        /// The parameter to change: `vm`, `variant`, `disk`, `caching`, `size`.
         parameter: &'static str,
-        /// What is wrong, and what to say instead.
+        /// What is wrong, and what to write instead.
         problem: String,
-        /// What could be said; may be empty.
+        /// The possible values; may be empty.
         advice: String,
     },
     /// Another error, and its position in a one-line text.
@@ -70,7 +70,7 @@ pub enum Error {
         source: Box<Error>,
         /// The whole text.
         text: String,
-        /// First byte of the part in question.
+        /// First byte of the wrong part.
         start: usize,
         /// One past its last byte.
         end: usize,
@@ -92,9 +92,9 @@ pub enum About {
     Workload,
     /// A job, by name.
     Job(String),
-    /// The index beside the jobs.
+    /// The index that runs beside the jobs.
     Index,
-    /// A layer, by the word in stack text.
+    /// A layer, by its name in stack text.
     Layer(&'static str),
     /// A job as it would run on an arm.
     Arm {
@@ -106,7 +106,7 @@ pub enum About {
 }
 
 impl About {
-    /// In front of a headline, with a colon behind it; empty where the key says enough.
+    /// Prefix of a headline, with a colon; empty if the key is enough.
     fn prefix(&self) -> String {
         match self {
             Self::Experiment | Self::Workload => String::new(),
@@ -127,7 +127,7 @@ pub struct FilePlace {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Characters in question on that line.
+    /// Characters to underline on that line.
     pub width: usize,
     /// The line itself.
     pub line_text: String,
@@ -136,7 +136,7 @@ pub struct FilePlace {
 }
 
 impl Error {
-    /// Text whose structure is wrong.
+    /// An error about the structure of a text.
     pub fn syntax(problem: impl Into<String>, advice: impl Into<String>) -> Self {
         Self::Syntax { problem: problem.into(), advice: advice.into() }
     }
@@ -164,7 +164,7 @@ impl Error {
         Self::Impossible { subject, key, problem, advice }
     }
 
-    /// Puts a position in `text` to the error, unless it has one already.
+    /// Adds a position in `text` to the error, unless it already has one.
     #[must_use]
     pub fn at(self, text: &str, span: std::ops::Range<usize>) -> Self {
         match self {
@@ -178,7 +178,7 @@ impl Error {
         }
     }
 
-    /// The error in a longer text whose part from byte `offset` on is the one it was found in.
+    /// The error in a longer text, of which the checked part starts at byte `offset`.
     #[must_use]
     pub fn shifted(self, whole: &str, offset: usize) -> Self {
         match self {
@@ -200,7 +200,7 @@ impl Error {
         }
     }
 
-    /// One line: what is wrong, and the likeliest correction.
+    /// One line: what is wrong, and the likely correction.
     pub fn headline(&self) -> String {
         match self {
             Self::Value { text, unit, problem, .. } => {
@@ -220,7 +220,7 @@ impl Error {
             Self::InText { source, .. } => source.headline(),
             Self::InFile { source, place } => match &**source {
                 _ if place.key.is_empty() => source.headline(),
-                // The path ends in the key already.
+                // The path already ends with the key.
                 Self::Impossible { subject, key, problem, .. }
                     if place.key.rsplit('.').next() == Some(key) =>
                 {
@@ -232,7 +232,7 @@ impl Error {
         }
     }
 
-    /// Everything under the headline: positions from the outside in, then advice.
+    /// Everything after the headline: positions from the outside in, then advice.
     fn write_details(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Value { advice, .. }
@@ -270,13 +270,13 @@ impl fmt::Display for Error {
             }
             f.write_char(' ')?;
         }
-        // What it quotes is short already; other text of the user's may be woven in.
+        // Quotations are short already; the headline may contain other text of the user.
         f.write_str(&cut(&self.headline(), LONGEST_HEADLINE))?;
         self.write_details(f)
     }
 }
 
-/// The text on one line with the part in question underlined.
+/// The text on one line, with the wrong part underlined.
 fn write_caret(f: &mut fmt::Formatter<'_>, text: &str, start: usize, end: usize) -> fmt::Result {
     let before = text.get(..start).unwrap_or(text).chars().count();
     let width = text.get(start..end).map_or(1, |part| part.chars().count());
@@ -316,23 +316,23 @@ pub fn similar<'a>(name: &str, known: &'a [String]) -> Option<&'a str> {
         .map(|(_, candidate)| candidate.as_str())
 }
 
-/// Characters of a quotation.
+/// Maximum characters of a quotation.
 const LONGEST: usize = 200;
-/// Characters of a line with a part underlined, and of those before this part.
+/// Maximum characters of an underlined line, and of the part before the underlined text.
 const LONGEST_LINE: usize = 160;
 const BEFORE: usize = 60;
 
-/// The text on one line, and its end left out if it is long.
+/// The text on one line, shortened if it is long.
 pub fn brief(text: &str) -> String {
     cut(&one_line(text), LONGEST)
 }
 
-/// Control characters and line breaks as one space each, so that columns still count.
+/// Replaces each control character and line break by one space, so that columns stay correct.
 fn one_line(text: &str) -> String {
     text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect()
 }
 
-/// The first `most` characters, with a sign if there are more.
+/// The first `most` characters, with an ellipsis if there are more.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", &text[..end]),
@@ -340,7 +340,7 @@ pub fn cut(text: &str, most: usize) -> String {
     }
 }
 
-/// A line with a part of it underlined: so much of it as can be read, and carets below.
+/// A line with a part of it underlined: the readable part of the line, and the carets below.
 pub(crate) struct Underlined {
     pub line: String,
     pub carets: String,

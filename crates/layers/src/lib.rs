@@ -1,8 +1,7 @@
-//! What a stack is made of: the layers, each declared once, and what is said in one line, be it a
-//! stack or a quantity.
+//! Stacks of layers, each layer declared once, and the text form of stacks and quantities.
 //!
-//! `each` has a file for each layer. All else is what they share: `declaration`, of which each makes its
-//! own, below them; the [`Stack`] that is made of all of them, and its text, above.
+//! `each` has a file for each layer. `declaration` has what their declarations share. [`Stack`] and
+//! its text are built on them.
 #![forbid(unsafe_code)]
 
 pub mod blame;
@@ -35,7 +34,8 @@ macro_rules! export {
 
 each_layer!(export);
 
-/// A message in which the list of all layers is `ALL`, for snapshots that a new layer leaves alone.
+/// A message with the list of all layers replaced by `ALL`, so that new layers do not change
+/// snapshots.
 #[cfg(test)]
 pub(crate) fn abbreviated(message: impl std::fmt::Display) -> String {
     let names: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();

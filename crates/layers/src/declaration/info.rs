@@ -1,34 +1,33 @@
-//! What the declaration of a layer says.
+//! The declaration of a layer.
 
 use super::need::Need;
 use crate::units::Unit;
 
-/// One layer as users know it.
+/// A layer as users know it.
 pub struct LayerInfo {
-    /// The word in stack text.
+    /// Its name in stack text.
     pub name: &'static str,
     /// One line for listings.
     pub about: &'static str,
-    /// Text that parses.
+    /// Stack text that parses.
     pub example: &'static str,
-    /// Where the layer lives.
+    /// Where the layer runs.
     pub world: World,
-    /// The forms of what it can stand on, the one that needs nothing in between first; empty for
-    /// bases.
+    /// The forms that it accepts below it, the one that needs no conversion first; empty for bases.
     pub takes: &'static [Form],
-    /// The form of what stands on it; `None`: the form it stands on itself.
+    /// The form that it gives to the layer above; `None` if it passes on the form below it.
     pub gives: Option<Form>,
     /// What it does with the I/O that reaches it.
     pub does: Does,
-    /// Who submits to a block device what I/O at it leads to there.
+    /// Who submits the resulting I/O to a block device.
     pub submitter: Submitter,
-    /// What it needs of the machine when it lives in the system.
+    /// What it requires of the machine when it runs in the system.
     pub needs: &'static [Need],
-    /// What can stand between its brackets, in canonical order.
+    /// Its parameters, in canonical order.
     pub parameters: &'static [Parameter],
 }
 
-/// What the layers of this process above its bases have in common.
+/// Defaults of in-process layers, except bases.
 pub(crate) const IN_PROCESS: LayerInfo = LayerInfo {
     name: "",
     about: "",
@@ -42,7 +41,7 @@ pub(crate) const IN_PROCESS: LayerInfo = LayerInfo {
     parameters: &[],
 };
 
-/// What the layers of a network path above its bases have in common.
+/// Defaults of layers of a network path, except bases.
 pub(crate) const ON_NETWORK: LayerInfo = LayerInfo {
     world: World::System,
     takes: &[Form::Ethernet, Form::Network],
@@ -51,13 +50,13 @@ pub(crate) const ON_NETWORK: LayerInfo = LayerInfo {
     ..IN_PROCESS
 };
 
-/// What the layers of the system have in common.
+/// Defaults of layers of the system.
 pub(crate) const IN_SYSTEM: LayerInfo = LayerInfo { world: World::System, ..IN_PROCESS };
 
-/// What the bases of storage have in common.
+/// Defaults of storage bases.
 pub(crate) const BASE: LayerInfo = LayerInfo { takes: &[], does: Does::Holds, ..IN_SYSTEM };
 
-/// What the bases of network paths have in common.
+/// Defaults of network bases.
 pub(crate) const NETWORK_BASE: LayerInfo =
     LayerInfo { takes: &[], does: Does::Holds, ..ON_NETWORK };
 
@@ -68,77 +67,76 @@ pub struct Parameter {
     pub name: &'static str,
     /// How its value is written.
     pub unit: Unit,
-    /// Its value when left out, as text; `None`: absent, or required where the layer says so.
+    /// Default value as text; `None` if it has none, or is required where the layer says so.
     pub default: Option<&'static str>,
     /// One line for listings.
     pub about: &'static str,
 }
 
-/// Where a layer lives.
+/// Where a layer runs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum World {
     /// In this process: nothing to install, no root.
     InProcess,
     /// In the system: kernel and other programs.
     System,
-    /// In the one or the other, as the layers around it.
+    /// Either, the same as the layers around it.
     Both,
 }
 
-/// What a layer is to the one above it.
+/// What a layer is to the layer above it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// A file of fixed size.
     File,
     Block,
     Directory,
-    /// A network path of Ethernet frames: an interface of iotax's own at the near end and at the far
-    /// one.
+    /// A network path of Ethernet frames: iotax's own interfaces at the near end and the far end.
     Ethernet,
-    /// A network path of IP packets, likewise.
+    /// A network path of IP packets, with iotax's own interfaces.
     Network,
-    /// An address at the end of a network path: for load, and not for further interfaces.
+    /// An address at the end of a network path: usable for load, not for further interfaces.
     Service,
-    /// Connections over a network path that load encrypts itself: no datagrams, nothing above.
+    /// Connections that the load generator itself encrypts: no datagrams, nothing above.
     Connections,
 }
 
 /// What a layer does with I/O.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Does {
-    /// Is a base, in which the bytes live.
+    /// A base, which holds the bytes.
     Holds,
-    /// Only turns what is below into another form: a file into a block device, a block device into
-    /// a directory. Without it the load could not be the same, so a peel keeps it.
+    /// Only changes the form: a file to a block device, a block device to a directory. The load
+    /// needs it, so a peel keeps it.
     Carries,
-    /// Computes on the data.
+    /// Encrypts the data.
     Encrypts,
-    /// May answer instead of what is below.
+    /// May answer instead of the layers below.
     Caches,
-    /// Holds it back when it is too much.
+    /// Holds I/O back above a limit.
     Limits,
-    /// Passes it on, at some cost.
+    /// Passes I/O on, at some cost.
     Passes,
 }
 
-/// Who submits I/O to a block device; the kernel's limits hold for processes.
+/// Who submits I/O to a block device; the kernel applies limits per process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Submitter {
-    /// Whoever drives the load.
+    /// The process that drives the load.
     Caller,
     /// Another process.
     Process,
-    /// Nobody: there is no block device in the path.
+    /// Nobody: the path has no block device.
     Nobody,
 }
 
 impl LayerInfo {
-    /// Whether it is of a network path, or of storage.
+    /// Whether it belongs to a network path, not to storage.
     pub fn is_network(&self) -> bool {
         self.gives.or(self.takes.first().copied()).is_some_and(Form::is_network)
     }
 
-    /// Whether bytes live in such a layer.
+    /// Whether it is a base.
     pub const fn is_base(&self) -> bool {
         matches!(self.does, Does::Holds)
     }
@@ -158,7 +156,7 @@ impl Form {
         }
     }
 
-    /// Whether load over a network is driven at it.
+    /// Whether it is driven with network load.
     pub const fn is_network(self) -> bool {
         matches!(self, Self::Ethernet | Self::Network | Self::Service | Self::Connections)
     }

@@ -1,5 +1,4 @@
-//! What every layer says of itself, and the arguments it is read from: checked against their
-//! declaration, handed out by type.
+//! Declarations of layers, and the arguments that are checked against them.
 
 pub(crate) mod info;
 pub(crate) mod need;
@@ -12,7 +11,7 @@ use crate::error::{About, Error};
 use crate::units::{self, Unit};
 use info::{LayerInfo, Parameter};
 
-/// What a file of `each` declares its layer with.
+/// What a file of `each` needs to declare its layer.
 pub(crate) mod prelude {
     pub(crate) use std::path::PathBuf;
 
@@ -33,29 +32,29 @@ pub(crate) mod prelude {
 
 /// A layer's declaration.
 pub(crate) trait Declared: Sized {
-    /// The words that make such a layer.
+    /// The names in stack text.
     const WORDS: &'static [LayerInfo];
     const PARAMETERS: &'static [Parameter];
 
-    /// The layer that was written, as far as each of its parameters can tell.
+    /// Reads the layer from its arguments, each checked separately.
     fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error>;
 
-    /// Refuses what does not fit together.
+    /// Refuses values that do not fit together.
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let _ = arguments;
         Ok(())
     }
 
-    /// Which of its words this layer is.
+    /// Index of the name in [`Self::WORDS`].
     fn word(&self) -> usize {
         0
     }
 
-    /// Every parameter in the order of its declaration.
+    /// All parameters, in declaration order.
     fn values(&self) -> Values;
 }
 
-/// The parameters of a layer, and the field that each of them is. In an `impl Declared`.
+/// Maps each parameter of a layer to a field. For use in an `impl Declared`.
 macro_rules! parameters {
     ($($field:ident: $parameter:expr,)*) => {
         const PARAMETERS: &'static [Parameter] = &[$($parameter),*];
@@ -71,11 +70,11 @@ macro_rules! parameters {
 }
 pub(crate) use parameters;
 
-/// What the field of a layer can be.
+/// A type that a field of a layer can have.
 pub(crate) trait Field: Sized {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error>;
 
-    /// `None` where it is left out.
+    /// `None` if it is left out.
     fn value(&self) -> Option<Value>;
 }
 
@@ -94,7 +93,7 @@ impl Field for u64 {
     }
 }
 
-/// The same above 0.
+/// A number above 0 that fits 32 bits.
 impl Field for u32 {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
         let whole = u64::from_argument(arguments, name)?;
@@ -161,7 +160,7 @@ impl Field for PathBuf {
     }
 }
 
-/// What may be left out.
+/// An optional parameter.
 impl<T: Field> Field for Option<T> {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
         arguments.find(name).map(|_| T::from_argument(arguments, name)).transpose()
@@ -172,14 +171,14 @@ impl<T: Field> Field for Option<T> {
     }
 }
 
-/// Every parameter of a layer in the catalog's order; `None` where it is left out.
+/// Every parameter of a layer in the order of its declaration; `None` if left out.
 pub(crate) type Values = Vec<(&'static str, Option<Value>)>;
 
-/// Disks consist of whole sectors of this size, so that every encryption sector size fits.
+/// Sizes of disks are multiples of this, so that every encryption sector size fits.
 pub(crate) const SECTOR_BYTES: u64 = 4096;
 pub(crate) const ENDLESS: &str = "a limit of 0 would block every I/O";
 
-/// A value of one of the catalog's units.
+/// A parsed value.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) enum Value {
     Whole(u64),
@@ -225,11 +224,11 @@ impl Value {
     }
 }
 
-/// What was written between a layer's brackets.
+/// The arguments in the brackets of a layer.
 pub(crate) struct Arguments<'a> {
     text: &'a str,
     info: &'static LayerInfo,
-    /// The whole layer: where errors about several parameters point.
+    /// The whole layer; errors about several parameters point here.
     span: Range<usize>,
     given: Vec<(&'static Parameter, Value, Range<usize>)>,
 }
@@ -239,12 +238,12 @@ impl<'a> Arguments<'a> {
         Self { text, info, span, given: Vec::new() }
     }
 
-    /// Which of the layer's words was written.
+    /// The name that was written.
     pub(crate) fn word(&self) -> &'static str {
         self.info.name
     }
 
-    /// Takes `name=value`.
+    /// Adds `name=value`.
     pub(crate) fn add(
         &mut self,
         parameter: &'static Parameter,
@@ -270,12 +269,12 @@ impl<'a> Arguments<'a> {
         })
     }
 
-    /// Widens the span once the closing bracket is known.
+    /// Extends the span to the closing bracket.
     pub(crate) fn ends_at(&mut self, end: usize) {
         self.span.end = end;
     }
 
-    /// An error about one parameter; points at its value, or at the layer where it is left out.
+    /// An error about one parameter, pointing at its value, or at the layer if it was left out.
     pub(crate) fn refuse(
         &self,
         name: &'static str,
@@ -285,7 +284,7 @@ impl<'a> Arguments<'a> {
         self.at(name, Error::impossible(About::Layer(self.info.name), name, problem, advice))
     }
 
-    /// The error, pointing as that of [`Self::refuse`] does.
+    /// The error, pointing at the same place as [`Self::refuse`].
     pub(crate) fn at(&self, name: &str, error: Error) -> Error {
         let given = self.given.iter().find(|(parameter, ..)| parameter.name == name);
         let span = given.map_or(&self.span, |(.., span)| span);
@@ -323,14 +322,14 @@ impl<'a> Arguments<'a> {
         if is_met { Ok(()) } else { Err(self.refuse(name, problem, advice)) }
     }
 
-    /// What the size of a base that is made has to be.
+    /// Checks the size of a new base.
     pub(crate) fn demand_sectors(&self, size_bytes: u64) -> Result<(), Error> {
         let is_met = size_bytes > 0 && size_bytes.is_multiple_of(SECTOR_BYTES);
         let problem = format!("{size_bytes} bytes is not a multiple of 4096");
         self.demand(is_met, "size", problem, "write a multiple of 4k above 0")
     }
 
-    /// What the size of a cache has to be.
+    /// Checks the size of a cache.
     pub(crate) fn demand_sector(&self, size_bytes: u64) -> Result<(), Error> {
         self.demand(
             size_bytes >= SECTOR_BYTES,
@@ -340,7 +339,7 @@ impl<'a> Arguments<'a> {
         )
     }
 
-    /// What the spread of `of`, plus or minus, has to be: they are not below 0.
+    /// Checks that a value of `of` minus its jitter is not negative.
     pub(crate) fn demand_jitter(&self, is_met: bool, of: &str) -> Result<(), Error> {
         let problem = format!("would make {of} negative");
         self.demand(is_met, "jitter", problem, "write a jitter of at most the latency")

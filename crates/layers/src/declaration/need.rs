@@ -1,31 +1,31 @@
-//! What layers need of a machine.
+//! What layers require of a machine.
 
 use std::fmt;
 
-/// Something a layer cannot be made without.
+/// A requirement of a layer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Need {
-    /// The right to mount and to make devices.
+    /// The right to mount and to create devices.
     Root,
     Program {
         name: &'static str,
-        /// The Debian package that has it; others have the same or a similar one.
+        /// The Debian package; other distributions use the same or a similar name.
         package: &'static str,
-        /// The least version, major and minor.
+        /// The minimum version, major and minor.
         at_least: Option<(u32, u32)>,
     },
-    /// A file of a program, such as a plugin, which is in another package.
+    /// A file of a program, such as a plugin, that is in another package.
     File {
-        /// Where Debian has it.
+        /// Its path on Debian.
         path: &'static str,
         package: &'static str,
     },
     /// A file system of the kernel.
     FileSystem {
-        /// Its name in /proc/filesystems, and its module's.
+        /// Its name in /proc/filesystems and of its module.
         name: &'static str,
     },
-    /// A device node, which a module of the kernel brings.
+    /// A device node that a kernel module provides.
     Device {
         /// The node.
         path: &'static str,
@@ -35,56 +35,55 @@ pub enum Need {
     Module {
         /// The module, as `modprobe` knows it.
         module: &'static str,
-        /// What it is, for people.
+        /// Description for users.
         about: &'static str,
     },
-    /// Something that a kernel may have been built without.
+    /// A feature that a kernel may have been built without.
     Feature {
-        /// The file that is there if it has it.
+        /// A file that exists if the kernel has it.
         path: &'static str,
-        /// The module whose file that is.
+        /// The module that provides the file.
         module: &'static str,
-        /// What it is, for people.
+        /// Description for users.
         about: &'static str,
     },
-    /// A part of the kernel's network, which a namespace that is thrown away shows whether it is
-    /// there.
+    /// A part of the kernel's network, tested in a temporary network namespace.
     Network {
-        /// The command that makes it, in such a namespace, and that does nothing else.
+        /// The command that creates it in that namespace, and does nothing else.
         probe: &'static str,
-        /// What it is, for people.
+        /// Description for users.
         about: &'static str,
     },
-    /// One of two.
+    /// One of two requirements.
     Either {
-        /// What is used if it is there.
+        /// Used if available.
         one: &'static Need,
-        /// What is used otherwise.
+        /// Used otherwise.
         other: &'static Need,
     },
-    /// A control of cgroups, version 1 or 2.
+    /// A cgroup controller, version 1 or 2.
     Cgroup {
-        /// The controller: `blkio` in version 1, `io` in version 2.
+        /// Its name in version 1: `blkio`.
         v1: &'static str,
-        /// Its name in version 2.
+        /// Its name in version 2: `io`.
         v2: &'static str,
     },
 }
 
 impl Need {
-    /// File systems of programs.
+    /// FUSE file systems.
     pub(crate) const FUSE: Self = Self::Device { path: "/dev/fuse", module: "fuse" };
 
-    /// Interfaces whose packets a program takes and gives.
+    /// Interfaces that pass packets to a program.
     pub(crate) const TUN: Self = Self::Device { path: "/dev/net/tun", module: "tun" };
 
-    /// What makes interfaces and their addresses.
+    /// Creates interfaces and addresses.
     pub(crate) const IP: Self = Self::program("ip", "iproute2");
 
-    /// What makes queueing disciplines.
+    /// Creates queueing disciplines.
     pub(crate) const TC: Self = Self::program("tc", "iproute2");
 
-    /// What makes rules for packets.
+    /// Creates packet rules.
     pub(crate) const NFT: Self = Self::program("nft", "nftables");
 
     /// Any version of a program.

@@ -11,7 +11,7 @@ use crate::units::Unit;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Cpus {
-    /// Each end has half of them, as hosts of their own would have.
+    /// Each end gets half of them, as on separate hosts.
     Apart,
     /// Wherever the kernel puts them.
     #[default]
@@ -39,7 +39,7 @@ impl Field for Cpus {
     }
 }
 
-/// Which cipher encrypts: those that a layer can, and which one it takes.
+/// The cipher parameter: supported ciphers and the default.
 pub(crate) const fn cipher(ciphers: &'static [&'static str], default: &'static str) -> Parameter {
     parameter(
         "cipher",
@@ -49,12 +49,12 @@ pub(crate) const fn cipher(ciphers: &'static [&'static str], default: &'static s
     )
 }
 
-/// The kernel counts in pages, which have 4 KiB at least.
+/// Read-ahead is counted in pages, which have at least 4 KiB.
 const PAGE_BYTES: u64 = 4096;
-/// More is a mistake.
+/// A larger value is a mistake.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// Of layers that are mounted.
+/// For layers that are mounted.
 pub(crate) const READ_AHEAD: Parameter =
     parameter("read_ahead", Unit::Size, None, "read-ahead of the kernel (read_ahead_kb)");
 

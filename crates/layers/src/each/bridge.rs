@@ -1,4 +1,4 @@
-//! A bridge at each end, as containers and virtual machines are joined to a network.
+//! A bridge at each end, as used to connect containers and virtual machines.
 
 use crate::declaration::prelude::*;
 

@@ -1,8 +1,8 @@
-//! Connection tracking at both ends, as any stateful firewall has it.
+//! Connection tracking at both ends, as in a stateful firewall.
 
 use crate::declaration::prelude::*;
 
-/// Rules of nftables that ask for the state of a connection.
+/// nftables rules that match the state of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Conntrack {}
 

@@ -1,15 +1,15 @@
-//! A block device of the user's, whose content is lost.
+//! A block device of the user, which is overwritten.
 
 use crate::declaration::prelude::*;
 
-/// A block device of the user's, whose content is lost.
+/// A block device of the user, which is overwritten.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dev {
-    /// Its node.
+    /// Its device node.
     pub path: PathBuf,
 }
 
-/// The program that lists signatures.
+/// Lists signatures of file systems and partitions.
 const WIPEFS: Need = Need::program_since("wipefs", "util-linux", 2, 33);
 
 impl Declared for Dev {

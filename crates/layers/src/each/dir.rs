@@ -1,8 +1,8 @@
-//! A directory of the user's.
+//! A directory of the user.
 
 use crate::declaration::prelude::*;
 
-/// A directory of the user's.
+/// A directory of the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Dir {
     /// Where test files go.

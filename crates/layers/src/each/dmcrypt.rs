@@ -1,8 +1,8 @@
-//! Device mapper's encryption.
+//! Device-mapper encryption.
 
 use crate::declaration::prelude::*;
 
-/// Device mapper's encryption, with the flags of its table line.
+/// Device-mapper encryption, with the flags of its table line.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[expect(
     clippy::struct_excessive_bools,
@@ -23,11 +23,11 @@ pub struct Dmcrypt {
     pub no_write_workqueue: bool,
     /// Encrypts on the CPU that submits the I/O.
     pub same_cpu_crypt: bool,
-    /// Writes are submitted by the thread that encrypted them.
+    /// The thread that encrypted a write submits it.
     pub submit_from_crypt_cpus: bool,
 }
 
-/// The work-queue options came with 2.3.4 (and Linux 5.9). Where only the patch level is too low,
+/// The work-queue options exist since 2.3.4 (and Linux 5.9). If only the patch level is too low,
 /// cryptsetup itself refuses them.
 const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
 

@@ -1,4 +1,4 @@
-//! A service's address that is translated to the far end's, as a Kubernetes Service is reached.
+//! A service address that is translated to the far end's, as for a Kubernetes Service.
 
 use crate::declaration::prelude::*;
 

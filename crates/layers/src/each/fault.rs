@@ -1,8 +1,8 @@
-//! Deliberate faults.
+//! Injected faults.
 
 use crate::declaration::prelude::*;
 
-/// Deliberate faults; probabilities in 0..=1.
+/// Injected faults; probabilities in 0..=1.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Fault {
     /// Share of I/Os that fail with EIO.

@@ -2,14 +2,14 @@
 
 use crate::declaration::prelude::*;
 
-/// A file; without a path iotax's own in the working directory, which vanishes.
+/// A file; without a path, an unnamed temporary file in the working directory.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct File {
-    /// Where the bytes live.
+    /// Its path.
     pub path: Option<PathBuf>,
     /// Size of the disk.
     pub size_bytes: u64,
-    /// Sparse and never filled, so that it may be larger than the file system below.
+    /// Sparse and never filled, so that it can be larger than the file system below.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub thin: bool,
 }

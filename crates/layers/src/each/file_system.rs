@@ -8,16 +8,16 @@ pub struct FileSystem {
     pub kind: FileSystemKind,
     /// Made with support for [`Fscrypt`](crate::Fscrypt); `ext4` only.
     pub encrypt: bool,
-    /// Further arguments of mkfs, separated by spaces.
+    /// Additional arguments of mkfs, separated by spaces.
     pub mkfs: Option<String>,
     /// Mount options, separated by commas.
     pub mount: Option<String>,
-    /// How far the kernel reads ahead.
+    /// Read-ahead of the kernel.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub read_ahead_bytes: Option<u64>,
 }
 
-/// File systems that can be made.
+/// Supported file systems.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FileSystemKind {
@@ -28,7 +28,7 @@ pub enum FileSystemKind {
 }
 
 impl FileSystemKind {
-    /// The kernel's word for it, which is also the one in stack text.
+    /// Its name in the kernel and in stack text.
     pub const fn name(self) -> &'static str {
         FileSystem::WORDS[self as usize].name
     }
@@ -44,7 +44,7 @@ const XFS: &[Need] =
 const BTRFS: &[Need] =
     &[Need::Root, Need::program("mkfs.btrfs", "btrfs-progs"), Need::FileSystem { name: "btrfs" }];
 
-/// What all of them have in common.
+/// Defaults of all file systems.
 const fn word(name: &'static str, example: &'static str, needs: &'static [Need]) -> LayerInfo {
     LayerInfo {
         name,

@@ -5,11 +5,11 @@ use crate::declaration::prelude::*;
 /// A device with a few channels, each of which does one I/O at a time in `latency + bytes / bw`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Flash {
-    /// I/Os served side by side.
+    /// I/Os served in parallel.
     pub channels: u32,
-    /// Mean service time of an I/O without bytes.
+    /// Mean service time of an I/O, excluding data transfer.
     pub latency_ns: u64,
-    /// Bytes per second that one channel moves.
+    /// Bytes per second per channel.
     pub bw_bytes: f64,
     /// Uniform spread of service times, plus or minus.
     pub jitter_ns: u64,

@@ -6,7 +6,7 @@ use crate::declaration::prelude::*;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fscrypt {}
 
-/// Of all small programs that speak the interface, the one that every distribution has.
+/// A small program that uses the interface and is in every distribution.
 const XFS_IO: Need = Need::program("xfs_io", "xfsprogs");
 
 impl Declared for Fscrypt {

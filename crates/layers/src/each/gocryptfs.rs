@@ -1,11 +1,11 @@
-//! Encryption of files by a program in user space.
+//! File encryption by a program in user space.
 
 use crate::declaration::prelude::*;
 
-/// Encryption of files by a FUSE program.
+/// File encryption by a FUSE program.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Gocryptfs {
-    /// Its cipher, by the word of stack text.
+    /// Its cipher, by its name in stack text.
     pub cipher: String,
 }
 

@@ -5,7 +5,7 @@ use crate::declaration::prelude::*;
 /// The qdisc `htb` with one class.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Htb {
-    /// Bits per second, headers of Ethernet included.
+    /// Bits per second, including Ethernet headers.
     pub rate_bits: f64,
 }
 

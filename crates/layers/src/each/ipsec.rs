@@ -1,11 +1,11 @@
-//! Encryption of IP packets: ESP, as IPsec has it.
+//! Encryption of IP packets with IPsec ESP.
 
 use crate::declaration::prelude::*;
 
-/// ESP in transport mode, by the kernel, with keys that both ends are given.
+/// ESP in transport mode, by the kernel, with the same keys at both ends.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ipsec {
-    /// What encrypts and authenticates.
+    /// Cipher for encryption and authentication.
     pub cipher: String,
 }
 
@@ -19,7 +19,7 @@ impl Declared for Ipsec {
         needs: &[
             Need::Root,
             Need::IP,
-            // The key is of a namespace that is thrown away: no secret.
+            // The key belongs to a temporary namespace, so it is not a secret.
             Need::network(
                 "ip xfrm state add src 198.18.0.1 dst 198.18.0.2 proto esp spi 0x100 mode \
                  transport aead rfc4106(gcm(aes)) 0x00112233445566778899aabbccddeeff00112233 \

@@ -2,10 +2,10 @@
 
 use crate::declaration::prelude::*;
 
-/// A tunnel of ESP within UDP, by strongSwan's libipsec: what there is where the kernel has no ESP.
+/// An ESP-in-UDP tunnel by strongSwan's libipsec, for kernels without ESP.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Libipsec {
-    /// What encrypts and authenticates packets.
+    /// Cipher for encryption and authentication.
     pub cipher: String,
 }
 

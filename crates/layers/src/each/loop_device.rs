@@ -1,8 +1,8 @@
-//! The loop device, which gives files the form of a block device.
+//! The loop device, which turns a file into a block device.
 
 use crate::declaration::prelude::*;
 
-/// A loop device: makes a block device of a file.
+/// A loop device: turns a file into a block device.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Loop {
     /// Whether the page cache below is bypassed.

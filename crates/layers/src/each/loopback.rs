@@ -1,11 +1,11 @@
-//! The loopback interface of this machine, with a peer behind it.
+//! The loopback interface of this machine, with a peer on it.
 
 use crate::declaration::prelude::*;
 
-/// A network path that leaves this process, and not this machine.
+/// A network path that leaves this process, but not this machine.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Loopback {
-    /// Which CPUs its ends have.
+    /// CPUs of its ends.
     #[serde(default)]
     pub cpus: Cpus,
 }

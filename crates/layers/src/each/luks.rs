@@ -1,15 +1,15 @@
-//! LUKS as a hypervisor does it.
+//! LUKS as on a hypervisor.
 
 use crate::declaration::prelude::*;
 
-/// LUKS, served by a storage daemon as a hypervisor does it.
+/// LUKS, exported by a storage daemon as on a hypervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Luks {
-    /// Strength of AES-XTS in bits: 128 or 256 (two such keys).
+    /// AES-XTS key strength in bits: 128 or 256 (XTS uses two such keys).
     pub key_bits: u32,
 }
 
-/// FUSE exports came with 6.0, their `allow-other` with 6.1; the first versions are left out.
+/// FUSE exports exist since 6.0, `allow-other` since 6.1. Earlier versions are not supported.
 const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-common", 7, 1);
 
 impl Declared for Luks {

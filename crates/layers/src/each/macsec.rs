@@ -17,7 +17,7 @@ impl Declared for Macsec {
         needs: &[
             Need::Root,
             Need::IP,
-            // A device would need an Ethernet one below it; this asks the module itself.
+            // A device would need an Ethernet device below it; this asks the module itself.
             Need::network("ip macsec show", "MACsec"),
         ],
         ..ON_NETWORK

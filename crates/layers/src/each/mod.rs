@@ -1,13 +1,13 @@
-//! The layers, each declared once: one file with what it is made of, how it is written, what it
-//! takes and gives, what it does and what it needs.
+//! The layers, each declared once in its own file: parameters, names, forms, effects and
+//! requirements.
 //!
 //! Stack text, its errors, its canonical form, checks of stacks and the listing for users all read
-//! these declarations. A new layer is one file here with its `mod` line and its line in
-//! [`each_layer`](crate::each_layer); what makes it is in `rig`, or of a layer in this process in
-//! `vdisk`. What it leaves open does not compile. The one base that is a stack itself is in `stack`.
+//! these declarations. A new layer needs a file here, its `mod` line, and its line in
+//! [`each_layer`](crate::each_layer). Code that builds it is in `rig`, or in `vdisk` for in-process
+//! layers. An incomplete layer does not compile. The base that is itself a stack is in `stack`.
 
-/// Hands all layers, in the order of listings, to the macro `$then`: the bases, in which bytes live,
-/// and what stands above them; of each the module of its file and its type.
+/// Passes all layers, in listing order, to the macro `$then`: first the bases, then the layers
+/// above them. Each has the module of its file and its type.
 #[macro_export]
 macro_rules! each_layer {
     ($then:ident) => {

@@ -2,7 +2,7 @@
 
 use crate::declaration::prelude::*;
 
-/// What IPv4 has every host take, and what its packets can be at most.
+/// The minimum MTU that IPv4 requires, and the maximum packet size.
 const POSSIBLE_BYTES: std::ops::RangeInclusive<u32> = 68..=65_535;
 
 /// An MTU at both ends.

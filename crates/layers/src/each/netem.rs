@@ -1,15 +1,15 @@
-//! A long, lossy or slow path, as the kernel emulates it.
+//! A longer, lossy or slower path, emulated by the kernel.
 
 use crate::declaration::prelude::*;
 
 /// The qdisc `netem`; absent means none.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Netem {
-    /// Of a round trip: all of it where packets leave the near end.
+    /// Added to a round trip, entirely where packets leave the near end.
     pub delay_ns: Option<u64>,
     /// Uniform spread of the delay, plus or minus.
     pub jitter_ns: Option<u64>,
-    /// Of packets, each way.
+    /// Share of lost packets, each way.
     pub loss: Option<f64>,
     /// Bits per second, each way.
     pub rate_bits: Option<f64>,

@@ -5,7 +5,7 @@ use crate::declaration::prelude::*;
 /// Two namespaces, a wire between them, and a peer at its far end.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Netns {
-    /// Which CPUs its ends have.
+    /// CPUs of its ends.
     #[serde(default)]
     pub cpus: Cpus,
 }

@@ -1,8 +1,8 @@
-//! A directory of an existing file server.
+//! An export of an existing NFS server.
 
 use crate::declaration::prelude::*;
 
-/// A file server's export and how it is mounted; absent means the client's default.
+/// An export and its mount options; absent means the client's default.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Nfs {
     /// Host name or address.
@@ -20,14 +20,14 @@ pub struct Nfs {
     pub wsize_bytes: Option<u64>,
     /// Protection of the transport: `none`, `tls` or `mtls`.
     pub xprtsec: Option<String>,
-    /// How far the kernel reads ahead.
+    /// Read-ahead of the kernel.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub read_ahead_bytes: Option<u64>,
 }
 
 impl Nfs {
-    /// Reads `server:/export` as mount(8) takes it; `None` if it is something else: an address with a
-    /// scheme (`tcp://`), or a drive (`e:/`).
+    /// Reads `server:/export` as mount(8) does; `None` for other text, such as an address with a
+    /// scheme (`tcp://`) or a drive (`e:/`).
     pub fn of_source(text: &str) -> Option<Self> {
         let (server, path) = text.split_once(":/")?;
         let server = match server.strip_prefix('[') {
@@ -45,13 +45,13 @@ impl Nfs {
     }
 }
 
-/// Nothing that a mount program could take for an option, a list, or a file system's label.
+/// Rejects anything that a mount program could take for an option, a list, or a file system label.
 fn is_server(text: &str) -> bool {
     let is_name = |c: char| c.is_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '%');
     !text.starts_with('-') && text.chars().all(is_name)
 }
 
-/// An absolute path that fits a line.
+/// Whether it is an absolute path that fits on one line.
 fn is_export(text: &str) -> bool {
     text.starts_with('/') && !text.contains(char::is_control)
 }

@@ -1,20 +1,20 @@
-//! What interfaces do for packets in batches, switched off or on.
+//! Batch processing of packets by interfaces, switched off or on.
 
 use crate::declaration::prelude::*;
 
-/// Offloads at both ends; absent means as it is.
+/// Offloads at both ends; absent means unchanged.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Offload {
-    /// The interface cuts up TCP segments.
+    /// The interface splits data into TCP segments.
     pub tso: Option<bool>,
-    /// The kernel cuts them up, as late as it can.
+    /// The kernel splits segments, as late as possible.
     pub gso: Option<bool>,
-    /// The kernel joins what it receives.
+    /// The kernel joins received segments.
     pub gro: Option<bool>,
 }
 
 impl Offload {
-    /// Each by its name for ethtool, with what was asked for.
+    /// The requested settings by their ethtool names.
     pub fn switches(&self) -> [(&'static str, Option<bool>); 3] {
         [("tso", self.tso), ("gso", self.gso), ("gro", self.gro)]
     }

@@ -5,7 +5,7 @@ use crate::declaration::prelude::*;
 /// An OpenVPN tunnel over UDP, from point to point.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Openvpn {
-    /// What encrypts and authenticates packets.
+    /// Cipher for encryption and authentication.
     pub cipher: String,
 }
 
@@ -16,7 +16,7 @@ impl Declared for Openvpn {
         example: "openvpn(cipher=aes-128-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,
-        // From 2.6 on it takes a certificate by its fingerprint without being asked.
+        // From 2.6 on, it accepts a certificate by its fingerprint without an option.
         needs: &[Need::Root, Need::IP, Need::TUN, Need::program_since("openvpn", "openvpn", 2, 6)],
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

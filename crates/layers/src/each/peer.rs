@@ -1,13 +1,13 @@
-//! A network path to an iotax that listens elsewhere.
+//! A network path to an iotax peer on another host.
 
 use crate::declaration::prelude::*;
 
-/// An `iotax peer` on another host, which was started there.
+/// An `iotax peer` that was started on another host.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Peer {
     /// `host:port`
     pub address: String,
-    /// File with the token that it was started with, or printed.
+    /// File with the token that the peer was started with, or that it printed.
     pub token: Option<PathBuf>,
 }
 

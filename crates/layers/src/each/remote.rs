@@ -5,9 +5,9 @@ use crate::declaration::prelude::*;
 /// A host on which ssh starts an `iotax peer` for as long as the arm is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remote {
-    /// As ssh knows it: `user@host`, or a name of its configuration.
+    /// For ssh: `user@host`, or an alias from its configuration.
     pub host: String,
-    /// The program there.
+    /// The iotax program on that host.
     pub program: String,
 }
 
@@ -29,7 +29,7 @@ impl Declared for Remote {
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
-        // Nothing that ssh could take for an option, or a shell for more than a word.
+        // Excludes anything that ssh could take for an option, or a shell for more than one word.
         let may_be = |c: char| c.is_alphanumeric() || "@.-_:%".contains(c);
         let is_host = !self.host.starts_with('-') && self.host.chars().all(may_be);
         let advice = "for example 10.0.0.2 or root@db-1.example.org";

@@ -1,11 +1,11 @@
-//! An encrypted tunnel: packets over a connection of ssh.
+//! An encrypted tunnel: packets over an ssh connection.
 
 use crate::declaration::prelude::*;
 
 /// A tunnel by OpenSSH, as `ssh -w` makes it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ssh {
-    /// What encrypts and authenticates the connection.
+    /// Cipher for encryption and authentication.
     pub cipher: String,
 }
 

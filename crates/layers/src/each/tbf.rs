@@ -1,14 +1,14 @@
-//! A token bucket at each end's interface, as providers limit a VM's bandwidth.
+//! A token bucket at the interface of each end, as providers limit a VM's bandwidth.
 
 use crate::declaration::prelude::*;
 
 /// The qdisc `tbf`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tbf {
-    /// Bits per second, headers of Ethernet included.
+    /// Bits per second, including Ethernet headers.
     pub rate_bits: f64,
-    /// Bytes that may leave at once; absent: what 2 ms at the rate come to, and some packets at
-    /// least.
+    /// Bytes that may be sent at once; absent: the bytes of 2 ms at the rate, but at least some
+    /// packets.
     pub burst_bytes: Option<u64>,
 }
 

@@ -18,20 +18,20 @@ pub struct Throttle {
     pub burst_iops: Option<f64>,
     /// Bytes per second while credits last.
     pub burst_bw_bytes: Option<f64>,
-    /// How long a full bucket pays for full burst, in nanoseconds. Given exactly when there is a
-    /// burst rate.
+    /// How long a full bucket lasts at the burst rate, in nanoseconds. Present exactly if there is
+    /// a burst rate.
     pub credits_ns: Option<u64>,
-    /// An I/O counts as one for each unit of this many bytes that it has or begins.
+    /// An I/O counts once per started unit of this many bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub io_unit_bytes: Option<u64>,
     /// Which I/Os are limited.
     #[serde(default, skip_serializing_if = "Counts::is_both")]
     pub counts: Counts,
-    /// Throttles of one group share one bucket.
+    /// Throttles in one group share one bucket.
     pub group: Option<String>,
 }
 
-/// Which I/Os a limit counts; others pass it.
+/// Which I/Os a limit counts; others pass.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Counts {

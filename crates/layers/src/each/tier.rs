@@ -1,8 +1,8 @@
-//! A read cache of any size, simulated.
+//! A simulated read cache of any size.
 
 use crate::declaration::prelude::*;
 
-/// A read cache of any size, which holds no data: its hits are free below.
+/// A read cache of any size, which holds no data: its hits cost nothing below.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Tier {
     pub size_bytes: u64,

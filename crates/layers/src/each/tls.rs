@@ -1,17 +1,17 @@
-//! Encryption of load's own connections: TLS 1.3, by the process or by the kernel.
+//! Encryption of the load generator's own connections: TLS 1.3, by the process or by the kernel.
 
 use crate::declaration::prelude::*;
 
-/// TLS between load and its peer, as applications have it.
+/// TLS between the load generator and its peer, as in applications.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tls {
-    /// By the kernel, not by the process.
+    /// Whether the kernel encrypts instead of the process.
     pub in_kernel: bool,
-    /// What encrypts and authenticates.
+    /// Cipher for encryption and authentication.
     pub cipher: String,
 }
 
-/// What both have in common.
+/// Shared declaration of both layers.
 const TLS: LayerInfo = LayerInfo {
     name: "tls",
     about: "connection encryption: TLS 1.3 by rustls, in iotax at both ends",

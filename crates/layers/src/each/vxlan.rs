@@ -1,4 +1,4 @@
-//! Ethernet frames in UDP datagrams, as overlay networks of clusters carry them.
+//! Ethernet frames in UDP datagrams, as in overlay networks of clusters.
 
 use crate::declaration::prelude::*;
 

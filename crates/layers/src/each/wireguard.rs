@@ -2,10 +2,10 @@
 
 use crate::declaration::prelude::*;
 
-/// A WireGuard tunnel; absent means what there is, the kernel's first.
+/// A WireGuard tunnel; absent means the kernel's implementation if available.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Wireguard {
-    /// Who encrypts: `kernel` or `wireguard-go`.
+    /// Implementation: `kernel` or `wireguard-go`.
     pub by: Option<String>,
 }
 

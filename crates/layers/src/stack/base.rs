@@ -1,4 +1,4 @@
-//! Where the bytes of a stack live.
+//! The base of a stack, which holds its bytes.
 
 use std::path::{Path, PathBuf};
 
@@ -11,7 +11,7 @@ use crate::each::mem::Mem;
 use crate::each::nfs::Nfs;
 use crate::each::tmpfs::Tmpfs;
 
-/// Where bytes live.
+/// Where the bytes of a stack are.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Base<'a> {
     /// In memory, of this process or of the system.
@@ -19,15 +19,15 @@ pub enum Base<'a> {
         size_bytes: u64,
     },
     File(&'a File),
-    /// In a directory of the user's.
+    /// In a directory of the user.
     Directory(&'a Path),
-    /// On a block device of the user's.
+    /// On a block device of the user.
     Device(&'a Path),
-    /// On a server: what of it, however it is reached.
+    /// On a server; the text names the export.
     Server(String),
-    /// Nowhere: it is a network path, over which they pass.
+    /// Nowhere: the base is a network path.
     Network,
-    /// Where those of another stack live, which is of this process.
+    /// In the base of another stack, inside this process.
     Disk(&'a Stack),
 }
 
@@ -55,19 +55,19 @@ impl Base<'_> {
 }
 
 impl Stack {
-    /// Where its bytes live.
+    /// Its base.
     pub fn base(&self) -> Option<Base<'_>> {
         self.layers.first()?.base()
     }
 
-    /// Paths that the user named.
+    /// Paths that the user gave.
     pub fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         self.layers.iter_mut().flat_map(Layer::paths_mut).collect()
     }
 }
 
 impl Layer {
-    /// Where bytes live in it, if they do.
+    /// The base that it is, if it is one.
     pub fn base(&self) -> Option<Base<'_>> {
         match self {
             Self::Mem(Mem { size_bytes }) | Self::Tmpfs(Tmpfs { size_bytes }) => {
@@ -88,7 +88,7 @@ impl Layer {
         }
     }
 
-    /// Paths that the user named.
+    /// Paths that the user gave.
     pub fn paths_mut(&mut self) -> Vec<&mut PathBuf> {
         match self {
             Self::File(file) => file.path.iter_mut().collect(),

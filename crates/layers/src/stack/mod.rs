@@ -15,26 +15,26 @@ use crate::declaration::{Arguments, Declared as _, Values};
 use crate::each::*;
 use crate::error::Error;
 
-/// Layers from bottom (the base, where bytes live) to top (what the load sees).
+/// Layers from bottom (the base, which holds the bytes) to top (which the load uses).
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Stack {
     /// Never empty; the first one is a base.
     pub layers: Vec<Layer>,
 }
 
-/// Makes a layer of what was written.
+/// Reads a layer from its arguments.
 type Read = fn(&Arguments<'_>) -> Result<Layer, Error>;
 
 macro_rules! declare {
     ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
-        /// One thing in the path that can cost.
+        /// Part of a stack that can cost time.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "layer", rename_all = "snake_case")]
         pub enum Layer {
             $($($Layer($module::$Layer),)*)*
         }
 
-        /// The words of each, and what reads it.
+        /// The names of each layer, and the function that reads it.
         static CATALOG: &[(&[LayerInfo], Read)] = &[
             $($(($module::$Layer::WORDS, |arguments| {
                 let layer = $module::$Layer::from_arguments(arguments)?;
@@ -44,7 +44,7 @@ macro_rules! declare {
         ];
 
         impl Layer {
-            /// This layer's entry in the catalog.
+            /// Its declaration.
             pub fn info(&self) -> &'static LayerInfo {
                 match self {
                     $($(Self::$Layer(it) => &$module::$Layer::WORDS[it.word()],)*)*
@@ -63,12 +63,12 @@ macro_rules! declare {
 each_layer!(declare);
 
 impl Layer {
-    /// Every layer there is, bases first, with its parameters.
+    /// All layers with their parameters, bases first.
     pub fn catalog() -> impl Iterator<Item = &'static LayerInfo> {
         CATALOG.iter().flat_map(|(words, _)| *words)
     }
 
-    /// The entry for a word of stack text, and what reads such a layer.
+    /// The declaration for a name in stack text, and the function that reads such a layer.
     pub(crate) fn declared(name: &str) -> Result<(&'static LayerInfo, Read), Error> {
         let of_word = |(words, read): &'static (&[LayerInfo], Read)| {
             words.iter().find(|info| info.name == name).map(|info| (info, *read))
@@ -79,27 +79,27 @@ impl Layer {
             .ok_or_else(|| Error::unknown("layer", name, Self::catalog().map(|layer| layer.name)))
     }
 
-    /// The word that names the layer in stack text.
+    /// Its name in stack text.
     pub fn name(&self) -> &'static str {
         self.info().name
     }
 
-    /// Whether bytes live in this layer; a base is at the bottom and cannot be taken off.
+    /// Whether it is a base; a base is at the bottom and cannot be removed.
     pub fn is_base(&self) -> bool {
         self.info().is_base()
     }
 
-    /// Whether the layer can be taken off a stack.
+    /// Whether it can be removed from a stack.
     pub fn is_optional(&self) -> bool {
         !matches!(self.info().does, Does::Holds | Does::Carries)
     }
 }
 
 impl LayerInfo {
-    /// The entry for a word of stack text.
+    /// The declaration for a name in stack text.
     ///
     /// # Errors
-    /// The nearest word there is, if there is none of that name.
+    /// Names the most similar layer if there is none of that name.
     pub fn named(name: &str) -> Result<&'static Self, Error> {
         Layer::declared(name).map(|(info, _)| info)
     }

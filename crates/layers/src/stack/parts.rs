@@ -1,4 +1,4 @@
-//! What a stack is taken apart into, and what is asked of one as a whole.
+//! Parts of a stack, and facts about a stack as a whole.
 
 use std::path::{Path, PathBuf};
 
@@ -13,7 +13,7 @@ impl Stack {
         self.base()?.size_bytes()
     }
 
-    /// Names of the layers that can be taken off, from bottom to top, a repeated one numbered:
+    /// Names of the layers that can be removed, from bottom to top, with repeated ones numbered:
     /// `aes`, `aes#2`.
     pub fn layer_names(&self) -> Vec<String> {
         let mut names: Vec<String> = Vec::new();
@@ -35,11 +35,11 @@ impl Stack {
         Self { layers: self.layers.iter().filter(kept).cloned().collect() }
     }
 
-    /// [`Stack::subset`], unless what is left does not fit together: a layer may stand only
-    /// because of one below it.
+    /// [`Stack::subset`], unless the rest does not fit together, because a layer may depend on one
+    /// below it.
     ///
     /// # Errors
-    /// [`Error::Impossible`], naming what is left.
+    /// [`Error::Impossible`], naming the rest.
     pub fn part(&self, mask: u32) -> Result<Self, Error> {
         let part = self.subset(mask);
         match Self::parse(&part.to_string()) {
@@ -53,7 +53,7 @@ impl Stack {
         }
     }
 
-    /// Makes the paths in it absolute: see [`resolve_path`].
+    /// Makes its paths absolute: see [`resolve_path`].
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         for path in self.paths_mut() {
             resolve_path(path, directory, home);
@@ -65,7 +65,7 @@ impl Stack {
 pub fn resolve_path(path: &mut PathBuf, directory: &Path, home: Option<&Path>) {
     *path = match (path.strip_prefix("~"), home) {
         (Ok(rest), Some(home)) => home.join(rest),
-        // Collecting components leaves out every `.`.
+        // Collecting components removes every `.`.
         _ => directory.join(&*path).components().collect(),
     };
 }
@@ -75,7 +75,7 @@ pub fn numbered(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
     numbered_from(2, name, is_taken).0
 }
 
-/// The same from a number on; and the number after it.
+/// The same, starting at a number; and the number after it.
 pub fn numbered_from(first: u32, name: &str, is_taken: impl Fn(&str) -> bool) -> (String, u32) {
     let mut number = first;
     loop {
@@ -107,7 +107,7 @@ impl CloudDisk {
 }
 
 impl Stack {
-    /// The disk of a cloud at the bottom, if it is one; of a virtual disk, what that stands on.
+    /// The cloud disk at the bottom, if there is one; for a virtual disk, the one inside it.
     pub fn cloud(&self) -> Option<&Cloud> {
         match self.layers.first()? {
             Layer::Cloud(cloud) => Some(cloud),
@@ -116,8 +116,8 @@ impl Stack {
         }
     }
 
-    /// The stack with the layers of its cloud's disk in the place of that. Disks of one `owner` that
-    /// are on the same size are on one VM, whose limits they share.
+    /// The stack with its cloud disk replaced by the layers of that disk. Disks of one `owner` on
+    /// the same VM size are on one VM and share its limits.
     #[must_use]
     pub fn spelled_out(&self, owner: &str) -> Self {
         let Some((Layer::Cloud(cloud), above)) = self.layers.split_first() else {

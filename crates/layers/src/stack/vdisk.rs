@@ -1,4 +1,4 @@
-//! The base that is a stack itself: a virtual disk of in-process layers, as others see it.
+//! The base that is itself a stack: a virtual disk of in-process layers, as the system sees it.
 
 use super::Stack;
 use crate::declaration::prelude::*;

@@ -38,13 +38,13 @@ impl LayerInfo {
 }
 
 impl Stack {
-    /// More than any path of I/O has.
+    /// More layers than any real I/O path has.
     pub const MOST_LAYERS: usize = 64;
 
-    /// Reads stack text; errors point at the part in question.
+    /// Reads stack text; errors point at the wrong part.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let tokens = tokens(text)?;
-        // Counted before anything is made of them: to fit layers on each other takes the square.
+        // Checked first, because fitting layers on each other takes quadratic time.
         let count = 1 + tokens.iter().filter(|token| token.kind == TokenKind::Plus).count();
         if count > Self::MOST_LAYERS {
             return Err(Error::syntax(
@@ -106,7 +106,7 @@ impl<'a> Parser<'a> {
         Ok((read(&arguments)?, token.span.start..end))
     }
 
-    /// Everything behind the opening bracket; returns where the closing one ends.
+    /// Reads everything after the opening bracket; returns where the closing one ends.
     fn parameters(
         &mut self,
         info: &'static LayerInfo,
@@ -127,7 +127,7 @@ impl<'a> Parser<'a> {
             }
             let parameter = arguments.parameter(word);
             let parameter = parameter.map_err(|e| e.at(self.text, name.span.clone()))?;
-            // A switch may be named without a value, as dm-crypt's flags are.
+            // A switch may be given without a value, like the flags of dm-crypt.
             if parameter.unit == Unit::Switch && !self.next_is(&TokenKind::Equals) {
                 arguments.add(parameter, name.span.clone(), "true", name.span)?;
                 match self.after_value()? {
@@ -187,7 +187,7 @@ fn parameters_of(info: &LayerInfo) -> String {
     format!("a parameter of {} ({}) or `)`", info.name, names.join(", "))
 }
 
-/// Bytes live at the bottom and only there.
+/// A stack has exactly one base, at the bottom.
 fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
     let name = layer.name();
     match (below.first(), layer.is_base()) {
@@ -210,7 +210,7 @@ fn check_order(below: &[Placed], layer: &Layer) -> Result<(), Error> {
 }
 
 impl fmt::Display for Layer {
-    /// Canonical text: parameters in catalog order, those at their default left out.
+    /// Canonical text: parameters in declaration order, without those that have their default.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let info = self.info();
         f.write_str(info.name)?;

@@ -1,4 +1,4 @@
-//! Words and marks of stack text, each with its bytes in the text.
+//! Tokens of stack text, each with its position.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -15,7 +15,7 @@ pub(super) struct Token<'a> {
 /// What a token is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum TokenKind<'a> {
-    /// A bare word, or text in double quotes with the quotes taken off.
+    /// A bare word, or text in double quotes without the quotes.
     Word(Cow<'a, str>),
     Open,
     Close,
@@ -51,12 +51,12 @@ impl TokenKind<'_> {
     }
 }
 
-/// Whether a value can stand in stack text without quotes.
+/// Whether a value can be in stack text without quotes.
 pub(super) fn is_bare(value: &str) -> bool {
     !value.is_empty() && !value.contains(ends_word)
 }
 
-/// The value as stack text reads it back: quoted only where it must be.
+/// The value for stack text, with quotes only if it needs them.
 pub fn quote(value: &str) -> Cow<'_, str> {
     if is_bare(value) {
         return Cow::Borrowed(value);
@@ -64,7 +64,7 @@ pub fn quote(value: &str) -> Cow<'_, str> {
     Cow::Owned(format!("\"{}\"", value.replace('\\', "\\\\").replace('"', "\\\"")))
 }
 
-/// Whether the value has its quotes already.
+/// Whether the value is already in quotes.
 pub(super) fn is_quoted(value: &str) -> bool {
     value.len() > 1 && value.starts_with('"') && value.ends_with('"')
 }
@@ -102,7 +102,7 @@ pub(super) fn tokens(text: &str) -> Result<Vec<Token<'_>>, Error> {
     Ok(found)
 }
 
-/// The text up to the closing quote, `\"` and `\\` undone, and the bytes it took.
+/// The text up to the closing quote, with `\"` and `\\` unescaped, and the bytes it took.
 fn quoted(text: &str) -> Option<(String, usize)> {
     let mut word = String::new();
     let mut chars = text.char_indices();

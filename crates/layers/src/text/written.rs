@@ -1,4 +1,4 @@
-//! Where layers stand in stack text, whether or not it can be read as a whole.
+//! Positions of layers in stack text, even if it cannot be read as a whole.
 
 use crate::declaration::info::LayerInfo;
 
@@ -6,20 +6,20 @@ use super::token::{TokenKind, is_quoted, quote, tokens};
 
 pub struct WrittenLayer {
     pub info: &'static LayerInfo,
-    /// First byte behind its word, or behind its opening bracket.
+    /// First byte after its name, or after its opening bracket.
     at: usize,
     has_brackets: bool,
-    /// Words before a `=` between its brackets.
+    /// Names before a `=` in its brackets.
     pub given: Vec<String>,
 }
 
 impl WrittenLayer {
-    /// The text with one more parameter of this layer.
+    /// The text with another parameter for this layer.
     pub fn with(&self, text: &str, name: &str, value: &str) -> String {
         let (before, after) = text.split_at(self.at);
         let value = if is_quoted(value) { value.into() } else { quote(value) };
         if self.has_brackets {
-            // A comma may stand before the closing bracket.
+            // There may be a comma before the closing bracket.
             format!("{before}{name}={value}, {after}")
         } else {
             format!("{before}({name}={value}){after}")
@@ -27,7 +27,7 @@ impl WrittenLayer {
     }
 }
 
-/// The layers of a text, from bottom to top; none where it is no stack's.
+/// The layers of a text, from bottom to top; none if it is not a stack.
 pub fn written_layers(text: &str) -> Vec<WrittenLayer> {
     let Ok(tokens) = tokens(text) else { return Vec::new() };
     let mut found: Vec<WrittenLayer> = Vec::new();

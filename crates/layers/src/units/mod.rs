@@ -1,4 +1,4 @@
-//! Sizes, durations, rates and shares, as users write them and back.
+//! Reads and writes sizes, durations, rates and shares as users write them.
 //!
 //! | unit | written | means |
 //! |---|---|---|
@@ -18,7 +18,7 @@ use crate::error::Error;
 pub use unit::Unit;
 
 impl Unit {
-    /// That a text does not read in this unit.
+    /// An error for text that cannot be read in this unit.
     pub fn refuse(
         self,
         text: &str,
@@ -61,7 +61,7 @@ pub fn parse_bandwidth(text: &str) -> Result<f64, Error> {
     Ok(number.as_f64() * multiplier as f64)
 }
 
-/// What a size's letters multiply by: powers of 1024 only, `B` and `iB` allowed behind them.
+/// The factor of a size's letters: powers of 1024 only, with an optional `B` or `iB`.
 fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64, Error> {
     let suffix = number.suffix.to_ascii_lowercase();
     let letter = suffix.strip_suffix("ib").or_else(|| suffix.strip_suffix('i')).unwrap_or(&suffix);
@@ -89,7 +89,7 @@ fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64,
     ))
 }
 
-/// Reads a bit rate in bits per second, as networks are sold; `/s` may be left out.
+/// Reads a bit rate in bits per second, as for networks; `/s` may be left out.
 pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
     let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (letters are powers of 1000)";
     let trimmed = text.trim();
@@ -113,7 +113,7 @@ pub fn format_bit_rate(bits: f64) -> String {
     format!("{}{name}", bits / unit)
 }
 
-/// Reads a duration in nanoseconds. Only `0` may go without a unit.
+/// Reads a duration in nanoseconds. Only `0` needs no unit.
 pub fn parse_duration(text: &str) -> Result<u64, Error> {
     let unit = Unit::Duration;
     let advice = "write a duration as 500ns, 200us, 2ms, 5s or 1m";
@@ -199,7 +199,7 @@ pub fn format_duration(ns: u64) -> String {
     if ns == 0 { "0s".to_owned() } else { with_largest(ns, &DURATION_UNITS, "ns") }
 }
 
-/// Bytes per second; letters where they are exact.
+/// Bytes per second, with letters if they are exact.
 pub fn format_bandwidth(bytes_per_second: f64) -> String {
     // 2^53: below it every whole f64 converts to u64 and back without loss.
     if bytes_per_second.fract() == 0.0 && (0.0..9_007_199_254_740_992.0).contains(&bytes_per_second)
@@ -219,7 +219,7 @@ pub fn format_iops(iops: f64) -> String {
     iops.to_string()
 }
 
-/// A share as a percentage where that reads back exactly, else as a fraction.
+/// A share as a percentage if that reads back exactly, otherwise as a fraction.
 pub fn format_share(share: f64) -> String {
     let percent = format!("{}%", share * 100.0);
     if parse_share(&percent) == Ok(share) { percent } else { share.to_string() }
@@ -233,14 +233,14 @@ fn with_largest(value: u64, units: &[(&str, u64)], bare: &str) -> String {
     }
 }
 
-/// Keeps every number, times any unit, a finite `f64` (at most about 1.8e308).
+/// Keeps every number times any unit a finite `f64` (at most about 1.8e308).
 const MAX_DIGITS: usize = 290;
 
 /// `2.5` and `ms` of `2.5ms`.
 pub(super) struct Number<'a> {
     /// Digits with at most one point, as written.
     pub digits: &'a str,
-    /// What follows, without spaces around it.
+    /// The rest, without spaces around it.
     pub suffix: &'a str,
 }
 

@@ -1,8 +1,8 @@
-//! The units of values, and how they are called.
+//! The units of values, and their names.
 
 use std::fmt;
 
-/// What a value is measured in.
+/// The unit of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// Bytes.
@@ -25,7 +25,7 @@ pub enum Unit {
     Switch,
     Path,
     Name,
-    /// One word of a fixed few.
+    /// One of these words.
     Choice(&'static [&'static str]),
     /// A block size, a range `4k-1M`, or a split `4k/60:64k/40`.
     BlockSizes,
@@ -60,12 +60,12 @@ impl Unit {
         }
     }
 
-    /// For "is not ...".
+    /// Follows "is not" in errors.
     pub(crate) fn with_article(self) -> &'static str {
         self.words().1
     }
 
-    /// How the value looks, and what it is, with an article.
+    /// How the value looks, and its name with an article.
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Size => ("SIZE", "a size"),

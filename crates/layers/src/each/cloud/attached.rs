@@ -1,4 +1,4 @@
-//! Disks that are attached to a VM, with the limits of both.
+//! Disks attached to a VM, with the limits of both.
 
 use iotax_catalog::{Caching, DiskExpectation, Expectation, Vm};
 
@@ -10,10 +10,10 @@ use super::part::{CloudPart, PartLayer, without_caching};
 use crate::each::tier::Tier;
 use crate::error::Error;
 
-/// The disks of one VM, in their order.
+/// The disks of one VM, in order.
 ///
 /// # Errors
-/// [`Error::Cloud`] for a disk whose size nobody says, and for caches that hold writes back.
+/// [`Error::Cloud`] for a disk without a size, and for write-back caches.
 pub(super) fn attached_disks(
     expectation: &Expectation,
     options: &CloudOptions,
@@ -41,7 +41,7 @@ fn compose(
     Ok(CloudDisk { name: without_caching(&disk.name), caching: expected.caching, parts, notes })
 }
 
-/// The disk's part of the host's cache.
+/// The share of the host's cache for one disk.
 fn cache(
     vm: Option<&Vm>,
     expected: &DiskExpectation,

@@ -1,4 +1,4 @@
-//! What all disks of a cloud are made of, and with which options.
+//! The parts that all cloud disks have, and their options.
 
 use iotax_catalog::{Caching, Source, Vm};
 use serde::{Deserialize, Serialize};
@@ -12,7 +12,7 @@ use crate::error::Error;
 /// Data and the host's cache are held in whole pages.
 pub(super) const PAGE_BYTES: u64 = 4096;
 
-/// What the documents do not say, or the user wants otherwise.
+/// Values that the documentation does not give, or that the user overrides.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudOptions {
     /// Size of every disk; the documented one if left out.
@@ -21,16 +21,16 @@ pub struct CloudOptions {
     pub credits: f64,
     /// Latency of the medium; an assumption if left out.
     pub latency_ns: Option<u64>,
-    /// The host encrypts what it caches, stores and sends on.
+    /// The host encrypts the data that it caches, stores and sends to the disk.
     pub encryption_at_host: bool,
-    /// The disk encrypts what it stores.
+    /// The disk encrypts the data that it stores.
     pub hardware_encrypted: bool,
 }
 
 impl CloudOptions {
-    /// No provider states a latency as a figure: "single-digit milliseconds" is what they say.
+    /// No provider documents a latency; they only say "single-digit milliseconds".
     pub const ASSUMED_LATENCY_NS: u64 = 1_000_000;
-    /// Nor of the host's own storage; flash answers a read in about that.
+    /// Not documented either; flash answers a read in about this time.
     pub const ASSUMED_LOCAL_LATENCY_NS: u64 = 100_000;
 }
 
@@ -46,21 +46,21 @@ impl Default for CloudOptions {
     }
 }
 
-/// A disk of a cloud, as layers.
+/// A cloud disk, as layers.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudDisk {
-    /// As it was asked for, without what is cached of it: `P10`, `gp3:size=500G`, `temporary disk`.
+    /// As requested, without caching: `P10`, `gp3:size=500G`, `temporary disk`.
     pub name: String,
     /// What the host caches of it.
     pub caching: Caching,
-    /// Its layers, and what each of them stands for, from bottom to top.
+    /// Its layers, from bottom to top, each with a description.
     pub parts: Vec<CloudPart>,
     /// What is documented but not modelled, or not documented.
     pub notes: Vec<String>,
 }
 
 impl CloudDisk {
-    /// Where the bytes live.
+    /// The file that holds its data.
     pub(crate) fn file(&self) -> Option<&File> {
         match &self.parts.first()?.layer {
             PartLayer::File(file) => Some(file),
@@ -69,7 +69,7 @@ impl CloudDisk {
     }
 }
 
-/// The file that holds the data, of the size asked for or the documented one.
+/// The file that holds the data, with the requested or documented size.
 pub(super) fn base(
     name: &str,
     documented: Option<u64>,
@@ -95,7 +95,7 @@ pub(super) fn base(
     }
 }
 
-/// What a read or write takes at least, below all limits.
+/// The latency of the medium, below all limits.
 pub(super) fn medium(options: &CloudOptions, assumed_ns: u64) -> Option<CloudPart> {
     let (latency_ns, what) = match options.latency_ns {
         Some(latency_ns) => (latency_ns, "latency, as requested"),

@@ -1,4 +1,4 @@
-//! What is asked of one VM and its disks, and what is made of it.
+//! The requested disks of one VM, and the layers made for them.
 
 use iotax_catalog::{
     Caching, DiskRange, Error as Unknown, Expectation, Limit, Note, Setup, Vm, attachable,
@@ -11,39 +11,39 @@ use super::disk::{CloudDisk, CloudOptions};
 use super::local::{Local, limits_of, local_disks};
 use crate::error::Error;
 
-/// Disks of one VM, in the words of the catalog.
+/// Disks of one VM, in the terms of the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudDisks {
-    /// Its size; without one there are only the disks' own limits.
+    /// VM size; without it, only the limits of the disks apply.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub vm: Option<String>,
-    /// Disk controller, where a size has other limits with each.
+    /// Disk controller, for VM sizes whose limits depend on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
     /// `P10`, `gp3:size=500G`, `local`.
     pub disks: Vec<String>,
-    /// What the host caches of disks that do not say.
+    /// Host caching for disks that do not specify it.
     pub caching: Caching,
-    /// What the documents do not say, or the user wants otherwise.
+    /// Values that the documentation does not give, or that the user overrides.
     pub options: CloudOptions,
 }
 
-/// Disks as they are made, in the order in which they were named.
+/// Disks in the order in which they were requested.
 #[derive(Debug, Clone, PartialEq)]
 pub struct MadeDisks {
     /// As the provider spells it.
     pub vm: Option<String>,
     pub disks: Vec<CloudDisk>,
-    /// What the figures of disks that are attached leave out.
+    /// Facts that the limits of attached disks do not include.
     pub notes: Vec<Note>,
 }
 
 impl CloudDisks {
-    /// What such disks are made of.
+    /// The layers of these disks.
     ///
     /// # Errors
-    /// [`Error::Cloud`] for what the catalog does not know, what cannot be together, a disk whose
-    /// size nobody says, and caches that hold writes back.
+    /// [`Error::Cloud`] for unknown names, combinations that are impossible, disks without a size,
+    /// and write-back caches.
     pub fn made(&self) -> Result<MadeDisks, Error> {
         self.made_or_refused().map_err(|error| match (error, self.vm()) {
             (Error::Cloud { parameter: "disk", problem, .. }, Ok(Some(vm))) => {
@@ -109,7 +109,7 @@ impl CloudDisks {
         self.disks.iter().filter_map(|text| Local::parse(text)).collect()
     }
 
-    /// What is documented of the disks that are attached; `None` if there are none.
+    /// The documented limits of attached disks; `None` if there are none.
     fn expectation(&self) -> Result<Option<Expectation>, Error> {
         if self.vm()?.is_none() && !self.local().is_empty() {
             let problem = "a local disk belongs to a VM size; name the VM size too";

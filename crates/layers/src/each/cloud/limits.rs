@@ -5,7 +5,7 @@ use iotax_catalog::{Direction, DiskExpectation, Limit, Rate, Scope};
 use super::part::{CloudPart, PartLayer, without_caching};
 use crate::each::throttle::{Counts, Throttle};
 
-/// The throttles of a disk, its own first, those that others share above them.
+/// The throttles of a disk: first its own, then the shared ones above them.
 pub(super) fn throttles(
     expected: &DiskExpectation,
     credits: f64,
@@ -21,12 +21,12 @@ pub(super) fn throttles(
         .collect()
 }
 
-/// Throttles of limits that are the VM's.
+/// Throttles for limits of the VM.
 pub(super) fn of_vm(limits: &[&Limit], notes: &mut Vec<String>) -> Vec<CloudPart> {
     limits.iter().flat_map(|limit| of_limit(limit, Some(&group(limit)), 1.0, notes)).collect()
 }
 
-/// One bucket of the VM has one name, whichever disk says it.
+/// The name of a VM's bucket, the same for all its disks.
 fn group(limit: &Limit) -> String {
     let scope = match limit.scope {
         Scope::Disk => "disks",
@@ -47,11 +47,11 @@ fn group(limit: &Limit) -> String {
     words.collect::<Vec<_>>().join("-").replace(' ', "-")
 }
 
-/// A rate with what is left of its burst.
+/// A sustained rate and its burst.
 #[derive(Clone, Copy)]
 struct Modelled {
     sustained: f64,
-    /// Rate, and nanoseconds that full credits pay for it.
+    /// Burst rate, and how long full credits last at it in nanoseconds.
     burst: Option<(f64, u64)>,
 }
 
@@ -105,13 +105,13 @@ fn burst_rate(rate: Option<Modelled>) -> Option<f64> {
     Some(rate?.burst?.0)
 }
 
-/// `lacks` is told of a burst that is left out.
+/// Calls `lacks` if a burst is left out.
 fn modelled(rate: &Rate, credits: f64, lacks: impl FnOnce(String)) -> Modelled {
     let sustained = rate.sustained;
     let without = Modelled { sustained, burst: None };
     let Some(burst) = &rate.burst else { return without };
     let per_s = burst.per_s;
-    // The expectation's notes say that it is off.
+    // The notes of the expectation say that it is off.
     if burst.opt_in {
         return without;
     }

@@ -1,4 +1,4 @@
-//! Disks of a VM's own host: what comes with the size, and goes with the VM.
+//! Local disks of a VM's host, which come with the VM size and do not outlive the VM.
 
 use iotax_catalog::{Caching, Limit, LocalStorage, Scope, Vm};
 
@@ -8,10 +8,10 @@ use super::disk::{
 use super::limits::of_vm;
 use crate::error::Error;
 
-/// Which storage of the host.
+/// Kind of local storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Local {
-    /// Whichever the size has, if it has one kind alone.
+    /// Whichever kind the size has, if it has only one.
     Any,
     /// The temporary disk.
     Temporary,
@@ -19,12 +19,12 @@ pub(super) enum Local {
     Nvme,
 }
 
-/// Words for them, where the name of a disk can stand.
+/// Their names in place of a disk name.
 const WORDS: [(&str, Local); 3] =
     [("local", Local::Any), ("temporary", Local::Temporary), ("nvme", Local::Nvme)];
 
 impl Local {
-    /// By its word.
+    /// Reads its name.
     pub(super) fn parse(text: &str) -> Option<Self> {
         WORDS.iter().find(|(word, _)| *word == text).map(|(_, local)| *local)
     }
@@ -55,10 +55,10 @@ impl Local {
     }
 }
 
-/// Such disks of one VM, in their order.
+/// The local disks of one VM, in order.
 ///
 /// # Errors
-/// [`Error::Cloud`] for storage that the size is not documented to have, and for more disks of it.
+/// [`Error::Cloud`] for storage that the size is not documented to have, and for too many disks.
 pub(super) fn local_disks(
     vm: &Vm,
     asked: &[Local],
@@ -93,7 +93,7 @@ fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<Cl
     Ok(CloudDisk { name: name(storage).to_owned(), caching: Caching::None, parts, notes })
 }
 
-/// The VM's limits that hold for its local disks.
+/// The VM's limits that apply to its local disks.
 ///
 /// # Errors
 /// As [`local_disks`].

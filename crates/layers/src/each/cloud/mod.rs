@@ -1,26 +1,25 @@
-//! A disk that behaves as a cloud documents its own: from the catalog's facts to layers.
+//! A simulated cloud disk: turns facts of the catalog into layers.
 //!
-//! From bottom to top such a disk is
+//! From bottom to top, such a disk is
 //!
 //! ```text
 //! file(thin) [+ aes] + delay + throttle (its own) + throttle (the VM's) [+ tier] [+ aes]
 //! ```
 //!
-//! - `delay` is the latency of the medium. It is the lowest, so that hits of the host's cache are
-//!   free of it.
-//! - The disk's own limits lie below the VM's. An I/O asks the bucket above first, when it is
-//!   submitted; were it the other way round, one disk's backlog would reach the shared bucket with
-//!   arrivals in the future, and hold up all other disks.
-//! - Limits of the VM are groups: its disks share their buckets.
-//! - `tier` is the host's cache: its hits pass all limits free, as they were measured to.
-//! - `aes` at the bottom is the disk's own encryption; on top, the host's, which its cache holds
-//!   encrypted, too.
+//! - `delay` is the latency of the medium. It is at the bottom, so that hits of the host's cache do
+//!   not pay it.
+//! - The disk's own limits are below the VM's. An I/O asks the bucket above first, when it is
+//!   submitted. In the other order, the backlog of one disk would reach the shared bucket with
+//!   arrivals in the future, and delay all other disks.
+//! - Limits of the VM are groups, so that its disks share buckets.
+//! - `tier` is the host's cache: its hits are not limited, as measured.
+//! - `aes` at the bottom is the disk's own encryption. At the top it is the host's, so that the
+//!   cache holds encrypted data.
 //!
-//! A disk of the VM's own host is made in the same way, without a cache and with no limits but the
-//! VM's.
+//! Local disks of a VM's host are built in the same way, without a cache and only with limits of
+//! the VM.
 //!
-//! What is not documented is left out and said, never invented: every [`CloudPart`] tells what it rests
-//! on.
+//! Undocumented values are left out, and a note says so. Every [`CloudPart`] names its source.
 
 mod attached;
 mod disk;
@@ -36,21 +35,21 @@ pub use part::{CloudPart, PartLayer};
 use crate::declaration::prelude::*;
 use iotax_catalog::{Caching, Limit, Note};
 
-/// A disk on a VM size of a cloud. A record keeps what it was made of, whatever the catalog says
-/// later.
+/// A disk on a VM size of a cloud. A record keeps the layers it was built from, even if the catalog
+/// changes later.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Cloud {
     pub asked: CloudDisks,
     pub made: CloudDisk,
-    /// What its figures leave out.
+    /// Facts that its limits do not include.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<Note>,
 }
 
 impl Cloud {
-    /// The limits that are documented of it: the disk's own and the VM's.
+    /// Its documented limits: the disk's own and the VM's.
     pub fn limits(&self) -> Vec<Limit> {
-        // It was made by a catalog that knew it.
+        // The catalog knew it when it was built.
         self.asked.limits().ok().and_then(|mut limits| limits.pop()).unwrap_or_default()
     }
 }

@@ -1,4 +1,4 @@
-//! A layer of a disk of a cloud, and what is said about it.
+//! A layer of a cloud disk, with its description and source.
 
 use iotax_catalog::Source;
 use serde::{Deserialize, Serialize};
@@ -9,19 +9,19 @@ use crate::each::file::File;
 use crate::each::throttle::Throttle;
 use crate::each::tier::Tier;
 
-/// A layer and what it rests on.
+/// A layer and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CloudPart {
     #[serde(flatten)]
     pub layer: PartLayer,
-    /// What it stands for.
+    /// Description of what it models.
     pub what: String,
-    /// Where that was read; none: the user's own wish, or an assumption.
+    /// Where its values were read; none for requested or assumed values.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub sources: Vec<Source>,
 }
 
-/// The layers that such disks are made of.
+/// The layers that cloud disks consist of.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "layer", rename_all = "snake_case")]
 pub enum PartLayer {

@@ -1,8 +1,8 @@
-//! Do the layers fit on each other? Puts in what goes without saying: the loop device where a file
-//! must become a block device.
+//! Checks that layers fit on each other, and adds the loop device where a file must become a block
+//! device.
 //!
-//! After it, a stack says all that will be built, and taking optional layers off leaves a stack
-//! that still fits: an optional layer gives the form it takes, or of a network path another one.
+//! A completed stack lists everything that will be built. A stack still fits after optional layers
+//! are removed: an optional layer gives the form that it accepts, or another form of network path.
 
 use std::ops::Range;
 
@@ -14,30 +14,30 @@ use crate::each::loop_device::Loop;
 use crate::error::Error;
 use crate::stack::{Layer, Stack};
 
-/// A layer and where it stands in the text.
+/// A layer and its position in the text.
 pub(super) type Placed = (Layer, Range<usize>);
 
 impl Stack {
-    /// Whether the whole stack lives in this process.
+    /// Whether the whole stack runs in this process.
     pub fn is_in_process(&self) -> bool {
         self.layers.iter().all(|layer| layer.info().world != World::System)
     }
 
-    /// What the stack as a whole is to a load; in-process ones are files.
+    /// What the stack is to a load; in-process stacks are files.
     pub fn form(&self) -> Form {
         let mut forms = self.layers.iter().filter_map(|layer| layer.info().gives);
         forms.next_back().unwrap_or(Form::File)
     }
 
-    /// Whether it is a network path within this machine that nothing delays or limits, whose flows
-    /// reach their speed within some milliseconds.
+    /// Whether it is a network path within this machine without delays or limits, whose flows reach
+    /// full speed within milliseconds.
     pub fn is_immediate_path(&self) -> bool {
         matches!(self.layers.first(), Some(Layer::Netns(_) | Layer::Loopback(_)))
             && self.layers.iter().all(|layer| layer.info().does != Does::Limits)
     }
 }
 
-/// The stack of these layers, completed.
+/// Completes a stack of these layers.
 pub(super) fn complete(layers: Vec<Placed>, text: &str) -> Result<Stack, Error> {
     let is_system = |(layer, _): &&Placed| layer.info().world == World::System;
     let Some((system, _)) = layers.iter().find(is_system) else {
@@ -115,7 +115,7 @@ fn unfit(layer: &Layer, form: Form) -> Error {
     )
 }
 
-/// What a layer needs of those below it besides their form; may tell them so.
+/// What a layer requires of those below it, other than their form; may change them.
 fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
     let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
     match layer {
@@ -125,7 +125,7 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
         )),
         Layer::CgroupIo(_) => has_device(below.last()),
         _ if layer.info().submitter == Submitter::Process && below.iter().any(is_limit) => {
-            // What another process does is not limited by limits of this one.
+            // A limit on this process does not apply to other processes.
             let problem = format!(
                 "`{}` runs in another process, which the `cgroup-io` below it does not limit",
                 layer.name()
@@ -142,15 +142,15 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
     }
 }
 
-/// Whether the ends of a network path have addresses that no `ipsec` protects yet: tunnels have their
-/// own.
+/// Whether the ends of a network path have addresses that no `ipsec` protects yet: tunnels have
+/// their own.
 fn has_own_addresses(below: &[Layer]) -> bool {
     let nearest = below.iter().rev().find(|layer| layer.info().gives.is_some());
     !matches!(nearest, Some(Layer::Ipsec(_)))
 }
 
-/// Refuses places at which `cgroup-io` would limit nothing: the kernel limits what iotax's own
-/// process does to a block device.
+/// Refuses `cgroup-io` where it would limit nothing: the kernel limits I/O of iotax's own process
+/// to a block device.
 fn has_device(below: Option<&Layer>) -> Result<(), Error> {
     match below.map(|layer| layer.info().submitter) {
         Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
@@ -161,7 +161,7 @@ fn has_device(below: Option<&Layer>) -> Result<(), Error> {
     }
 }
 
-/// The file system that encrypts is the one below, which must be made for it.
+/// The file system below encrypts, and must be created with support for it.
 fn encrypt(below: &mut [Layer]) -> Result<(), Error> {
     let nearest = below.iter_mut().rev().find(|layer| !matches!(layer, Layer::CgroupIo(_)));
     match nearest {

@@ -49,7 +49,7 @@ fn long_values_and_long_lists_are_cut() {
     ");
     let many: Vec<_> = (0..20).map(|n| format!("[j{n}]\nsize=1m\nnice=1\n")).collect();
     assert_snapshot!(error(&many.concat()), @"
-    iotax's own engines do not support more than 12 of these options
+    iotax's own engines do not support more than 12 options
       test.fio, line 3: nice=1
         changes its CPU priority
       test.fio, line 6: nice=1
