@@ -66,7 +66,7 @@ fn a_suite_fits_itself_to_the_space_there_is() {
     let (_, refused) = plan.split_once("would be refused\n").unwrap();
     // Where a line ends goes with the length of the path.
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"arm target: DESK/small: needs 307 GiB of free space, but only 4 GiB are available; free some space, or choose smaller sizes use --scale 0.01");
+    assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"arm target: DESK/small: needs 307 GiB of free space, but only 4 GiB is available; free some space, or choose smaller sizes --scale 0.01 would do");
 }
 
 #[test]
@@ -149,7 +149,7 @@ fn the_doctor_says_what_it_cannot_see_without_the_kernels_file_systems() {
     {
         let script = format!("mount -t tmpfs none {hidden} && {DOCTOR} .");
         let Some(said) = among_own_mounts(&desk, &format!("rmdir own; {script}")) else { return };
-        let expected = format!("- {what}: with {hidden} mounted: iotax doctor");
+        let expected = format!("- {what}: where {hidden} is mounted: iotax doctor");
         assert!(said.contains(&expected), "{said}");
         let _ = fs::remove_dir(desk.path().join("own"));
     }
@@ -164,7 +164,7 @@ fn the_doctor_tells_of_each_of_many_paths_among_many_mounts() {
          mkdir own/d && (cd own && seq 300 | xargs mkdir) && {DOCTOR} own/[0-9]*"
     );
     let Some(said) = among_own_mounts(&desk, &script) else { return };
-    let (seen, late) = (said.matches("m299, ").count(), said.matches("not inspected: ").count());
+    let (seen, late) = (said.matches("m299, ").count(), said.matches("not looked at: ").count());
     assert!(seen >= 1, "{said}");
     // Each path is told, whether there was time for it or not.
     assert_eq!(said.matches("\n└─ tmpfs on DESK/own").count() + late, 300, "{said}");

@@ -275,7 +275,7 @@ fn a_disk_that_somebody_uses_stays_up_unless_forced() {
     assert_eq!(desk.run(&["disk", "up", "vm=mem(size=1M)"]).code, 0);
     let mut user = fs::File::open(desk.path().join("vm/disk")).unwrap();
     assert_snapshot!(desk.run(&["disk", "down", "vm"]).to_string(), @"
-    error: DESK/vm: is in use (fuser -vm DESK/vm says by whom; losetup -a lists loop devices): end that, or add --force, and its I/O fails
+    error: DESK/vm: is in use (fuser -vm DESK/vm shows by which program; losetup -a lists loop devices); stop that, or add --force, which makes its I/O fail
     [exit 3]
     ");
     let mut block = [0; 4096];
@@ -290,7 +290,7 @@ fn no_disk_hides_another_at_the_same_place() {
     let Some(desk) = desk(&["vm"]) else { return };
     let mount = "vm=mem(size=1M)";
     assert_snapshot!(desk.run(&["disk", "up", mount, mount]).to_string(), @"
-    error: DESK/vm: another virtual disk is being mounted here; name a directory for each
+    error: DESK/vm: another virtual disk is being mounted here; name a different directory for each
     [exit 2]
     ");
     // All at the same time.
@@ -301,7 +301,7 @@ fn no_disk_hides_another_at_the_same_place() {
     });
     assert_eq!(ups.iter().filter(|code| **code == 0).count(), 1, "{ups:?}");
     assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
-    error: DESK/vm: a file system is mounted here already; name another directory, or take it down: iotax disk down if it is a virtual disk, else umount
+    error: DESK/vm: a file system is already mounted here; name another directory, or unmount it (iotax disk down for a virtual disk, otherwise umount)
     [exit 2]
     ");
     let status = desk.run(&["disk", "status", "--format", "json"]);
@@ -312,7 +312,7 @@ fn no_disk_hides_another_at_the_same_place() {
         std::thread::yield_now();
     }
     assert_snapshot!(desk.run(&["disk", "up", mount]).to_string(), @"
-    error: DESK/vm: the program that served this mount is gone; iotax undo removes it, or umount
+    error: DESK/vm: the program that served this mount is gone; unmount it with iotax undo or umount
     [exit 3]
     ");
     assert_eq!(desk.run(&["undo"]).code, 0);
@@ -349,7 +349,7 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "none=file(size=1M)"]), @"
-    error: DESK/none: does not exist; make the directory first, or check the spelling
+    error: DESK/none: does not exist; create the directory first, or check the spelling
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "full=file(size=1M)"]), @"

@@ -80,16 +80,16 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
     let published = said(&["driver-searcher-published", STACK]);
     if needs_root() {
         assert_snapshot!(asked, @"
-        arm target: test files of 2 GiB do not fit a stack of 1 GiB
-        use a stack of size=2560M, or sizes of at most 857M in total
+        arm target: test files of 2 GiB do not fit on a stack of 1 GiB
+        a stack of size=2560M, or sizes of 857M in all would do
         ");
         assert_snapshot!(scaled, @"
-        arm target: test files of 5.6 GiB do not fit a stack of 1 GiB
-        use a stack of size=6656M, or --scale 0.01
+        arm target: test files of 5.6 GiB do not fit on a stack of 1 GiB
+        a stack of size=6656M, or --scale 0.01 would do
         ");
         assert_snapshot!(published, @"
-        arm target: test files of 110 GiB do not fit a stack of 1 GiB
-        use a stack of size=128G
+        arm target: test files of 110 GiB do not fit on a stack of 1 GiB
+        a stack of size=128G would do
         ");
     }
 }
@@ -97,13 +97,13 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
 #[test]
 fn below_the_floor_it_is_refused() {
     let desk = Desk::new();
-    let refused = "Here and now, the run would be refused";
+    let refused = "Run here and now it would be refused";
     let small = told(&desk, refused, &["run", "randread-4k", "file(size=64M) + ext4"]);
     if needs_root() {
         assert_snapshot!(small, @"
-        arm target: test files of 1 GiB do not fit a stack of 64 MiB
-        randread-4k can shrink its test files to 64M, but smaller ones give
-          meaningless results; use a stack of size=96M
+        arm target: test files of 1 GiB do not fit on a stack of 64 MiB
+        randread-4k shrinks to 64M of test files, and no further: smaller ones mean
+          nothing; a stack of size=96M would do
         ");
     }
 }

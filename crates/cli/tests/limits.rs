@@ -149,7 +149,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     };
     assert_snapshot!(refused(&["/nowhere"]), @"
     2
-    error: arm /nowhere: /nowhere: does not exist; make the directory first, or check the spelling
+    error: arm /nowhere: /nowhere: does not exist; create the directory first, or check the spelling
     ");
     assert_snapshot!(refused(&["mem + delay(latncy=1ms)"]), @"
     2
@@ -164,7 +164,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["small", "--write"]), @"
     2
-    error: arm small: DESK/small: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+    error: arm small: DESK/small: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet
     ");
     assert_snapshot!(refused(&["mem", "--vm", "Standard_DS1_v"]), @"
     2

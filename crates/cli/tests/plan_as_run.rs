@@ -61,9 +61,9 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     assert_snapshot!(lacks, @"
     the run would be refused
      2 targets cannot be used:
-       arm b: /no/such/b: does not exist; make the directory first, or check the
+       arm b: /no/such/b: does not exist; create the directory first, or check the
        spelling
-       arm c: /no/such/c: does not exist; make the directory first, or check the
+       arm c: /no/such/c: does not exist; create the directory first, or check the
        spelling
     ");
     fs::create_dir(desk.path().join("out")).unwrap();

@@ -136,7 +136,7 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=nowhere"]), @"
-    error: arm f: DESK/nowhere: does not exist; make the directory first, or check the spelling
+    error: arm f: DESK/nowhere: does not exist; create the directory first, or check the spelling
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"

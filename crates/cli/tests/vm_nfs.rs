@@ -27,30 +27,30 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     let did = vm.limit(Duration::from_mins(30)).run(&script).success();
     insta::assert_snapshot!(did.stdout, @"
     --- TLS
-    error: arm target: the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)
+    error: arm target: the kernel is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)
     [exit 3]
     --- no principal of the server
-    error: arm target: Kerberos refuses: kvno: Server nfs/other.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/other.vm.test@VM.TEST; the server has no such principal: make it, and give its key to the server (kadmin: addprinc -randkey nfs/other.vm.test; there: ktadd nfs/other.vm.test), or name the server as its principal has it
+    error: arm target: Kerberos refuses: kvno: Server nfs/other.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/other.vm.test@VM.TEST; the server's principal does not exist; create it and add its key on the server (kadmin: addprinc -randkey nfs/other.vm.test; on the server: ktadd nfs/other.vm.test), or use the server name of its principal
     [exit 3]
     --- no name of the server
-    error: arm target: 127.0.0.2 has no name, and Kerberos knows servers by name; name the server as its principal nfs/NAME has it, or have its address looked up (/etc/hosts)
+    error: arm target: 127.0.0.2 has no host name, but Kerberos identifies servers by name; use the server name of its principal nfs/NAME, or give its address a name (/etc/hosts)
     [exit 3]
     --- no keytab
-    error: arm target: there is neither a keytab (/etc/krb5.keytab) nor a ticket of root's; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)
+    error: arm target: there is neither a keytab (/etc/krb5.keytab) nor a ticket for root; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n, a ticket (kinit) is enough
     [exit 3]
     --- no principal of this machine
-    error: arm target: FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts, but HTTP/nfs.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)
+    error: arm target: FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts; it has HTTP/nfs.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)
     [exit 3]
     --- keys that the kernel cannot use
-    error: arm target: host/nfs.vm.test@VM.TEST has keys of aes256-cts-hmac-sha384-192 alone, which the NFS client of Linux 6.1 has not; make one of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)
+    error: arm target: host/nfs.vm.test@VM.TEST only has keys of aes256-cts-hmac-sha384-192, which the NFS client of Linux 6.1 does not support; create a key of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)
     [exit 3]
     --- an old key
-    error: arm target: Kerberos refuses: kinit: Password incorrect while getting initial credentials; the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm join)
+    error: arm target: Kerberos refuses: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)
     [exit 3]
     --- neither KDC nor rpc.gssd
     error: 2 targets cannot be used:
-      arm target: Kerberos refuses: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; see that the KDC runs and port 88 is let through
-      arm target: rpc.gssd is not running, which gets the tickets for mounts with Kerberos; install the package nfs-common, and start it (systemctl start rpc-gssd)
+      arm target: Kerberos refuses: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; check that the KDC is running and that port 88 is open
+      arm target: rpc.gssd, which gets the tickets for Kerberos mounts, is not running; install the package nfs-common, and start rpc.gssd (systemctl start rpc-gssd)
     [exit 3]
     ");
     assert_suite(&json(&did, "suite.json"));

@@ -81,7 +81,7 @@ impl Alone {
         let mut site = site::of_assembly(&self.arm, &self.resolved, &assembly);
         site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
         site.notes.push(format!(
-            "made anew for each trial, files laid out again, since arms cannot share {} side by side",
+            "rebuilt for each trial, files included, because arms cannot use {} at the same time",
             self.keys.join(", ")
         ));
         self.up = Some(assembly);

@@ -23,7 +23,7 @@ const MAGIC: [(usize, &[u8], &str); 13] = [
     (0, b"PK\x03\x04", "a zip archive"),
     (0, b"QFI\xfb", "a qcow2 image"),
     (0, b"SQLite format 3\0", "an SQLite database"),
-    (0, b"\x7fELF", "a program"),
+    (0, b"\x7fELF", "an executable program"),
 ];
 /// Header of a GUID partition table, kept a second time in the last sector (UEFI 5.3.2).
 const GPT: &[u8] = b"EFI PART";
@@ -42,7 +42,7 @@ pub(crate) fn found_on(path: &Path, size_bytes: u64) -> io::Result<Option<&'stat
             device.read_exact_at(&mut start, size_bytes - sector_bytes)?;
         }
         if start == GPT {
-            return Ok(Some("the spare copy of a partition table"));
+            return Ok(Some("the backup copy of a partition table"));
         }
     }
     Ok(recognise(&head[..length]))
@@ -95,7 +95,7 @@ mod tests {
         file.as_file().write_all_at(GPT, (1 << 20) - 512).unwrap();
         assert_eq!(
             found_on(file.path(), 1 << 20).unwrap(),
-            Some("the spare copy of a partition table")
+            Some("the backup copy of a partition table")
         );
     }
 }

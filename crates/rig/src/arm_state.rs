@@ -88,7 +88,7 @@ impl Up {
     pub(crate) fn users(path: &Path, is_own: bool) -> Result<Self, Error> {
         let look = || Ok((Held::at(path)?, Identity::of(path)?));
         let looked: std::io::Result<_> = look();
-        let (held, identity) = looked.map_err(Error::cannot("look at it again", path))?;
+        let (held, identity) = looked.map_err(Error::cannot("check it again", path))?;
         Ok(Self::Users { held, identity, is_own })
     }
 }

@@ -286,5 +286,5 @@ fn users_file(facts: &Facts) -> Result<Held, Error> {
         let is_it = held.is_file()? && held.inode()? == facts.inode;
         if is_it { Ok(held) } else { Err(exchanged()) }
     };
-    hold().map_err(Error::cannot("look at it again", &facts.path))
+    hold().map_err(Error::cannot("check it again", &facts.path))
 }

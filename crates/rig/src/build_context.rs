@@ -71,7 +71,7 @@ impl Key {
     pub(crate) fn new() -> Result<Self, Error> {
         let mut bytes = Zeroizing::new(vec![0; KEY_BYTES]);
         let made = getrandom::fill(&mut bytes);
-        made.map_err(Error::cannot("make a key", Path::new("/dev/urandom")))?;
+        made.map_err(Error::cannot("generate a key", Path::new("/dev/urandom")))?;
         Ok(Self(bytes))
     }
 
@@ -104,7 +104,7 @@ impl std::fmt::Debug for Key {
 
 /// A name that nobody else on this machine has, and nobody can guess.
 pub(crate) fn new_token() -> Result<String, Error> {
-    token().map_err(Error::cannot("make a token", Path::new("/dev/urandom")))
+    token().map_err(Error::cannot("generate a token", Path::new("/dev/urandom")))
 }
 
 impl BuildContext<'_> {
@@ -130,7 +130,7 @@ impl BuildContext<'_> {
     pub(crate) fn directory_in(&mut self, parent: &Path, word: &str) -> Result<PathBuf, Error> {
         let path = parent.join(self.name(word));
         let made = DirBuilder::new().mode(0o700).create(&path);
-        made.map_err(Error::cannot("make this directory", &path))?;
+        made.map_err(Error::cannot("create this directory", &path))?;
         Ok(path)
     }
 

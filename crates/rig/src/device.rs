@@ -151,7 +151,7 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
     let mut users = Vec::new();
     let mut used = |by: String, remedy: &'static str| users.push(Obstacle::InUse { by, remedy });
     let Some(device) = &facts.block else {
-        used("is not known to the kernel's /sys".into(), "name another device");
+        used("is not listed in /sys".into(), "name another device");
         return users;
     };
     if !device.mounted_at.is_empty() {
@@ -160,7 +160,10 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
     }
     if !device.partitions.is_empty() {
         let names = device.partitions.join(", ");
-        used(format!("has partitions: {names}"), "name a device without any, or one of these");
+        used(
+            format!("has partitions: {names}"),
+            "name a device without partitions, or one of these",
+        );
     }
     if !device.holders.is_empty() {
         used(format!("is part of {}", device.holders.join(", ")), "name another device");
@@ -168,12 +171,15 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
     let swaps = fs::read_to_string("/proc/swaps").unwrap_or_default();
     let swaps = swaps.lines().skip(1).filter_map(|line| line.split_whitespace().next());
     if swaps.map(Path::new).any(|swap| number_of(swap) == Some(facts.device_number)) {
-        used("is swap space in use".into(), "name another device");
+        used("is in use as swap space".into(), "name another device");
     }
     // They hold what they stand on without the kernel's telling so.
     for (name, backing) in loop_device::backing_files() {
         if number_of(&backing) == Some(facts.device_number) {
-            used(format!("is below {name}"), "detach that first (losetup --detach)");
+            used(
+                format!("is the backing device of {name}"),
+                "detach the loop device first (losetup --detach)",
+            );
         }
     }
     users
@@ -187,11 +193,11 @@ fn opened(facts: &Facts) -> Option<Obstacle> {
         let found = match open_exclusively(&facts.path).map(drop) {
             Ok(()) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
                 by: format!("is open in {by}"),
-                remedy: "end that first, or name another device",
+                remedy: "stop that first, or name another device",
             }),
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Some(Obstacle::InUse {
-                by: "is in use: it does not open exclusively".into(),
-                remedy: "find its user with lsblk, or name another device",
+                by: "is in use: it cannot be opened exclusively".into(),
+                remedy: "find out with lsblk what uses it, or name another device",
             }),
             Err(error) => Some(Obstacle::Unreadable(error)),
         };
@@ -246,10 +252,10 @@ fn carries(signatures: &[Signature], path: &Path) -> Option<Obstacle> {
     let mut told: Vec<String> = Vec::new();
     for Signature { kind, usage, uuid, label } in signatures {
         let what = match usage.as_deref() {
-            Some("filesystem") => format!("the file system {kind}"),
+            Some("filesystem") => format!("a file system ({kind})"),
             Some("partition-table") => format!("a partition table ({kind})"),
             Some("crypto") => format!("encrypted data ({kind})"),
-            Some("raid") => format!("a part of a volume ({kind})"),
+            Some("raid") => format!("part of a volume ({kind})"),
             _ => kind.clone(),
         };
         let label = label.as_ref().map(|label| format!(", label {label}"));
@@ -280,7 +286,7 @@ impl Device {
             let obstacle = match error.kind() {
                 io::ErrorKind::WouldBlock => Obstacle::InUse {
                     by: "is in use by another run of iotax".to_owned(),
-                    remedy: "wait for its end, or name another device",
+                    remedy: "wait until that run ends, or name another device",
                 },
                 _ => Obstacle::Unreachable(error),
             };
@@ -326,7 +332,7 @@ fn content_note(path: &Path) -> Option<String> {
     File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).ok()?;
     head.iter().any(|byte| *byte != 0).then(|| {
         format!(
-            "{} held bytes without a signature, which are overwritten as --destroy said",
+            "{} contained data without a signature, which --destroy allowed to be overwritten",
             path.display()
         )
     })

@@ -32,7 +32,7 @@ pub(crate) struct DiskFile {
 impl DiskFile {
     fn new(file: File, shown: &Path) -> Result<Self, Error> {
         let held = file.try_clone().and_then(|copy| Held::new(copy, shown));
-        Ok(Self { held: held.map_err(Error::cannot("hold this file", shown))?, file })
+        Ok(Self { held: held.map_err(Error::cannot("keep this file open", shown))?, file })
     }
 }
 
@@ -40,7 +40,7 @@ impl DiskFile {
 /// process ends, and needs no journal. Where the file system cannot make one (NFS, FAT), it is an
 /// ordinary file in a private directory.
 pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    let failed = Error::cannot("make a file in it", directory);
+    let failed = Error::cannot("create a file in it", directory);
     let held = Held::at(directory).map_err(failed)?;
     let file = match unnamed(held.path()) {
         Ok(file) => file,
@@ -60,7 +60,7 @@ pub(crate) fn thin(
     journal: &mut Journal,
 ) -> Result<DiskFile, Error> {
     let made = anonymous(directory, journal)?;
-    let failed = Error::cannot("make a sparse file as large as the disk in it", directory);
+    let failed = Error::cannot("create a sparse file of the disk's size in it", directory);
     made.file.set_len(size_bytes).map_err(failed)?;
     Ok(made)
 }
@@ -68,7 +68,7 @@ pub(crate) fn thin(
 /// Makes a file in a private directory in `directory`.
 pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
     let private = scratch::make(directory, journal)?;
-    let file = private.create(BORN).map_err(Error::cannot("make a file in it", directory))?;
+    let file = private.create(BORN).map_err(Error::cannot("create a file in it", directory))?;
     DiskFile::new(file, &private.shown().join(BORN))
 }
 
@@ -77,7 +77,7 @@ pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFil
 /// It is born in a private directory and moved, so that the journal knows which file it is before
 /// it is at a place where someone else could have put one.
 pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
-    let failed = Error::cannot("make this file", path);
+    let failed = Error::cannot("create this file", path);
     let parent = Held::at(path.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
     let name = path.file_name().unwrap_or_default();
     let cradle = scratch::make_in(&parent, journal)?;
@@ -132,7 +132,7 @@ pub(crate) fn create(path: &Path) -> Result<File, Error> {
         .create_new(true)
         .mode(0o600)
         .open(path)
-        .map_err(Error::cannot("make this file", path))
+        .map_err(Error::cannot("create this file", path))
 }
 
 /// Whether a file can be opened for direct I/O.

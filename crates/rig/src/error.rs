@@ -18,31 +18,32 @@ pub enum Error {
     Refused { refusals: Vec<Refusal> },
     /// No place for the undo journal.
     #[error(
-        "{directory}: the undo journal cannot be written here: {source}; nothing was made. Name \
-         a writable directory in IOTAX_STATE_DIR"
+        "{directory}: the undo journal cannot be written here: {source}; nothing was created. Set \
+         IOTAX_STATE_DIR to a writable directory"
     )]
     Journal { directory: PathBuf, source: io::Error },
     /// Neither the environment nor the user's home says where state is kept.
     #[error(
-        "there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; \
-         nothing was made. Name a writable directory in IOTAX_STATE_DIR"
+        "there is no directory for the undo journal, because neither HOME nor XDG_STATE_HOME is \
+         set; nothing was created. Set IOTAX_STATE_DIR to a writable directory"
     )]
     NoStateDirectory,
     /// A directory on the way to the journals belongs to somebody else.
     #[error(
-        "{path}: belongs to user {owner}, who could have you undo anything from here; nothing \
-         was made or undone. Name a directory that only you can change in IOTAX_STATE_DIR"
+        "{path}: belongs to user {owner}, who could make `iotax undo` remove anything of yours; \
+         nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write \
+         to"
     )]
     StrangersState { path: PathBuf, owner: u32 },
     /// Others can write to a directory on the way to the journals.
     #[error(
-        "{path}: others can write here (mode {mode:04o}), and could have you undo anything; \
-         nothing was made or undone. Take that right away (chmod go-w), or name a directory that \
-         only you can change in IOTAX_STATE_DIR"
+        "{path}: others can write here (mode {mode:04o}) and could make `iotax undo` remove \
+         anything of yours; nothing was created or undone. Remove that permission (chmod go-w), or \
+         set IOTAX_STATE_DIR to a directory that only you can write to"
     )]
     OpenState { path: PathBuf, mode: u32 },
     /// The journals cannot be got at.
-    #[error("{path}: cannot be looked at for undo journals: {source}")]
+    #[error("{path}: cannot be searched for undo journals: {source}")]
     UnusableState { path: PathBuf, source: io::Error },
     /// Something could not be made, filled or opened; `action` is an infinitive: `make a private
     /// directory in it`.
@@ -50,7 +51,7 @@ pub enum Error {
     Make { path: PathBuf, action: &'static str, source: io::Error },
     /// The file system filled up while a file was written.
     #[error(
-        "{path}: the file system is full after {} of {}; free some space, or choose a smaller \
+        "{path}: the file system is full: only {} of {} fit; free some space, or choose a smaller \
          size",
         size(*done_bytes), size(*wanted_bytes)
     )]
@@ -69,16 +70,16 @@ pub enum Error {
     SettingFailed { arm: String, command: String, source: Box<Error> },
     /// A command of the user's that undoes a setting of the host has failed.
     #[error(
-        "arm {arm}: its `after` command `{command}` failed, and its setting may still be in \
-         force: {source}. Undo it by hand, or correct what keeps the command from it and run \
-         `iotax undo`; to forget about it, delete {journal}"
+        "arm {arm}: its `after` command `{command}` failed, and its setting may still be active: \
+         {source}. Undo the setting by hand, or fix the cause and run `iotax undo`; to forget \
+         about it, delete {journal}"
     )]
     SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
     /// Not measured, since the setting of another arm may still be in force.
-    #[error("not measured, since a setting of another arm could not be undone: {why}")]
+    #[error("not measured, because a host setting of another arm could not be undone: {why}")]
     AfterSettingLeft { why: String },
     /// A layer came out otherwise than asked for, and would be measured under a wrong name.
-    #[error("{layer} was to have {asked}, but the kernel made it with {made}; {remedy}")]
+    #[error("{layer}: {asked} was requested, but the kernel reports {made}; {remedy}")]
     NotAsAsked { layer: &'static str, asked: String, made: String, remedy: &'static str },
     /// The kernel did not mount a file system.
     #[error(
@@ -88,32 +89,33 @@ pub enum Error {
     Mount { kind: String, options: String, source: io::Error },
     /// Somebody uses what is to be taken down.
     #[error(
-        "{path}: is in use by another process (see fuser -vm); end it and run iotax undo. The \
+        "{path}: is in use by another process (see fuser -vm); stop it and run iotax undo. The \
          journal is {journal}"
     )]
     Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
-        "{path}: is in use (fuser -vm {path} says by whom; losetup -a lists loop devices): end \
-         that, or add --force, and its I/O fails"
+        "{path}: is in use (fuser -vm {path} shows by which program; losetup -a lists loop \
+         devices); stop that, or add --force, which makes its I/O fail"
     )]
     InUse { path: PathBuf },
     /// A server of virtual disks that does not end.
     #[error(
-        "the process {pid}, which serves {path}, does not end; somebody still uses the disk (see \
-         fuser -vm {path})"
+        "process {pid}, which serves {path}, does not end; the disk is still in use (see fuser -vm \
+         {path})"
     )]
     Lingers { pid: u32, path: PathBuf },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
     /// A target that was there at the start is gone or was replaced.
-    #[error("arm {arm}: {path} is no longer what it was at the start: {what}")]
+    #[error("arm {arm}: {path} has changed since the start: {what}")]
     Vanished { arm: String, path: PathBuf, what: String },
     /// A stack of the system beside others.
     #[error(
-        "{arm}: layers of the system can only be driven alone, and whether targets share a cap \
-         needs them driven together: give it alone, or paths and stacks of this process"
+        "{arm}: a target with layers of the system can only be measured alone, but the check for \
+         shared caps loads all targets together; give only this target, or only paths and \
+         in-process stacks"
     )]
     OneAtATime { arm: String },
     /// Something in place of what this program made.
@@ -121,19 +123,19 @@ pub enum Error {
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made cannot be seen at the moment.
     #[error(
-        "{path}: cannot be looked at, because its file system is not mounted or its directory is \
-         gone. Mount it and undo again, or delete {journal} to forget about it"
+        "{path}: cannot be checked, because its file system is not mounted or its directory is \
+         gone. Mount it and run iotax undo again, or delete {journal} to forget about it"
     )]
     OutOfSight { path: PathBuf, journal: PathBuf },
     /// A device that was written to cannot be found.
     #[error(
-        "{path}: the device is not there, and what iotax made on it is on no other; attach it \
-         and undo again, or delete {journal} to forget about it"
+        "{path}: the device is missing, and no other device has what iotax wrote to it; attach it \
+         and run iotax undo again, or delete {journal} to forget about it"
     )]
     DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
-        "{path}: cannot be removed: {source}. Undo again when that is solved, or remove it \
+        "{path}: cannot be removed: {source}. Fix that and run iotax undo again, or remove it \
          yourself and delete {journal}"
     )]
     Remove { path: PathBuf, source: io::Error, journal: PathBuf },
@@ -217,10 +219,10 @@ mod tests {
         let read_only = || io::Error::from(io::ErrorKind::ReadOnlyFilesystem);
         let path = || PathBuf::from("/mnt/x");
         let journal = PathBuf::from("/state/undo/1.jsonl");
-        let make = Error::Make { path: path(), action: "make this file", source: read_only() };
-        insta::assert_snapshot!(make, @"/mnt/x: cannot make this file: read-only filesystem or storage medium");
+        let make = Error::Make { path: path(), action: "create this file", source: read_only() };
+        insta::assert_snapshot!(make, @"/mnt/x: cannot create this file: read-only filesystem or storage medium");
         insta::assert_snapshot!(
-            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Undo again when that is solved, or remove it yourself and delete /state/undo/1.jsonl");
+            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix that and run iotax undo again, or remove it yourself and delete /state/undo/1.jsonl");
     }
 
     #[test]

@@ -338,12 +338,12 @@ fn no_longer_there(error: io::Error) -> io::Error {
 /// Somebody has put another thing in its place.
 pub(crate) fn exchanged() -> io::Error {
     io::Error::other(
-        "somebody else exchanged it meanwhile; use a directory that only you can change",
+        "another user replaced it in the meantime; use a directory that only you can write to",
     )
 }
 
 fn no_proc(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("/proc must be mounted to hold what is open ({error})"))
+    io::Error::new(error.kind(), format!("/proc must be mounted to keep files open ({error})"))
 }
 
 /// Those who are not the owner may write.

@@ -203,7 +203,7 @@ impl Open {
             && head.host != host()
         {
             return Err(unusable(format!(
-                "belongs to host {}; undo there, or delete it if that host is gone",
+                "belongs to host {}; run iotax undo there, or delete it if that host is gone",
                 head.host
             )));
         }
@@ -383,7 +383,8 @@ fn parse(text: &[u8]) -> Result<(Option<Head>, Vec<Entry>), String> {
     let head: Head = serde_json::from_slice(head).map_err(strange)?;
     if head.format != FORMAT {
         return Err(format!(
-            "has format {}, this version of iotax writes {FORMAT}; undo with the version that wrote it",
+            "has format {}, but this version of iotax writes {FORMAT}; run iotax undo of the \
+             version that wrote it",
             head.format
         ));
     }

@@ -24,7 +24,7 @@ impl Namespace {
         let made =
             thread::spawn(unshare).join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
         let file = made.map_err(Error::cannot(
-            "make a network namespace",
+            "create a network namespace",
             Path::new("/proc/thread-self/ns/net"),
         ))?;
         // Under this process's own number: others, such as `ip`, look for it too.

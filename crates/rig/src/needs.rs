@@ -40,7 +40,7 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
             let has = has.unwrap_or_default();
             missing(
                 format!(
-                    "{name} is {}.{}, at least {}.{} is needed",
+                    "{name} is version {}.{}, but {}.{} or newer is needed",
                     has.0, has.1, least.0, least.1
                 ),
                 install,
@@ -48,23 +48,23 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         }
         Need::File { path, .. } if Path::new(path).exists() => None,
         Need::File { path, package } => missing(
-            format!("there is no {path}"),
+            format!("{path} does not exist"),
             format!("install the package {package} (apt-get install {package})"),
         ),
         Need::FileSystem { name } if has_file_system(name) => None,
         Need::FileSystem { name } => missing(
-            format!("the kernel has no {name}"),
+            format!("the kernel does not support {name}"),
             format!("use a kernel with {name} built in or as a module"),
         ),
         Need::Device { path, .. } if Path::new(path).exists() => None,
         Need::Device { module, .. } if loadable(module) => None,
         Need::Device { path, module } => missing(
-            format!("there is no {path}"),
+            format!("{path} does not exist"),
             format!("use a kernel with the module {module} (modprobe {module})"),
         ),
         Need::Module { module, .. } if built_in(module) || loadable(module) => None,
         Need::Module { module, about } => missing(
-            format!("the kernel has no {about}"),
+            format!("the kernel does not support {about}"),
             format!("use a kernel with the module {module} (modprobe {module})"),
         ),
         Need::Feature { path, .. } if Path::new(path).exists() => None,
@@ -74,8 +74,8 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Network { .. } if !rustix::process::geteuid().is_root() => None,
         Need::Network { probe, .. } if can_be_made(probe) => None,
         Need::Feature { about, .. } | Need::Network { about, .. } => missing(
-            format!("the kernel has no {about}"),
-            format!("use a kernel that was built with {about}"),
+            format!("the kernel does not support {about}"),
+            format!("use a kernel built with {about}"),
         ),
         Need::Either { one, other } => {
             let (one, other) = (unmet(*one)?, unmet(*other)?);
@@ -87,7 +87,8 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
         Need::Cgroup { v1, v2 } => missing(
             format!(
-                "no cgroup has I/O limits (controller {v1} of version 1, or {v2} of version 2)"
+                "cgroups have no I/O limits here (controller {v1} of version 1, or {v2} of version \
+                 2)"
             ),
             format!(
                 "with version 2: echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
@@ -208,10 +209,10 @@ mod tests {
             missing(needs).into_iter().map(|m| format!("{}: {}", m.what, m.remedy)).collect();
         insta::assert_snapshot!(text.join("\n"), @"
         no-such-program is not installed: install the package its-package (apt-get install its-package)
-        the kernel has no nosuchfs: use a kernel with nosuchfs built in or as a module
-        there is no /dev/no-such: use a kernel with the module no_such (modprobe no_such)
-        the kernel has no device mapper encryption: use a kernel with the module no-such (modprobe no-such)
-        the kernel has no mind reading: use a kernel that was built with mind reading
+        the kernel does not support nosuchfs: use a kernel with nosuchfs built in or as a module
+        /dev/no-such does not exist: use a kernel with the module no_such (modprobe no_such)
+        the kernel does not support device mapper encryption: use a kernel with the module no-such (modprobe no-such)
+        the kernel does not support mind reading: use a kernel built with mind reading
         ");
     }
 

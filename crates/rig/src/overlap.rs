@@ -41,13 +41,15 @@ pub enum Common {
 impl fmt::Display for Overlap {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { a, b, what, is_bare } = self;
-        let verb = if *is_bare { "are" } else { "stand on" };
+        let verb = if *is_bare { "are" } else { "use" };
         match what {
-            Common::File(path) => write!(f, "{a} and {b} {verb} one file, {}", path.display()),
+            Common::File(path) => write!(f, "{a} and {b} {verb} the same file, {}", path.display()),
             Common::Directory(path) => {
-                write!(f, "{a} and {b} {verb} one directory, {}", path.display())
+                write!(f, "{a} and {b} {verb} the same directory, {}", path.display())
             }
-            Common::Device(path) => write!(f, "{a} and {b} {verb} one device, {}", path.display()),
+            Common::Device(path) => {
+                write!(f, "{a} and {b} {verb} the same device, {}", path.display())
+            }
             Common::Partition { part, disk } => write!(
                 f,
                 "{a} and {b} {verb} a partition and its disk, {} of {}",
@@ -141,10 +143,10 @@ mod tests {
         std::os::unix::fs::symlink(at("one"), at("soft")).unwrap();
         std::os::unix::fs::symlink(home.path(), at("here")).unwrap();
         let found = |texts: &[&str]| found(home.path(), texts);
-        insta::assert_snapshot!(found(&["a=one", "b=hard", "c=two"]), @"a and b are one file, DIR/one");
-        insta::assert_snapshot!(found(&["a=soft", "b=two", "c=one"]), @"a and c are one file, DIR/one");
-        insta::assert_snapshot!(found(&["a=.", "b=here"]), @"a and b are one directory, DIR");
-        insta::assert_snapshot!(found(&["a=one", "b=file(path=hard) + delay(latency=1ms)"]), @"a and b stand on one file, DIR/one");
+        insta::assert_snapshot!(found(&["a=one", "b=hard", "c=two"]), @"a and b are the same file, DIR/one");
+        insta::assert_snapshot!(found(&["a=soft", "b=two", "c=one"]), @"a and c are the same file, DIR/one");
+        insta::assert_snapshot!(found(&["a=.", "b=here"]), @"a and b are the same directory, DIR");
+        insta::assert_snapshot!(found(&["a=one", "b=file(path=hard) + delay(latency=1ms)"]), @"a and b use the same file, DIR/one");
         assert_eq!(found(&["one", "two", "mem", "nowhere", "."]), "");
     }
 

@@ -263,7 +263,7 @@ impl Daemon {
             // To fill a disk takes minutes; whoever does nothing waits for something.
             if idle.observe(Instant::now(), Work::of(self.child.id())) > PATIENCE {
                 let said = self.program.said();
-                return Err(self.program.failed("did not get ready and does nothing", &said));
+                return Err(self.program.failed("did not become ready and is idle", &said));
             }
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));

@@ -50,7 +50,7 @@ impl ReadAhead {
             layer,
             asked: format!("read_ahead={}k", self.set_kib),
             made: format!("read_ahead={made}k"),
-            remedy: "write a multiple of the kernel's page size",
+            remedy: "use a multiple of the kernel's page size",
         })
     }
 
@@ -58,7 +58,7 @@ impl ReadAhead {
     pub(crate) fn undo(&self) -> Result<Undone, Error> {
         match read(&self.file) {
             Ok(kib) if kib == self.set_kib && kib != self.before_kib => {
-                let failed = Error::cannot("put back the read-ahead", &self.file);
+                let failed = Error::cannot("restore the read-ahead", &self.file);
                 fs::write(&self.file, self.before_kib.to_string()).map_err(failed)?;
                 Ok(Undone::Removed)
             }

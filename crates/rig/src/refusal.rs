@@ -36,10 +36,10 @@ impl fmt::Display for Refusal {
 #[non_exhaustive]
 pub enum Obstacle {
     /// Nothing is there.
-    #[error("does not exist; make the directory first, or check the spelling")]
+    #[error("does not exist; create the directory first, or check the spelling")]
     Missing,
     /// The directory of a file to be made is not there.
-    #[error("cannot be made, because its directory does not exist; make the directory first")]
+    #[error("cannot be created, because its directory does not exist; create the directory first")]
     NoParent,
     /// It cannot be looked at.
     #[error("cannot be examined: {0}")]
@@ -53,19 +53,19 @@ pub enum Obstacle {
     /// Arguments that could make mkfs write to something other than its layer.
     #[error(
         "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out: \
-         the file system is made on the layer below it alone"
+         the file system goes only onto the layer below"
     )]
     NamesAnother { layer: &'static str, word: String },
     /// A file that exists, in a stack that would overwrite it.
     #[error(
-        "exists already, and layers would be written over it; name a file that does not exist yet, \
+        "already exists, and the layers would overwrite it; name a file that does not exist yet, \
          or leave out the path"
     )]
     WouldOverwrite,
     /// A kind of file that no load can be driven at.
     #[error(
-        "is neither a directory nor a regular file nor a block device; name a directory to have \
-         test files made in it"
+        "is not a directory, a regular file or a block device; name a directory, where iotax can \
+         create its test files"
     )]
     WrongKind,
     /// A mount point with something in it.
@@ -73,52 +73,47 @@ pub enum Obstacle {
     NotEmpty,
     /// A mount point that is one already.
     #[error(
-        "a file system is mounted here already; name another directory, or take it down: iotax \
-         disk down if it is a virtual disk, else umount"
+        "a file system is already mounted here; name another directory, or unmount it (iotax disk \
+         down for a virtual disk, otherwise umount)"
     )]
     DiskThere,
     /// A mount point whose server was killed.
-    #[error("the program that served this mount is gone; iotax undo removes it, or umount")]
+    #[error("the program that served this mount is gone; unmount it with iotax undo or umount")]
     DeadDisk,
     /// A mount point that another disk is about to be mounted at.
-    #[error("another virtual disk is being mounted here; name a directory for each")]
+    #[error("another virtual disk is being mounted here; name a different directory for each")]
     TakenByAnother,
     /// A link of somebody else's, which root would follow.
-    #[error(
-        "{link} is a link that another user can lead elsewhere at any moment; name what it leads \
-         to"
-    )]
+    #[error("{link} is a link that another user can redirect at any time; name its target instead")]
     LinkOfAnother { link: PathBuf },
     /// A device in a directory of somebody else's.
     #[error(
-        "others than root can change {directory}, and so put another device in its place; name \
-         its node in /dev"
+        "users other than root can write to {directory} and could replace the device; name its \
+         node in /dev"
     )]
     InOthersHands { directory: PathBuf },
     /// A directory was named where a file is needed.
-    #[error("is a directory, but the base of a stack is a file; name a file in it")]
+    #[error("is a directory, but the base of the stack must be a file; name a file in it")]
     NotAFile,
     /// A block device where a file is needed.
     #[error(
-        "is a block device, not a file; layers of the system can stand on it with dev(path=...), \
-         and its content is lost"
+        "is a block device, not a file; to put layers of the system on it, use dev(path=...), \
+         which destroys its content"
     )]
     DeviceAsBase,
     /// Something else where a block device is needed.
-    #[error("is not a block device; name one, or write file(size=...) or dir(path=...)")]
+    #[error("is not a block device; name one, or use file(size=...) or dir(path=...) instead")]
     NotADevice,
     /// The user did not say that the device may be overwritten.
-    #[error("everything on it would be lost; if nothing on it is needed, add --destroy {path}")]
+    #[error("everything on it would be lost; if you need nothing on it, add --destroy {path}")]
     NotGivenUp { path: PathBuf },
     /// A device that the user gave up is not used.
-    #[error(
-        "was given up with --destroy, but no arm stands on it; check the name, or leave it out"
-    )]
+    #[error("was named with --destroy, but no arm uses it; check the name, or leave it out")]
     GivenUpInVain,
     /// Two targets of one trial that cannot be up at the same time.
     #[error(
-        "cannot be up at the same time, because there is only one {what}; give one of them another \
-         target, or run the jobs one after the other"
+        "cannot be in use at the same time, because there is only one {what}; give one of them \
+         another target, or run the jobs one after the other"
     )]
     NotTogether { what: String },
     /// Somebody uses a device.
@@ -126,23 +121,23 @@ pub enum Obstacle {
     InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
     #[error(
-        "carries {what}; if nothing on it is needed, wipe that yourself (wipefs --all {path}), \
-         or name another device"
+        "contains {what}; if you need nothing on it, wipe it yourself (wipefs --all {path}), or \
+         name another device"
     )]
     Signature { what: String, path: PathBuf },
     /// A device with data that have no signature.
     #[error(
-        "looks like {what}; if nothing on it is needed, overwrite its first and last MiB yourself, \
-         or name another device"
+        "seems to contain {what}; if you need nothing on it, overwrite its first and last MiB \
+         yourself, or name another device"
     )]
     HoldsData { what: &'static str },
     /// It cannot be found out whether a device is blank.
-    #[error("may hold data, because it cannot be looked at: {why}")]
+    #[error("may contain data; iotax cannot check that: {why}")]
     Unprobed { why: String },
     /// A virtual disk on a file that was not given up for writing.
     #[error(
-        "is a virtual disk that is served read-only, since its file was there before; take it down \
-         and mount it with --write-to FILE if that may be overwritten"
+        "is a virtual disk served read-only, because its file existed before; if the file may be \
+         overwritten, take the disk down and mount it with --write-to FILE"
     )]
     ReadOnlyDisk,
     /// A device that refuses writes.
@@ -153,29 +148,30 @@ pub enum Obstacle {
     Unreadable(io::Error),
     /// A directory without write permission.
     #[error(
-        "no test files can be made here: {0}; choose another directory, or run as a user who may \
-         write to it"
+        "test files cannot be created here: {0}; choose another directory, or run as a user who \
+         may write to it"
     )]
     Unwritable(io::Error),
     /// A directory on a read-only file system.
-    #[error("no test files can be made here: mounted read-only; choose another directory")]
+    #[error("test files cannot be created here: mounted read-only; choose another directory")]
     ReadOnly,
     /// Block devices are never written.
     #[error(
-        "the workload writes, and a device named by its path is only read; choose a workload that \
-         only reads, or a directory on it, or give its content up: dev(path=...) with --destroy"
+        "the workload writes, but iotax only reads a device given by its path; choose a read-only \
+         workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with \
+         --destroy"
     )]
     WritesToDevice,
     /// A file that may hold the user's data.
     #[error(
-        "the workload writes, and this file is not iotax's own; name its directory instead, or a \
+        "the workload writes, but iotax did not create this file; name its directory instead, or a \
          file that does not exist yet"
     )]
     WritesToFile,
     /// A file or device that is only read.
     #[error(
-        "preconditioning writes all of the span, and what is named by its path is only read; leave \
-         --precondition out, or name a directory on it, or give a device's content up: \
+        "preconditioning writes the whole span, but iotax only reads a file or device given by its \
+         path; leave out --precondition, name a directory on it, or let iotax overwrite a device: \
          dev(path=...) with --destroy"
     )]
     WouldPrecondition,
@@ -184,32 +180,32 @@ pub enum Obstacle {
     Empty { advice: &'static str },
     /// Smaller than one I/O, or than the size given in the stack.
     #[error(
-        "holds {}, but {} are needed; {advice}",
+        "has {}, but {} is needed; {advice}",
         size(*has_bytes), size(*needed_bytes)
     )]
     TooSmall { has_bytes: u64, needed_bytes: u64, advice: &'static str },
     /// The page cache cannot be bypassed.
     #[error(
-        "its file system ({file_system}) cannot bypass the page cache; switch direct I/O off for \
-         all arms (direct=false), or choose another place"
+        "its file system ({file_system}) cannot bypass the page cache; turn off direct I/O for all \
+         arms (direct=false), or choose another place"
     )]
     NoDirect { file_system: String },
     /// Direct I/O in units the device cannot do.
     #[error(
-        "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks \
-         of {block_bytes}; choose larger blocks, or switch direct I/O off for all arms (direct=false)"
+        "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks of \
+         {block_bytes}; choose larger blocks, or turn off direct I/O for all arms (direct=false)"
     )]
     Unaligned { align_bytes: u32, job: String, block_bytes: u32 },
     /// The file system has too little free space.
     #[error(
-        "needs {} of free space, but only {} are available; free some space, or choose smaller \
+        "needs {} of free space, but only {} is available; free some space, or choose smaller \
          sizes",
         size(*needed_bytes), size(*free_bytes)
     )]
     NoSpace { needed_bytes: u64, free_bytes: u64 },
     /// Test files larger than the stack that they are to be on.
     #[error(
-        "test files of {} do not fit a stack of {}",
+        "test files of {} do not fit on a stack of {}",
         size(*files_bytes), size(*size_bytes)
     )]
     FilesTooLarge { files_bytes: u64, size_bytes: u64 },
@@ -218,7 +214,7 @@ pub enum Obstacle {
     Stack(#[from] iotax_vdisk::Error),
     /// All stacks in memory together are too large.
     #[error(
-        "{} of memory are needed for all stacks on `mem` together, but only {} are available{}; \
+        "{} of memory is needed for all stacks on `mem` together, but only {} is available{}; \
          choose smaller sizes, or `file` as the base",
         size(*needed_bytes), size(available.bytes), available.limit
     )]
@@ -285,25 +281,25 @@ mod tests {
         };
         insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
         insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
-        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: no test files can be made here: permission denied; choose another directory, or run as a user who may write to it");
+        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: test files cannot be created here: permission denied; choose another directory, or run as a user who may write to it");
         let link = "/home/me/x".into();
-        insta::assert_snapshot!(told(Obstacle::LinkOfAnother { link }), @"arm b: /mnt/x: /home/me/x is a link that another user can lead elsewhere at any moment; name what it leads to");
+        insta::assert_snapshot!(told(Obstacle::LinkOfAnother { link }), @"arm b: /mnt/x: /home/me/x is a link that another user can redirect at any time; name its target instead");
         let directory = "/home/me".into();
-        insta::assert_snapshot!(told(Obstacle::InOthersHands { directory }), @"arm b: /mnt/x: others than root can change /home/me, and so put another device in its place; name its node in /dev");
-        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: no test files can be made here: mounted read-only; choose another directory");
-        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; switch direct I/O off for all arms (direct=false), or choose another place");
+        insta::assert_snapshot!(told(Obstacle::InOthersHands { directory }), @"arm b: /mnt/x: users other than root can write to /home/me and could replace the device; name its node in /dev");
+        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: test files cannot be created here: mounted read-only; choose another directory");
+        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; turn off direct I/O for all arms (direct=false), or choose another place");
         let job = "query".to_owned();
         insta::assert_snapshot!(
-            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or switch direct I/O off for all arms (direct=false)");
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
         insta::assert_snapshot!(
-            told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB are available; free some space, or choose smaller sizes");
+            told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB is available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);
-        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: test files of 110 GiB do not fit a stack of 2 GiB");
+        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: test files of 110 GiB do not fit on a stack of 2 GiB");
         let memory = Obstacle::NoMemory {
             needed_bytes: 2 << 30,
             available: AvailableMemory { bytes: 1 << 30, limit: MemoryLimit::Machine },
         };
         insta::assert_snapshot!(
-            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory are needed for all stacks on `mem` together, but only 1 GiB are available; choose smaller sizes, or `file` as the base");
+            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory is needed for all stacks on `mem` together, but only 1 GiB is available; choose smaller sizes, or `file` as the base");
     }
 }

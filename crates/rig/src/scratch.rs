@@ -22,7 +22,7 @@ const OLD: Duration = Duration::from_mins(1);
 /// A directory with more in it is not read to its end.
 const MAX_READ: usize = 10_000;
 
-const ACTION: &str = "make a private directory in it";
+const ACTION: &str = "create a private directory in it";
 
 /// Makes a private directory in `parent` (absolute, without symbolic links).
 pub(crate) fn make(parent: &Path, journal: &mut Journal) -> Result<Held, Error> {
@@ -71,7 +71,7 @@ pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
 /// the user's directory does meanwhile.
 pub(crate) fn put_on_shelf(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
     let run_dir = state::run_directory(journal.state_dir())?;
-    let failed = Error::cannot("mount it where only root can reach", held.shown());
+    let failed = Error::cannot("mount it in a directory only for root", held.shown());
     let shelf = make(&run_dir, journal)?;
     let name = held.shown().file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_start_matches('.');

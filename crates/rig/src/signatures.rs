@@ -71,7 +71,7 @@ impl Mark {
 }
 
 fn random() -> Result<u64, Error> {
-    getrandom::u64().map_err(Error::cannot("make an identity", Path::new("/dev/urandom")))
+    getrandom::u64().map_err(Error::cannot("generate an identity", Path::new("/dev/urandom")))
 }
 
 /// One signature on a device.
@@ -100,7 +100,7 @@ pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
     }
     let listing: Listing = serde_json::from_str(&said).map_err(|_| Error::Program {
         name: "wipefs".to_owned(),
-        status: "its answer is not understood".to_owned(),
+        status: "unexpected output".to_owned(),
         said,
     })?;
     Ok(listing.signatures)
@@ -188,7 +188,7 @@ fn wipe(node: &Path, mark: &Mark, journal: &Path) -> Result<(), Error> {
     if found.iter().any(|signature| !mark.is_on(signature)) {
         return Err(Error::not_ours(
             node,
-            "it also carries a signature that iotax did not make",
+            "it also has a signature that iotax did not write",
             journal,
         ));
     }
@@ -270,7 +270,7 @@ mod tests {
     fn a_device_that_is_gone_keeps_its_entry() {
         let spot = Spot { path: "/dev/no-such".into(), number: "4095:1".into(), boot: boot() };
         let error = undo(&spot, &Mark::new().unwrap(), Path::new("/state/1.jsonl")).unwrap_err();
-        insta::assert_snapshot!(error, @"/dev/no-such: the device is not there, and what iotax made on it is on no other; attach it and undo again, or delete /state/1.jsonl to forget about it");
+        insta::assert_snapshot!(error, @"/dev/no-such: the device is missing, and no other device has what iotax wrote to it; attach it and run iotax undo again, or delete /state/1.jsonl to forget about it");
     }
 
     /// The device with a file system on it; detached when dropped.

@@ -51,7 +51,7 @@ pub(crate) fn describe(
         notes.extend(earlier_runs(facts));
     }
     if matches!(resolved, ResolvedTarget::Thin(_)) {
-        notes.push("thin: data that were never written are read without any device".to_owned());
+        notes.push("thin: reads of data that was never written reach no device".to_owned());
     }
     if matches!(resolved, ResolvedTarget::Existing(_) | ResolvedTarget::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
@@ -216,10 +216,10 @@ fn notes(facts: &Facts) -> Vec<String> {
     let mut notes = Vec::new();
     if facts.in_memory {
         let name = facts.file_system.as_deref().unwrap_or("its file system");
-        notes.push(format!("{name} lies in memory: no device is measured"));
+        notes.push(format!("{name} is in memory: no device is measured"));
     }
     if facts.overlay {
-        notes.push("overlay: the file system that does the work is one below".to_owned());
+        notes.push("overlay: the file system that does the work is below it".to_owned());
     }
     let device = facts.block.as_ref().filter(|_| facts.kind == SiteKind::BlockDevice);
     if let Some(device) = device {
@@ -227,7 +227,7 @@ fn notes(facts: &Facts) -> Vec<String> {
             let places: Vec<_> =
                 device.mounted_at.iter().map(|place| place.display().to_string()).collect();
             notes.push(format!(
-                "mounted at {}: I/O of others on it is part of what is measured",
+                "mounted at {}: I/O of other programs on it is part of the measurement",
                 places.join(", ")
             ));
         }
@@ -243,8 +243,8 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
         format!(
-            "{} was there before: if no run is under way, it is of one whose host was lost, and may be \
-             removed",
+            "{} existed before: if no other run uses it now, it is left over from a run whose host \
+             was lost and can be removed",
             names.join(", ")
         )
     })
@@ -256,7 +256,7 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "holds {}, less than the size of {}: all of it is used",
+            "has {}, less than the size of {}: all of it is used",
             size(facts.size_bytes),
             names.join(", ")
         )

@@ -50,14 +50,15 @@ pub fn read_token(path: &Path) -> io::Result<Token> {
         FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && mode & OTHERS != 0;
     let warning = is_open.then(|| {
         format!(
-            "other users may have access to the token in {0} (mode {mode:o}): chmod 600 {0}",
+            "other users may have access to the token in {0} (mode {mode:o}); run chmod 600 {0}",
             path.display()
         )
     });
     Ok(Token { secret, warning })
 }
 
-const NONE: &str = "it holds no token, which is 64 hexadecimal digits as `iotax peer` prints them";
+const NONE: &str =
+    "it does not contain a token: 64 hexadecimal digits, as `iotax peer` prints them";
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
@@ -95,7 +96,7 @@ fn wait(file: &std::fs::File, end: Instant) -> io::Result<()> {
     match poll(&mut [PollFd::new(file, PollFlags::IN)], Some(&timeout)) {
         Ok(0) => Err(io::Error::new(
             ErrorKind::TimedOut,
-            format!("nobody wrote a token to this pipe within {PATIENCE:?}"),
+            format!("no token was written to this pipe within {PATIENCE:?}"),
         )),
         Ok(_) | Err(rustix::io::Errno::INTR) => Ok(()),
         Err(errno) => Err(errno.into()),
@@ -147,7 +148,7 @@ mod tests {
         let (reader, _writer) = io::pipe().unwrap();
         let file = fs::File::from(std::os::fd::OwnedFd::from(reader));
         let error = wait(&file, Instant::now()).unwrap_err();
-        assert_eq!(error.to_string(), "nobody wrote a token to this pipe within 10s");
+        assert_eq!(error.to_string(), "no token was written to this pipe within 10s");
     }
 
     #[test]
@@ -164,7 +165,8 @@ mod tests {
             assert_eq!(
                 warning,
                 format!(
-                    "other users may have access to the token in {named} (mode {mode:o}): chmod 600 {named}"
+                    "other users may have access to the token in {named} (mode {mode:o}); run \
+                     chmod 600 {named}"
                 )
             );
         }

@@ -165,7 +165,7 @@ mod tests {
         fs::remove_dir_all(&made).unwrap();
         fs::create_dir(&made).unwrap();
         fs::write(made.join("precious"), "").unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it does not bear the mark of the run that made it. If it is yours, delete state/undo/JOURNAL to forget about it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it does not have the marker of the run that made it. If it is yours, delete state/undo/JOURNAL to forget about it");
         assert!(made.join("precious").exists());
     }
 
@@ -219,7 +219,7 @@ mod tests {
             let end = if on.is_empty() { end + 1 } else { end };
             dead.rewrite(|_| format!("{}{on}{}", &original[..start], &original[end..]));
             insta::allow_duplicates! {
-                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be looked at, because its file system is not mounted or its directory is gone. Mount it and undo again, or delete state/undo/JOURNAL to forget about it");
+                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount it and run iotax undo again, or delete state/undo/JOURNAL to forget about it");
             }
         }
         dead.rewrite(|_| original.clone());
@@ -263,9 +263,9 @@ mod tests {
         let start = original.find("\"host\":\"").unwrap() + 8;
         let end = start + original[start..].find('"').unwrap();
         dead.rewrite(|text| format!("{}elsewhere{}", &text[..start], &text[end..]));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; undo there, or delete it if that host is gone; nothing in it was undone");
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; run iotax undo there, or delete it if that host is gone; nothing in it was undone");
         dead.rewrite(|_| original.replace("\"format\":1", "\"format\":2"));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, this version of iotax writes 1; undo with the version that wrote it; nothing in it was undone");
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, but this version of iotax writes 1; run iotax undo of the version that wrote it; nothing in it was undone");
         dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
         let problem = dead.problem();
         // The variants that this version knows are not the point.

@@ -114,7 +114,7 @@ fn nothing_to_limit() {
     let root = tempfile::tempdir_in("/dev/shm").unwrap();
     let stack = format!("dir(path={}) + cgroup-io(read_iops=200)", root.path().display());
     let error = try_open(&spec(&[("a", &stack)]), root.path()).unwrap_err().to_string();
-    assert!(error.contains("no block device lies below"), "{error}");
+    assert!(error.contains("no block device below"), "{error}");
     assert_eq!(names(root.path()), ["state"]);
 }
 

@@ -233,7 +233,7 @@ fn a_file_smaller_than_a_job_is_used_whole_and_the_record_says_so() {
     let bench = Bench::new();
     fs::write(bench.at("target/data"), vec![5; 32 << 10]).unwrap();
     let rig = bench.open(&spec(&[("a", path(bench.at("target/data")))])).unwrap();
-    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"holds 32 KiB, less than the size of job: all of it is used");
+    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has 32 KiB, less than the size of job: all of it is used");
 }
 
 #[test]
@@ -254,13 +254,13 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
     ]);
     insta::assert_snapshot!(bench.refusal(&spec), @"
     7 targets cannot be used:
-      arm missing: ROOT/nowhere: does not exist; make the directory first, or check the spelling
-      arm odd: /dev/null: is neither a directory nor a regular file nor a block device; name a directory to have test files made in it
-      arm empty: ROOT/target/empty: is empty; name a larger file, or a directory to have test files made in it
-      arm inside: ROOT/target/small/x: does not exist; make the directory first, or check the spelling
-      arm short: ROOT/target/small: holds 4.88 KiB, but 1 MiB are needed; choose a smaller size in the stack, or name a file that does not exist yet to have it made
-      arm dir: ROOT/target: is a directory, but the base of a stack is a file; name a file in it
-      arm orphan: ROOT/nowhere/disk: cannot be made, because its directory does not exist; make the directory first
+      arm missing: ROOT/nowhere: does not exist; create the directory first, or check the spelling
+      arm odd: /dev/null: is not a directory, a regular file or a block device; name a directory, where iotax can create its test files
+      arm empty: ROOT/target/empty: is empty; name a larger file, or a directory, where iotax can create its test files
+      arm inside: ROOT/target/small/x: does not exist; create the directory first, or check the spelling
+      arm short: ROOT/target/small: has 4.88 KiB, but 1 MiB is needed; choose a smaller size in the stack, or name a file that does not exist yet, for iotax to create
+      arm dir: ROOT/target: is a directory, but the base of the stack must be a file; name a file in it
+      arm orphan: ROOT/nowhere/disk: cannot be created, because its directory does not exist; create the directory first
     ");
     assert_eq!(bench.left().len(), 2, "{:?}", bench.left());
 }
@@ -269,7 +269,7 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
 fn a_file_smaller_than_one_block_is_refused() {
     let bench = Bench::new();
     fs::write(bench.at("target/small"), [1; 1000]).unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: holds 1,000 B, but 4 KiB are needed; name a larger file, or a directory to have test files made in it");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: has 1,000 B, but 4 KiB is needed; name a larger file, or a directory, where iotax can create its test files");
 }
 
 #[test]
@@ -280,8 +280,8 @@ fn nothing_is_written_to_files_of_the_users() {
     let spec = writing(&[("file", path(&name)), ("disk", file(Some(name.clone()), 4096))]);
     insta::assert_snapshot!(bench.refusal(&spec), @"
     2 targets cannot be used:
-      arm file: ROOT/target/data: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
-      arm disk: ROOT/target/data: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
+      arm file: ROOT/target/data: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet
+      arm disk: ROOT/target/data: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet
     ");
 }
 
@@ -352,8 +352,8 @@ fn a_target_that_disappears_is_an_error_when_the_arm_comes_up() {
     let replaced = rig.up(0).unwrap_err().to_string();
     let told = format!("{gone}\n{replaced}").replace(bench.root.path().to_str().unwrap(), "ROOT");
     insta::assert_snapshot!(told, @"
-    arm a: ROOT/target/data is no longer what it was at the start: No such file or directory (os error 2)
-    arm a: ROOT/target/data is no longer what it was at the start: something else is there now
+    arm a: ROOT/target/data has changed since the start: No such file or directory (os error 2)
+    arm a: ROOT/target/data has changed since the start: something else is there now
     ");
 }
 
@@ -361,13 +361,13 @@ fn a_target_that_disappears_is_an_error_when_the_arm_comes_up() {
 fn without_a_place_for_the_journal_nothing_is_made() {
     let bench = Bench::new();
     fs::write(bench.at("state"), "in the way").unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was made. Name a writable directory in IOTAX_STATE_DIR");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was created. Set IOTAX_STATE_DIR to a writable directory");
     assert!(bench.left().is_empty());
     let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
     let mut silent = |_: &iotax_rig::Preparing<'_>| ();
     let options = common::options(&work_dir, None, &mut silent, &stop);
     let error = Rig::open(&spec(&[("a", path(bench.at("target")))]), options).unwrap_err();
-    insta::assert_snapshot!(error, @"there is no place for the undo journal, because neither HOME nor XDG_STATE_HOME is set; nothing was made. Name a writable directory in IOTAX_STATE_DIR");
+    insta::assert_snapshot!(error, @"there is no directory for the undo journal, because neither HOME nor XDG_STATE_HOME is set; nothing was created. Set IOTAX_STATE_DIR to a writable directory");
     assert!(bench.left().is_empty());
 }
 
@@ -403,7 +403,7 @@ fn a_link_to_nowhere_in_the_disk_s_place_is_left_and_forgotten() {
     let image = bench.at("target").join("disk.img");
     std::os::unix::fs::symlink(bench.at("target").join("nowhere"), &image).unwrap();
     let error = bench.open(&writing(&[("a", file(Some(image), 1 << 20))])).unwrap_err();
-    assert!(error.to_string().contains("cannot make this file"), "{error}");
+    assert!(error.to_string().contains("cannot create this file"), "{error}");
     assert_eq!(bench.left(), ["disk.img"]);
     assert!(undo(&bench.at("state")).problems.is_empty());
 }
@@ -418,8 +418,8 @@ fn block_devices_are_only_read() {
     let told = bench.refusal(&spec).replace(device.to_str().unwrap(), "DEVICE");
     insta::assert_snapshot!(told, @"
     2 targets cannot be used:
-      arm a: DEVICE: the workload writes, and a device named by its path is only read; choose a workload that only reads, or a directory on it, or give its content up: dev(path=...) with --destroy
-      arm b: DEVICE: is a block device, not a file; layers of the system can stand on it with dev(path=...), and its content is lost
+      arm a: DEVICE: the workload writes, but iotax only reads a device given by its path; choose a read-only workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with --destroy
+      arm b: DEVICE: is a block device, not a file; to put layers of the system on it, use dev(path=...), which destroys its content
     ");
 }
 

@@ -186,7 +186,7 @@ fn swap() -> Vec<u8> {
 #[test]
 fn a_device_that_was_not_given_up_is_refused() {
     let Some(disk) = Disk::new(&[]) else { return };
-    insta::assert_snapshot!(disk.refusal(&[]), @"arm a: DEVICE: everything on it would be lost; if nothing on it is needed, add --destroy DEVICE");
+    insta::assert_snapshot!(disk.refusal(&[]), @"arm a: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE");
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn giving_up_another_device_gives_up_neither() {
     let refusal = disk.refusal(&[other.node.clone(), "/no/such".into()]);
     insta::assert_snapshot!(refusal.replace(other.node.to_str().unwrap(), "OTHER"), @"
     3 targets cannot be used:
-      arm a: DEVICE: everything on it would be lost; if nothing on it is needed, add --destroy DEVICE
-      OTHER: was given up with --destroy, but no arm stands on it; check the name, or leave it out
-      /no/such: was given up with --destroy, but no arm stands on it; check the name, or leave it out
+      arm a: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE
+      OTHER: was named with --destroy, but no arm uses it; check the name, or leave it out
+      /no/such: was named with --destroy, but no arm uses it; check the name, or leave it out
     ");
     assert!(other.bytes().iter().all(|byte| *byte == 0));
 }
@@ -206,18 +206,18 @@ fn giving_up_another_device_gives_up_neither() {
 fn devices_with_signatures_are_refused() {
     let refusal = |content: &[u8]| Disk::new(content).map(|disk| disk.refusal(&disk.given_up()));
     let Some(of_luks) = refusal(&luks()) else { return };
-    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: carries encrypted data (crypto_LUKS), UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: carries a part of a volume (LVM2_member), UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: carries a partition table (dos); if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: carries swap, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: looks like text; if nothing on it is needed, overwrite its first and last MiB yourself, or name another device");
+    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: contains encrypted data (crypto_LUKS), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: contains part of a volume (LVM2_member), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: contains a partition table (dos); if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: contains swap, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: seems to contain text; if you need nothing on it, overwrite its first and last MiB yourself, or name another device");
 }
 
 #[test]
 fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     let Some(disk) = Disk::new(&[]) else { return };
     run("mkfs.ext4", &["-q", "-L", "photos"], &[&disk.node]);
-    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: carries the file system ext4, label photos, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
     fs::create_dir(disk.at("mnt")).unwrap();
     run("mount", &["-o", "ro,noload"], &[&disk.node, &disk.at("mnt")]);
     let refusal = disk.refusal(&disk.given_up());
@@ -225,7 +225,7 @@ fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     insta::assert_snapshot!(refusal, @"
     2 targets cannot be used:
       arm a: DEVICE: is mounted at ROOT/mnt; name another device
-      arm a: DEVICE: carries the file system ext4, label photos, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device
+      arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device
     ");
 }
 
@@ -260,7 +260,7 @@ fn a_device_below_another_is_refused() {
     let above = run("losetup", &["--find", "--show"], &[&disk.node]);
     let refusal = disk.refusal(&disk.given_up());
     run("losetup", &["--detach", &above], &[]);
-    insta::assert_snapshot!(refusal.replace(above.strip_prefix("/dev/").unwrap(), "loopX"), @"arm a: DEVICE: is below loopX; detach that first (losetup --detach)");
+    insta::assert_snapshot!(refusal.replace(above.strip_prefix("/dev/").unwrap(), "loopX"), @"arm a: DEVICE: is the backing device of loopX; detach the loop device first (losetup --detach)");
 }
 
 #[test]
@@ -271,7 +271,7 @@ fn a_device_that_another_program_has_open_is_refused() {
     let refusal = disk.refusal(&disk.given_up());
     user.kill().unwrap();
     user.wait().unwrap();
-    insta::assert_snapshot!(refusal.replace(&user.id().to_string(), "PID"), @"arm a: DEVICE: is open in sleep (process PID); end that first, or name another device");
+    insta::assert_snapshot!(refusal.replace(&user.id().to_string(), "PID"), @"arm a: DEVICE: is open in sleep (process PID); stop that first, or name another device");
 }
 
 #[test]
@@ -286,7 +286,7 @@ fn a_device_that_another_run_has_is_refused() {
     let spec = disk.spec(&[("a", "")]);
     let rig = disk.open(&spec, &disk.given_up()).unwrap();
     let error = disk.open(&spec, &disk.given_up()).unwrap_err();
-    insta::assert_snapshot!(disk.hide(&error.to_string()), @"arm a: DEVICE: is in use by another run of iotax; wait for its end, or name another device");
+    insta::assert_snapshot!(disk.hide(&error.to_string()), @"arm a: DEVICE: is in use by another run of iotax; wait until that run ends, or name another device");
     rig.down().unwrap();
     disk.open(&spec, &disk.given_up()).unwrap().down().unwrap();
 }
@@ -298,8 +298,8 @@ fn everything_wrong_is_told_at_once_and_once_for_all_arms() {
     let error = disk.open(&spec, &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
     3 targets cannot be used:
-      arm a, b, c: DEVICE: carries swap, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device
-      arm a, b, c: DEVICE: everything on it would be lost; if nothing on it is needed, add --destroy DEVICE
+      arm a, b, c: DEVICE: contains swap, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device
+      arm a, b, c: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE
       arm a, b, c: DEVICE: xfs needs at least 300 MiB; choose a larger size
     ");
 }
@@ -323,14 +323,14 @@ fn data_of_the_users_in_directories_and_files_stay() {
     let error = disk.open(&common::writing(&arms), &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
     4 targets cannot be used:
-      arm dev: ROOT/data: is not a block device; name one, or write file(size=...) or dir(path=...)
-      arm file: ROOT/data/precious: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet
-      arm vdisk: ROOT/data/precious: exists already, and layers would be written over it; name a file that does not exist yet, or leave out the path
-      arm disk: DEVICE: is a block device, not a file; layers of the system can stand on it with dev(path=...), and its content is lost
+      arm dev: ROOT/data: is not a block device; name one, or use file(size=...) or dir(path=...) instead
+      arm file: ROOT/data/precious: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet
+      arm vdisk: ROOT/data/precious: already exists, and the layers would overwrite it; name a file that does not exist yet, or leave out the path
+      arm disk: DEVICE: is a block device, not a file; to put layers of the system on it, use dev(path=...), which destroys its content
     ");
     let further = stack(format!("file(size=400M) + btrfs(mkfs={})", data.display()));
     let error = disk.open(&common::writing(&[("mkfs", further)]), &[]).unwrap_err().to_string();
-    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out: the file system is made on the layer below it alone");
+    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out: the file system goes only onto the layer below");
     assert_eq!(fs::read_to_string(&data).unwrap(), "the user's");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();
@@ -394,7 +394,7 @@ fn a_device_that_somebody_formats_between_two_turns_is_left_to_them() {
     let error = rig.up(1).unwrap_err().to_string();
     rig.down().unwrap();
     assert!(disk.bytes() == before);
-    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE is no longer what it was at the start: it carries the file system ext4, UUID U-U-I-D; if nothing on it is needed, wipe that yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE has changed since the start: it contains a file system (ext4), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
 }
 
 /// The part of the child in the test below.

@@ -124,12 +124,12 @@ fn stacks_on_files_without_a_name_have_a_file_each() {
 #[test]
 fn each_target_is_refused_for_what_its_own_jobs_do() {
     // Only the job on f writes.
-    insta::assert_snapshot!(refusal(["ROOT/e", "ROOT/theirs"], (0, 4096)), @"arm f: ROOT/theirs: the workload writes, and this file is not iotax's own; name its directory instead, or a file that does not exist yet");
+    insta::assert_snapshot!(refusal(["ROOT/e", "ROOT/theirs"], (0, 4096)), @"arm f: ROOT/theirs: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet");
     let root = bench();
     fs::write(root.path().join("theirs"), vec![1; 1 << 20]).unwrap();
     let read = spec(root.path(), ["ROOT/theirs", "ROOT/f"], (0, 1 << 20));
     open(root.path(), &read).unwrap().down().unwrap();
     // Only the files on f are large.
     insta::assert_snapshot!(refusal(["ROOT/e", "ROOT/f"], (100, 1 << 50)), @"arm e, f: ROOT/e: needs 1 PiB of free space,");
-    insta::assert_snapshot!(refusal(["ROOT/nowhere", "ROOT/f"], (100, 4096)), @"arm e: ROOT/nowhere: does not exist; make the directory first, or check the spelling");
+    insta::assert_snapshot!(refusal(["ROOT/nowhere", "ROOT/f"], (100, 4096)), @"arm e: ROOT/nowhere: does not exist; create the directory first, or check the spelling");
 }

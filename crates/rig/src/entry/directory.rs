@@ -56,7 +56,9 @@ fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone,
         Ok(()) => return Ok(Undone::Removed),
         Err(Errno::NOENT) => return Ok(Undone::Absent),
         Err(Errno::NOTDIR) => "it is not a directory",
-        Err(Errno::NOTEMPTY | Errno::EXIST) => "it does not bear the mark of the run that made it",
+        Err(Errno::NOTEMPTY | Errno::EXIST) => {
+            "it does not have the marker of the run that made it"
+        }
         Err(error) => return Err(Error::unremovable(path, error, journal)),
     };
     Err(Error::not_ours(path, why, journal))

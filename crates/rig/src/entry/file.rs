@@ -47,7 +47,7 @@ pub(crate) fn remove_socket(path: &Path, journal: &Path) -> Result<Undone, Error
         Err(Errno::NOENT) => Ok(Undone::Absent),
         Err(error) => Err(Error::unremovable(path, error, journal)),
         Ok(found) if FileType::from_raw_mode(found.st_mode) != FileType::Socket => {
-            Err(Error::not_ours(path, "it is no socket", journal))
+            Err(Error::not_ours(path, "it is not a socket", journal))
         }
         Ok(_) => {
             let removed = unlinkat(&parent, name, AtFlags::empty());
@@ -72,7 +72,7 @@ mod socket_tests {
         assert_eq!(remove_socket(&path, journal).unwrap(), Undone::Absent);
         std::fs::write(&path, "precious").unwrap();
         let error = remove_socket(&path, journal).unwrap_err().to_string();
-        assert!(error.contains("left alone: it is no socket"), "{error}");
+        assert!(error.contains("left alone: it is not a socket"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         assert_eq!(remove_socket(&dir.path().join("no/such"), journal).unwrap(), Undone::Absent);
     }

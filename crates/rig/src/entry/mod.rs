@@ -122,7 +122,7 @@ impl fmt::Display for Entry {
             Self::Signatures { spot, .. } => write!(f, "the signatures on {}", spot.path.display()),
             Self::Mapping { name } => write!(f, "the device mapping {name}"),
             Self::Cgroup { path, .. } => write!(f, "the cgroup {}", path.display()),
-            Self::Remote(mounting) => write!(f, "what was not mounted of {mounting}"),
+            Self::Remote(mounting) => write!(f, "the NFS directory {mounting}"),
             Self::Socket { path } => write!(f, "the socket {}", path.display()),
             Self::ReadAhead(read_ahead) => read_ahead.fmt(f),
             Self::HostSetting(setting) => setting.fmt(f),

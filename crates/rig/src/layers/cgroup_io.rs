@@ -52,7 +52,7 @@ impl Device {
         let failed = Error::cannot("limit the I/O here", path);
         let facts = iotax_inspect::site(path).map_err(|error| failed(io::Error::other(error)))?;
         let Some(block) = facts.block else {
-            let why = "no block device lies below it, and only such have I/O limits";
+            let why = "there is no block device below it, and only block devices have I/O limits";
             return Err(failed(io::Error::other(why)));
         };
         let name = block.disk.unwrap_or(block.name);
@@ -89,7 +89,7 @@ impl Group {
         let parent = if version == Version::V1 { &home } else { &top };
         let path = parent.join(format!("iotax-{}", new_token()?));
         context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
-        fs::create_dir(&path).map_err(Error::cannot("make this cgroup", &path))?;
+        fs::create_dir(&path).map_err(Error::cannot("create this cgroup", &path))?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {
             // The system's manager removes a scope that nobody is in any more.
             context.serve(Program::new("sleep").arg("infinity"), || true)?;
@@ -160,15 +160,15 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         let name = &device.name;
         if limits.read_iops.is_some() || limits.write_iops.is_some() {
             caveats.push(format!(
-                "the limit of I/Os per second counts pieces of at most {largest}, which is what \
-                 {name} takes at once: larger I/Os are several"
+                "the IOPS limit counts pieces of at most {largest}, the most that {name} takes at \
+                 once: a larger I/O counts several times"
             ));
         }
         if limits.read_bw_bytes.is_some() || limits.write_bw_bytes.is_some() {
             caveats.push(format!(
-                "I/Os of io_uring above {largest} may count twice against the limit of bytes per \
-                 second, and so reach half of it: the kernel counts one, finds that {name} does \
-                 not take it at once, and has it submitted again"
+                "io_uring I/Os above {largest} may count twice against the bandwidth limit and so \
+                 reach only half of it: the kernel counts an I/O, finds that {name} cannot take it \
+                 at once, and submits it again"
             ));
         }
     }
@@ -214,8 +214,8 @@ mod tests {
             Device { name: "loop4".into(), number: "7:4".into(), piece_bytes: Some(512 << 10) };
         insta::assert_snapshot!(caveats(&limits(), &device, Version::V1).join("\n"), @"
         cgroup version 1 limits direct and synchronous writes to loop4, not those through the page cache
-        the limit of I/Os per second counts pieces of at most 512 KiB, which is what loop4 takes at once: larger I/Os are several
-        I/Os of io_uring above 512 KiB may count twice against the limit of bytes per second, and so reach half of it: the kernel counts one, finds that loop4 does not take it at once, and has it submitted again
+        the IOPS limit counts pieces of at most 512 KiB, the most that loop4 takes at once: a larger I/O counts several times
+        io_uring I/Os above 512 KiB may count twice against the bandwidth limit and so reach only half of it: the kernel counts an I/O, finds that loop4 cannot take it at once, and submits it again
         ");
         let reads = CgroupIo { read_iops: Some(1), ..CgroupIo::default() };
         assert_eq!(caveats(&reads, &device, Version::V2).len(), 1);

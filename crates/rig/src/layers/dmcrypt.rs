@@ -28,7 +28,7 @@ impl System for Dmcrypt {
         verify(self, &context.run(Program::new("dmsetup").args(["table", &name]))?)?;
         let node = Path::new("/dev/mapper").join(&name);
         let found = fs::canonicalize(&node);
-        found.map(Top::block).map_err(Error::cannot("find the node of this mapping", &node))
+        found.map(Top::block).map_err(Error::cannot("find the device node of this mapping", &node))
     }
 }
 
@@ -181,13 +181,13 @@ mod tests {
     #[test]
     fn what_was_dropped_or_added_is_named() {
         let told = |crypt: &Dmcrypt, line: &str| verify(crypt, line).unwrap_err().to_string();
-        insta::assert_snapshot!(told(&asked(), AS_IT_COMES), @"dmcrypt was to have no_read_workqueue=true, but the kernel made it with no_read_workqueue=false; use a newer kernel and cryptsetup");
-        insta::assert_snapshot!(told(&plain(), BYPASSED), @"dmcrypt was to have no_read_workqueue=false, but the kernel made it with no_read_workqueue=true; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&asked(), AS_IT_COMES), @"dmcrypt: no_read_workqueue=true was requested, but the kernel reports no_read_workqueue=false; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&plain(), BYPASSED), @"dmcrypt: no_read_workqueue=false was requested, but the kernel reports no_read_workqueue=true; use a newer kernel and cryptsetup");
         let large = Dmcrypt { sector_bytes: 4096, ..plain() };
-        insta::assert_snapshot!(told(&large, AS_IT_COMES), @"dmcrypt was to have sector_size=4096, but the kernel made it with sector_size=512; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&large, AS_IT_COMES), @"dmcrypt: sector_size=4096 was requested, but the kernel reports sector_size=512; use a newer kernel and cryptsetup");
         let serpent = Dmcrypt { cipher: "serpent-xts-plain64".into(), ..plain() };
-        insta::assert_snapshot!(told(&serpent, AS_IT_COMES), @"dmcrypt was to have serpent-xts-plain64, but the kernel made it with aes-xts-plain64; use a newer kernel and cryptsetup");
-        insta::assert_snapshot!(told(&plain(), "0 8 linear 8:0 0"), @"dmcrypt was to have a crypt mapping, but the kernel made it with `0 8 linear 8:0 0`; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&serpent, AS_IT_COMES), @"dmcrypt: serpent-xts-plain64 was requested, but the kernel reports aes-xts-plain64; use a newer kernel and cryptsetup");
+        insta::assert_snapshot!(told(&plain(), "0 8 linear 8:0 0"), @"dmcrypt: a crypt mapping was requested, but the kernel reports `0 8 linear 8:0 0`; use a newer kernel and cryptsetup");
     }
 
     proptest::proptest! {

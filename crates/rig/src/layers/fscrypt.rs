@@ -26,9 +26,9 @@ impl System for Fscrypt {
         let is_direct = direct_in(&directory).is_some_and(|direct| direct.align_bytes.is_some());
         if !is_direct {
             context.caches(
-                "ext4 reads and writes encrypted files through the page cache, even if direct I/O \
-                 is asked for, unless the kernel has inline encryption and the file system is \
-                 mounted for it: ext4(mount=inlinecrypt) + fscrypt",
+                "ext4 reads and writes encrypted files through the page cache, even with direct \
+                 I/O, unless the kernel has inline encryption and the file system is mounted with \
+                 it: ext4(mount=inlinecrypt) + fscrypt",
             );
         }
         Ok(Top::directory(directory))

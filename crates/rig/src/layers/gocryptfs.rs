@@ -30,8 +30,8 @@ impl System for Gocryptfs {
         context.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
         // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
         context.caches(
-            "gocryptfs reads and writes its ciphertext through the page cache, even if direct I/O \
-             is asked for",
+            "gocryptfs reads and writes its ciphertext through the page cache, even with direct \
+             I/O",
         );
         Ok(Top::directory(at))
     }

@@ -16,11 +16,11 @@ impl System for Loop {
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let node = attach(&below.path, self.direct, context.journal, context.stop)?;
         if !self.direct {
-            context.caches("the loop device goes through the page cache, as asked");
+            context.caches("the loop device goes through the page cache, as requested");
         } else if !bypasses_cache(&node) {
             context.caches(format!(
-                "{} goes through the page cache of what is below it, which cannot be bypassed \
-                 there",
+                "{} goes through the page cache of the layer below, which does not support direct \
+                 I/O",
                 node.display()
             ));
         }
@@ -44,7 +44,7 @@ fn attach(
     let node = PathBuf::from(losetup.run(&journal.name(), stop)?);
     // What is made on it overwrites it: what losetup says is not enough.
     if !on(backing).contains(&node) {
-        let failed = Error::cannot("find the loop device that losetup has made", &node);
+        let failed = Error::cannot("find the loop device that losetup made", &node);
         return Err(failed(io::ErrorKind::NotFound));
     }
     if let Some(attached) = Attached::at(&node) {

@@ -80,8 +80,8 @@ impl System for Chain {
         context.serve(chain, || mounts::is_mounted(&at))?;
         allow_depth(&at, context)?;
         context.note(
-            "the first luks above other layers also pays the way through qemu-storage-daemon and \
-             FUSE; a further one right above it only its own encryption",
+            "the cost of the first luks layer includes qemu-storage-daemon and FUSE; each luks \
+             layer directly above it adds only its own encryption",
         );
         Ok(Top::file(at))
     }
@@ -112,15 +112,15 @@ impl Base {
         let is_direct = is_device || opens_directly(&below.path);
         if !is_direct {
             context.caches(
-                "qemu-storage-daemon reads what is below luks through the page cache, which \
-                 cannot be bypassed there",
+                "qemu-storage-daemon reads the layer below luks through the page cache, because \
+                 that layer does not support direct I/O",
             );
         }
         // In the thread that handles the request, without a hand-over to a pool: 4 KiB reads one at
         // a time took 97 us instead of 142 us, all else was alike.
         let aio = if io_uring::IoUring::new(2).is_ok() { "io_uring" } else { "threads" };
         if aio == "threads" {
-            context.note("io_uring is not allowed here: qemu-storage-daemon uses threads instead");
+            context.note("io_uring is not allowed here, so qemu-storage-daemon uses threads");
         }
         let driver = if is_device { "host_device" } else { "file" };
         let direct = if is_direct { "on" } else { "off" };
@@ -179,8 +179,8 @@ pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(
     };
     if !raised {
         context.note(format!(
-            "FUSE lets 12 requests through at once: {CONTROLS}/{connection}/max_background could \
-             not be raised, so a larger queue depth waits in the kernel"
+            "FUSE passes only 12 requests at once, because {CONTROLS}/{connection}/max_background \
+             could not be raised; at a larger queue depth, the others wait in the kernel"
         ));
     }
     Ok(())

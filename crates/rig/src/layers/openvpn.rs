@@ -61,7 +61,7 @@ impl Identity {
             Ok(Self { certificate, key: Zeroizing::new(key.serialize_pem()) })
         };
         make().map_err(|error: rcgen::Error| {
-            Error::cannot("make a certificate", Path::new("openvpn"))(io::Error::other(error))
+            Error::cannot("generate a certificate", Path::new("openvpn"))(io::Error::other(error))
         })
     }
 

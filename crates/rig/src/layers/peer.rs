@@ -23,7 +23,7 @@ impl NetworkBase for Peer {
         // Whoever made the peer knows of its host.
         if !known.contains_key(&self.address) {
             let address = peer.address;
-            context.note(format!("the far end is {address}, and its host is not looked at"));
+            context.note(format!("the far end is {address}; iotax does not examine its host"));
         }
         Ok(Base::Elsewhere(peer))
     }
@@ -54,15 +54,15 @@ fn known_peer(
 ) -> Result<(iotax_load::Peer, Option<String>), Error> {
     let place = Path::new(&peer.address);
     let mut found =
-        peer.address.to_socket_addrs().map_err(Error::cannot("find the address of", place))?;
+        peer.address.to_socket_addrs().map_err(Error::cannot("resolve this address", place))?;
     let address = found.next().ok_or(io::ErrorKind::NotFound);
-    let address = address.map_err(Error::cannot("find the address of", place))?;
+    let address = address.map_err(Error::cannot("resolve this address", place))?;
     if let Some(secret) = known.get(&peer.address) {
         return Ok((iotax_load::Peer::at(address, secret.clone()), None));
     }
     let Some(path) = token_file(peer) else {
-        let why = "it needs the token that `iotax peer` printed there: write it to a file, and \
-                   token=FILE into the target, or set IOTAX_TOKEN_FILE";
+        let why = "it needs the token that `iotax peer` printed: save it in a file, then add \
+                   token=FILE to the target or set IOTAX_TOKEN_FILE=FILE";
         return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
     };
     let Token { secret, warning } =

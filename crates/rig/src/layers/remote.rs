@@ -17,7 +17,7 @@ impl NetworkBase for Remote {
         let ssh = ssh.args([&self.host, "--", &self.program]);
         let any = if host.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let (port, secret) = start_peer(ssh, any, context)?;
-        context.note(format!("the peer on {host} was started by ssh, and ends with the arm"));
+        context.note(format!("ssh started the peer on {host}; it ends with the arm"));
         let address = SocketAddr::new(host, port);
         Ok(Base::Elsewhere(iotax_load::Peer::at(address, secret)))
     }
@@ -27,7 +27,7 @@ impl NetworkBase for Remote {
 fn address(host: &str, context: &BuildContext<'_>) -> Result<IpAddr, Error> {
     let told = context.run(Program::new("ssh").args(["-G", host]))?;
     let name = told.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or_default();
-    let failed = Error::cannot("find the address of", Path::new(host));
+    let failed = Error::cannot("resolve this host name", Path::new(host));
     let mut found = (name, 0).to_socket_addrs().map_err(failed)?;
     let address = found.next().ok_or_else(|| io::ErrorKind::NotFound.into());
     address.map(|address| address.ip()).map_err(failed)

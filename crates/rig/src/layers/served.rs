@@ -19,7 +19,7 @@ impl System for Vdisk {
 impl System for Throttle {
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let size_bytes = std::fs::metadata(&below.path).map(|found| found.len());
-        let size_bytes = size_bytes.map_err(Error::cannot("measure it", &below.path))?;
+        let size_bytes = size_bytes.map_err(Error::cannot("find its size", &below.path))?;
         let base = Layer::File(File { path: Some(below.path), size_bytes, thin: false });
         serve(&Stack { layers: vec![base, Layer::Throttle(self.clone())] }, context)
     }

@@ -96,7 +96,7 @@ struct Identity {
 impl Identity {
     fn new() -> Result<Self, Error> {
         let key = KeyPair::generate().map_err(|error| {
-            Error::cannot("make a key", Path::new("ssh"))(io::Error::other(error))
+            Error::cannot("generate a key", Path::new("ssh"))(io::Error::other(error))
         })?;
         // RFC 5656, 3.1: the two names and the point, each behind its length.
         let fields = [b"ecdsa-sha2-nistp256".as_slice(), b"nistp256", key.der_bytes()];

@@ -117,7 +117,7 @@ impl Held {
         let found = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
             Err(Errno::NOENT) => return Ok(None),
-            Err(error) => return Err(format!("cannot be looked at: {}", io::Error::from(error))),
+            Err(error) => return Err(format!("cannot be examined: {}", io::Error::from(error))),
         };
         is_owners_file(&found)?;
         let how = OFlags::RDWR | OFlags::APPEND | OFlags::NOFOLLOW | OFlags::NONBLOCK;
@@ -127,7 +127,7 @@ impl Held {
             Err(error) => return Err(format!("cannot be opened: {}", io::Error::from(error))),
         };
         let opened = fstat(&file)
-            .map_err(|error| format!("cannot be looked at: {}", io::Error::from(error)))?;
+            .map_err(|error| format!("cannot be examined: {}", io::Error::from(error)))?;
         is_owners_file(&opened)?;
         Ok(Some(file))
     }
@@ -167,14 +167,14 @@ fn is_owners_file(stat: &Stat) -> Result<(), String> {
         _ => Some("a device"),
     };
     if let Some(kind) = kind {
-        return Err(format!("is {kind}, which iotax never puts here"));
+        return Err(format!("is {kind}, which iotax never creates here"));
     }
     if let Some(owner) = stranger(stat) {
-        return Err(format!("belongs to user {owner}, neither to you nor to root"));
+        return Err(format!("belongs to user {owner}, not to you or root"));
     }
     if is_writable_by_others(stat) {
         let mode = Mode::from_raw_mode(stat.st_mode).as_raw_mode();
-        return Err(format!("can be written by others (mode {mode:04o})"));
+        return Err(format!("is writable by others (mode {mode:04o})"));
     }
     Ok(())
 }

@@ -53,14 +53,14 @@ fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
     if kernel < SINCE {
         return Some(Missing {
             what: format!(
-                "the kernel is {kernel}, and encrypts NFS by TLS (xprtsec) from {SINCE} on"
+                "the kernel is {kernel}, but NFS over TLS (xprtsec) needs {SINCE} or newer"
             ),
             remedy: "use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)".into(),
         });
     }
     (!has_tlshd).then(|| Missing {
-        what: "tlshd is not running, which does the handshakes of TLS for the kernel".into(),
-        remedy: "install the package ktls-utils, and start it (systemctl start tlshd)".into(),
+        what: "tlshd, which does TLS handshakes for the kernel, is not running".into(),
+        remedy: "install the package ktls-utils, and start tlshd (systemctl start tlshd)".into(),
     })
 }
 
@@ -89,8 +89,8 @@ mod tests {
             let missing = lacking(kernel, has_tlshd);
             missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
         };
-        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, and encrypts NFS by TLS (xprtsec) from 6.5 on; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
-        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd is not running, which does the handshakes of TLS for the kernel; install the package ktls-utils, and start it (systemctl start tlshd)");
+        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
+        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd, which does TLS handshakes for the kernel, is not running; install the package ktls-utils, and start tlshd (systemctl start tlshd)");
         assert_eq!(told(KernelVersion(6, 5), true), "");
     }
 }

@@ -153,19 +153,20 @@ impl From<Lack> for Missing {
     fn from(lack: Lack) -> Self {
         let (what, remedy) = match lack {
             Lack::NoGssd => (
-                "rpc.gssd is not running, which gets the tickets for mounts with Kerberos".into(),
-                "install the package nfs-common, and start it (systemctl start rpc-gssd)".into(),
+                "rpc.gssd, which gets the tickets for Kerberos mounts, is not running".into(),
+                "install the package nfs-common, and start rpc.gssd (systemctl start rpc-gssd)"
+                    .into(),
             ),
             Lack::NoCredential { keytab } => (
-                format!("there is neither a keytab ({keytab}) nor a ticket of root's"),
+                format!("there is neither a keytab ({keytab}) nor a ticket for root"),
                 "join the realm (realm join, ipa-client-install), or add this machine's key \
-                 (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)"
+                 (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n, a ticket (kinit) is enough"
                     .into(),
             ),
             Lack::NoPrincipal { keytab, has } => (
                 format!(
-                    "{keytab} has no principal that rpc.gssd uses for mounts, but {}",
-                    if has.is_empty() { "nothing".to_owned() } else { has.join(", ") }
+                    "{keytab} has no principal that rpc.gssd uses for mounts; it has {}",
+                    if has.is_empty() { "none".to_owned() } else { has.join(", ") }
                 ),
                 "add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: \
                  ktadd host/THIS-HOST)"
@@ -173,15 +174,15 @@ impl From<Lack> for Missing {
             ),
             Lack::NoEncryption { principal, has, kernel } => (
                 format!(
-                    "{principal} has keys of {} alone, which the NFS client of Linux {kernel} \
-                     has not",
+                    "{principal} only has keys of {}, which the NFS client of Linux {kernel} does \
+                     not support",
                     has.join(", ")
                 ),
-                format!("make one of {} (kadmin: ktadd -e {}:normal)", AES[0], AES[0]),
+                format!("create a key of {} (kadmin: ktadd -e {}:normal)", AES[0], AES[0]),
             ),
             Lack::NoName { address } => (
-                format!("{address} has no name, and Kerberos knows servers by name"),
-                "name the server as its principal nfs/NAME has it, or have its address looked up \
+                format!("{address} has no host name, but Kerberos identifies servers by name"),
+                "use the server name of its principal nfs/NAME, or give its address a name \
                  (/etc/hosts)"
                     .into(),
             ),
@@ -196,31 +197,31 @@ impl From<Lack> for Missing {
 const REMEDIES: [(&str, &str); 9] = [
     (
         "Clock skew too great",
-        "the clocks of this machine and of the KDC are too far apart (5 minutes by default): \
+        "the clocks of this machine and the KDC are too far apart (limit: 5 minutes by default); \
          set them (chronyc makestep, timedatectl set-ntp true)",
     ),
     (
         "not found in Kerberos database while getting credentials",
-        "the server has no such principal: make it, and give its key to the server (kadmin: \
-         addprinc -randkey {service}; there: ktadd {service}), or name the server as its \
-         principal has it",
+        "the server's principal does not exist; create it and add its key on the server (kadmin: \
+         addprinc -randkey {service}; on the server: ktadd {service}), or use the server name of \
+         its principal",
     ),
-    ("not found in Kerberos database", "the KDC does not know this machine: join it again"),
+    ("not found in Kerberos database", "the KDC does not know this machine; join the realm again"),
     (
         "Password incorrect",
-        "the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm join)",
+        "the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)",
     ),
     (
         "Preauthentication failed",
-        "the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)",
+        "the key in the keytab differs from the KDC's; get it again (kadmin: ktadd)",
     ),
     (
         "no support for encryption type",
-        "KDC, keytab and {service} have no encryption type in common: add {aes}",
+        "KDC, keytab and {service} have no encryption type in common; add {aes}",
     ),
-    ("Cannot contact any KDC", "see that the KDC runs and port 88 is let through"),
-    ("Cannot find KDC", "name the KDC of the realm in /etc/krb5.conf, or in DNS"),
-    ("default realm", "name it in /etc/krb5.conf: [libdefaults] default_realm"),
+    ("Cannot contact any KDC", "check that the KDC is running and that port 88 is open"),
+    ("Cannot find KDC", "set the KDC of the realm in /etc/krb5.conf or in DNS"),
+    ("default realm", "set it in /etc/krb5.conf: [libdefaults] default_realm"),
 ];
 
 /// What to do about what kinit and kvno say: the words are those of the library, MIT's krb5.
@@ -230,7 +231,7 @@ fn of_kdc(text: &str, server: &str) -> Missing {
     Missing {
         what: format!("Kerberos refuses: {text}"),
         remedy: remedy.map_or_else(
-            || format!("see that kinit -k and kvno -S nfs {server} succeed"),
+            || format!("make sure that kinit -k and kvno -S nfs {server} succeed"),
             |(_, remedy)| {
                 remedy.replace("{service}", &format!("nfs/{server}")).replace("{aes}", AES[0])
             },
@@ -272,28 +273,28 @@ KVNO Principal
 
     #[test]
     fn what_is_missing_here_comes_with_what_to_do() {
-        assert_snapshot!(told(Lack::NoGssd), @"rpc.gssd is not running, which gets the tickets for mounts with Kerberos; install the package nfs-common, and start it (systemctl start rpc-gssd)");
+        assert_snapshot!(told(Lack::NoGssd), @"rpc.gssd, which gets the tickets for Kerberos mounts, is not running; install the package nfs-common, and start rpc.gssd (systemctl start rpc-gssd)");
         let none = "klist: Key table file '/etc/other.keytab' not found while starting keytab scan";
-        assert_snapshot!(told(no_keytab(none)), @"there is neither a keytab (/etc/other.keytab) nor a ticket of root's; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n a ticket does (kinit)");
+        assert_snapshot!(told(no_keytab(none)), @"there is neither a keytab (/etc/other.keytab) nor a ticket for root; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n, a ticket (kinit) is enough");
         let without = LISTED.replace("nfs/", "HTTP/").replace("host/", "HTTP/");
-        assert_snapshot!(told(of_machine(&without, KernelVersion(6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts, but HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
+        assert_snapshot!(told(of_machine(&without, KernelVersion(6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts; it has HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
         let new = LISTED.replace("aes128-cts-hmac-sha1-96", "arcfour-hmac");
-        assert_snapshot!(told(of_machine(&new, KernelVersion(6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST has keys of aes256-cts-hmac-sha384-192, arcfour-hmac alone, which the NFS client of Linux 6.1 has not; make one of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
+        assert_snapshot!(told(of_machine(&new, KernelVersion(6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST only has keys of aes256-cts-hmac-sha384-192, arcfour-hmac, which the NFS client of Linux 6.1 does not support; create a key of aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
         assert!(of_machine(&new, KernelVersion(6, 3)).is_ok());
-        assert_snapshot!(told(Lack::NoName { address: "10.0.0.5".to_owned() }), @"10.0.0.5 has no name, and Kerberos knows servers by name; name the server as its principal nfs/NAME has it, or have its address looked up (/etc/hosts)");
+        assert_snapshot!(told(Lack::NoName { address: "10.0.0.5".to_owned() }), @"10.0.0.5 has no host name, but Kerberos identifies servers by name; use the server name of its principal nfs/NAME, or give its address a name (/etc/hosts)");
     }
 
     #[test]
     fn what_the_kdc_refuses_comes_with_what_to_do() {
-        assert_snapshot!(of_kdc("kinit: Clock skew too great while getting initial credentials"), @"Kerberos refuses: kinit: Clock skew too great while getting initial credentials; the clocks of this machine and of the KDC are too far apart (5 minutes by default): set them (chronyc makestep, timedatectl set-ntp true)");
-        assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the server has no such principal: make it, and give its key to the server (kadmin: addprinc -randkey nfs/filer.vm.test; there: ktadd nfs/filer.vm.test), or name the server as its principal has it");
-        assert_snapshot!(of_kdc("kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials"), @"Kerberos refuses: kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials; the KDC does not know this machine: join it again");
-        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos refuses: kinit: Password incorrect while getting initial credentials; the key in the keytab is not the KDC's: it was changed since (kadmin: ktadd; realm join)");
-        assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos refuses: kinit: Preauthentication failed while getting initial credentials; the key in the keytab is not the KDC's: fetch it anew (kadmin: ktadd)");
-        assert_snapshot!(of_kdc("kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST; KDC, keytab and nfs/filer.vm.test have no encryption type in common: add aes256-cts-hmac-sha1-96");
-        assert_snapshot!(of_kdc("kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials"), @"Kerberos refuses: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; see that the KDC runs and port 88 is let through");
-        assert_snapshot!(of_kdc("kinit: Cannot find KDC for realm \"VM.TEST\" while getting initial credentials"), @r#"Kerberos refuses: kinit: Cannot find KDC for realm "VM.TEST" while getting initial credentials; name the KDC of the realm in /etc/krb5.conf, or in DNS"#);
-        assert_snapshot!(of_kdc("kinit: Configuration file does not specify default realm when parsing name host/c"), @"Kerberos refuses: kinit: Configuration file does not specify default realm when parsing name host/c; name it in /etc/krb5.conf: [libdefaults] default_realm");
-        assert_snapshot!(of_kdc("kinit: Something else"), @"Kerberos refuses: kinit: Something else; see that kinit -k and kvno -S nfs filer.vm.test succeed");
+        assert_snapshot!(of_kdc("kinit: Clock skew too great while getting initial credentials"), @"Kerberos refuses: kinit: Clock skew too great while getting initial credentials; the clocks of this machine and the KDC are too far apart (limit: 5 minutes by default); set them (chronyc makestep, timedatectl set-ntp true)");
+        assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the server's principal does not exist; create it and add its key on the server (kadmin: addprinc -randkey nfs/filer.vm.test; on the server: ktadd nfs/filer.vm.test), or use the server name of its principal");
+        assert_snapshot!(of_kdc("kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials"), @"Kerberos refuses: kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials; the KDC does not know this machine; join the realm again");
+        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos refuses: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)");
+        assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos refuses: kinit: Preauthentication failed while getting initial credentials; the key in the keytab differs from the KDC's; get it again (kadmin: ktadd)");
+        assert_snapshot!(of_kdc("kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos refuses: kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST; KDC, keytab and nfs/filer.vm.test have no encryption type in common; add aes256-cts-hmac-sha1-96");
+        assert_snapshot!(of_kdc("kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials"), @"Kerberos refuses: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; check that the KDC is running and that port 88 is open");
+        assert_snapshot!(of_kdc("kinit: Cannot find KDC for realm \"VM.TEST\" while getting initial credentials"), @r#"Kerberos refuses: kinit: Cannot find KDC for realm "VM.TEST" while getting initial credentials; set the KDC of the realm in /etc/krb5.conf or in DNS"#);
+        assert_snapshot!(of_kdc("kinit: Configuration file does not specify default realm when parsing name host/c"), @"Kerberos refuses: kinit: Configuration file does not specify default realm when parsing name host/c; set it in /etc/krb5.conf: [libdefaults] default_realm");
+        assert_snapshot!(of_kdc("kinit: Something else"), @"Kerberos refuses: kinit: Something else; make sure that kinit -k and kvno -S nfs filer.vm.test succeed");
     }
 }

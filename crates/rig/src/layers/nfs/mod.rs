@@ -59,7 +59,7 @@ impl System for Nfs {
         // is mounted.
         context.journal.announce(Entry::Remote(mounting))?;
         context.turns.push(Box::new(mounted));
-        let inode = top.inode().map_err(Error::cannot("look at it again", top.shown()))?;
+        let inode = top.inode().map_err(Error::cannot("check it again", top.shown()))?;
         // Not held: it is mounted only while load is driven at it.
         Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })
     }
@@ -147,10 +147,10 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
             made: made.map_or(format!("no {name}"), |made| format!("{name}={made}")),
             remedy: match name {
                 "nconnect" => {
-                    "the client shares connections with a mount of the same server that was there \
-                     before: unmount that, or ask for as many"
+                    "the client shares connections with an earlier mount of the same server: \
+                     unmount that, or set the same nconnect"
                 }
-                _ => "ask for what the server offers",
+                _ => "request a value that the server offers",
             },
         });
     }
@@ -198,11 +198,11 @@ mod tests {
 
     #[test]
     fn what_differs_from_what_was_asked_is_an_error() {
-        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs was to have nconnect=1, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
-        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs was to have nconnect=8, but the kernel made it with nconnect=4; the client shares connections with a mount of the same server that was there before: unmount that, or ask for as many");
-        insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs was to have sec=sys, but the kernel made it with sec=krb5p; ask for what the server offers");
-        insta::assert_snapshot!(told(&Nfs { xprtsec: Some("tls".into()), ..full() }, MOUNTED), @"nfs was to have xprtsec=tls, but the kernel made it with xprtsec=none; ask for what the server offers");
-        insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs was to have vers=3, but the kernel made it with no vers; ask for what the server offers");
+        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs: nconnect=1 was requested, but the kernel reports nconnect=4; the client shares connections with an earlier mount of the same server: unmount that, or set the same nconnect");
+        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs: nconnect=8 was requested, but the kernel reports nconnect=4; the client shares connections with an earlier mount of the same server: unmount that, or set the same nconnect");
+        insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs: sec=sys was requested, but the kernel reports sec=krb5p; request a value that the server offers");
+        insta::assert_snapshot!(told(&Nfs { xprtsec: Some("tls".into()), ..full() }, MOUNTED), @"nfs: xprtsec=tls was requested, but the kernel reports xprtsec=none; request a value that the server offers");
+        insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs: vers=3 was requested, but the kernel reports no vers; request a value that the server offers");
     }
 
     #[test]
