@@ -1,9 +1,9 @@
-//! The last way out, when I/O hangs in the kernel: on a mount whose server is gone, whoever waits
-//! for it waits for ever, and with it everything that would take things down in order.
+//! The last resort when I/O hangs in the kernel. If the server of a mount is gone, every thread
+//! that uses the mount waits forever, including the code that would take things down in order.
 //!
-//! What hangs on a disk of iotax's own is broken off. For the rest, this process's own journals are
-//! undone, each in a thread, since what they name may hang as well; what does not end in time stays
-//! in its journal, where `undo` finds it.
+//! I/O on iotax's own disks is aborted. Then the journals of this process are undone, each in its
+//! own thread, because undoing may hang too. What does not end in time stays in its journal, where
+//! `undo` finds it.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, channel};
@@ -16,8 +16,8 @@ use crate::journal::{self, Open};
 use crate::mounts::abort;
 use crate::own_disk;
 
-/// Ends all I/O to iotax's own virtual disks that `targets` (absolute) lie on, as errors; true if
-/// there was one. Asks no server anything.
+/// Makes all I/O fail on iotax's own virtual disks that `targets` (absolute paths) are on; true if
+/// there was such a disk. Contacts no server.
 pub fn break_off(targets: &[PathBuf]) -> bool {
     let mounts = mounts().unwrap_or_default();
     let disks = targets.iter().filter_map(|target| mount_of(&mounts, target));
@@ -28,14 +28,14 @@ pub fn break_off(targets: &[PathBuf]) -> bool {
     !own.is_empty()
 }
 
-/// The mount that a path lies on, told by the names alone: to look at it could hang.
+/// The mount that a path is on, by names alone, because access to the path could hang.
 fn mount_of<'a>(mounts: &'a [Mount], path: &Path) -> Option<&'a Mount> {
     let covering = mounts.iter().filter(|mount| path.starts_with(&mount.mount_point));
     covering.max_by_key(|mount| mount.mount_point.components().count())
 }
 
-/// Undoes what this process has made and not yet taken down, for so long at most; true if all of it
-/// could be. Nothing else of this process may go on after it.
+/// Undoes what this process made and has not taken down yet, within `limit`; true if all of it
+/// could be undone. Nothing else in this process may continue afterwards.
 pub fn abandon(limit: Duration) -> bool {
     let (done, ended) = channel();
     let own = journal::own();
@@ -48,7 +48,7 @@ pub fn abandon(limit: Duration) -> bool {
                 Ok(None) => 0,
                 Err(_) => 1,
             };
-            // Whoever waited may have given up.
+            // The receiver may have given up.
             let _ = done.send(errors == 0);
         });
     }

@@ -1,5 +1,5 @@
-//! Arms that cannot be up side by side: they stand on the same device, or have another thing that
-//! there is only one of. Each is made when its turn comes, when the one before is down.
+//! Arms that cannot be up at the same time, because they use the same device or another unique
+//! resource. Each is made when its turn comes, after the previous one was taken down.
 
 use std::sync::atomic::AtomicBool;
 
@@ -14,10 +14,10 @@ use crate::journal::Journal;
 use crate::resolved_target::ResolvedTarget;
 use crate::{layers, site};
 
-/// An arm that is made anew for each of its turns.
+/// An arm that is rebuilt for each of its turns.
 #[derive(Debug)]
 pub(crate) struct Alone {
-    // Dropped in this order: what is made, then what it stands on.
+    // Dropped in this order: first the layers, then their base.
     up: Option<Assembly>,
     base: ArmBase,
     arm: Arm,
@@ -25,12 +25,12 @@ pub(crate) struct Alone {
     keys: Vec<String>,
 }
 
-/// What arms of which no two may be up at once have in common, for each arm.
+/// The unique resources of an arm. Arms that share a key cannot be up at the same time.
 pub(crate) fn keys(arm: &Arm, resolved: &ResolvedTarget) -> Vec<String> {
     let Some(stack) = arm.target.stack() else { return Vec::new() };
     let mut keys = if stack.is_in_process() { Vec::new() } else { layers::exclusive(stack) };
     if let ResolvedTarget::Device(facts) = resolved {
-        // By the kernel's name: it may have several nodes.
+        // The kernel's name, because a device may have several nodes.
         let name = facts.block.as_ref().map(|device| format!("/dev/{}", device.name));
         keys.push(name.unwrap_or_else(|| facts.device_number.to_string()));
     }
@@ -48,12 +48,12 @@ impl Alone {
         Self { up: None, base, arm: arm.clone(), resolved: resolved.clone(), keys }
     }
 
-    /// What it is made of, if it is up.
+    /// Its layers, if it is up.
     pub(crate) fn up(&self) -> Option<&Assembly> {
         self.up.as_ref()
     }
 
-    /// The device it stands on, if it does.
+    /// The device at its base, if there is one.
     pub(crate) fn device_number(&self) -> Option<DeviceNumber> {
         match &self.resolved {
             ResolvedTarget::Device(facts) => Some(facts.device_number),
@@ -61,7 +61,7 @@ impl Alone {
         }
     }
 
-    /// Whether not both can be up.
+    /// Whether the two cannot be up at the same time.
     pub(crate) fn excludes(&self, other: &Self) -> bool {
         self.keys.iter().any(|key| other.keys.contains(key))
     }
@@ -93,7 +93,7 @@ impl Alone {
         self.up.take().map_or(Ok(()), Assembly::down)
     }
 
-    /// Takes it down with what it stands on.
+    /// Takes it down together with its base.
     pub(crate) fn remove(mut self) -> Result<(), Error> {
         let down = self.down();
         down.and(self.base.journal.unwind())

@@ -1,15 +1,15 @@
 //! Data that people write straight to a device, without any file system: archives, images, text.
 //!
-//! libblkid knows file systems, volumes and partition tables. A backup written with
-//! `tar cf /dev/sdx` has no signature for it, and is data all the same.
+//! libblkid knows file systems, volumes and partition tables. It sees no signature in a backup
+//! written with `tar cf /dev/sdx`, which is nevertheless data.
 
 use std::fs::File;
 use std::io;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// Magic numbers of four bytes or more, and where they stand; shorter ones would be found in
-/// random data by accident. From file(1)'s database.
+/// Magic numbers of four bytes or more, with their offsets; shorter ones would match random data
+/// by accident. From file(1)'s database.
 const MAGIC: [(usize, &[u8], &str); 13] = [
     (257, b"ustar", "a tar archive"),
     (0, b"070701", "a cpio archive"),
@@ -25,12 +25,12 @@ const MAGIC: [(usize, &[u8], &str); 13] = [
     (0, b"SQLite format 3\0", "an SQLite database"),
     (0, b"\x7fELF", "an executable program"),
 ];
-/// Header of a GUID partition table, kept a second time in the last sector (UEFI 5.3.2).
+/// Header of a GUID partition table, with a backup copy in the last sector (UEFI 5.3.2).
 const GPT: &[u8] = b"EFI PART";
 /// This many printable bytes at the start are text.
 const TEXT_BYTES: usize = 512;
 
-/// What the start and the end of the device or file at `path` look like, if like data.
+/// The kind of data that the start or the end of the device or file at `path` looks like, if any.
 pub(crate) fn found_on(path: &Path, size_bytes: u64) -> io::Result<Option<&'static str>> {
     let device = File::open(path)?;
     let mut head = [0; 4096];

@@ -25,18 +25,18 @@ pub(crate) struct ArmState {
 pub(crate) enum Up {
     /// A private directory, which arms on one directory share.
     Private(Arc<Held>),
-    /// A file or device of the user's, and which one it is; or the file of a virtual disk of ours.
+    /// A file or device of the user and its identity; or the file of one of our virtual disks.
     Users { held: Held, identity: Identity, is_own: bool },
-    /// A stack of this process.
+    /// An in-process stack.
     Disk(VirtualDisk),
     /// One with layers of the system.
     System(Box<Assembly>),
-    /// Not up side by side with others.
+    /// An arm that cannot be up at the same time as others.
     Alone(Box<Alone>),
 }
 
 impl ArmState {
-    /// A path or a disk, which needs nothing to be driven at.
+    /// The target as it can be loaded now, without further preparation.
     pub(crate) fn at_hand(&self) -> Result<IoTarget<'_>, Error> {
         let vanished = |path: &Path, what: String| {
             let (arm, path) = (self.name.clone(), path.to_owned());
@@ -48,7 +48,7 @@ impl ArmState {
                 Some(peer) => Ok(IoTarget::Peer(peer)),
                 None => unreachable!("it is entered, or refused"),
             },
-            // Whatever it is called by now: it is ours.
+            // It is ours even if it was renamed.
             Up::Private(held) => match held.has_name() {
                 Ok(true) => Ok(IoTarget::Path(held.path())),
                 Ok(false) => vanished(held.shown(), "it was removed".to_owned()),
@@ -76,7 +76,7 @@ impl Up {
         }
     }
 
-    /// The far end, if it is a network path that is up: load goes over it whatever else is driven.
+    /// The far end, if this is a network path that is up.
     pub(crate) fn peer(&self) -> Option<&Peer> {
         match self.assembly()?.top() {
             Reached::Peer(path) => Some(&path.peer),
@@ -84,7 +84,7 @@ impl Up {
         }
     }
 
-    /// The user's file or device at a path without symbolic links, or the file of a disk of ours.
+    /// The user's file or device at a path without symbolic links, or the file of one of our disks.
     pub(crate) fn users(path: &Path, is_own: bool) -> Result<Self, Error> {
         let look = || Ok((Held::at(path)?, Identity::of(path)?));
         let looked: std::io::Result<_> = look();

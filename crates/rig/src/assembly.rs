@@ -16,8 +16,8 @@ use crate::network::{Base, Link};
 use crate::signatures::{Mark, Spot};
 use crate::{layers, scratch, state};
 
-/// Layers of the system on a base. Its journal is its own, so that one arm can be taken down while
-/// the others stay up; dropped, it is taken down.
+/// Layers of the system on a base. It has its own journal, so that one arm can be taken down while
+/// the others stay up. Dropping it takes it down.
 #[derive(Debug)]
 pub(crate) struct Assembly {
     journal: Journal,
@@ -27,26 +27,26 @@ pub(crate) struct Assembly {
     caches: Vec<String>,
 }
 
-/// What the load is driven at.
+/// Where the load goes.
 #[derive(Debug)]
 pub(crate) enum Reached {
     Storage(Top),
     Peer(Box<NetworkPath>),
 }
 
-/// What an arm with layers of the system stands on.
+/// The base of an arm with layers of the system.
 #[derive(Debug)]
 pub(crate) struct ArmBase {
     /// The file, directory or device; `None` if the base is a layer of the system too.
     pub(crate) top: Option<Top>,
-    /// The arm's own, with what was made for it so far.
+    /// The arm's own journal, with what was made for the arm so far.
     pub(crate) journal: Journal,
     pub(crate) surroundings: Surroundings,
 }
 
 impl Assembly {
-    /// Makes the layers of an arm on its base, which may be a device, to be looked at once more. If one
-    /// cannot be made, those below are taken down again.
+    /// Makes the layers of an arm on its base. If the base is a device, it is checked once more. If a
+    /// layer cannot be made, the layers below it are taken down again.
     pub(crate) fn make(
         arm: &Arm,
         base: ArmBase,
@@ -68,17 +68,17 @@ impl Assembly {
         let stack = arm.target.stack().expect("only stacks have layers");
         let ArmBase { top: base, mut journal, surroundings } = base;
         let run_dir = state::run_directory(journal.state_dir())?;
-        // Wiped when all layers are made: whatever needs it later has it by then.
+        // Wiped when all layers are made: by then, everything that needs it has a copy.
         let (key, mark) = (Key::new()?, Mark::new()?);
         if let Some(device) = device {
             device.confirm(&arm.name)?;
             if !device.is_new {
-                // First, so that it is undone last: when nothing stands on the device any more.
+                // First, so that it is undone last, when nothing uses the device any more.
                 let spot = Spot::new(&device.path, device.number);
                 journal.announce(Entry::Signatures { spot, mark: mark.clone() })?;
             }
         }
-        // By its name, which nobody else can change: daemons outlive this process.
+        // By name, because daemons outlive this process; nobody else can change that name.
         let own_dir = scratch::make(&run_dir, &mut journal)?.shown().to_owned();
         let (mut turns, mut notes, mut caches) = (Vec::new(), Vec::new(), Vec::new());
         let mut context = BuildContext {
@@ -101,12 +101,12 @@ impl Assembly {
         Ok(Self { journal, top, turns, notes, caches })
     }
 
-    /// What the load is driven at.
+    /// Where the load goes.
     pub(crate) fn top(&self) -> &Reached {
         &self.top
     }
 
-    /// Begins the arm's turn: load is about to be driven at it.
+    /// Begins the arm's turn, just before the load starts.
     pub(crate) fn enter(&self) -> Result<(), Error> {
         self.turns.iter().try_for_each(|turn| turn.begin())
     }
@@ -121,7 +121,7 @@ impl Assembly {
         &self.notes
     }
 
-    /// Caches of layers that could answer instead of what is below them.
+    /// Caches of layers that could answer in place of the layers below.
     pub(crate) fn caches(&self) -> &[String] {
         &self.caches
     }

@@ -26,7 +26,7 @@ use crate::{scratch, site, vdisk};
 
 /// A rig being made. If it is dropped half-way, the journal takes down what there is.
 pub(crate) struct Build<'a> {
-    /// Of one target for each arm.
+    /// Has one target for each arm.
     pub(crate) spec: &'a Spec,
     pub(crate) sharing: Sharing,
     pub(crate) watch: Watch<'a>,
@@ -44,7 +44,7 @@ pub(crate) struct Build<'a> {
 
 #[derive(Default)]
 pub(crate) struct Files {
-    /// By path, or by what stands for that of an anonymous one.
+    /// By path, or by the key of an anonymous file.
     pub(crate) made: BTreeMap<PathBuf, DiskFile>,
 }
 
@@ -83,11 +83,11 @@ impl Build<'_> {
             if arm.part.is_some() {
                 site.known = cgroup_limits(&arm.target, spec.all_at_once_on(arm).writes());
             }
-            // Others are about to be made, and none of them in this one's turn.
+            // The other arms must not be made during this one's turn.
             place.assembly().map_or(Ok(()), Assembly::leave)?;
             states.push(ArmState { name: arm.name.clone(), site, place });
         }
-        // Last, because it is what takes time: by now every stack is known to open.
+        // Last, because it takes time: by now every stack is known to open.
         for (path, size_bytes) in sizes {
             let file = &self.files.made[&path];
             fill(&file.file, file.held.shown(), size_bytes, spec.seed, &mut self.watch)?;
@@ -96,7 +96,7 @@ impl Build<'_> {
         Ok(states)
     }
 
-    /// Makes each file that arms stand on, as large as the largest of them needs it.
+    /// Makes each file at the base of arms, as large as the largest of these arms needs.
     fn make_files(
         &mut self,
         resolved_targets: &[ResolvedTarget],
@@ -126,9 +126,8 @@ impl Build<'_> {
         Ok(sizes)
     }
 
-    /// The bases of the arms with layers of the system, by the arm's index. Each has a file of its
-    /// own, and all of these are allocated in turns, so that no arm lies in a faster part of the
-    /// volume.
+    /// The bases of the arms with layers of the system, by the arm's index. Each arm has its own
+    /// file. The files are allocated in turns, so that none is in a faster part of the volume.
     fn bases(
         &mut self,
         resolved_targets: &[ResolvedTarget],
@@ -165,8 +164,8 @@ impl Build<'_> {
         Ok(bases)
     }
 
-    /// The devices that arms stand on, held against other runs and filled with data where no file
-    /// system will be.
+    /// The devices at the base of arms, locked against other runs and filled with data unless they
+    /// get a file system.
     fn claim_devices(&mut self, resolved_targets: &[ResolvedTarget]) -> Result<(), Error> {
         let spec = self.spec;
         for (arm, resolved) in spec.arms.iter().zip(resolved_targets) {
@@ -231,7 +230,7 @@ impl Build<'_> {
             (Target::Stack(stack), _) => stack,
             (Target::Several(_), _) => unreachable!("several targets are taken one by one"),
         };
-        // The open disk keeps it, as it would its own.
+        // The open disk keeps the file alive.
         let thin = match resolved {
             ResolvedTarget::Thin(facts) => {
                 Some(disk_file::thin(&facts.path, disk_bytes(arm), &mut self.journal)?)
@@ -262,7 +261,8 @@ impl Build<'_> {
         Ok(made)
     }
 
-    /// Memory that was never written is one page of zeros, and reading it measures the cache.
+    /// Fills memory with data: memory that was never written is one page of zeros, and reading it
+    /// would measure the cache.
     fn fill_memory(&mut self, arms: &[ArmState]) -> Result<(), Error> {
         for arm in arms {
             let Up::Disk(disk) = &arm.place else { continue };
@@ -279,7 +279,7 @@ impl Build<'_> {
     }
 }
 
-/// The user's file that was looked at, and no other.
+/// Opens exactly the user's file that was checked.
 fn users_file(facts: &Facts) -> Result<Held, Error> {
     let hold = || {
         let held = Held::at(&facts.path)?;

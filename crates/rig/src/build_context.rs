@@ -22,16 +22,16 @@ const KEY_BYTES: usize = 64;
 /// What all layers may use.
 #[derive(Debug, Clone)]
 pub(crate) struct Surroundings {
-    /// Where files without a path lie.
+    /// The directory of files without a path.
     pub(crate) work_dir: PathBuf,
     /// The iotax program, which serves virtual disks.
     pub(crate) program: PathBuf,
-    /// What is known of peers, without files that hold it.
+    /// Secrets of peers that are known without a token file.
     pub(crate) secrets: PeerSecrets,
 }
 
-/// What holds only while load is driven at its arm: from the arm's first turn, or from when it is
-/// made, until the end of its turn.
+/// Something that is only in place during an arm's turn. It begins with the turn, or when it is
+/// made, and ends with the turn.
 pub(crate) trait Turn: std::fmt::Debug + Send + Sync {
     /// Begins the turn; does nothing if it has begun.
     fn begin(&self) -> Result<(), Error>;
@@ -42,29 +42,29 @@ pub(crate) trait Turn: std::fmt::Debug + Send + Sync {
 
 /// What a layer is made with.
 pub(crate) struct BuildContext<'a> {
-    /// Of the arm alone, so that it can be taken down alone.
+    /// The arm's own journal, so that the arm can be taken down alone.
     pub(crate) journal: &'a mut Journal,
     /// A private directory of the arm's, for mount points and sockets. Not for data.
     pub(crate) own_dir: &'a Path,
     pub(crate) surroundings: &'a Surroundings,
     /// The arm's key: wiped when its layers are made, never written anywhere.
     pub(crate) key: &'a Key,
-    /// Of all identities on storage that the arm makes: every layer that writes a header gives it a
-    /// UUID of it, by which it is known, and wiped, when it stands on a device of the user's.
+    /// Common to all identities that the arm writes to storage. Every layer that writes a header
+    /// gives it a UUID with this mark, so that it can be recognised and wiped on a user's device.
     pub(crate) mark: &'a Mark,
     /// Set by the user to stop.
     pub(crate) stop: &'a AtomicBool,
-    /// What holds only while load is driven at the arm.
+    /// What is only in place during the arm's turn.
     pub(crate) turns: &'a mut Vec<Box<dyn Turn>>,
     /// Facts about what was made, for the record.
     pub(crate) notes: &'a mut Vec<String>,
-    /// Caches of layers that could answer instead of what is below, for the record.
+    /// Caches of layers that could answer in place of the layers below, for the record.
     pub(crate) caches: &'a mut Vec<String>,
     /// Names given so far.
     pub(crate) names: u32,
 }
 
-/// Random bytes that never leave memory but through a pipe.
+/// Random bytes that leave memory only through a pipe.
 pub(crate) struct Key(Zeroizing<Vec<u8>>);
 
 impl Key {
@@ -85,7 +85,7 @@ impl Key {
         self.hexadecimal(KEY_BYTES / 2)
     }
 
-    /// So many bytes of the key as hexadecimal text.
+    /// The first `bytes` bytes of the key as hexadecimal text.
     pub(crate) fn hexadecimal(&self, bytes: usize) -> Zeroizing<String> {
         use std::fmt::Write as _;
         let mut text = Zeroizing::new(String::with_capacity(2 * bytes));
@@ -102,19 +102,20 @@ impl std::fmt::Debug for Key {
     }
 }
 
-/// A name that nobody else on this machine has, and nobody can guess.
+/// A name that is unique on this machine and cannot be guessed.
 pub(crate) fn new_token() -> Result<String, Error> {
     token().map_err(Error::cannot("generate a token", Path::new("/dev/urandom")))
 }
 
 impl BuildContext<'_> {
-    /// A name that nothing else in the arm's private directory has: `ext4-2`.
+    /// A name that is unique in the arm's private directory: `ext4-2`.
     fn name(&mut self, word: &str) -> String {
         self.names += 1;
         format!("{word}-{}", self.names)
     }
 
-    /// A directory to mount something at, announced: it is unmounted when the arm is taken down.
+    /// A directory to mount something at. It is in the journal, so it is unmounted when the arm is
+    /// taken down.
     pub(crate) fn mount_point(&mut self, word: &str) -> Result<PathBuf, Error> {
         let path = self.directory(word)?;
         self.journal.announce(Entry::Mount { path: path.clone() })?;
@@ -161,7 +162,7 @@ impl BuildContext<'_> {
         self.start(program)?.until(self.stop, |_| is_ready().then_some(()))
     }
 
-    /// Starts a daemon, announced, and waits until it has said what is wanted.
+    /// Starts a daemon, announced, and waits until `ready` finds the expected output.
     pub(crate) fn serve_until_said<T>(
         &mut self,
         program: Program,

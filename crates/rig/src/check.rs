@@ -1,4 +1,4 @@
-//! Looks at all arms before anything is made: what each target is, and every reason to refuse it.
+//! Checks all arms before anything is made: what each target is, and every reason to refuse it.
 
 use std::collections::BTreeMap;
 use std::ffi::CString;
@@ -23,16 +23,16 @@ use crate::needs::Missing;
 use crate::resolved_target::{ResolvedTarget, look};
 use crate::{alone, device, layers, needs, own_disk, vdisk};
 
-/// Whose arms without a file's name stand on one file.
+/// Which arms without a file name share one file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Sharing {
-    /// All of them: they are compared, on the same bytes in the same place, and driven in turn.
+    /// All: they take turns and are compared on the same bytes in the same place.
     AnonymousFile,
-    /// None: they are disks in use at the same time.
+    /// None: their disks are in use at the same time.
     Nothing,
 }
 
-/// What the arms stand on, in their order.
+/// The resolved targets of the arms, in the same order.
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong.
@@ -87,7 +87,7 @@ pub(crate) fn check_targets(
     if refusals.is_empty() { Ok(resolved_targets) } else { Err(Error::Refused { refusals }) }
 }
 
-/// Targets of one trial of which only one can be in use at a time.
+/// Refuses two targets of one trial that cannot be in use at the same time.
 fn keep_apart(together: &[(&Arm, &ResolvedTarget)]) -> Option<Refusal> {
     let keys = |(arm, resolved): &(&Arm, &ResolvedTarget)| {
         let is_group = |layer: &&Layer| matches!(layer, Layer::CgroupIo(_));
@@ -115,7 +115,7 @@ pub fn refuse(spec: &Spec, work_dir: &Path, given_up: &GivenUp) -> Result<(), Er
     check_targets(spec, work_dir, given_up, sharing).map(drop)
 }
 
-/// Everything that keeps the layers above the base from being made.
+/// Every reason why the layers above the base cannot be made.
 fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     if stack.is_in_process() {
         return vdisk::check_layers(stack).err().map(Obstacle::Stack).into_iter().collect();
@@ -126,13 +126,13 @@ fn obstacles(stack: &Stack) -> Vec<Obstacle> {
     small.into_iter().chain(others).collect()
 }
 
-/// Whether test files are larger than all that there will be for them.
+/// Whether the test files are larger than the whole stack.
 fn too_large(stack: &Stack, files_bytes: u64) -> Option<Obstacle> {
     let size_bytes = stack.size_bytes().filter(|_| stack.form() == Form::Directory)?;
     (files_bytes > size_bytes).then_some(Obstacle::FilesTooLarge { files_bytes, size_bytes })
 }
 
-/// What this machine lacks, over all arms, each once.
+/// What this machine lacks for the arms, each item once.
 fn lacks(spec: &Spec, given_up: &GivenUp) -> Vec<Refusal> {
     let stacks = spec.arms.iter().filter_map(|arm| match &arm.target {
         Target::Stack(stack) if !stack.is_in_process() => {
@@ -203,7 +203,7 @@ pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looke
     }
 }
 
-/// The file below a mounted virtual disk is written to: it must not be there yet.
+/// The file below a mounted virtual disk is written to, so it must not exist yet.
 fn made_for_vdisk(stack: &Stack) -> Result<(), (PathBuf, Obstacle)> {
     let Some(Base::File(File { path: Some(path), .. })) = stack.base() else { return Ok(()) };
     let obstacle = match std::fs::symlink_metadata(path) {
@@ -301,7 +301,7 @@ fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {
         .map_err(|error| Obstacle::Unwritable(error.into()))
 }
 
-/// Tries, since permissions are not all that can forbid it (device cgroups, LSMs).
+/// Tries to read, because not only permissions can forbid it (device cgroups, LSMs).
 fn readable(facts: &Facts) -> Result<(), Obstacle> {
     OpenOptions::new().read(true).open(&facts.path).map(drop).map_err(Obstacle::Unreadable)
 }
@@ -316,8 +316,8 @@ fn large_enough(facts: &Facts, needed_bytes: u64, advice: &'static str) -> Resul
     }
 }
 
-/// Direct I/O where it is impossible must not silently become buffered I/O in one of the arms:
-/// the arms would no longer differ in the target alone.
+/// Refuses direct I/O where it is impossible. If one arm silently used buffered I/O instead, the
+/// arms would no longer differ only in the target.
 fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(), Obstacle> {
     let uses_direct = |job: &&Job| job.direct && job.engine.info().cache == PageCache::UnlessDirect;
     let mut jobs = workload.jobs.iter().filter(uses_direct).peekable();
@@ -334,7 +334,7 @@ fn direct_jobs(workload: &Workload, facts: &Facts, direct: DirectIo) -> Result<(
     unaligned.map_or(Ok(()), Err)
 }
 
-/// Sizes of which all I/Os of a job are multiples.
+/// Sizes that all I/O sizes of a job are multiples of.
 fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
     match sizes {
         BlockSizes::Fixed(_) | BlockSizes::Range { .. } => vec![sizes.min_bytes()],
@@ -342,18 +342,18 @@ fn block_sizes(sizes: &BlockSizes) -> Vec<u32> {
     }
 }
 
-/// What arms will have in one place.
+/// What arms will store in one place.
 struct Wanted<'a> {
     path: &'a Path,
     arms: Vec<&'a str>,
     facts: &'a Facts,
-    /// Of a file; none for a directory.
+    /// Size of a file; `None` for a directory.
     file_bytes: Option<u64>,
-    /// Of all test files that a directory gets.
+    /// Size of all test files of a directory.
     test_files_bytes: u64,
 }
 
-/// What all arms together will take, counting shared storage once.
+/// The space that all arms together will take, counting shared storage once.
 pub(crate) fn space_needed<'a>(
     spec: &Draft,
     arms: impl Iterator<Item = (&'a Arm, &'a ResolvedTarget)>,
@@ -362,7 +362,7 @@ pub(crate) fn space_needed<'a>(
     let mut places: Vec<Wanted<'_>> = Vec::new();
     for (arm, resolved) in arms {
         let (path, facts, file_bytes) = match resolved {
-            // What a thin file takes is what will be written to it, which nobody knows.
+            // A thin file takes what is written to it, which is not known in advance.
             ResolvedTarget::Existing(_)
             | ResolvedTarget::OwnDisk(_)
             | ResolvedTarget::OnExisting(_)
@@ -380,8 +380,8 @@ pub(crate) fn space_needed<'a>(
                 (path.as_path(), parent, Some(disk_bytes(arm)))
             }
         };
-        // Layers of the system write to their base, and targets of one trial are in use at the same
-        // time: each has a file or directory of its own.
+        // Layers of the system write to their base, and the targets of one trial are in use at the
+        // same time, so each has its own file or directory.
         let is_own = arm.target.is_in_system() || arm.part.is_some();
         let path = if is_own { Path::new("") } else { path };
         let known = places.iter_mut().find(|place| !is_own && place.path == path);

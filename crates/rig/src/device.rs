@@ -1,8 +1,8 @@
-//! Block devices of the user's that are given up to be overwritten, and every reason not to.
+//! Block devices that the user allows to be overwritten, and every reason not to.
 //!
-//! A device is written to only if it is blank, nobody uses it, and the user named that very device
-//! in `--destroy`. All reasons against are told at once, before anything is made; and the device
-//! is looked at again before each time that an arm is made on it.
+//! iotax writes to a device only if it is blank, not in use, and named in `--destroy`. All reasons
+//! against that are reported at once, before anything is made. The device is checked again each
+//! time before an arm is made on it.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(2);
 /// Room for headers, and for the alignment of each file to a MiB.
 const SLACK_BYTES: u64 = 256 << 20;
 
-/// A device that this run may overwrite, held against other runs.
+/// A device that this run may overwrite, locked against other runs.
 #[derive(Debug)]
 pub(crate) struct Device {
     pub(crate) path: PathBuf,
@@ -44,12 +44,12 @@ pub(crate) struct Device {
     _claim: File,
 }
 
-/// The device that an arm stands on, as the user wrote it.
+/// The device at the base of an arm, as the user wrote it.
 pub(crate) fn path_in(arm: &Arm) -> Option<&Path> {
     if let Base::Device(path) = arm.target.stack()?.base()? { Some(path) } else { None }
 }
 
-/// The devices that arms stand on, by the path in the stack, and every reason to refuse one.
+/// The devices at the base of arms, by the path in the stack, and every reason to refuse one.
 pub(crate) fn check_devices(
     spec: &Spec,
     given_up: &GivenUp,
@@ -116,7 +116,8 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
     layer.into_iter().chain(files).collect()
 }
 
-/// Every reason not to write to a device, apart from the user's will; of a new one, what it holds is none.
+/// Every reason not to write to a device, apart from the missing permission of the user. The
+/// content of a new device is not a reason.
 fn obstacles(facts: &Facts, is_new: bool) -> Vec<Obstacle> {
     let mut obstacles = users(facts);
     if facts.read_only {
@@ -131,7 +132,7 @@ fn obstacles(facts: &Facts, is_new: bool) -> Vec<Obstacle> {
     obstacles
 }
 
-/// What a device, or a virtual disk, carries that writes would destroy.
+/// The content of a device or virtual disk that writes would destroy.
 pub(crate) fn content(facts: &Facts) -> Vec<Obstacle> {
     let mut obstacles = Vec::new();
     match signatures::signatures(&facts.path) {
@@ -146,7 +147,7 @@ pub(crate) fn content(facts: &Facts) -> Vec<Obstacle> {
     obstacles
 }
 
-/// Who uses the device, as far as the kernel tells by name.
+/// The users of the device that the kernel reports by name.
 fn users(facts: &Facts) -> Vec<Obstacle> {
     let mut users = Vec::new();
     let mut used = |by: String, remedy: &'static str| users.push(Obstacle::InUse { by, remedy });
@@ -173,7 +174,7 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
     if swaps.map(Path::new).any(|swap| number_of(swap) == Some(facts.device_number)) {
         used("is in use as swap space".into(), "name another device");
     }
-    // They hold what they stand on without the kernel's telling so.
+    // Loop devices use their backing device without the kernel listing them as holders.
     for (name, backing) in loop_device::backing_files() {
         if number_of(&backing) == Some(facts.device_number) {
             used(
@@ -189,7 +190,7 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
 fn opened(facts: &Facts) -> Option<Obstacle> {
     let started = Instant::now();
     loop {
-        // Closed before the look at processes: one that is being started meanwhile would inherit it.
+        // Closed before processes are checked: one that is starting now would inherit it.
         let found = match open_exclusively(&facts.path).map(drop) {
             Ok(()) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
                 by: format!("is open in {by}"),
@@ -208,9 +209,9 @@ fn opened(facts: &Facts) -> Option<Obstacle> {
     }
 }
 
-/// Waits until the programs that make a layer can have a block device for themselves: a program that
-/// is just being started may hold it for a moment, since it inherits what is open. Whoever stays is
-/// what these programs complain of.
+/// Waits until a block device can be opened exclusively, as the programs that make a layer do. A
+/// program that is just starting may hold it for a moment, because it inherits open files. If the
+/// device stays in use, these programs report it.
 pub(crate) fn wait_until_free(path: &Path) {
     let started = Instant::now();
     let is_busy = || {
@@ -227,7 +228,7 @@ fn open_exclusively(path: &Path) -> io::Result<File> {
     OpenOptions::new().read(true).custom_flags(flags).open(path)
 }
 
-/// A process that has the device open: a virtual machine, say, that runs from it.
+/// A process that has the device open, such as a virtual machine.
 fn holder_of(number: DeviceNumber) -> Option<String> {
     let own = std::process::id().to_string();
     let processes = fs::read_dir("/proc").ok()?.flatten();
@@ -238,7 +239,7 @@ fn holder_of(number: DeviceNumber) -> Option<String> {
     });
     let holder = processes.find(|process| {
         let files = fs::read_dir(process.path().join("fd")).into_iter().flatten().flatten();
-        // Only what the link says is a device is looked at: elsewhere a server may not answer.
+        // Only links to devices are followed: for other files, a server may not answer.
         files.map(|file| file.path()).any(|file| {
             fs::read_link(&file).is_ok_and(|target| target.starts_with("/dev"))
                 && number_of(&file) == Some(number)
@@ -270,7 +271,7 @@ fn carries(signatures: &[Signature], path: &Path) -> Option<Obstacle> {
 }
 
 impl Device {
-    /// Keeps other runs from the device.
+    /// Locks the device against other runs.
     ///
     /// # Errors
     /// [`Error::Refused`] if another run has it.
@@ -298,7 +299,7 @@ impl Device {
         Ok(Self { path, number, size_bytes, is_new, notes, _claim: claim })
     }
 
-    /// Opens it to be written, by nobody else at the same time.
+    /// Opens it exclusively for writing.
     pub(crate) fn open(&self) -> Result<File, Error> {
         let flags = OFlags::EXCL.bits().cast_signed();
         let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&self.path);
@@ -310,8 +311,8 @@ impl Device {
         files_bytes.saturating_add(SLACK_BYTES).min(self.size_bytes)
     }
 
-    /// Looks again: since the start, or since the last arm on it was taken down, somebody else may
-    /// have put the device to use.
+    /// Checks again, because another program may have started to use the device since the start or
+    /// since the last arm on it was taken down.
     pub(crate) fn confirm(&self, arm: &str) -> Result<(), Error> {
         let gone =
             |what: String| Error::Vanished { arm: arm.to_owned(), path: self.path.clone(), what };
@@ -326,7 +327,7 @@ impl Device {
     }
 }
 
-/// What is there already, for the record: blank devices answer reads without work.
+/// A note for the record if the device has data: reads of a blank device cost nothing.
 fn content_note(path: &Path) -> Option<String> {
     let mut head = vec![0; 1 << 20];
     File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).ok()?;
@@ -342,8 +343,8 @@ fn content_note(path: &Path) -> Option<String> {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct GivenUp {
     pub devices: Vec<PathBuf>,
-    /// Whether they were made for this run and are removed with it, so that nothing on them is
-    /// anybody's: what they hold is neither looked at nor wiped.
+    /// Whether they were made for this run and are removed with it. Then their content belongs to
+    /// nobody and is neither checked nor wiped.
     pub are_new: bool,
 }
 
@@ -353,7 +354,7 @@ impl GivenUp {
         Self { devices: devices.to_vec(), are_new: false }
     }
 
-    /// Whether a stack is a new device and nothing else, for which this machine needs nothing.
+    /// Whether a stack is only a new device, which needs nothing from this machine.
     pub(crate) fn is_new(&self, stack: &Stack, base: &Path) -> bool {
         self.are_new && stack.layers.len() == 1 && self.devices.iter().any(|path| path == base)
     }

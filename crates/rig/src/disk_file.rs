@@ -1,5 +1,5 @@
-//! Files that virtual disks stand on, apart from the user's own: anonymous ones, and new ones at a
-//! path that the user named.
+//! Files that iotax makes for virtual disks: anonymous ones, and new ones at a path that the user
+//! named.
 
 use std::fs::{File, OpenOptions};
 use std::os::fd::AsRawFd;
@@ -18,14 +18,14 @@ use crate::identity::{FileSystem, Identity};
 use crate::journal::Journal;
 use crate::scratch;
 
-/// What a file is called before it has its own name.
+/// Name of a file before it is moved to its own name.
 const BORN: &str = "disk";
 
 /// A file made by this run. Keeps an anonymous one alive.
 #[derive(Debug)]
 pub(crate) struct DiskFile {
     pub(crate) file: File,
-    /// How it is opened again, and what messages call it.
+    /// How to open it again, and its name in messages.
     pub(crate) held: Held,
 }
 
@@ -36,9 +36,9 @@ impl DiskFile {
     }
 }
 
-/// Makes a file without a name in `directory`: it is gone with its last descriptor, however this
-/// process ends, and needs no journal. Where the file system cannot make one (NFS, FAT), it is an
-/// ordinary file in a private directory.
+/// Makes a file without a name in `directory`. It disappears with its last descriptor, however this
+/// process ends, and needs no journal. If the file system does not support that (NFS, FAT), it is
+/// an ordinary file in a private directory.
 pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
     let failed = Error::cannot("create a file in it", directory);
     let held = Held::at(directory).map_err(failed)?;
@@ -52,8 +52,8 @@ pub(crate) fn anonymous(directory: &Path, journal: &mut Journal) -> Result<DiskF
     DiskFile::new(file, &directory.join("(nameless file)"))
 }
 
-/// Makes a file without a name in `directory` that is one hole of `size_bytes`, which may be more
-/// than the file system has.
+/// Makes a sparse file of `size_bytes` without a name in `directory`. The size may exceed that of
+/// the file system.
 pub(crate) fn thin(
     directory: &Path,
     size_bytes: u64,
@@ -72,10 +72,10 @@ pub(crate) fn private(directory: &Path, journal: &mut Journal) -> Result<DiskFil
     DiskFile::new(file, &private.shown().join(BORN))
 }
 
-/// Makes a file at `path` (its directory absolute, without symbolic links), where there was none.
+/// Makes a new file at `path` (its directory absolute, without symbolic links).
 ///
-/// It is born in a private directory and moved, so that the journal knows which file it is before
-/// it is at a place where someone else could have put one.
+/// The file is made in a private directory and then moved. So the journal has its identity before
+/// it is in a place where another user could have put a file.
 pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error> {
     let failed = Error::cannot("create this file", path);
     let parent = Held::at(path.parent().unwrap_or(Path::new("/"))).map_err(failed)?;
@@ -100,7 +100,7 @@ pub(crate) fn make(path: &Path, journal: &mut Journal) -> Result<DiskFile, Error
     DiskFile::new(file, path)
 }
 
-/// What direct I/O would need in a directory.
+/// Whether direct I/O is possible in a directory, and its alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct DirectIo {
     pub(crate) possible: bool,
@@ -108,8 +108,8 @@ pub(crate) struct DirectIo {
     pub(crate) align_bytes: Option<u32>,
 }
 
-/// Tries it on a file without a name, which leaves nothing behind. `None` if the file system has
-/// no such files.
+/// Tries direct I/O on a file without a name, which leaves nothing behind. `None` if the file
+/// system does not support such files.
 pub(crate) fn direct_in(directory: &Path) -> Option<DirectIo> {
     let file = unnamed(directory).ok()?;
     let possible = opens_directly(Path::new(&format!("/proc/self/fd/{}", file.as_raw_fd())));

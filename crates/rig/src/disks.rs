@@ -1,8 +1,7 @@
-//! Virtual disks that other programs can use: mounted through FUSE, each server a process of its
-//! own.
+//! Virtual disks for other programs: mounted through FUSE, and served by a separate process.
 //!
-//! The process that serves disks holds their journal, as a run holds its own: so `undo` takes down
-//! what a killed one left, and the journals of living ones tell which disks there are.
+//! The process that serves disks holds their journal, as a run does. So `undo` takes down what a
+//! killed server left, and the journals of running servers list the existing disks.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
@@ -31,7 +30,7 @@ use crate::mounts;
 use crate::own_disk::{FILE, NAME};
 use crate::rig::{Options, Rig};
 
-/// How often a server looks whether it shall end.
+/// How often a server checks whether it should end.
 const LOOK: Duration = Duration::from_millis(50);
 /// How long others (a prober such as udev's) may have a disk open when it is to be taken down.
 const PROBING: Duration = Duration::from_secs(1);
@@ -56,15 +55,15 @@ impl Disk {
 
 /// What a server needs from its surroundings.
 pub struct ServeOptions<'a> {
-    /// Where anonymous files of stacks lie.
+    /// The directory of anonymous files of stacks.
     pub work_dir: &'a Path,
     /// Where the undo journal is kept.
     pub state_dir: Option<PathBuf>,
     /// Existing files that may be written; others are served read-only.
     pub writable: &'a [PathBuf],
-    /// Whether the journal of someone else knows the mounts.
+    /// Whether another process's journal tracks the mounts.
     pub is_journalled: bool,
-    /// Of the data on the disks, and of faults.
+    /// Seed of the data on the disks and of faults.
     pub seed: u64,
     /// Told while disks are filled.
     pub progress: &'a mut dyn FnMut(&Preparing<'_>),
@@ -74,8 +73,8 @@ pub struct ServeOptions<'a> {
     pub ready: &'a mut dyn FnMut(),
 }
 
-/// Mounts disks, and serves them until told to stop or until somebody unmounts them all. Throttles
-/// of one group share their bucket across all of them.
+/// Mounts disks, and serves them until `stop` is set or all are unmounted. Throttles of one group
+/// share their bucket across all disks.
 ///
 /// # Errors
 /// [`Error::Refused`] with everything that is wrong with any of them, before anything is made.
@@ -129,8 +128,8 @@ struct Claim {
     _lock: File,
 }
 
-/// The disk with the mount point's real path, and a lock on that until it is mounted: of two that
-/// find one directory empty, one would hide the other. Refused unless it is an empty directory.
+/// The disk with the real path of its mount point, which must be an empty directory. The mount
+/// point is locked until the disk is mounted, so that two disks cannot hide each other.
 fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
     let refuse = |obstacle| Error::refused("", &disk.at, obstacle);
     let unreachable = |error: io::Error| match error.raw_os_error().map(Errno::from_raw_os_error) {
@@ -144,7 +143,7 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
     let at = resolved(&disk.at).map_err(unreachable)?;
     let place = Held::at(&at).map_err(unreachable)?;
     let lock = File::open(place.path()).map_err(unreachable)?;
-    // Not every file system has locks, and then there is none.
+    // File systems without locks get none.
     if flock(&lock, FlockOperation::NonBlockingLockExclusive) == Err(Errno::WOULDBLOCK) {
         return Err(refuse(Obstacle::TakenByAnother));
     }
@@ -159,7 +158,7 @@ fn mount_point(disk: &Disk) -> Result<(Disk, Claim), Error> {
     }
 }
 
-/// Refuses a file that is to be written by way of a link that another user can lead elsewhere.
+/// Refuses to write to a file through a link that another user can redirect.
 fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
     let Some(Base::File(layers::File { path: Some(path), .. })) = disk.stack.base() else {
         return Ok(());
@@ -170,8 +169,8 @@ fn refuse_links(disk: &Disk, writable: &[PathBuf]) -> Result<(), Error> {
     }
 }
 
-/// Disks are what a rig makes of arms that are stacks; no load is driven here, so a workload that
-/// only reads stands for what others will do.
+/// A rig makes disks from arms that are stacks. There is no load here, so any workload that only
+/// reads will do.
 fn spec(disks: &[Disk], seed: u64) -> Spec {
     let arm =
         |disk: &Disk| Arm::new(disk.at.display().to_string(), Target::Stack(disk.stack.clone()));
@@ -180,7 +179,7 @@ fn spec(disks: &[Disk], seed: u64) -> Spec {
     Draft { seed, ..Draft::new(vec![phase], arms, Design::Single) }.unchecked()
 }
 
-/// Whether the stack stands on a file that exists and was not given up for writing.
+/// Whether the base of the stack is an existing file that may not be written.
 fn is_others(stack: &Stack, writable: &[PathBuf]) -> bool {
     let same = |a: &Path, b: &Path| fs::canonicalize(a).ok() == fs::canonicalize(b).ok();
     match stack.base() {
@@ -198,11 +197,11 @@ pub struct Served {
     pub pid: u32,
     pub at: PathBuf,
     pub stack: String,
-    /// What the mount table shows.
+    /// Its name in the mount table.
     name: String,
 }
 
-/// The disks that are served at the moment, as far as this state directory knows.
+/// The disks that are served now, according to this state directory.
 pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
     let living = journal::living(state_dir)?;
     let disks = living.into_iter().flat_map(|(pid, entries)| {
@@ -214,18 +213,18 @@ pub fn served(state_dir: &Path) -> Result<Vec<Served>, Error> {
     Ok(disks.collect())
 }
 
-/// Ends the servers of these disks and waits until they are gone. What shares a server with one of
-/// them goes too.
+/// Ends the servers of these disks and waits until they are gone. Other disks of these servers go
+/// too.
 ///
 /// # Errors
-/// [`Error::InUse`] if a program has one of them open, unless it is to be done by `force`: then that
-/// program's I/O fails. [`Error::Lingers`] if a server does not end.
+/// [`Error::InUse`] if a program has one of them open. With `force` it is taken down anyway, and
+/// that program's I/O fails. [`Error::Lingers`] if a server does not end.
 pub fn take_down(disks: &[Served], force: bool) -> Result<(), Error> {
     if !force {
         disks.iter().try_for_each(release)?;
     }
     let started = Instant::now();
-    // Each once: a server that is told again takes it for impatience, and leaves its mounts behind.
+    // Once per server: a second signal makes a server end at once and leave its mounts behind.
     let servers: BTreeSet<u32> = disks.iter().map(|disk| disk.pid).collect();
     for pid in servers.into_iter().filter_map(|pid| Pid::from_raw(pid.cast_signed())) {
         let _ = kill_process(pid, Signal::TERM);
@@ -247,7 +246,7 @@ fn release(disk: &Served) -> Result<(), Error> {
     loop {
         match mounts::release(&disk.name) {
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => {}
-            // Anything else is the server's to deal with.
+            // The server handles everything else.
             _ => return Ok(()),
         }
         if started.elapsed() > PROBING {
