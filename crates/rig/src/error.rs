@@ -1,4 +1,4 @@
-//! What can go wrong when arms are brought up or taken down.
+//! Errors while arms are brought up or taken down.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -13,36 +13,36 @@ pub(crate) use crate::refusal::{Obstacle, Refusal};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Targets that cannot be used, and why, in the order of the arms; nothing was made.
+    /// Targets that cannot be used, and why, in the order of the arms; nothing was created.
     #[error("{}", list(refusals))]
     Refused { refusals: Vec<Refusal> },
-    /// No place for the undo journal.
+    /// The undo journal cannot be written.
     #[error(
         "{directory}: the undo journal cannot be written here: {source}; nothing was created. Set \
          IOTAX_STATE_DIR to a writable directory"
     )]
     Journal { directory: PathBuf, source: io::Error },
-    /// Neither the environment nor the user's home says where state is kept.
+    /// The environment names no directory for state.
     #[error(
         "there is no directory for the undo journal, because neither HOME nor XDG_STATE_HOME is \
          set; nothing was created. Set IOTAX_STATE_DIR to a writable directory"
     )]
     NoStateDirectory,
-    /// A directory on the way to the journals belongs to somebody else.
+    /// A directory on the path to the journals belongs to another user.
     #[error(
         "{path}: belongs to user {owner}, who could make `iotax undo` remove anything of yours; \
          nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write \
          to"
     )]
     StrangersState { path: PathBuf, owner: u32 },
-    /// Others can write to a directory on the way to the journals.
+    /// Other users can write to a directory on the path to the journals.
     #[error(
         "{path}: others can write here (mode {mode:04o}) and could make `iotax undo` remove \
          anything of yours; nothing was created or undone. Remove that permission (chmod go-w), or \
          set IOTAX_STATE_DIR to a directory that only you can write to"
     )]
     OpenState { path: PathBuf, mode: u32 },
-    /// The journals cannot be got at.
+    /// The journals are not accessible.
     #[error("{path}: cannot be searched for undo journals: {source}")]
     UnusableState { path: PathBuf, source: io::Error },
     /// Something could not be made, filled or opened; `action` is an infinitive: `make a private
@@ -62,23 +62,23 @@ pub enum Error {
     /// An arm's layers could not be made.
     #[error("arm {arm}: {source}")]
     Arm { arm: String, source: Box<Error> },
-    /// Another program did not do what it was run for.
+    /// Another program failed.
     #[error("{name} failed ({status}){}{said}", if said.is_empty() { "" } else { ": " })]
     Program { name: String, status: String, said: String },
-    /// A command of the user's that makes a setting of the host has failed.
+    /// The user's command that makes a host setting failed.
     #[error("arm {arm}: its `before` command `{command}` failed: {source}")]
     SettingFailed { arm: String, command: String, source: Box<Error> },
-    /// A command of the user's that undoes a setting of the host has failed.
+    /// The user's command that undoes a host setting failed.
     #[error(
         "arm {arm}: its `after` command `{command}` failed, and its setting may still be active: \
          {source}. Undo the setting by hand, or fix the cause and run `iotax undo`; to forget \
          about it, delete {journal}"
     )]
     SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
-    /// Not measured, since the setting of another arm may still be in force.
+    /// Not measured, because the setting of another arm may still be active.
     #[error("not measured, because a host setting of another arm could not be undone: {why}")]
     AfterSettingLeft { why: String },
-    /// A layer came out otherwise than asked for, and would be measured under a wrong name.
+    /// A layer differs from the request, and would be measured under a wrong name.
     #[error("{layer}: {asked} was requested, but the kernel reports {made}; {remedy}")]
     NotAsAsked { layer: &'static str, asked: String, made: String, remedy: &'static str },
     /// The kernel did not mount a file system.
@@ -87,7 +87,7 @@ pub enum Error {
         if options.is_empty() { String::new() } else { format!(" with {options}") }
     )]
     Mount { kind: String, options: String, source: io::Error },
-    /// Somebody uses what is to be taken down.
+    /// Another process uses what is to be taken down.
     #[error(
         "{path}: is in use by another process (see fuser -vm); stop it and run iotax undo. The \
          journal is {journal}"
@@ -111,17 +111,17 @@ pub enum Error {
     /// A target that was there at the start is gone or was replaced.
     #[error("arm {arm}: {path} has changed since the start: {what}")]
     Vanished { arm: String, path: PathBuf, what: String },
-    /// A stack of the system beside others.
+    /// A stack with layers of the system together with other targets.
     #[error(
         "{arm}: a target with layers of the system can only be measured alone, but the check for \
          shared caps loads all targets together; give only this target, or only paths and \
          in-process stacks"
     )]
     OneAtATime { arm: String },
-    /// Something in place of what this program made.
+    /// Something else is in the place of what iotax made.
     #[error("{path}: left alone: {why}. If it is yours, delete {journal} to forget about it")]
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
-    /// The place where something was made cannot be seen at the moment.
+    /// The place where something was made is not accessible now.
     #[error(
         "{path}: cannot be checked, because its file system is not mounted or its directory is \
          gone. Mount it and run iotax undo again, or delete {journal} to forget about it"
@@ -145,7 +145,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// For a path with which something could not be done: `cannot ACTION`.
+    /// An error about a path: `cannot ACTION`.
     pub(crate) fn cannot<S: Into<io::Error>>(
         action: &'static str,
         path: &Path,
@@ -153,28 +153,28 @@ impl Error {
         move |source| Self::Make { path: path.to_owned(), action, source: source.into() }
     }
 
-    /// One reason against the target at a path.
+    /// One reason to refuse the target at a path.
     pub(crate) fn refused(arm: &str, path: &Path, obstacle: Obstacle) -> Self {
         let (arm, path) = (arm.to_owned(), Some(path.to_owned()));
         Self::Refused { refusals: vec![Refusal { arm, path, obstacle }] }
     }
 
-    /// Something that could not be removed, and the journal that says it should be.
+    /// Something that could not be removed, and the journal that lists it.
     pub(crate) fn unremovable(path: &Path, source: impl Into<io::Error>, journal: &Path) -> Self {
         Self::Remove { path: path.to_owned(), source: source.into(), journal: journal.to_owned() }
     }
 
-    /// Something in place of what was made, and the journal that says it should be removed.
+    /// Something in the place of what was made, and the journal that lists it.
     pub(crate) fn not_ours(path: &Path, why: &'static str, journal: &Path) -> Self {
         Self::NotOurs { path: path.to_owned(), why, journal: journal.to_owned() }
     }
 
-    /// Something that somebody uses, and the journal that says it should be removed.
+    /// Something that another process uses, and the journal that lists it.
     pub(crate) fn busy(path: &Path, journal: &Path) -> Self {
         Self::Busy { path: path.to_owned(), journal: journal.to_owned() }
     }
 
-    /// Whether the targets are at fault, not this program's work on them.
+    /// Whether the targets were refused, as opposed to a failure while working on them.
     pub fn is_refusal(&self) -> bool {
         matches!(self, Self::Refused { .. })
     }

@@ -1,7 +1,7 @@
-//! Fills files with data that neither compresses nor dedupes.
+//! Fills files with data that can be neither compressed nor deduplicated.
 //!
-//! Storage that compresses, dedupes or skips zeros would answer for data it does not hold: a hole
-//! read from a sparse file costs no device anything.
+//! Storage that compresses, deduplicates or skips zeros would otherwise answer without reading
+//! anything: reading a hole of a sparse file costs no device I/O.
 
 use std::fs::File;
 use std::io;
@@ -19,18 +19,18 @@ use crate::error::Error;
 /// Bytes per write.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// Chunks between two syncs: keeps the progress honest, since a write alone only reaches memory,
-/// and leaves no long wait at the end that could not be interrupted.
+/// Chunks between two syncs. Syncs keep the progress correct, because a write alone only reaches
+/// memory, and they avoid a long wait at the end that could not be interrupted.
 const CHUNKS_PER_SYNC: u64 = 64;
 
-/// Who is told about progress, and who may stop it.
+/// Receives progress, and can stop the work.
 pub(crate) struct Watch<'a> {
     pub(crate) progress: &'a mut dyn FnMut(&Preparing<'_>),
     pub(crate) stop: &'a AtomicBool,
 }
 
-/// Gives `file` its size and, where the file system can, its space, so that a lack of space shows
-/// at once. `path` is for messages.
+/// Gives `file` its size and, if the file system can, allocates its space, so that a lack of space
+/// shows at once. `path` is for messages.
 pub(crate) fn reserve(file: &File, path: &Path, size_bytes: u64) -> Result<(), Error> {
     let failed = |error: io::Error| failure(path, 0, size_bytes, error);
     file.set_len(size_bytes).map_err(failed)?;
@@ -40,11 +40,11 @@ pub(crate) fn reserve(file: &File, path: &Path, size_bytes: u64) -> Result<(), E
     }
 }
 
-/// Bytes that one file gets before it is the next one's turn.
+/// Bytes that are allocated to one file before it is the next one's turn.
 const TURN_BYTES: u64 = 16 << 20;
 
-/// Gives several files their sizes and their space piece by piece in turns, so that they lie
-/// side by side on the volume and none of them in a faster part of it.
+/// Gives several files their sizes and allocates their space piece by piece in turns. So they are
+/// side by side on the volume, and none is in a faster part of it.
 pub(crate) fn reserve_in_turns(files: &[(File, PathBuf, u64)]) -> Result<(), Error> {
     let largest = files.iter().map(|(.., size_bytes)| *size_bytes).max().unwrap_or(0);
     for turn in 1..=largest.div_ceil(TURN_BYTES) {
@@ -56,8 +56,8 @@ pub(crate) fn reserve_in_turns(files: &[(File, PathBuf, u64)]) -> Result<(), Err
     Ok(())
 }
 
-/// Writes `size_bytes` of pseudo-random data and forces them to the device; none of it stays in
-/// the page cache. `path` is for messages.
+/// Writes `size_bytes` of pseudo-random data and flushes them to the device. None stays in the page
+/// cache. `path` is for messages.
 pub(crate) fn fill(
     file: &File,
     path: &Path,
@@ -89,7 +89,7 @@ pub(crate) fn fill(
         done_bytes = done_here;
         (watch.progress)(&Preparing::Filling { what: &what, done_bytes, size_bytes });
     }
-    // Only a hint; file systems without it keep their pages, and direct I/O does not see them.
+    // Only a hint. File systems that ignore it keep their pages, which direct I/O does not see.
     let _ = fadvise(file, 0, None, Advice::DontNeed);
     Ok(())
 }
@@ -107,8 +107,8 @@ fn failure(path: &Path, done_bytes: u64, wanted_bytes: u64, source: io::Error) -
 /// What is being prepared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Preparing<'a> {
-    /// A disk is filled with data: what, for people, a file, or a stack in memory; bytes that are on
-    /// the device, and that there will be.
+    /// A disk is filled with data. `what` is for people: a file, or a stack in memory. With the
+    /// bytes that are on the device, and the total.
     Filling { what: &'a str, done_bytes: u64, size_bytes: u64 },
     /// The layers of an arm are made.
     Making { arm: &'a str },

@@ -1,4 +1,4 @@
-//! Is there room for all that will be made, on each file system and in memory?
+//! Checks that there is room for everything that will be made, on each file system and in memory.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -8,7 +8,7 @@ use iotax_vdisk::AvailableMemory;
 
 use crate::error::{Obstacle, Refusal};
 
-/// What will be taken from file systems and memory, by all arms together.
+/// The space on file systems and in memory that all arms together will take.
 #[derive(Debug, Default)]
 pub(crate) struct SpaceNeeded {
     volumes: BTreeMap<DeviceNumber, Demand>,
@@ -20,9 +20,9 @@ struct Demand {
     arms: Vec<String>,
     /// The first place on the file system that needs room.
     path: Option<PathBuf>,
-    /// For what is of a size of its own: the bases of stacks.
+    /// For things of a fixed size: the bases of stacks.
     fixed_bytes: u64,
-    /// The first arm of each directory that gets test files, and how many bytes of them.
+    /// The first arm of each directory that gets test files, and the bytes of these files.
     directories: Vec<(String, u64)>,
     free_bytes: Option<u64>,
 }
@@ -52,9 +52,9 @@ impl SpaceNeeded {
         self.memory.add(&[arm], bytes);
     }
 
-    /// What is free for the test files of each directory, by the arm that it is of, after all
-    /// that is made beside them. A tenth stays free: a file system that is all but full gets slow,
-    /// and others may need some of it.
+    /// The free space for the test files of each directory, by arm, after everything else that is
+    /// made there. A tenth stays free, because an almost full file system gets slow and other
+    /// programs may need space.
     pub(crate) fn for_files(&self) -> impl Iterator<Item = (&str, u64)> {
         self.volumes.values().filter_map(|demand| {
             let (first, _) = demand.directories.first()?;

@@ -1,11 +1,10 @@
-//! Places held by descriptor: what a path led to once, whatever becomes of its names.
+//! Files and directories held by descriptor, so that later renames do not matter.
 //!
-//! Whoever owns a directory may rename what is in it at any moment, and put a link in its place.
-//! So a path in somebody else's directory is opened once, what is open is looked at, and from then
-//! on everything goes by the descriptor: [`Held::path`] is its entry in `/proc`, which leads to the
-//! very inode, and other programs can use it for as long as this process lives. Programs that look
-//! for the real name of what they are given, and daemons that live longer, get it
-//! [mounted](Held::bind) in a directory that only root can reach.
+//! The owner of a directory may rename its files at any time, and put a link in their place. So a
+//! path in another user's directory is opened once and checked, and from then on only the
+//! descriptor is used. [`Held::path`] is its entry in `/proc`, which leads to the same inode. Other
+//! programs can use it while this process lives. Programs that resolve the real name of a path, and
+//! daemons that live longer, get it [mounted](Held::bind) in a directory that only root can reach.
 
 use std::ffi::OsStr;
 use std::fs::{self, File};
@@ -25,7 +24,7 @@ use rustix::process::geteuid;
 
 use crate::refusal::Obstacle;
 
-/// Of directories that people share, for the umask to restrict.
+/// Mode of directories that people share; the umask restricts it.
 const SHARED: Mode = Mode::RWXU.union(Mode::RWXG).union(Mode::RWXO);
 
 /// A file or directory, open for as long as this lives.
@@ -37,30 +36,30 @@ pub struct Held {
 }
 
 impl Held {
-    /// Holds what stands at `path`: absolute, without symbolic links.
+    /// Holds what is at `path`, which is absolute and without symbolic links.
     ///
     /// # Errors
-    /// Also if there are links on the way by now.
+    /// Also if there are links on the path by now.
     pub(crate) fn at(path: &Path) -> io::Result<Self> {
         let flags = OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC;
         let held = Self::new(open(path, flags, Mode::empty())?, path)?;
-        // The kernel tells where what is open lies, whatever led there.
+        // The kernel reports the real place of an open file.
         if fs::read_link(&held.path)? == path { Ok(held) } else { Err(exchanged()) }
     }
 
-    /// Holds the directory that this process works in, which messages do not name.
+    /// Holds the working directory of this process, which messages do not name.
     ///
     /// # Errors
-    /// If it is not to be opened.
+    /// If it cannot be opened.
     pub fn here() -> io::Result<Self> {
         let here = Self::directory(Path::new("."))?;
         Ok(Self { shown: PathBuf::new(), ..here })
     }
 
-    /// Holds the directory at `path`, which is there.
+    /// Holds the existing directory at `path`.
     ///
     /// # Errors
-    /// If it is not, or root would be led there by a link that another user can lead elsewhere.
+    /// If it does not exist, or if root would follow a link that another user can redirect.
     pub fn existing(path: &Path) -> io::Result<Self> {
         if let Some(link) = link_of_another(path) {
             return Err(io::Error::other(Obstacle::LinkOfAnother { link }.to_string()));
@@ -73,11 +72,11 @@ impl Held {
         }
     }
 
-    /// Holds the directory at `path`, made with all that is missing on the way to it. What is
-    /// missing is made by descriptor: nobody can lead it elsewhere.
+    /// Holds the directory at `path`, after making it and all missing parents. These are made by
+    /// descriptor, so nobody can redirect them.
     ///
     /// # Errors
-    /// As [`Held::existing`]; if a part cannot be made.
+    /// As [`Held::existing`], or if a part cannot be made.
     pub fn made(path: &Path) -> io::Result<Self> {
         let is_there = |part: &&Path| fs::symlink_metadata(part).is_ok();
         let absolute = std::path::absolute(path)?;
@@ -90,7 +89,7 @@ impl Held {
         Ok(Self { shown: path.to_owned(), ..held })
     }
 
-    /// Holds the directory `name` in this one, made if it is not there.
+    /// Holds the directory `name` in this one, and makes it if it does not exist.
     ///
     /// # Errors
     /// If it cannot be made, or something else has that name, a link included.
@@ -122,12 +121,12 @@ impl Held {
         Self::new(open(path, flags, Mode::empty())?, path)
     }
 
-    /// Holds what is open, which messages call `shown`.
+    /// Holds an open file, which messages call `shown`.
     pub(crate) fn new(fd: impl Into<OwnedFd>, shown: &Path) -> io::Result<Self> {
         let fd = fd.into();
         let found = fstat(&fd)?;
-        // Not `self`: other programs are to find it, too. And the number that this /proc has for
-        // this process, which may be another one in a container.
+        // Not `self`, because other programs need the path, too. With the process number of this
+        // /proc, which may differ from this process's own number in a container.
         let process = fs::read_link("/proc/self").map_err(|error| no_proc(&error))?;
         let path = Path::new("/proc").join(process).join(format!("fd/{}", fd.as_raw_fd()));
         let led_to = stat(&path).map_err(|error| no_proc(&error.into()))?;
@@ -138,12 +137,12 @@ impl Held {
         }
     }
 
-    /// How it is opened, and what is in it, as long as this lives.
+    /// The path to open it by, valid while this lives.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// What people call it.
+    /// Its name for people.
     pub fn shown(&self) -> &Path {
         &self.shown
     }
@@ -166,58 +165,58 @@ impl Held {
         Ok(fstat(&self.fd)?.st_nlink > 0)
     }
 
-    /// Mounts it at `at`: the same inode by a name that nobody else can change, if `at` is where
-    /// only root can reach. The caller has announced the mount.
+    /// Mounts it at `at`. If only root can reach `at`, the same inode has a name there that nobody
+    /// else can change. The caller has announced the mount.
     pub(crate) fn bind(&self, at: &Path) -> io::Result<()> {
         mount_bind(&self.path, at)?;
         let mounted = open(at, OFlags::PATH | OFlags::NOFOLLOW | OFlags::CLOEXEC, Mode::empty())?;
         if is_same(&fstat(&self.fd)?, &fstat(mounted)?) { Ok(()) } else { Err(exchanged()) }
     }
 
-    /// Makes a directory in this one that nobody else may look into or change, and holds it.
+    /// Makes a directory in this one that nobody else can read or change, and holds it.
     pub(crate) fn make_private(&self, name: &str, marker: &str) -> io::Result<Self> {
         mkdirat(&self.fd, name, Mode::RWXU)?;
         let opened =
             open_directory(&self.fd, name).map_err(|error| no_longer_there(error.into()))?;
         let made = Self::new(opened, &self.shown.join(name))?;
-        // Between the two calls the owner of the directory may have put another one in its place.
-        // Nothing is lost if that is empty, and nobody else's: then it is as good.
+        // Between the two calls, the owner of the directory may have put another one in its place.
+        // That does not matter if it is empty and belongs to this user.
         if !list(&made.fd)?.is_empty() {
             return Err(exchanged());
         }
         let marker = made.create(marker)?;
         let (found, ours) = (fstat(&made.fd)?, fstat(&marker)?);
-        // File servers may have their own idea of who somebody is: a file made there tells it.
+        // File servers may map users: a file made there shows how.
         if found.st_uid != ours.st_uid {
             return Err(exchanged());
         }
-        // File systems of other systems know neither modes nor links.
+        // File systems of other operating systems have neither modes nor links.
         if is_writable_by_others(&found) && has_links(&made.fd) {
             return Err(exchanged());
         }
-        // After power loss the marker must not be missing where files are found.
+        // After a power loss, files must not be there without the marker.
         fsync(&made.fd)?;
         Ok(made)
     }
 
-    /// The name in this directory of which `is_it` holds: the one that it had, or any other.
+    /// The name in this directory that `is_it` accepts: `name`, or any other.
     pub(crate) fn find(&self, name: &[u8], is_it: impl Fn(&[u8]) -> bool) -> Option<Vec<u8>> {
         if is_it(name) {
             return Some(name.to_owned());
         }
-        // A directory that may not be listed tells of no other.
+        // A directory that cannot be listed has no other candidates.
         let all = open_directory(self, ".").and_then(list).unwrap_or_default();
         all.into_iter().map(|(name, _)| name).find(|name| is_it(name))
     }
 
-    /// Holds the directory in this one that is the one.
+    /// Holds the directory in this one that `is_it` accepts.
     pub(crate) fn directory_with(&self, is_it: impl Fn(&Self) -> bool) -> Option<Self> {
         let all = open_directory(self, ".").and_then(list).unwrap_or_default();
         let hold = |name: Vec<u8>| self.hold(Path::new(OsStr::from_bytes(&name))).ok();
         all.into_iter().filter_map(|(name, _)| hold(name)).find(is_it)
     }
 
-    /// Makes a file in this directory, where nothing of that name may be.
+    /// Makes a new file in this directory.
     pub(crate) fn create(&self, name: impl AsRef<OsStr>) -> io::Result<File> {
         let flags =
             OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -225,7 +224,7 @@ impl Held {
     }
 }
 
-/// As long as it is held.
+/// Valid while it is held.
 impl From<&Held> for Location {
     fn from(held: &Held) -> Self {
         Self::new(held.path(), held.shown())
@@ -238,7 +237,7 @@ impl AsFd for Held {
     }
 }
 
-/// Opens a directory in another one, if it is one and no link.
+/// Opens a directory in another one, but not through a link.
 pub(crate) fn open_directory(
     at: impl AsFd,
     name: impl rustix::path::Arg,
@@ -260,8 +259,8 @@ pub(crate) fn list(directory: impl AsFd) -> Result<Vec<(Vec<u8>, FileType)>, Err
     Ok(names)
 }
 
-/// The first directory on the way to `path` (absolute, without links) that somebody else than root
-/// and this user may change, so that the path may lead elsewhere at any moment.
+/// The first directory on the path (absolute, without links) that users other than root and this
+/// user can change, so that the path may lead elsewhere at any time.
 pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
     let is_safe = |directory: &&Path| {
         stat(*directory).is_ok_and(|found| {
@@ -271,14 +270,14 @@ pub(crate) fn changeable_by_others(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|directory| !is_safe(directory)).map(Path::to_owned)
 }
 
-/// The first symbolic link on the way to `path` that another user can lead elsewhere, if this is
-/// root: what root does must not go where somebody else points by then.
+/// The first symbolic link on `path` that another user can redirect, if this process is root: root
+/// must not follow it to a place that another user chose.
 pub(crate) fn link_of_another(path: &Path) -> Option<PathBuf> {
     links(path).into_iter().find(|(_, is_safe)| !is_safe).map(|(link, _)| link)
 }
 
-/// `path` from the root on, without links. Where there are none, one that comes meanwhile is not
-/// followed: [`Held::at`] finds it.
+/// `path` from the root, without links. A link that appears later is not followed: [`Held::at`]
+/// detects it.
 pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let links = links(path);
     if links.iter().any(|(_, is_safe)| !is_safe) {
@@ -290,7 +289,7 @@ pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     let mut resolved = PathBuf::new();
     for part in std::path::absolute(path)?.components() {
         match part {
-            // What is no link is in the directory that is named before it.
+            // What is not a link is in the directory before it.
             Component::ParentDir => drop(resolved.pop()),
             part => resolved.push(part),
         }
@@ -298,8 +297,8 @@ pub(crate) fn resolved(path: &Path) -> io::Result<PathBuf> {
     Ok(resolved)
 }
 
-/// The symbolic links on the way to `path`, from the root on, and whether only root and this user
-/// can lead them elsewhere. To others than root they are: it is their own rights that are used.
+/// The symbolic links on `path`, from the root, and whether only root and this user can redirect
+/// them. For users other than root that is always true, because only their own rights are used.
 fn links(path: &Path) -> Vec<(PathBuf, bool)> {
     let is_root = geteuid().is_root();
     let absolute = std::path::absolute(path).unwrap_or_default();
@@ -327,7 +326,7 @@ fn kind(found: &Stat) -> FileType {
     FileType::from_raw_mode(found.st_mode)
 }
 
-/// What is said of a directory that cannot be opened right after it was made.
+/// The error for a directory that cannot be opened right after it was made.
 fn no_longer_there(error: io::Error) -> io::Error {
     match Errno::from_io_error(&error) {
         Some(Errno::NOTDIR | Errno::LOOP | Errno::NOENT) => exchanged(),
@@ -335,7 +334,7 @@ fn no_longer_there(error: io::Error) -> io::Error {
     }
 }
 
-/// Somebody has put another thing in its place.
+/// Another user has put something else in its place.
 pub(crate) fn exchanged() -> io::Error {
     io::Error::other(
         "another user replaced it in the meantime; use a directory that only you can write to",
@@ -346,7 +345,7 @@ fn no_proc(error: &io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("/proc must be mounted to keep files open ({error})"))
 }
 
-/// Those who are not the owner may write.
+/// Write permission for users other than the owner.
 pub(crate) const OTHERS_WRITE: Mode = Mode::WGRP.union(Mode::WOTH);
 
 /// The owner, if it is neither this user nor root.
@@ -354,12 +353,12 @@ pub(crate) fn stranger(stat: &Stat) -> Option<u32> {
     (stat.st_uid != 0 && stat.st_uid != geteuid().as_raw()).then_some(stat.st_uid)
 }
 
-/// Whether those who are not the owner may write.
+/// Whether users other than the owner may write.
 pub(crate) fn is_writable_by_others(stat: &Stat) -> bool {
     Mode::from_raw_mode(stat.st_mode).intersects(OTHERS_WRITE)
 }
 
-/// Whether names in a directory stay with whoever made them, as in `/tmp`.
+/// Whether only the owners of files in a directory may rename them, as in `/tmp`.
 pub(crate) fn is_sticky(stat: &Stat) -> bool {
     Mode::from_raw_mode(stat.st_mode).contains(Mode::SVTX)
 }

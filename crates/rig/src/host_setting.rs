@@ -1,5 +1,5 @@
-//! The setting of the host that holds while an arm has its turn: made by the user's command, and undone
-//! by another one when the turn ends, when the run ends, or by `undo` when the run was killed.
+//! The host setting that is active during an arm's turn. One command of the user makes it, and
+//! another undoes it: at the end of the turn or the run, or by `undo` if the run was killed.
 
 use std::path::PathBuf;
 use std::sync::atomic::AtomicBool;
@@ -12,17 +12,17 @@ use crate::error::Error;
 use crate::journal::Journal;
 use crate::programs::Program;
 
-/// A setting that holds. It is undone when it is dropped.
+/// A setting that is active. Dropping it undoes it.
 #[derive(Debug)]
 pub(crate) struct HostSetting {
-    /// Index of the arm whose setting it is.
+    /// Index of the arm that the setting belongs to.
     pub(crate) arm: usize,
     journal: Journal,
 }
 
 impl HostSetting {
-    /// Runs the command that makes it. What undoes it is on disk before that, and runs if it fails: a
-    /// command that failed half-way may have changed something.
+    /// Runs the command that makes it. The undo command is on disk before, and runs if this one
+    /// fails: a command that failed half-way may have changed something.
     pub(crate) fn make(
         arm: usize,
         name: &str,

@@ -1,4 +1,4 @@
-//! Which file a file is, whatever its name.
+//! The identity of a file, independent of its name.
 
 use std::os::fd::AsFd;
 use std::path::Path;
@@ -7,30 +7,30 @@ use rustix::fs::{AtFlags, CWD, StatxFlags, fstat, fstatvfs, major, statx};
 use rustix::path::Arg;
 use serde::{Deserialize, Serialize};
 
-/// Tells a file from any other that ever had the same name or the same inode number.
+/// Distinguishes a file from any other that ever had the same name or the same inode number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     /// Inode number.
     pub(crate) inode: u64,
-    /// Birth in nanoseconds since 1970, where the file system keeps it: inode numbers are used
-    /// again, birth times are not.
+    /// Birth time in nanoseconds since 1970, if the file system has it. Inode numbers are reused,
+    /// birth times are not.
     pub(crate) born_ns: Option<i64>,
 }
 
-/// Tells a file system from others, as long as it is not made anew.
+/// Distinguishes a file system from others, until it is formatted again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct FileSystem {
     /// 0 without a block device.
     device: u64,
-    /// Of most file systems this follows from their UUID.
+    /// Derived from the UUID on most file systems.
     id: u64,
 }
 
 impl FileSystem {
-    /// That of what is open; `None` if it could not be told again later.
+    /// The file system of an open file; `None` if it could not be recognised later.
     ///
-    /// File systems without a block device (NFS, FUSE, tmpfs, btrfs) get another device number each time
-    /// that they are mounted. Those that have no id either cannot be told apart.
+    /// File systems without a block device (NFS, FUSE, tmpfs, btrfs) get a new device number with
+    /// each mount. Those that have no id either cannot be distinguished.
     pub(crate) fn of(file: impl AsFd) -> Option<Self> {
         let device = fstat(&file).ok()?.st_dev;
         let device = if major(device) == 0 { 0 } else { device };
@@ -40,12 +40,12 @@ impl FileSystem {
 }
 
 impl Identity {
-    /// Of what stands at `path`, symbolic links not followed.
+    /// Of the file at `path`, without following symbolic links.
     pub(crate) fn of(path: &Path) -> rustix::io::Result<Self> {
         Self::within(CWD, path)
     }
 
-    /// Of what is called `name` in a directory, symbolic links not followed.
+    /// Of the file `name` in a directory, without following symbolic links.
     pub(crate) fn within(directory: impl AsFd, name: impl Arg) -> rustix::io::Result<Self> {
         let flags = StatxFlags::INO | StatxFlags::BTIME;
         let stat = statx(directory, name, AtFlags::SYMLINK_NOFOLLOW, flags)?;

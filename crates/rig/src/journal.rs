@@ -1,9 +1,9 @@
-//! The undo journal: what a run is about to make, on disk before it is made.
+//! The undo journal: what a run is about to make, written to disk before it is made.
 //!
-//! One file per run, `<state>/undo/<random>.jsonl`: a head line, then one [`Entry`] per line, each
-//! forced to disk before the action it announces. The run holds an exclusive lock (`flock`) on it
-//! for as long as it lives, so that [`undo`](crate::undo()) can tell the journals of dead runs
-//! from those of living ones: the kernel drops the lock with the process, however it ends.
+//! There is one file per run, `<state>/undo/<random>.jsonl`: a head line, then one [`Entry`] per
+//! line, each flushed to disk before the action it announces. The run holds an exclusive lock
+//! (`flock`) on the file while it lives. The kernel drops the lock with the process, however that
+//! ends, so [`undo`](crate::undo()) can tell the journals of dead runs from those of living ones.
 //!
 //! Taking down a rig and undoing a dead run are the same code, [`Journal::unwind`].
 
@@ -50,11 +50,11 @@ impl Head {
     }
 }
 
-/// Where the journals are within the state directory.
+/// The directory of the journals in the state directory.
 const DIRECTORY: &str = "undo";
 
-/// The journal of this run. Its file is made with the first entry and removed with the last, so a
-/// rig that makes nothing needs no state directory. Unwinds when dropped.
+/// The journal of this run. Its file is created with the first entry and removed with the last, so
+/// a rig that makes nothing needs no state directory. Unwinds when dropped.
 #[derive(Debug)]
 pub(crate) struct Journal {
     state_dir: Option<PathBuf>,
@@ -71,21 +71,21 @@ pub(crate) struct Open {
     entries: Vec<Entry>,
 }
 
-/// A lock lasts as long as any copy of its descriptor, and a child has one until it runs its own program:
-/// closing is not enough.
+/// Unlocks explicitly. Closing is not enough: a lock lasts while there is any copy of its
+/// descriptor, and a child has one until it executes its own program.
 impl Drop for Open {
     fn drop(&mut self) {
         let _ = self.file.unlock();
     }
 }
 
-/// What became of a journal that was there.
+/// The state of a journal that was listed.
 pub(crate) enum Found {
-    /// Its run is dead; nobody else undoes it.
+    /// Its run is dead, and no other process undoes it.
     Dead(Open),
-    /// Its run lives, or someone else undoes it: the process that wrote it.
+    /// Its run lives, or another process undoes it; with the process that wrote it.
     Living { owner: Option<u32> },
-    /// It was removed meanwhile.
+    /// It was removed in the meantime.
     Gone,
 }
 
@@ -95,7 +95,7 @@ impl Journal {
         Self { state_dir, open: None }
     }
 
-    /// Writes `entry` to disk. Only then may it be acted upon.
+    /// Writes `entry` to disk. Only then may the action be carried out.
     pub(crate) fn announce(&mut self, entry: Entry) -> Result<(), Error> {
         if self.open.is_none() {
             let state_dir = self.state_dir.as_deref().ok_or(Error::NoStateDirectory)?;
@@ -107,33 +107,34 @@ impl Journal {
         open.append(entry).map_err(|source| Error::Journal { directory: open.path(), source })
     }
 
-    /// Where it is kept.
+    /// The state directory.
     pub(crate) fn state_dir(&self) -> Option<&Path> {
         self.state_dir.as_deref()
     }
 
-    /// Name of the journal, which the programs of its run bear; empty before the first entry.
+    /// Name of the journal, which is in the environment of the run's programs; empty before the
+    /// first entry.
     pub(crate) fn name(&self) -> String {
         self.open.as_ref().map(Open::run).unwrap_or_default()
     }
 
-    /// Where it is, for messages; empty before the first entry.
+    /// Its path, for messages; empty before the first entry.
     pub(crate) fn path(&self) -> PathBuf {
         self.open.as_ref().map(Open::path).unwrap_or_default()
     }
 
-    /// Takes the last entry back: what it announced did not happen, and whatever is there instead
-    /// is not for us to undo or to report. The line stays in the file until the file is removed.
+    /// Takes the last entry back: its action did not happen, and anything at that place is not ours
+    /// to undo or report. The line stays in the file until the file is removed.
     pub(crate) fn withdraw(&mut self) {
         if let Some(open) = &mut self.open {
             open.entries.pop();
         }
     }
 
-    /// Undoes everything, last first. What cannot be undone stays in the journal.
+    /// Undoes everything, last entry first. What cannot be undone stays in the journal.
     ///
     /// # Errors
-    /// The first failure; the others are met again by `undo`.
+    /// The first failure; `undo` finds the others again.
     pub(crate) fn unwind(&mut self) -> Result<(), Error> {
         let Some(open) = self.open.take() else { return Ok(()) };
         open.unwind(&mut |_, _| ()).into_iter().next().map_or(Ok(()), Err)
@@ -156,8 +157,8 @@ impl Open {
             let directory = Arc::clone(directory);
             let mut open =
                 Self { directory, name, file, head: Some(head.clone()), entries: Vec::new() };
-            // Between creation and lock, `undo` may take an empty journal for a dead run's and
-            // remove it; then the lock is on a file without a name, and it is done again.
+            // Between creation and lock, `undo` may take the empty journal for that of a dead run
+            // and remove it. Then the lock is on a file without a name, and we try again.
             if !open.lock()? {
                 continue;
             }
@@ -179,7 +180,7 @@ impl Open {
         }))
     }
 
-    /// Opens a journal of this process's own once more, to undo it as it is on disk.
+    /// Opens a journal of this process again, to undo it as it is on disk.
     pub(crate) fn own(directory: &Arc<Held>, name: &OsStr) -> Result<Option<Self>, Error> {
         let Some(mut open) = Self::at(directory, name)? else { return Ok(None) };
         let journal = open.path();
@@ -209,7 +210,7 @@ impl Open {
         }
         open.head = head;
         open.entries = entries;
-        // A program that the run had under way may still be making what is about to be undone.
+        // A program of the dead run may still be making what is about to be undone.
         marked::kill_run(&open.run());
         Ok(Found::Dead(open))
     }
@@ -227,7 +228,7 @@ impl Open {
         parse(&text)
     }
 
-    /// Name of the journal, which the programs of its run bear.
+    /// Name of the journal, which is in the environment of the run's programs.
     fn run(&self) -> String {
         Path::new(&self.name).file_stem().unwrap_or_default().to_string_lossy().into_owned()
     }
@@ -236,7 +237,7 @@ impl Open {
         self.directory.path_of(&self.name)
     }
 
-    /// False if another process holds it, or it was removed meanwhile.
+    /// False if another process holds it, or if it was removed in the meantime.
     fn lock(&self) -> io::Result<bool> {
         match self.file.try_lock() {
             Ok(()) => Ok(self.file.metadata()?.nlink() > 0),
@@ -245,9 +246,9 @@ impl Open {
         }
     }
 
-    /// As [`Open::lock`]. A run that is being killed holds the lock until it is gone, and one that was
-    /// killed while it started a program leaves it to that program for the moment until it has begun:
-    /// a locked journal of a dead run is waited for.
+    /// As [`Open::lock`], but waits if the run is dead. A run that is being killed holds the lock
+    /// until it is gone. If it was starting a program, that program holds the lock until it
+    /// executes.
     fn lock_dead(&self) -> io::Result<bool> {
         let started = Instant::now();
         loop {
@@ -261,7 +262,7 @@ impl Open {
         }
     }
 
-    /// Whether the process that wrote the journal runs, and goes on; true if that cannot be told.
+    /// Whether the process that wrote the journal is alive and not ending; true if that is unknown.
     fn owner_lives(&self) -> bool {
         let Ok((Some(head), _)) = self.read() else { return true };
         head.host != host() || lives(head.pid) && !is_ending(head.pid)
@@ -280,8 +281,9 @@ impl Open {
         self.file.sync_data()
     }
 
-    /// Undoes all entries, last first, and then removes the journal unless some of it could not be
-    /// undone. Tells `done` about each success and returns the failures.
+    /// Undoes all entries, last first, and removes the journal unless some could not be undone.
+    /// Calls
+    /// `done` for each success and returns the failures.
     pub(crate) fn unwind(self, done: &mut dyn FnMut(&Entry, Undone)) -> Vec<Error> {
         let mut errors = Vec::new();
         OWN.lock().expect(WHOLE).retain(|(_, name)| *name != self.name);
@@ -313,9 +315,9 @@ pub(crate) fn lives(pid: u32) -> bool {
     !matches!(stat(pid).first().map(String::as_str), None | Some("Z" | "X"))
 }
 
-/// Whether a process that runs is on its way out: until it is gone, it holds what it has locked.
+/// Whether a running process is ending: until it is gone, it keeps its locks.
 fn is_ending(pid: u32) -> bool {
-    /// Of the kernel's flags of a process: it exits.
+    /// The kernel's flag for a process that exits.
     const PF_EXITING: u64 = 0x4;
     const FLAGS: usize = 6;
     let flags = stat(pid).get(FLAGS).and_then(|flags| flags.parse::<u64>().ok());
@@ -334,20 +336,20 @@ fn is_being_killed(pid: u32) -> bool {
     status.lines().filter_map(pending).any(|mask| mask & SIGKILL != 0)
 }
 
-/// What `/proc` says of a process after its name: state, parent, ...; nothing if it is gone.
+/// The fields of a process in `/proc` after its name: state, parent, ...; empty if it is gone.
 fn stat(pid: u32) -> Vec<String> {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     let after = stat.rsplit_once(')').map_or("", |(_, after)| after);
     after.split_whitespace().map(str::to_owned).collect()
 }
 
-/// Process and entries of each journal whose run lives on this host. What is no journal, or not
-/// to be obeyed, is `undo`'s to tell.
+/// Process and entries of each journal whose run lives on this host. `undo` reports files that are
+/// not journals or must not be obeyed.
 pub(crate) fn living(state_dir: &Path) -> Result<Vec<(u32, Vec<Entry>)>, Error> {
     let Some(directory) = directory(state_dir)? else { return Ok(Vec::new()) };
     let mut living = Vec::new();
     for name in journals(&directory)? {
-        // One that ends meanwhile is none.
+        // A run that ended in the meantime is skipped.
         let Ok(Some(open)) = Open::at(&directory, &name) else { continue };
         let is_locked = matches!(open.file.try_lock_shared(), Err(TryLockError::WouldBlock));
         if let (true, Ok((Some(head), entries))) = (is_locked, open.read())
@@ -364,7 +366,7 @@ pub(crate) fn directory(state_dir: &Path) -> Result<Option<Arc<Held>>, Error> {
     Ok(Held::hold(state_dir, DIRECTORY)?.map(Arc::new))
 }
 
-/// The names of what passes for a journal.
+/// The names of files that look like journals.
 pub(crate) fn journals(directory: &Held) -> Result<Vec<OsString>, Error> {
     let failed = |source| Error::UnusableState { path: directory.path_of("".as_ref()), source };
     let mut names = directory.names().map_err(failed)?;
@@ -372,9 +374,9 @@ pub(crate) fn journals(directory: &Held) -> Result<Vec<OsString>, Error> {
     Ok(names)
 }
 
-/// Head and entries of a journal. A last line without its end was being written when the run died;
-/// its action had not begun, so it is left out. Everything else must be understood: to undo a part
-/// of a journal could be worse than nothing.
+/// Head and entries of a journal. An incomplete last line was being written when the run died; its
+/// action had not begun, so it is left out. Everything else must be readable, because undoing only
+/// a part of a journal could be worse than undoing nothing.
 fn parse(text: &[u8]) -> Result<(Option<Head>, Vec<Entry>), String> {
     let complete = text.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1);
     let mut lines = text[..complete].split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
@@ -396,7 +398,7 @@ fn host() -> String {
     rustix::system::uname().nodename().to_string_lossy().into_owned()
 }
 
-/// 64 random bits as text: unique among the runs of this machine, and not to be guessed.
+/// 64 random bits as text: unique among the runs of this machine, and impossible to guess.
 pub(crate) fn token() -> io::Result<String> {
     Ok(format!("{:016x}", getrandom::u64()?))
 }

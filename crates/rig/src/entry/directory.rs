@@ -1,8 +1,8 @@
-//! Private directories: known by their marks, and removed.
+//! Private directories: recognised by their marker files, and removed.
 //!
-//! A private directory is called `.iotax-<random>`, is only accessible to its owner, and holds a
-//! marker file `.owner-<token>` whose random token is in the journal. So there are exactly three
-//! states in which a killed run can leave it: absent, empty, or marked. Anything else is not ours.
+//! A private directory is called `.iotax-<random>`, is only accessible to its owner, and contains a
+//! marker file `.owner-<token>` whose random token is in the journal. A killed run can leave it in
+//! exactly three states: absent, empty, or marked. Anything else is not ours.
 
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
@@ -14,17 +14,17 @@ use crate::error::Error;
 use crate::held::{Held, list, open_directory};
 use crate::undone::Undone;
 
-/// How often a directory that is empty is looked for again, if somebody renames it meanwhile.
+/// How often an empty directory is looked up again if it is renamed in the meantime.
 const ATTEMPTS: u32 = 100;
 
-/// What the marker of a directory with this token is called.
+/// Name of the marker file of a directory with this token.
 pub(crate) fn marker_name(token: &str) -> String {
     format!(".owner-{token}")
 }
 
-/// Removes the private directory with this token and all that is in it, the marker last, so that
-/// an interrupted removal can be finished. It is known by its marker, whatever it is called by now:
-/// whoever owns `parent` may have renamed it.
+/// Removes the private directory with this token and its content. The marker goes last, so that an
+/// interrupted removal can be finished. The directory is recognised by its marker, because the
+/// owner of `parent` may have renamed it.
 pub(crate) fn remove(
     parent: &Held,
     path: &Path,
@@ -37,7 +37,7 @@ pub(crate) fn remove(
     let Some(directory) = find(parent, name, &marker) else {
         return remove_unmarked(parent, path, journal);
     };
-    // By descriptor, not by path: whoever may rename the directory cannot make us empty another.
+    // By descriptor, not by path, so that a rename cannot make us empty another directory.
     let names = list(&directory).map_err(failed)?;
     names
         .iter()
@@ -49,8 +49,8 @@ pub(crate) fn remove(
     Ok(Undone::Removed)
 }
 
-/// What a run leaves that was killed right after it made a directory is empty; anything else
-/// without the marker is not ours.
+/// Removes a directory without a marker if it is empty: a run was killed right after it made the
+/// directory. Anything else without the marker is not ours.
 fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone, Error> {
     let why = match unlinkat(parent, path.file_name().unwrap_or_default(), AtFlags::REMOVEDIR) {
         Ok(()) => return Ok(Undone::Removed),
@@ -64,15 +64,14 @@ fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone,
     Err(Error::not_ours(path, why, journal))
 }
 
-/// The directory in `parent` that has a file of the marker's name: the one called `name`, or any
-/// other.
+/// The directory in `parent` that contains the marker: the one called `name`, or any other.
 fn find(parent: &Held, name: &[u8], marker: &str) -> Option<OwnedFd> {
     let open_ours = |name: &[u8]| {
         let directory = open_directory(parent, name).ok()?;
         let flags = AtFlags::SYMLINK_NOFOLLOW;
         statx(&directory, marker, flags, StatxFlags::TYPE).is_ok().then_some(directory)
     };
-    // What is mounted here is none, and a server that is gone would not answer.
+    // A mount point is not ours, and its server might not answer.
     let is_ours = |name: &[u8]| {
         is_mount(parent, name).is_ok_and(|is_mount| !is_mount) && open_ours(name).is_some()
     };
@@ -88,9 +87,9 @@ fn remove_empty(parent: &Held, name: &[u8], directory: &OwnedFd) -> Result<(), E
     };
     let mut last = Ok(());
     for _ in 0..ATTEMPTS {
-        // Not to be seen while it is renamed, or gone.
+        // It is not visible while it is renamed, or after it is gone.
         let Some(here) = parent.find(name, is_it) else { continue };
-        // Removes nothing but an empty directory, whatever has that name now.
+        // Removes only an empty directory, whatever has that name now.
         last = unlinkat(parent, here, AtFlags::REMOVEDIR);
         match last {
             Ok(()) if !is_it(name) => return Ok(()),
@@ -109,8 +108,8 @@ fn remove_tree(directory: &OwnedFd, name: &[u8], kind: FileType) -> Result<(), E
             other => return other,
         }
     }
-    // What is mounted here is not ours to empty: on a file server it would be the user's data.
-    // Asked before it is opened, which may wait for a server that is gone.
+    // A mount is not ours to empty: it could be the user's data on a file server. Checked before it
+    // is opened, because opening may wait for a server that is gone.
     if is_mount(directory, name)? {
         return Err(Errno::BUSY);
     }

@@ -1,4 +1,4 @@
-//! A file at a path that the user named, and a socket: known by their identity, and removed.
+//! A file at a path that the user named, and a socket: recognised by their identity, and removed.
 
 use std::path::Path;
 
@@ -10,8 +10,8 @@ use crate::held::Held;
 use crate::identity::Identity;
 use crate::undone::Undone;
 
-/// Removes the file with this identity from `parent`, whatever it is called by now: whoever owns the
-/// directory may have renamed it from `path`.
+/// Removes the file with this identity from `parent`, even if the owner of the directory renamed it
+/// from `path`.
 pub(crate) fn remove(
     parent: &Held,
     path: &Path,
@@ -37,7 +37,7 @@ pub(crate) fn remove(
     }
 }
 
-/// Removes the socket; whoever could put something else in its place could remove it, too.
+/// Removes the socket. It is not checked further: whoever could replace it could also remove it.
 pub(crate) fn remove_socket(path: &Path, journal: &Path) -> Result<Undone, Error> {
     let Ok(parent) = Held::directory(path.parent().unwrap_or(Path::new("/"))) else {
         return Ok(Undone::Absent);

@@ -1,4 +1,4 @@
-//! A setting of the host that the user's command has made: undone by another command of theirs.
+//! A host setting that a command of the user made: undone by another command of the user.
 
 use std::fmt;
 use std::path::{Path, PathBuf};

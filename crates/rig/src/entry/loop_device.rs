@@ -1,4 +1,4 @@
-//! Loop devices: known by their files and by what was attached when, and detached.
+//! Loop devices: recognised by their files and their attachments, and detached.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -19,20 +19,20 @@ use crate::undone::Undone;
 /// How long a device may take to go: it stays until its last user has closed it.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A loop device from when a file was attached to it until that is detached, whatever becomes of
-/// the file: the kernel counts every such attachment.
+/// One attachment of a file to a loop device. The kernel numbers attachments, so it stays
+/// recognisable even if the file is renamed or removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Attached {
     /// `loop3`
     name: String,
-    /// Of the attachment, unique until the next boot.
+    /// Number of the attachment, unique until the next boot.
     sequence: u64,
     boot: String,
 }
 
 impl Attached {
-    /// What is attached to a loop device now; `None` if nothing is, or before Linux 5.15, which
-    /// does not count.
+    /// The present attachment of a loop device. `None` if nothing is attached, or before Linux
+    /// 5.15, which does not number attachments.
     pub(crate) fn at(node: &Path) -> Option<Self> {
         let name = node.file_name()?.to_str()?.to_owned();
         let directory = Path::new("/sys/block").join(&name);
@@ -61,7 +61,7 @@ impl fmt::Display for Attached {
     }
 }
 
-/// Detaches every loop device on `backing`, which bears a name that only its run knew.
+/// Detaches every loop device on `backing`, whose name only its run knew.
 pub(crate) fn undo(backing: &Path, journal: &Path) -> Result<Undone, Error> {
     detach_while(journal, || on(backing).into_iter().next())
 }
@@ -89,7 +89,7 @@ fn detach_while(journal: &Path, next: impl Fn() -> Option<PathBuf>) -> Result<Un
     Ok(undone)
 }
 
-/// The loop devices whose backing file is `backing`, removed meanwhile or not.
+/// The loop devices whose backing file is `backing`, even if that was removed in the meantime.
 pub(crate) fn on(backing: &Path) -> Vec<PathBuf> {
     let is_it = |path: &PathBuf| {
         let path = path.as_os_str().as_bytes();

@@ -1,4 +1,4 @@
-//! Device mappings: known by their names, and removed.
+//! Device mappings: recognised by their names, and removed.
 
 use std::fs;
 use std::io;
@@ -19,8 +19,8 @@ pub(crate) fn undo(name: &str, journal: &Path) -> Result<Undone, Error> {
     let started = Instant::now();
     let mut undone = Undone::Absent;
     while is_mapped(name) {
-        // Not `cryptsetup close`, which does not know a mapping without a table: one that was
-        // being made when its maker was killed.
+        // Not `cryptsetup close`: it does not know a mapping without a table, which is left if
+        // cryptsetup was killed while it made the mapping.
         let removed = dmsetup(&["remove", name]);
         undone = Undone::Removed;
         match removed {
@@ -43,8 +43,8 @@ fn dmsetup(arguments: &[&str]) -> Result<String, Error> {
     Program::new("dmsetup").args(arguments).run("", &AtomicBool::new(false))
 }
 
-/// Whether device mapper knows the name. Sysfs needs no program, but since Linux 5.15 has a mapping
-/// only from its first table on. Without a dmsetup there was none to make one that has no table.
+/// Whether device mapper knows the name. Sysfs needs no program, but since Linux 5.15 it lists a
+/// mapping only once it has a table. `dmsetup` also knows mappings without one.
 fn is_mapped(name: &str) -> bool {
     let devices = fs::read_dir("/sys/block").into_iter().flatten().flatten();
     let names = devices.map(|device| fs::read_to_string(device.path().join("dm/name")));

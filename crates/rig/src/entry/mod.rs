@@ -1,5 +1,5 @@
-//! What a journal holds: one thing that was about to be made, and how to undo it. What there is to
-//! undo of a kind is in a file of its own, which knows no journal and no layer.
+//! Entries of the journal: each is one thing that was about to be made, and how to undo it. Each
+//! kind has its own file, which does not depend on journals or layers.
 
 pub(crate) mod cgroup;
 pub(crate) mod directory;
@@ -22,11 +22,11 @@ use crate::signatures::{self, Mark, Spot};
 use crate::undone::Undone;
 use crate::{marked, mounts};
 
-/// One line of a journal. Lines are only ever added; a variant, once released, stays readable.
+/// One line of a journal. Lines are only added. A released variant must stay readable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "made", rename_all = "snake_case")]
 pub(crate) enum Entry {
-    /// A private directory; its marker file bears the token.
+    /// A private directory; the token is in the name of its marker file.
     Directory {
         /// Its path; the last part is random.
         path: PathBuf,
@@ -34,7 +34,7 @@ pub(crate) enum Entry {
         token: String,
         /// Inode number of the directory it is in.
         parent_inode: u64,
-        /// What that is on. Earlier versions did not write it.
+        /// The file system of that directory. Earlier versions did not write it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_system: Option<FileSystem>,
     },
@@ -45,36 +45,36 @@ pub(crate) enum Entry {
         identity: Identity,
         /// Inode number of the directory it is in.
         parent_inode: u64,
-        /// What that is on. Earlier versions did not write it.
+        /// The file system of that directory. Earlier versions did not write it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         file_system: Option<FileSystem>,
     },
-    /// Whatever is mounted at a place in a private directory.
+    /// Whatever is mounted at a path in a private directory.
     Mount { path: PathBuf },
-    /// A virtual disk that others use, mounted at a place of the user's; its random name in the mount
-    /// table, and its layers, for people.
+    /// A virtual disk for other programs, mounted where the user wants it; its random name in the
+    /// mount table; and its layers, for people.
     Disk { path: PathBuf, name: String, stack: String },
-    /// The loop devices on a file of this run, or on what else it has made.
+    /// The loop devices on a file or device that this run made.
     Loop { backing: PathBuf },
-    /// A loop device that was made, by its own identity.
+    /// A loop device that was made, by its identity.
     LoopDevice(loop_device::Attached),
-    /// Headers on a device of the user's, and what their identities begin with.
+    /// Headers on a device of the user, and the mark that their identities begin with.
     Signatures { spot: Spot, mark: Mark },
     /// The device mapping of this random name.
     Mapping { name: String },
-    /// A group of processes, whose last part is random, and the group that those in it came from.
+    /// A cgroup, with a random last part of its path, and the cgroup that its processes came from.
     Cgroup { path: PathBuf, home: PathBuf },
-    /// Something of ours on a file server, whose other entries can only be undone while it is
-    /// mounted: undoing this one mounts it.
+    /// A mount of a file server. Other entries on it can only be undone while it is mounted, so
+    /// undoing this one mounts it.
     Remote(remote::Mounting),
-    /// A socket that a daemon makes where others look for it, and may leave when it is ended; the last
-    /// part of its path is random.
+    /// A socket that a daemon makes where other programs look for it, and may leave behind. The
+    /// last part of its path is random.
     Socket { path: PathBuf },
-    /// How far the kernel reads ahead on a mount.
+    /// The read-ahead of a mount.
     ReadAhead(ReadAhead),
-    /// A setting of the host that a command of the user's undoes.
+    /// A host setting that a command of the user undoes.
     HostSetting(host_command::Setting),
-    /// A daemon that bears this random token in its environment; its name is for people.
+    /// A daemon with this random token in its environment; its name is for people.
     Daemon { token: String, program: String },
 }
 
@@ -131,10 +131,9 @@ impl fmt::Display for Entry {
     }
 }
 
-/// Holds the directory something was made in, if that can be seen now, by whatever name its owner has
-/// given it there. A file system that is not mounted again yet after a reboot must not look like a job
-/// done: `None`, that the directory is gone with all that was in it, only where its file system is seen
-/// in its place.
+/// Opens the directory in which something was made, even if its owner renamed it. `None` means that
+/// the directory and its content are gone. It is only returned while its file system is mounted: a
+/// file system that is not mounted yet after a reboot must not look like finished work.
 fn in_sight(
     path: &Path,
     parent_inode: u64,

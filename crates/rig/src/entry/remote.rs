@@ -1,4 +1,4 @@
-//! What is mounted of a file server, so that something of ours on it can be removed.
+//! Mounts of a file server, so that what iotax made on the server can be removed.
 
 use std::fmt;
 use std::io;
@@ -13,12 +13,12 @@ use crate::mounts;
 use crate::programs::Program;
 use crate::undone::Undone;
 
-/// How something of a server is mounted.
+/// How a server's directory is mounted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Mounting {
     /// `server:/export`
     pub(crate) source: String,
-    /// As mount.nfs takes them.
+    /// In the syntax of mount.nfs.
     pub(crate) options: String,
     pub(crate) path: PathBuf,
 }
@@ -26,7 +26,7 @@ pub(crate) struct Mounting {
 impl Mounting {
     /// Mounts it. The program bears the name of the run.
     pub(crate) fn mount(&self, run: &str, stop: &AtomicBool) -> Result<(), Error> {
-        // The helper and not mount(8), which would leave it running when it is killed.
+        // The helper, because mount(8) would leave it running when mount(8) is killed.
         let mount = Program::new("mount.nfs").arg(&self.source).arg(&self.path);
         mount.args(["-o", &self.options]).run(run, stop).map(drop)
     }
@@ -40,7 +40,7 @@ impl Mounting {
         found.ok_or(io::ErrorKind::NotFound).map_err(failed)
     }
 
-    /// Mounts it, if that is not done and has not been undone altogether.
+    /// Mounts it, unless it is mounted or its mount point is gone.
     pub(crate) fn undo(&self) -> Result<Undone, Error> {
         if self.path.exists() && !mounts::is_mounted(&self.path) {
             self.mount("", &AtomicBool::new(false))?;
