@@ -148,7 +148,7 @@ fn storage(
     };
     let steps = layers::steps(above);
     if !steps.is_empty() {
-        // What others stand on stays while they do.
+        // With layers above it, the base stays up between turns.
         context.turns.clear();
     }
     for layer in steps {

@@ -1,8 +1,8 @@
-//! Turns a target into something a load can be driven at, and takes it down again.
+//! Turns targets into something that can be loaded, and takes them down again.
 //!
-//! [`Rig::open`] looks at *all* arms first and refuses with all reasons at once; only then does it
-//! make anything. Whatever it makes that has a name in a file system is written to an undo journal
-//! *before* it is made, so that nothing is left behind: not on success, error, panic or Ctrl-C
+//! [`Rig::open`] checks *all* arms first, and reports all reasons for refusal at once. Only then
+//! does it make anything. Everything it makes with a name in a file system is written to an undo
+//! journal *before* it is made. So nothing is left behind: not on success, error, panic or Ctrl-C
 //! (the rig is dropped), and not after `kill -9` or power loss ([`undo`]).
 //!
 //! | module | idea |
@@ -10,44 +10,43 @@
 //! | `rig` | the public face: up, down |
 //! | `build`, `arm_state` | arms being made, and what they are then |
 //! | `check` | every reason to refuse an arm's target |
-//! | `resolved_target` | what each turned out to be |
-//! | `free_space` | is there enough space and memory for all that will be made |
+//! | `resolved_target` | what each target is |
+//! | `free_space` | whether there is enough space and memory for everything that will be made |
 //! | `space_for_files` | how large test files may be |
-//! | `journal`, `entry` | what to undo, on disk before it is done; undoing, one file for each kind |
-//! | `identity`, `undone` | which file a file is; what undoing came to |
+//! | `journal`, `entry` | what to undo, on disk before it is made; one file for each kind |
+//! | `identity`, `undone` | the identity of a file; the result of undoing |
 //! | `ownership` | who may change a file or a directory |
 //! | `state` | the state directory, held so that nobody else decides what is undone |
 //! | `layers` | the layers of the system, one file each |
 //! | `namespace` | network namespaces without a name |
 //! | `network` | links and their bases, the peer at the far end |
 //! | `assembly` | an arm made of them, and what they are made with |
-//! | `programs`, `marked` | other programs run, told to be stuck, and ended by what they bear |
+//! | `programs`, `marked` | other programs: run, checked for progress, and ended by their marks |
 //! | `mounts` | things mounted and unmounted |
 //! | `disks` | virtual disks for other programs |
 //! | `own_disk` | such a disk as a target |
-//! | `device`, `archive` | devices given up to be overwritten, and every reason not to |
-//! | `alone` | arms that cannot be up side by side |
-//! | `signatures` | signatures on devices: found, told apart, wiped |
-//! | `needs` | what layers need of the machine, and whether it has it |
-//! | `abandon` | the last way out, when I/O hangs in the kernel |
+//! | `device`, `archive` | devices that may be overwritten, and every reason not to |
+//! | `alone` | arms that cannot be up at the same time |
+//! | `signatures` | signatures on devices: found, recognised, wiped |
+//! | `needs` | what layers need from the machine, and whether it has it |
+//! | `abandon` | the last resort when I/O hangs in the kernel |
 //! | `undo` | takes down what dead runs left |
-//! | `held` | files and directories by descriptor, whatever becomes of their names |
-//! | `scratch` | private directories, and what is held where other programs reach it |
-//! | `disk_file` | files that stacks stand on: anonymous, or named by the user |
+//! | `held` | files and directories held by descriptor |
+//! | `scratch` | private directories, and held files where other programs reach them |
+//! | `disk_file` | files at the base of stacks: anonymous, or named by the user |
 //! | `fill` | data that neither compresses nor dedupes |
-//! | `vdisk` | stacks of this process |
+//! | `vdisk` | in-process stacks |
 //! | `site` | what the record says about each arm |
 //!
-//! To add a layer that changes the system (a device mapping, a mount): one file in `layers` that
-//! makes it, and, if it is something of a new kind, one variant of `entry::Entry` and a file in
-//! `entry` that says how to undo it.
+//! To add a layer that changes the system (a device mapping, a mount), add a file in `layers` that
+//! makes it. If it is a new kind of thing, also add a variant of `entry::Entry` and a file in
+//! `entry` that undoes it.
 //!
-//! What undoes lies below the journal, what makes above it: no file uses one that uses it.
+//! Code that undoes is below the journal, code that makes is above it; there are no cycles.
 //!
-//! The rig imports `inspect`, which the table of rooms does not list for it: refusing a target
-//! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O), and two
-//! readers of them would disagree one day. `inspect` changes nothing and knows no rig, so nothing
-//! runs in a circle.
+//! The rig imports `inspect`, although the architecture's table does not list it: refusing a target
+//! needs exactly the facts that `inspect` reads (kind, free space, mounts, direct I/O). `inspect`
+//! changes nothing and does not depend on the rig, so there is no cycle.
 #![deny(unsafe_code)]
 
 mod abandon;

@@ -1,4 +1,4 @@
-//! Processes by what they bear in their environment: ended, whoever has started them.
+//! Ends processes that are marked in their environment, whoever started them.
 
 use std::fs;
 use std::path::Path;
@@ -7,17 +7,17 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-/// Bears the name of the run's journal.
+/// Variable with the name of the run's journal.
 pub(crate) const RUN: &str = "IOTAX_RUN";
-/// Bears a daemon's own token.
+/// Variable with a daemon's token.
 pub(crate) const DAEMON: &str = "IOTAX_DAEMON";
 /// How long a process may take to end before it is killed, and then to be gone.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// How long a process may take from its start until its environment can be seen. Longer than that,
-/// one without an environment was started without.
+/// Time from the start of a process until its environment is visible. If there is none after this
+/// time, the process was started without one.
 const JUST_STARTED: Duration = Duration::from_millis(300);
 
-/// Kills what a dead run had under way, and waits until it is gone.
+/// Kills the programs that a dead run left, and waits until they are gone.
 pub(crate) fn kill_run(run: &str) {
     end(RUN, run, Signal::KILL);
 }
@@ -27,8 +27,8 @@ pub(crate) fn end_daemon(token: &str) -> bool {
     end(DAEMON, token, Signal::TERM)
 }
 
-/// Signals every process with `variable=value` in its environment until there is none; after a
-/// while by SIGKILL.
+/// Signals every process with `variable=value` in its environment until none is left; after a while
+/// with SIGKILL.
 fn end(variable: &str, value: &str, first: Signal) -> bool {
     let mark = format!("{variable}={value}");
     let started = Instant::now();
@@ -61,8 +61,8 @@ fn end(variable: &str, value: &str, first: Signal) -> bool {
     }
 }
 
-/// Processes with this in their environment (one that has ended has none), and whether there is a
-/// process whose environment cannot be seen yet: it is just being started.
+/// Processes with this mark in their environment (processes that ended have none), and whether a
+/// process is just starting, so that its environment is not visible yet.
 fn marked(mark: &str) -> (Vec<Pid>, bool) {
     let own = rustix::process::getpid();
     let mut starting = false;

@@ -1,4 +1,4 @@
-//! Mounting, unmounting, and who is mounted where.
+//! Mounting, unmounting, and finding mounts.
 
 use std::ffi::{CString, OsString};
 use std::io;
@@ -16,7 +16,7 @@ use crate::error::Error;
 use crate::held::{Held, exchanged};
 use crate::undone::Undone;
 
-/// How long to wait for others (a prober such as udev's) to let go of a mount.
+/// How long to wait until other programs (such as udev's prober) release a mount.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 /// Mounts `source` at `at`, as mount(8) would with `-t kind -o options`.
@@ -61,8 +61,8 @@ pub(crate) fn undo(path: &Path, journal: &Path) -> Result<Undone, Error> {
     })
 }
 
-/// Unmounts what is called `name`, wherever its mount point, which was `path`, is by now. What is
-/// mounted over it is somebody else's, and in the way.
+/// Unmounts the mount called `name`, even if its mount point moved from `path`. A mount on top of
+/// it belongs to another user and is not removed.
 pub(crate) fn undo_named(path: &Path, name: &str, journal: &Path) -> Result<Undone, Error> {
     unmount_while(path, journal, || named(name))
 }
@@ -90,12 +90,13 @@ fn unmount_while(
 ) -> Result<Undone, Error> {
     let started = Instant::now();
     let mut undone = Undone::Absent;
-    // What cannot be looked at is no proof that nothing is there: the entry stays in the journal.
+    // If the mounts cannot be read, something may still be there, so the entry stays in the
+    // journal.
     while let Some(mount) = find().map_err(|source| Error::unremovable(path, source, journal))? {
         let is_late = started.elapsed() >= PATIENCE;
         let point = match Point::of(&mount) {
             Ok(point) => point,
-            // Somebody is renaming what leads there.
+            // A directory on the path is being renamed.
             Err(_) if !is_late => {
                 sleep(Duration::from_millis(1));
                 continue;
@@ -118,8 +119,8 @@ fn unmount_while(
     Ok(undone)
 }
 
-/// A mount point, held by the directory it is in: what is a mount point cannot be renamed, but what
-/// leads there can, and somebody else's mount could be in its place then.
+/// A mount point, by descriptor of its directory. A mount point cannot be renamed, but a directory
+/// on its path can, and then another mount could be in its place.
 struct Point {
     parent: Held,
     name: OsString,
@@ -130,7 +131,7 @@ impl Point {
         let at = &mount.mount_point;
         let parent = Held::directory(at.parent().unwrap_or(Path::new("/")))?;
         let name = at.file_name().unwrap_or_default().to_owned();
-        // Without asking its server, who may be gone.
+        // Without contacting its server, which may be gone.
         let flags = AtFlags::STATX_DONT_SYNC | AtFlags::SYMLINK_NOFOLLOW | AtFlags::NO_AUTOMOUNT;
         let found = statx(&parent, &name, flags, StatxFlags::MNT_ID)?;
         let tells = StatxFlags::from_bits_retain(found.stx_mask).contains(StatxFlags::MNT_ID);
@@ -152,8 +153,8 @@ impl Point {
     }
 }
 
-/// Unmounts what is called `name`, unless a program has a file on it open: then the error is
-/// [`io::ErrorKind::ResourceBusy`], and nothing has changed. False if it is not there.
+/// Unmounts the mount called `name`; false if there is none. If a program has a file on it open,
+/// the error is [`io::ErrorKind::ResourceBusy`], and nothing has changed.
 pub(crate) fn release(name: &str) -> io::Result<bool> {
     let Some(mount) = named(name)? else { return Ok(false) };
     unmount_unused(&Point::of(&mount)?.path()).map(|()| true)
@@ -168,9 +169,9 @@ fn top_at(path: &Path) -> Option<Mount> {
     mounts().unwrap_or_default().into_iter().rfind(|mount| mount.mount_point == path)
 }
 
-/// Ends all requests to a FUSE file system, whose server was told to end before. A server that is
-/// killed while it waits for itself (go-fuse polls its own mount when it starts) never goes
-/// otherwise: the thread that waits holds the connection that would end its waiting.
+/// Aborts all requests to a FUSE file system whose server was already told to end. A server that is
+/// killed while it waits for its own mount (go-fuse polls it at the start) would never end: the
+/// waiting thread holds the connection that would have to close first.
 pub(crate) fn abort(path: &Path) {
     let _ = unmount(path, UnmountFlags::NOFOLLOW | UnmountFlags::FORCE);
 }

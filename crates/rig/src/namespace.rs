@@ -1,4 +1,4 @@
-//! Network namespaces without a name, by descriptor.
+//! Network namespaces without a name, held by descriptor.
 
 use std::fs::File;
 use std::io;
@@ -18,9 +18,9 @@ pub(crate) struct Namespace {
 }
 
 impl Namespace {
-    /// A new one, with nothing but a loopback interface that is down.
+    /// A new one, which only has a loopback interface that is down.
     pub(crate) fn new() -> Result<Self, Error> {
-        // By a thread that ends there: this one stays where it is.
+        // By a temporary thread, so that this one stays in its namespace.
         let made =
             thread::spawn(unshare).join().unwrap_or_else(|_| Err(io::ErrorKind::Other.into()));
         let file = made.map_err(Error::cannot(
@@ -32,7 +32,7 @@ impl Namespace {
         Ok(Self { file, path })
     }
 
-    /// Where it is found by whoever is to enter it, for as long as this process holds it.
+    /// The path by which other programs can enter it while this process holds it.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

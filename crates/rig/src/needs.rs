@@ -1,4 +1,4 @@
-//! What layers need of this machine, and how to get it.
+//! What layers need from this machine, and how to get it.
 
 use std::fs;
 use std::path::Path;
@@ -68,9 +68,9 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
             format!("use a kernel with the module {module} (modprobe {module})"),
         ),
         Need::Feature { path, .. } if Path::new(path).exists() => None,
-        // Before the module is loaded, there is no telling.
+        // Unknown until the module is loaded.
         Need::Feature { path, module, .. } if !has_parent(path) && loadable(module) => None,
-        // Only root could tell, and that it is not root is told anyway.
+        // Only root could check, and the lack of root is reported anyway.
         Need::Network { .. } if !rustix::process::geteuid().is_root() => None,
         Need::Network { probe, .. } if can_be_made(probe) => None,
         Need::Feature { about, .. } | Need::Network { about, .. } => missing(
@@ -119,12 +119,13 @@ fn built_in(module: &str) -> bool {
     Path::new("/sys/module").join(module.replace('-', "_")).exists()
 }
 
-/// Whether the kernel makes such a part of its network: it does, in a namespace that goes with the
+/// Whether the kernel can make such a network object. Tried in a namespace that ends with the
 /// probe.
 fn can_be_made(probe: &str) -> bool {
     let Some((program, words)) = probe.split_once(' ') else { return false };
     let Ok(namespace) = Namespace::new() else { return false };
-    // nft takes what starts with a dash for an option, and reads rules in one word, too.
+    // nft would take arguments that start with a dash for options, but it also reads rules from one
+    // argument.
     let words = if program == "nft" { vec![words] } else { words.split(' ').collect() };
     let program = Program::new(program).args(words).in_namespace(Arc::new(namespace));
     program.run("", &AtomicBool::new(false)).is_ok()
@@ -164,8 +165,7 @@ pub struct Requirement {
     pub missing: Option<Missing>,
 }
 
-/// Everything that `layer` needs when it lives in the system. Nothing for
-/// layers that live in this process only. Looks, and changes nothing.
+/// Everything that `layer` needs in the system; nothing for in-process layers. Changes nothing.
 pub fn requirements(layer: &'static LayerInfo) -> Vec<Requirement> {
     let mut needs = layer.needs.to_vec();
     needs.sort();
@@ -173,7 +173,7 @@ pub fn requirements(layer: &'static LayerInfo) -> Vec<Requirement> {
     needs.into_iter().map(requirement).collect()
 }
 
-/// What keeps `layer` from being made in this system: empty if nothing does.
+/// Why `layer` cannot be made on this system; empty if it can.
 pub fn availability(layer: &'static LayerInfo) -> Vec<Missing> {
     requirements(layer).into_iter().filter_map(|requirement| requirement.missing).collect()
 }

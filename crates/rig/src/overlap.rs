@@ -1,7 +1,7 @@
-//! Targets that are, in part or in all, the same bytes on the same storage.
+//! Targets that are partly or entirely the same bytes on the same storage.
 //!
-//! Names do not tell: there are hard links, symbolic links, bind mounts and several nodes of one
-//! device. So places are compared by device and inode.
+//! Names are not enough: there are hard links, symbolic links, bind mounts and several nodes of one
+//! device. So targets are compared by device and inode.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -21,7 +21,7 @@ pub struct Overlap {
     pub b: String,
     /// What both have in common.
     pub what: Common,
-    /// Whether nothing lies between the load and the common place in either: no layers.
+    /// Whether neither arm has layers between the load and the common storage.
     pub is_bare: bool,
 }
 
@@ -60,8 +60,8 @@ impl fmt::Display for Overlap {
     }
 }
 
-/// All pairs of arms on the same file, directory or device, in the order of the arms. What cannot
-/// be looked at is left out: [`Rig::open`](crate::Rig::open) says why.
+/// All pairs of arms on the same file, directory or device, in the order of the arms. Targets that
+/// cannot be examined are left out: [`Rig::open`](crate::Rig::open) reports them.
 pub fn overlaps(arms: &[Arm]) -> Vec<Overlap> {
     let looked = |arm: &Arm| {
         let (path, is_bare) = place(arm)?;
@@ -80,7 +80,7 @@ pub fn overlaps(arms: &[Arm]) -> Vec<Overlap> {
     found
 }
 
-/// The path that an arm leads to, and whether it is all there is to it.
+/// The path of an arm, and whether the arm has no layers.
 fn place(arm: &Arm) -> Option<(&Path, bool)> {
     match &arm.target {
         Target::Path(path) => Some((path, true)),

@@ -1,6 +1,6 @@
-//! iotax's own virtual disks as targets: what `iotax disk up` has mounted is a directory that takes
-//! no further file, and a file in it that is no user's. Either stands for the disk, which a load
-//! may write as long as nobody has made something of it.
+//! iotax's own virtual disks as targets. `iotax disk up` mounts a directory that takes no further
+//! files and contains one file. Either of the two names the disk. A load may write to the disk
+//! unless it already contains something.
 
 use iotax_inspect::{Facts, Mount, SiteKind, mounts};
 
@@ -10,10 +10,10 @@ use crate::resolved_target::look;
 
 /// The file of a mounted disk.
 pub(crate) const FILE: &str = "disk";
-/// What the names of mounts begin with.
+/// Prefix of the names of mounts.
 pub(crate) const NAME: &str = "iotax:";
 
-/// The disk at `facts`, if they are those of a disk's mount point or of the file in it.
+/// The disk, if `facts` are about a disk's mount point or the file in it.
 ///
 /// # Errors
 /// If it does not answer.
@@ -29,15 +29,15 @@ pub(crate) fn at(facts: &Facts) -> Result<Option<Facts>, Obstacle> {
     }
 }
 
-/// Whether it lies on a disk that this user mounted.
+/// Whether it is on a disk that this user mounted.
 fn is_ours(facts: &Facts) -> bool {
     let mounts = mounts().unwrap_or_default();
     let top = mounts.iter().rfind(|mount| Some(&mount.mount_point) == facts.mount_point.as_ref());
     top.is_some_and(is_mount)
 }
 
-/// Whether a mount is a disk of this user's. Anybody may call a mount what they like, and its
-/// server could lead a writer elsewhere; whose it is, is the kernel's to say.
+/// Whether a mount is a disk of this user. Any user can choose the name of a mount, and its server
+/// could redirect writes; but the kernel reports its owner.
 pub(crate) fn is_mount(mount: &Mount) -> bool {
     let user = format!("user_id={}", rustix::process::geteuid().as_raw());
     mount.source.starts_with(NAME)
@@ -45,7 +45,7 @@ pub(crate) fn is_mount(mount: &Mount) -> bool {
         && mount.super_options.split(',').any(|option| option == user)
 }
 
-/// Fails if the disk does not take writes, or carries something that they would destroy.
+/// Fails if the disk cannot be written, or contains something that writes would destroy.
 pub(crate) fn writable(facts: &Facts) -> Result<(), Obstacle> {
     if facts.read_only {
         return Err(Obstacle::ReadOnlyDisk);

@@ -1,10 +1,9 @@
 //! Other programs: found, run, and ended.
 //!
-//! Every program that is run bears the name of its run's journal in its environment, so that
-//! `undo` finds what a killed run had under way: a `mkfs` or `mount` that outlived its parent would
-//! otherwise act after `undo` looked. The kernel kills those that are waited for with their parent;
-//! what these have started is for `undo`. Secrets go in through anonymous memory as standard input,
-//! never as an argument.
+//! Every program has the name of its run's journal in its environment, so that `undo` finds what a
+//! killed run left: a `mkfs` or `mount` that outlived its parent could otherwise act after `undo`.
+//! The kernel kills programs that are waited for together with their parent; `undo` ends what they
+//! have started. Secrets are passed through anonymous memory as standard input, never as arguments.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::{self, File};
@@ -28,14 +27,14 @@ use crate::error::Error;
 use crate::marked::{DAEMON, RUN};
 use crate::namespace::Namespace;
 
-/// Where administrators' programs lie, whatever the user's PATH says.
+/// Directories of administrators' programs, searched in addition to the user's PATH.
 const ALSO_IN: &str = "/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin:/usr/lib/ipsec";
-/// How long a process may take to end before it is killed, and then to be gone; and how long one
-/// that is to get ready may do nothing.
+/// How long a process may take to end before it is killed, and then to disappear; and how long a
+/// starting daemon may be idle.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Longest time that a command of the user's may take.
+/// Time limit for a command of the user.
 const COMMAND: Duration = Duration::from_mins(1);
-/// Where the program of that name lies.
+/// The path of the program of that name.
 pub(crate) fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let is_program = |path: &PathBuf| {
@@ -53,31 +52,31 @@ pub(crate) struct Program {
     name: OsString,
     command: Command,
     output: io::Result<File>,
-    /// Kept to be emptied: a daemon holds its standard input for as long as it lives.
+    /// Kept so that it can be emptied: a daemon holds its standard input while it lives.
     input: io::Result<Option<File>>,
-    /// The other end of its standard input, held for as long as it runs.
+    /// The other end of its standard input, held while it runs.
     held: Option<PipeWriter>,
     namespace: Option<Arc<Namespace>>,
-    /// Longest time that it may take; any if `None`.
+    /// Time limit; none if `None`.
     limit: Option<Duration>,
 }
 
 impl Program {
-    /// The program `name` of [`find_program`], or the one at a path. Errors wait until it is run.
+    /// The program `name` of [`find_program`], or the one at a path. Errors appear when it is run.
     pub(crate) fn new(name: impl AsRef<OsStr>) -> Self {
         let name = name.as_ref().to_owned();
         let found = name.to_str().filter(|name| !name.contains('/')).and_then(find_program);
         let mut command = Command::new(found.as_deref().map_or(name.as_os_str(), Path::as_os_str));
-        // Ctrl-C is for iotax, which takes things down in order.
+        // Ctrl-C goes only to iotax, which takes things down in order.
         command.process_group(0).stdin(Stdio::null()).env("LC_ALL", "C");
-        // No udev rule is told to wait for, or to make links to, what lives for seconds.
+        // udev must not wait for devices that exist for seconds, or make links to them.
         command.env("DM_DISABLE_UDEV", "1");
         let output = anonymous("output");
         Self { name, command, output, input: Ok(None), held: None, namespace: None, limit: None }
     }
 
-    /// A command of the user's, for the shell, as the user would run it there. Where the directory is
-    /// gone, it runs in the root directory.
+    /// A shell command of the user, run as the user would run it in this directory. If the
+    /// directory is gone, it runs in the root directory.
     pub(crate) fn shell(command: &str, directory: &Path) -> Self {
         let mut shell = Self::new("/bin/sh");
         shell.name = "the command".into();
@@ -103,8 +102,8 @@ impl Program {
         self
     }
 
-    /// What it reads as standard input; it is in no file and no argument, and gone when the program
-    /// has ended or is ready.
+    /// Its standard input, which is in no file and no argument, and is wiped when the program has
+    /// ended or is ready.
     pub(crate) fn input(mut self, bytes: &[u8]) -> Self {
         self.input = anonymous("input").and_then(|mut file| {
             file.write_all(bytes)?;
@@ -115,8 +114,8 @@ impl Program {
         self
     }
 
-    /// What it reads as standard input, which then stays open for as long as this process lives: a
-    /// program that ends with its input ends with this process, however that ends.
+    /// Its standard input, which then stays open while this process lives. So a program that ends
+    /// with its input ends with this process, however that ends.
     pub(crate) fn held_input(mut self, bytes: &[u8]) -> Self {
         let pipe = io::pipe().and_then(|(reader, mut writer)| {
             writer.write_all(bytes)?;
@@ -153,8 +152,8 @@ impl Program {
     /// Runs it to its end and returns what it printed.
     ///
     /// # Errors
-    /// [`Error::Program`] with what it said if it fails; [`Error::Interrupted`] if the user
-    /// stopped it.
+    /// [`Error::Program`] with its output if it fails; [`Error::Interrupted`] if the user stopped
+    /// it.
     pub(crate) fn run(mut self, run: &str, stop: &AtomicBool) -> Result<String, Error> {
         die_with_parent(&mut self.command);
         let child = self.spawn(run, None)?;
@@ -166,8 +165,8 @@ impl Program {
         if status.success() { Ok(said) } else { Err(self.failed(&status.to_string(), &said)) }
     }
 
-    /// Starts it as a daemon that goes to the background by itself, and waits until it has, which
-    /// says that it is ready. The token must have been announced.
+    /// Starts it as a daemon that goes to the background when it is ready, and waits for that. The
+    /// token must have been announced.
     pub(crate) fn detach(mut self, run: &str, token: &str, stop: &AtomicBool) -> Result<(), Error> {
         let child = self.spawn(run, Some(token))?;
         let status = wait(child, stop, None)?.expect("waited for without a limit");
@@ -190,7 +189,7 @@ impl Program {
         };
         let (out, err) = prepare().map_err(|error| self.failed(&error.to_string(), ""))?;
         self.command.stdout(out).stderr(err);
-        // After it is bound to its parent's life, if it is: nothing is to outlive that for longer.
+        // After it is bound to its parent's life, so that it never outlives its parent for long.
         if let Some(namespace) = self.namespace.take() {
             enter(&mut self.command, namespace);
         }
@@ -201,7 +200,7 @@ impl Program {
         self.command.spawn().map_err(|error| self.failed(&error.to_string(), ""))
     }
 
-    /// Takes away what it had to read: whoever may look into a daemon's files would find it there.
+    /// Wipes its input, which others could otherwise read among the daemon's open files.
     fn wipe_input(&self) {
         if let Ok(Some(input)) = &self.input {
             let _ = input.set_len(0);
@@ -219,7 +218,7 @@ impl Program {
     }
 
     fn failed(&self, status: &str, said: &str) -> Error {
-        // The end of what it said is where the reason stands.
+        // The reason is at the end of the output.
         let from = said.char_indices().rev().nth(600).map_or(0, |(at, _)| at);
         Error::Program {
             name: self.name(),
@@ -237,8 +236,8 @@ pub(crate) struct Daemon {
 }
 
 impl Daemon {
-    /// Waits until `ready` has something of it, or until it ends, which is a failure. It is reaped when
-    /// it ends.
+    /// Waits until `ready` returns something. If the daemon ends before, that is a failure. It is
+    /// reaped when it ends.
     pub(crate) fn until<T>(
         mut self,
         stop: &AtomicBool,
@@ -260,7 +259,7 @@ impl Daemon {
             if stop.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
-            // To fill a disk takes minutes; whoever does nothing waits for something.
+            // Filling a disk takes minutes, but an idle process is stuck.
             if idle.observe(Instant::now(), Work::of(self.child.id())) > PATIENCE {
                 let said = self.program.said();
                 return Err(self.program.failed("did not become ready and is idle", &said));
@@ -278,8 +277,8 @@ impl Daemon {
     }
 }
 
-/// The thread that starts the program must wait for its end: the kernel counts its death as the
-/// parent's.
+/// Binds the program's life to this thread, which must wait for its end: for the kernel, the thread
+/// is the parent.
 #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
 fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
@@ -296,7 +295,7 @@ fn die_with_parent(command: &mut Command) {
     unsafe { command.pre_exec(bind) };
 }
 
-/// The program runs on no other CPUs.
+/// Restricts the program to these CPUs.
 #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
 fn bind_to_cpus(command: &mut Command, cpus: &[u32]) {
     let mut set = CpuSet::new();
@@ -307,7 +306,7 @@ fn bind_to_cpus(command: &mut Command, cpus: &[u32]) {
     unsafe { command.pre_exec(move || Ok(sched_setaffinity(None, &set)?)) };
 }
 
-/// The program runs in a namespace.
+/// Makes the program run in a namespace.
 #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
 fn enter(command: &mut Command, namespace: Arc<Namespace>) {
     let enter = move || {
@@ -318,7 +317,7 @@ fn enter(command: &mut Command, namespace: Arc<Namespace>) {
     unsafe { command.pre_exec(enter) };
 }
 
-/// How it ended; `None` if it had to be ended after `limit`.
+/// Its exit status; `None` if it was stopped after `limit`.
 fn wait(
     mut child: Child,
     stop: &AtomicBool,
@@ -326,7 +325,7 @@ fn wait(
 ) -> Result<Option<ExitStatus>, Error> {
     let started = Instant::now();
     let mut pause = Duration::from_micros(200);
-    // It leads a group of its own: what it has started goes with it.
+    // It leads its own process group, so what it started ends with it.
     let end = |child: &mut Child| {
         let _ = kill_process_group(Pid::from_child(child), Signal::KILL);
         let _ = child.wait();
@@ -353,7 +352,7 @@ fn wait(
 
 fn anonymous(name: &str) -> io::Result<File> {
     let file = memfd_create(name, MemfdFlags::CLOEXEC)?;
-    // ssh reads no key that others might read, by what the mode says.
+    // ssh rejects a key file whose mode allows others to read it.
     rustix::fs::fchmod(&file, Mode::RUSR | Mode::WUSR)?;
     Ok(File::from(file))
 }
@@ -368,12 +367,12 @@ fn copy(error: &io::Error) -> io::Error {
 pub(crate) struct Work {
     /// CPU time of all its threads, in the kernel's ticks.
     cpu_ticks: u64,
-    /// Bytes that it read and wrote, where that is told.
+    /// Bytes that it read and wrote, if known.
     bytes: u64,
 }
 
 impl Work {
-    /// Of process `pid`; `None` if that cannot be seen.
+    /// Of process `pid`; `None` if unknown.
     pub(crate) fn of(pid: u32) -> Option<Self> {
         let stat = fs::read_to_string(format!("/proc/{pid}/stat")).ok()?;
         let io = fs::read_to_string(format!("/proc/{pid}/io")).unwrap_or_default();
@@ -381,8 +380,8 @@ impl Work {
     }
 
     fn read(stat: &str, io: &str) -> Option<Self> {
-        // `pid (name) state ...`: the name may hold anything. CPU time in user and in kernel mode
-        // are the fields 14 and 15 (proc(5)), the 12th and 13th behind the name.
+        // `pid (name) state ...`: the name may contain anything. CPU time in user and kernel mode
+        // are fields 14 and 15 (proc(5)), the 12th and 13th after the name.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |field: usize| fields.get(field)?.parse::<u64>().ok();
         let bytes = io.lines().filter_map(|line| line.split_once(": "));
@@ -407,7 +406,7 @@ impl Idle {
         Self { work: None, since: now }
     }
 
-    /// The time since it was last seen to have done something more.
+    /// The time since it last did something.
     pub(crate) fn observe(&mut self, now: Instant, work: Option<Work>) -> Duration {
         if work != self.work {
             self.work = work;

@@ -1,4 +1,4 @@
-//! How far the kernel reads ahead on a mount: set, read back, and put back to what it was.
+//! The kernel's read-ahead on a mount: set, read back, and restored.
 
 use std::fmt;
 use std::fs;
@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::undone::Undone;
 
-/// A mount's read-ahead, in KiB, as it was and as it is set.
+/// A mount's read-ahead in KiB, before and as set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ReadAhead {
     /// The kernel's file.
@@ -22,14 +22,14 @@ pub(crate) struct ReadAhead {
 }
 
 impl ReadAhead {
-    /// Of what is mounted at `path`, about to be set to so many bytes.
+    /// Of the mount at `path`, to be set to `bytes`.
     pub(crate) fn of(path: &Path, bytes: u64) -> Result<Self, Error> {
         let failed = |source| Error::cannot("find the read-ahead of this mount", path)(source);
         let number = fs::metadata(path).map_err(failed)?.dev();
         let number = format!("{}:{}", major(number), minor(number));
         let places = [
             PathBuf::from(format!("/sys/class/bdi/{number}/read_ahead_kb")),
-            // A partition has that of its disk.
+            // A partition uses that of its disk.
             PathBuf::from(format!("/sys/dev/block/{number}/../bdi/read_ahead_kb")),
         ];
         let place = places.into_iter().find_map(|place| fs::canonicalize(place).ok());
@@ -38,7 +38,7 @@ impl ReadAhead {
         Ok(Self { file, before_kib, set_kib: bytes / 1024 })
     }
 
-    /// Sets it. A value that the kernel changes would be measured under a wrong name.
+    /// Sets it. Fails if the kernel changes the value, which would be measured under a wrong name.
     pub(crate) fn set(&self, layer: &'static str) -> Result<(), Error> {
         let failed = Error::cannot("set the read-ahead", &self.file);
         fs::write(&self.file, self.set_kib.to_string()).map_err(failed)?;
@@ -54,7 +54,7 @@ impl ReadAhead {
         })
     }
 
-    /// Puts back what was there before, unless somebody else has set it since.
+    /// Restores the previous value, unless something else changed it since.
     pub(crate) fn undo(&self) -> Result<Undone, Error> {
         match read(&self.file) {
             Ok(kib) if kib == self.set_kib && kib != self.before_kib => {
@@ -62,7 +62,7 @@ impl ReadAhead {
                 fs::write(&self.file, self.before_kib.to_string()).map_err(failed)?;
                 Ok(Undone::Removed)
             }
-            // With its device it is gone.
+            // The setting went with its device.
             _ => Ok(Undone::Absent),
         }
     }

@@ -11,11 +11,11 @@ use iotax_vdisk::AvailableMemory;
 /// One reason why an arm's target cannot be used.
 #[derive(Debug)]
 pub struct Refusal {
-    /// The arm; several if they share the storage; empty if it is about none.
+    /// The arm; several if they share the storage; empty if no arm is concerned.
     pub arm: String,
     /// The path in question; `None` for memory.
     pub path: Option<PathBuf>,
-    /// What stands in the way, and what to do.
+    /// The obstacle, and what to do.
     pub obstacle: Obstacle,
 }
 
@@ -31,23 +31,23 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What stands in the way of using a target.
+/// Why a target cannot be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Obstacle {
     /// Nothing is there.
     #[error("does not exist; create the directory first, or check the spelling")]
     Missing,
-    /// The directory of a file to be made is not there.
+    /// The directory of a file to be created does not exist.
     #[error("cannot be created, because its directory does not exist; create the directory first")]
     NoParent,
-    /// It cannot be looked at.
+    /// It cannot be examined.
     #[error("cannot be examined: {0}")]
     Unreachable(io::Error),
     /// This machine lacks something that layers need.
     #[error("{what}; {remedy}")]
     Lacks { what: String, remedy: String },
-    /// A base too small for what stands on it.
+    /// A base too small for its layers.
     #[error("{layer} needs at least {}; choose a larger size", size(*least_bytes))]
     TooSmallFor { layer: &'static str, least_bytes: u64 },
     /// Arguments that could make mkfs write to something other than its layer.
@@ -62,7 +62,7 @@ pub enum Obstacle {
          or leave out the path"
     )]
     WouldOverwrite,
-    /// A kind of file that no load can be driven at.
+    /// A kind of file that cannot be a target.
     #[error(
         "is not a directory, a regular file or a block device; name a directory, where iotax can \
          create its test files"
@@ -71,7 +71,7 @@ pub enum Obstacle {
     /// A mount point with something in it.
     #[error("is not empty; name an empty directory")]
     NotEmpty,
-    /// A mount point that is one already.
+    /// A directory that is already a mount point.
     #[error(
         "a file system is already mounted here; name another directory, or unmount it (iotax disk \
          down for a virtual disk, otherwise umount)"
@@ -80,13 +80,13 @@ pub enum Obstacle {
     /// A mount point whose server was killed.
     #[error("the program that served this mount is gone; unmount it with iotax undo or umount")]
     DeadDisk,
-    /// A mount point that another disk is about to be mounted at.
+    /// A mount point where another disk is about to be mounted.
     #[error("another virtual disk is being mounted here; name a different directory for each")]
     TakenByAnother,
-    /// A link of somebody else's, which root would follow.
+    /// A link of another user, which root would follow.
     #[error("{link} is a link that another user can redirect at any time; name its target instead")]
     LinkOfAnother { link: PathBuf },
-    /// A device in a directory of somebody else's.
+    /// A device in a directory of another user.
     #[error(
         "users other than root can write to {directory} and could replace the device; name its \
          node in /dev"
@@ -104,19 +104,19 @@ pub enum Obstacle {
     /// Something else where a block device is needed.
     #[error("is not a block device; name one, or use file(size=...) or dir(path=...) instead")]
     NotADevice,
-    /// The user did not say that the device may be overwritten.
+    /// The user did not allow the device to be overwritten.
     #[error("everything on it would be lost; if you need nothing on it, add --destroy {path}")]
     NotGivenUp { path: PathBuf },
-    /// A device that the user gave up is not used.
+    /// A device that may be overwritten is not used.
     #[error("was named with --destroy, but no arm uses it; check the name, or leave it out")]
     GivenUpInVain,
-    /// Two targets of one trial that cannot be up at the same time.
+    /// Two targets of one trial that cannot be in use at the same time.
     #[error(
         "cannot be in use at the same time, because there is only one {what}; give one of them \
          another target, or run the jobs one after the other"
     )]
     NotTogether { what: String },
-    /// Somebody uses a device.
+    /// A device is in use.
     #[error("{by}; {remedy}")]
     InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
@@ -125,16 +125,16 @@ pub enum Obstacle {
          name another device"
     )]
     Signature { what: String, path: PathBuf },
-    /// A device with data that have no signature.
+    /// A device with data without a signature.
     #[error(
         "seems to contain {what}; if you need nothing on it, overwrite its first and last MiB \
          yourself, or name another device"
     )]
     HoldsData { what: &'static str },
-    /// It cannot be found out whether a device is blank.
+    /// It is unknown whether a device is blank.
     #[error("may contain data; iotax cannot check that: {why}")]
     Unprobed { why: String },
-    /// A virtual disk on a file that was not given up for writing.
+    /// A virtual disk on a file that may not be written.
     #[error(
         "is a virtual disk served read-only, because its file existed before; if the file may be \
          overwritten, take the disk down and mount it with --write-to FILE"
@@ -190,7 +190,7 @@ pub enum Obstacle {
          arms (direct=false), or choose another place"
     )]
     NoDirect { file_system: String },
-    /// Direct I/O in units the device cannot do.
+    /// Direct I/O in units that the device does not support.
     #[error(
         "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks of \
          {block_bytes}; choose larger blocks, or turn off direct I/O for all arms (direct=false)"
@@ -222,8 +222,7 @@ pub enum Obstacle {
 }
 
 impl Blame for Obstacle {
-    /// Usage if another argument is the way out, as opposed to another machine, more rights, or more
-    /// room.
+    /// Usage if another argument helps, as opposed to another machine, more rights, or more space.
     fn fault(&self) -> Fault {
         match self {
             Self::Stack(error) => error.fault(),

@@ -6,7 +6,7 @@ use iotax_inspect::{Facts, site};
 
 use crate::error::Obstacle;
 
-/// What an arm's target turned out to be.
+/// What an arm's target is, after its paths were examined.
 #[derive(Debug, Clone)]
 pub(crate) enum ResolvedTarget {
     /// A directory: test files go into a private directory in it.
@@ -15,16 +15,16 @@ pub(crate) enum ResolvedTarget {
     Existing(Box<Facts>),
     /// A virtual disk that iotax has mounted, which may be written.
     OwnDisk(Box<Facts>),
-    /// A block device of the user's that is to be overwritten.
+    /// A block device of the user that will be overwritten.
     Device(Box<Facts>),
     /// A stack in memory, or one whose base is made by the system.
     Memory,
-    /// A stack on an anonymous file, in the working directory. Its key tells the file from others:
-    /// arms with the same share it. No absolute path, so it is none that an arm could name.
+    /// A stack on an anonymous file in the working directory. Arms with the same key share the
+    /// file. The key is not an absolute path, so it differs from every path that an arm can name.
     Anonymous { facts: Box<Facts>, key: PathBuf },
-    /// A stack on a sparse file of its own without a name, in the working directory.
+    /// A stack on its own sparse file without a name, in the working directory.
     Thin(Box<Facts>),
-    /// A stack on a file or block device of the user's, which is only read.
+    /// A stack on a file or block device of the user, which is only read.
     OnExisting(Box<Facts>),
     /// A stack on a file that does not exist yet: where it will be, absolute, without symbolic links,
     /// and the directory it will be in.
@@ -47,7 +47,7 @@ impl ResolvedTarget {
         }
     }
 
-    /// Which file has to be made: its path, or what stands for that of an anonymous one.
+    /// The file that has to be made: its path, or the key of an anonymous one.
     pub(crate) fn file_to_make(&self) -> Option<&Path> {
         match self {
             Self::Anonymous { key, .. } => Some(key),
@@ -57,7 +57,7 @@ impl ResolvedTarget {
     }
 }
 
-/// The facts about a path that a target is or stands on, links followed.
+/// The facts about the path of a target or its base, with links followed.
 pub(crate) fn look(path: &Path) -> Result<Facts, Obstacle> {
     site(path).map_err(|error| {
         let missing = error.is_not_found();

@@ -29,56 +29,55 @@ use crate::site;
 
 /// What a rig needs from its surroundings.
 pub struct Options<'a> {
-    /// Where anonymous files of stacks lie.
+    /// The directory of anonymous files of stacks.
     pub work_dir: &'a Path,
-    /// Where the undo journal is kept: [`state_dir`](crate::state_dir()). Only needed if something
-    /// with a name is made.
+    /// The directory of the undo journal: [`state_dir`](crate::state_dir()). Only needed if
+    /// something with a name is made.
     pub state_dir: Option<PathBuf>,
-    /// Told while disks are filled with data, which may take minutes.
+    /// Called while disks are filled with data, which may take minutes.
     pub progress: &'a mut dyn FnMut(&Preparing<'_>),
-    /// Set by someone else to end the making of arms, now or later; what was made so far is removed.
+    /// Set from outside to stop the making of arms, now or later. What was made so far is removed.
     pub stop: Arc<AtomicBool>,
     /// Block devices that may be overwritten.
     pub given_up: &'a GivenUp,
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: &'a Path,
-    /// What is known of peers elsewhere; what of others is in files that the user names.
+    /// Known secrets of peers elsewhere. Those of other peers are in files that the user names.
     pub secrets: &'a PeerSecrets,
 }
 
 /// The targets of an arm of the spec.
 #[derive(Debug)]
 struct Targets {
-    /// Where they are in [`Rig::arms`].
+    /// Their indices in [`Rig::arms`].
     places: Range<usize>,
-    /// What jobs call them; empty if there is one.
+    /// Their names in jobs; empty if there is only one.
     names: Vec<String>,
-    /// What several of them come to.
+    /// The combined site of several targets.
     site: Option<Site>,
 }
 
 /// All arms of an experiment. What it made is removed when it is dropped.
 #[derive(Debug)]
 pub struct Rig {
-    /// The setting of the host that belongs to the arm whose turn it is.
+    /// The host setting of the arm whose turn it is.
     setting: Option<HostSetting>,
-    /// Why the machine is not what other arms are measured on.
+    /// Why other arms cannot be measured on this machine any more.
     left: Option<String>,
-    /// Commands of each arm that make and undo a setting of the host.
+    /// Commands of each arm that make and undo a host setting.
     commands: Vec<Option<HostCommands>>,
     state_dir: Option<PathBuf>,
-    /// What load is driven at, if others could exchange it meanwhile; one for each target of the
-    /// arm whose turn it is.
+    /// The targets of the arm whose turn it is, held if other users could replace them.
     held: Vec<Option<Held>>,
-    // Fields are dropped in this order: disks close their files before these are removed.
+    // Fields are dropped in this order: disks close their files before the files are removed.
     arms: Vec<ArmState>,
-    /// Where the targets of each arm of the spec are among these, and what jobs call them.
+    /// The targets of each arm of the spec among these, and their names in jobs.
     targets: Vec<Targets>,
     _files: Vec<DiskFile>,
     journal: Journal,
     /// The arm whose turn it is.
     driven: Option<usize>,
-    // Last: others may have a device when nothing of ours is on it.
+    // Last: a device may be released when nothing of ours is on it.
     devices: BTreeMap<DeviceNumber, Device>,
     stop: Arc<AtomicBool>,
 }
@@ -93,7 +92,7 @@ impl Rig {
         Self::open_sharing(spec, options, Sharing::AnonymousFile)
     }
 
-    /// As [`Rig::open`], for arms that are all in use at the same time: each has its own files.
+    /// As [`Rig::open`], for arms that are in use at the same time: each has its own files.
     pub(crate) fn open_side_by_side(spec: &Spec, options: Options<'_>) -> Result<Self, Error> {
         Self::open_sharing(spec, options, Sharing::Nothing)
     }
@@ -150,30 +149,30 @@ impl Rig {
         })
     }
 
-    /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
+    /// Whether arm `arm` is rebuilt for each of its turns, so that its files must be laid out
+    /// again.
     pub fn is_made_anew(&self, arm: usize) -> bool {
         let places = self.targets[arm].places.clone();
         self.arms[places].iter().any(|state| matches!(state.place, Up::Alone(_)))
     }
 
-    /// Brings arm `arm` (index in the spec) up, if it is not up already, and says where load can
-    /// be driven at it until the next call. A directory is a private one; a path leads to what was
-    /// there when the rig was opened, whatever becomes of its names, for as long as the rig lives;
-    /// a virtual disk is filled with data.
+    /// Brings arm `arm` (index in the spec) up, if it is not up already, and returns the target for
+    /// the load, valid until the next call. A directory is a private one. A path leads to what was
+    /// there when the rig was opened, even if it was renamed. A virtual disk is filled with data.
     ///
     /// # Errors
     /// [`Error::Vanished`] if the target disappeared or was replaced since [`Rig::open`]: a trial
-    /// on something else must not pass for one on this target. For arms that take turns, whatever
-    /// keeps the one before from being taken down, or this one from being made.
+    /// on something else must not count for this target. For arms that take turns, also if the
+    /// previous one cannot be taken down, or this one cannot be made.
     ///
-    /// Of an arm with several targets it is the first: [`Rig::up_all`] has them all.
+    /// If an arm has several targets, this is the first: [`Rig::up_all`] returns all.
     pub fn up(&mut self, arm: usize) -> Result<IoTarget<'_>, Error> {
         let all = self.up_all(arm)?;
         Ok(all.first().expect("an arm has a target").1)
     }
 
-    /// As [`Rig::up`], with all targets of the arm and what jobs call them; of a single one the name
-    /// is empty.
+    /// As [`Rig::up`], with all targets of the arm and their names in jobs. The name of a single
+    /// target is empty.
     ///
     /// # Errors
     /// As [`Rig::up`].
@@ -200,11 +199,11 @@ impl Rig {
             .collect()
     }
 
-    /// Brings several arms up at the same time, or one of any kind.
+    /// Brings several arms up at the same time, or a single one of any kind.
     ///
     /// # Errors
-    /// As [`Rig::up`]; and [`Error::OneAtATime`] for one of several with layers of the system:
-    /// what makes such an arm this process's own place may keep others out.
+    /// As [`Rig::up`]; and [`Error::OneAtATime`] if one of several arms has layers of the system,
+    /// because these can affect the whole process and exclude the other arms.
     pub fn side_by_side(&mut self, arms: &[usize]) -> Result<Vec<IoTarget<'_>>, Error> {
         if let [arm] = arms {
             return Ok(vec![self.up(*arm)?]);
@@ -224,7 +223,7 @@ impl Rig {
         places.iter().map(|place| self.arms[*place].at_hand()).collect()
     }
 
-    /// Ends the turn of the arm before, if it was another.
+    /// Ends the turn of the previous arm, if it was another.
     fn end_turn_before(&mut self, arm: usize) -> Result<(), Error> {
         self.held.clear();
         if let Some(before) = self.driven.filter(|before| *before != arm) {
@@ -236,7 +235,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Makes the arm's own setting of the host, if it has one, after that of another arm is undone.
+    /// Makes the arm's host setting, if it has one, after the setting of another arm was undone.
     fn set_host(&mut self, arm: usize) -> Result<(), Error> {
         if let Some(why) = &self.left {
             return Err(Error::AfterSettingLeft { why: why.clone() });
@@ -259,7 +258,7 @@ impl Rig {
         Ok(())
     }
 
-    /// Makes what cannot be up side by side with others, after these are down.
+    /// Makes an arm that cannot be up together with others, after taking these down.
     fn take_turn(&mut self, place: usize) -> Result<(), Error> {
         let (before, rest) = self.arms.split_at_mut(place);
         let (this, after) = rest.split_first_mut().expect("one of the arms' targets");
@@ -279,14 +278,14 @@ impl Rig {
         Ok(())
     }
 
-    /// What the target of arm `arm` turned out to be, for the record.
+    /// The facts about the target of arm `arm`, for the record.
     pub fn site(&self, arm: usize) -> &Site {
         let Targets { places, site, .. } = &self.targets[arm];
         site.as_ref().unwrap_or(&self.arms[places.start].site)
     }
 
-    /// The targets of all arms, in their order, for the record. Of arms that take turns, more is
-    /// known after their first.
+    /// The facts about the targets of all arms, in their order, for the record. For arms that take
+    /// turns, more is known after their first turn.
     pub fn sites(&self) -> Vec<Site> {
         (0..self.targets.len()).map(|arm| self.site(arm).clone()).collect()
     }
@@ -299,7 +298,7 @@ impl Rig {
     pub fn down(self) -> Result<(), Error> {
         let Self { setting, held, arms, _files: files, mut journal, devices: _devices, .. } = self;
         drop(held);
-        // All of it, whatever fails on the way.
+        // Continues with the rest after a failure.
         let mut first = setting.map_or(Ok(()), HostSetting::undo);
         for arm in arms {
             first = first.and(match arm.place {
@@ -313,7 +312,7 @@ impl Rig {
     }
 }
 
-/// Holds what others could put something else in the place of, a directory on a file server.
+/// Holds a target that other users could replace: a directory on a file server.
 fn hold(top: &Reached, arm: &str) -> Result<Option<Held>, Error> {
     let Reached::Storage(top) = top else { return Ok(None) };
     let Some(inode) = top.inode else { return Ok(None) };

@@ -1,5 +1,4 @@
-//! Private directories: those where test files are laid out, and the one where other programs reach what is
-//! held.
+//! Private directories: for test files, and for held files that other programs need to reach.
 
 use std::fs;
 use std::fs::DirBuilder;
@@ -15,11 +14,11 @@ use crate::identity::FileSystem;
 use crate::journal::{Journal, token};
 use crate::state;
 
-/// What the names of all begin with.
+/// Prefix of all their names.
 const PREFIX: &str = ".iotax-";
-/// Those of the run that looks are not as old.
+/// Older than any private directory of the present run.
 const OLD: Duration = Duration::from_mins(1);
-/// A directory with more in it is not read to its end.
+/// At most this many entries of a directory are read.
 const MAX_READ: usize = 10_000;
 
 const ACTION: &str = "create a private directory in it";
@@ -43,8 +42,8 @@ pub(crate) fn make_in(parent: &Held, journal: &mut Journal) -> Result<Held, Erro
     parent.make_private(&name, &marker_name(&token)).map_err(failed)
 }
 
-/// The names of private directories in `parent` that were there before: of runs that are under way, or of
-/// some whose journal is lost, as with a node.
+/// The names of older private directories in `parent`: of runs that are active, or of runs whose
+/// journal is lost, for example together with a node.
 pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
     let Ok(entries) = fs::read_dir(parent) else { return Vec::new() };
     let mut names: Vec<String> = entries
@@ -63,12 +62,11 @@ pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
     names
 }
 
-/// Mounts what is held where only root can reach it, and says where that is. It goes with the
-/// journal.
+/// Mounts a held file where only root can reach it, and returns the path. The journal undoes the
+/// mount.
 ///
-/// Other programs take paths, look for the real names behind links, and outlive this process. So
-/// what they stand on is the same inode, by a path that leads nowhere else, whatever the owner of
-/// the user's directory does meanwhile.
+/// Other programs need paths, resolve links, and may outlive this process. So they get the same
+/// inode by a path that leads nowhere else, whatever the owner of the user's directory does.
 pub(crate) fn put_on_shelf(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
     let run_dir = state::run_directory(journal.state_dir())?;
     let failed = Error::cannot("mount it in a directory only for root", held.shown());

@@ -1,9 +1,9 @@
-//! Signatures on block devices: what tells a file system or an encrypted volume from blank space,
-//! and how those that iotax made are told from the user's.
+//! Signatures on block devices: how to tell a file system or an encrypted volume from blank space,
+//! and iotax's own signatures from the user's.
 //!
-//! Every header that an arm makes gets an identity (UUID) chosen beforehand, whose first half is
-//! the arm's [`Mark`]. The mark is in the journal before anything is made. So what is found on a
-//! device later, whatever its name is by then, is wiped exactly if it bears the mark.
+//! Every header that an arm writes has a predetermined identity (UUID). Its first half is the arm's
+//! [`Mark`], which is in the journal before anything is made. A signature that is found on a device
+//! later is wiped exactly if it has the mark, even if the device has a new name.
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -21,23 +21,23 @@ use crate::error::Error;
 use crate::programs::Program;
 use crate::undone::Undone;
 
-/// How long others (a prober such as udev's) may keep a device from being opened exclusively.
+/// How long other programs (such as udev's prober) may block the exclusive opening of a device.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Bytes at the start of a device that hold the superblock of a file system: btrfs's ends last, at
-/// 68 KiB. No more is zeroed, since reading zeros costs some storage nothing.
+/// Bytes at the start of a device that contain the superblock of a file system. That of btrfs ends
+/// last, at 68 KiB. No more is zeroed, because some storage reads zeros at no cost.
 const SUPER_BYTES: u64 = 128 << 10;
 /// The same for LUKS with its key slots: LUKS2's take 16 MiB.
 const LUKS_BYTES: u64 = 16 << 20;
 
-/// The further places of btrfs's superblock, and where it bears magic and identity: see the
-/// "On-disk Format" of its documentation.
+/// The further places of btrfs's superblock, and the offsets of its magic and identity: see
+/// "On-disk Format" in its documentation.
 const BTRFS_MIRRORS: [u64; 2] = [64 << 20, 256 << 30];
 const BTRFS_SUPER_BYTES: usize = 4096;
 const BTRFS_MAGIC: (usize, &[u8; 8]) = (0x40, b"_BHRfS_M");
 const BTRFS_FSID: usize = 0x20;
 
-/// The first half of the identities of all that one arm makes: random, 60 bits.
+/// The first half of all identities that one arm writes: random, 60 bits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub(crate) struct Mark(String);
@@ -50,7 +50,7 @@ impl Mark {
         Ok(Self(format!("{low:08x}-{mid:04x}-4{high:03x}")))
     }
 
-    /// A UUID that bears the mark.
+    /// A UUID with the mark.
     pub(crate) fn uuid(&self) -> Result<String, Error> {
         let bits = random()?;
         let (high, low) = (bits >> 48 & 0xfff, bits & 0xffff_ffff_ffff);
@@ -62,7 +62,7 @@ impl Mark {
         uuid.strip_prefix(&self.0).is_some_and(|rest| rest.starts_with('-'))
     }
 
-    /// As the bytes of a header.
+    /// As bytes in a header.
     fn bytes(&self) -> Vec<u8> {
         let digits: Vec<u8> = self.0.bytes().filter(|byte| *byte != b'-').collect();
         let byte = |pair: &[u8]| u8::from_str_radix(std::str::from_utf8(pair).ok()?, 16).ok();
@@ -86,7 +86,7 @@ pub(crate) struct Signature {
     pub(crate) label: Option<String>,
 }
 
-/// Every signature on the device or file at `node`, as libblkid knows them; only reads.
+/// Every signature on the device or file at `node` that libblkid knows. Only reads.
 pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
     #[derive(Deserialize)]
     struct Listing {
@@ -111,9 +111,9 @@ pub(crate) fn signatures(node: &Path) -> Result<Vec<Signature>, Error> {
 pub(crate) struct Spot {
     /// The device's node.
     pub(crate) path: PathBuf,
-    /// Its number, `8:16`; names and numbers hold until the machine starts again.
+    /// Its number, `8:16`. Names and numbers are valid until the next boot.
     pub(crate) number: String,
-    /// Which start of the machine they hold for.
+    /// The boot for which they are valid.
     pub(crate) boot: String,
 }
 
@@ -122,7 +122,7 @@ impl Spot {
         Self { path: path.to_owned(), number: number.to_string(), boot: boot() }
     }
 
-    /// The nodes of the devices that it may be by now.
+    /// The nodes of the devices that it may be now.
     fn nodes(&self) -> Vec<PathBuf> {
         if self.boot == boot() {
             let by_name = node_of(&Path::new("/sys/dev/block").join(&self.number));
@@ -160,10 +160,10 @@ fn node_of(directory: &Path) -> Option<PathBuf> {
     node.exists().then_some(node)
 }
 
-/// Wipes what bears the mark, wherever it is now, and nothing else.
+/// Wipes what has the mark, wherever it is now, and nothing else.
 pub(crate) fn undo(spot: &Spot, mark: &Mark, journal: &Path) -> Result<Undone, Error> {
     let nodes = spot.nodes();
-    // After a restart a device of that name is taken for the device, if no other bears the mark.
+    // After a reboot, a device of that name counts as the device if no other has the mark.
     let is_lost = if spot.boot == boot() { nodes.is_empty() } else { !spot.path.exists() };
     let ours: Vec<_> = nodes.into_iter().filter(|node| bears(node, mark)).collect();
     if ours.is_empty() && is_lost {
@@ -183,7 +183,7 @@ fn bears(node: &Path, mark: &Mark) -> bool {
 fn wipe(node: &Path, mark: &Mark, journal: &Path) -> Result<(), Error> {
     let failed = |source: io::Error| Error::unremovable(node, source, journal);
     let device = open_exclusively(node, journal)?;
-    // Looked at again now that nobody else can put anything in its place.
+    // Checked again, now that nobody else can replace it.
     let found = signatures(node)?;
     if found.iter().any(|signature| !mark.is_on(signature)) {
         return Err(Error::not_ours(
@@ -227,7 +227,7 @@ fn open_exclusively(node: &Path, journal: &Path) -> Result<File, Error> {
     }
 }
 
-/// Bytes of a device; its metadata do not tell.
+/// Size of a device, which its metadata do not contain.
 pub(crate) fn size_of(mut device: &File) -> io::Result<u64> {
     io::Seek::seek(&mut device, io::SeekFrom::End(0))
 }

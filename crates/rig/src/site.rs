@@ -15,7 +15,7 @@ use crate::layers::maker::Top;
 use crate::resolved_target::ResolvedTarget;
 use crate::scratch;
 
-/// Of direct I/O anywhere.
+/// The smallest unit of direct I/O on any device.
 const SECTOR_BYTES: u32 = 512;
 
 /// The facts about an arm on `resolved`; `disk` is its open stack, if it is one.
@@ -64,7 +64,7 @@ pub(crate) fn describe(
         device_model: facts.block.as_ref().and_then(|device| device.model.clone()),
         device_id: facts.block.as_ref().and_then(|device| iotax_inspect::disk_id(&device.name)),
         direct,
-        // Most of a thin file is on no device.
+        // Most of a thin file is not on a device.
         has_device: facts.reads_counted && !matches!(resolved, ResolvedTarget::Thin(_)),
         storage_id: storage_id(resolved, facts),
         smallest_io_bytes: disk.map_or_else(|| smallest_at(facts), |disk| Some(smallest_on(disk))),
@@ -73,7 +73,7 @@ pub(crate) fn describe(
     }
 }
 
-/// What several targets of one trial come to, each by what jobs call it.
+/// The combined site of several targets of one trial, each with its name in jobs.
 pub(crate) fn of_several<'a>(
     arm: &Arm,
     sites: impl Iterator<Item = (&'a str, &'a Site)> + Clone,
@@ -101,7 +101,7 @@ pub(crate) fn of_several<'a>(
     }
 }
 
-/// What is known of an arm whose turn has not come.
+/// The facts about an arm before its turn.
 pub(crate) fn in_waiting(arm: &Arm, resolved: &ResolvedTarget) -> Site {
     Site {
         kind: "stack".to_owned(),
@@ -117,7 +117,7 @@ pub(crate) fn of_assembly(arm: &Arm, resolved: &ResolvedTarget, assembly: &Assem
         Reached::Storage(Top { path, .. }) => iotax_inspect::site(path).ok(),
         Reached::Peer(_) => None,
     };
-    // Where the bytes lie: the loop devices and mappings above it are the arm's own.
+    // Where the data is: the loop devices and mappings above belong to the arm.
     let base = resolved.facts().or(top.as_ref());
     let device = base.and_then(|facts| facts.block.as_ref());
     let mut all = resolved.facts().map(notes).unwrap_or_default();
@@ -150,7 +150,7 @@ fn smallest_at(facts: &Facts) -> Option<u32> {
     }
 }
 
-/// The same of a disk in this process: memory takes any size, and load drives whole sectors.
+/// The same for an in-process disk: memory takes any size, but the load uses whole sectors.
 fn smallest_on(disk: &VirtualDisk) -> u32 {
     disk.block_bytes().max(SECTOR_BYTES)
 }
@@ -158,7 +158,7 @@ fn smallest_on(disk: &VirtualDisk) -> u32 {
 fn base_text(arm: &Arm) -> String {
     match &arm.target {
         Target::Stack(stack) => match stack.base() {
-            // However it is mounted.
+            // Regardless of mount options.
             Some(Base::Server(what)) => what,
             _ => stack.layers.first().map(Layer::to_string).unwrap_or_default(),
         },
@@ -167,15 +167,15 @@ fn base_text(arm: &Arm) -> String {
     }
 }
 
-/// Same text, same bytes.
+/// Targets with the same text have the same bytes.
 fn storage_of_stack(arm: &Arm, resolved: &ResolvedTarget) -> String {
     match resolved.facts() {
         Some(facts) if matches!(resolved, ResolvedTarget::Device(_)) => {
             facts.device_number.to_string()
         }
-        // Files of their own, side by side on one volume.
+        // Separate files on one volume.
         Some(facts) => format!("{} files in {}", facts.device_number, facts.path.display()),
-        // The same base made anew for each arm.
+        // The same base, rebuilt for each arm.
         None => base_text(arm),
     }
 }
@@ -189,7 +189,7 @@ fn kind(facts: &Facts) -> &'static str {
     }
 }
 
-/// What all jobs that reach the target ask for; `None` if they differ, or if there are none.
+/// Whether all jobs on the target use direct I/O; `None` if they differ, or if there are none.
 fn asked_for_direct(workload: &Workload) -> Option<bool> {
     let mut jobs = workload.jobs.iter().filter(|job| !job.engine.does_nothing());
     let first = jobs.next()?.direct;
@@ -203,7 +203,7 @@ fn storage_id(resolved: &ResolvedTarget, facts: &Facts) -> String {
         ResolvedTarget::Anonymous { .. } => {
             format!("{device} scratch file in {}", facts.path.display())
         }
-        // Of their own, side by side on one volume.
+        // Separate files on one volume.
         ResolvedTarget::Thin(_) => format!("{device} thin files in {}", facts.path.display()),
         ResolvedTarget::OnNew { path, .. } => format!("{device} {}", path.display()),
         // The same device may have several nodes.
@@ -238,7 +238,7 @@ fn notes(facts: &Facts) -> Vec<String> {
     notes
 }
 
-/// Nothing that is read here tells a run on another host from one that is dead.
+/// A note about private directories of other runs, which may be active on another host or dead.
 fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
@@ -250,7 +250,7 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     })
 }
 
-/// Jobs that would use more than there is work on all there is.
+/// A note about jobs that are larger than the target, and so use all of it.
 fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     let larger = workload.jobs.iter().filter(|job| job.size_bytes > facts.size_bytes);
     let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();

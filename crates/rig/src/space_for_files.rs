@@ -1,4 +1,4 @@
-//! What test files have room for: in a stack by its declared size, in a directory by what is free.
+//! How much room there is for test files: in a stack by its size, in a directory by its free space.
 
 use std::path::Path;
 
@@ -9,12 +9,12 @@ use crate::check::{resolved, space_needed};
 use crate::resolved_target::look;
 use crate::{device, layers};
 
-/// The arm with the least room for test files, and how many bytes of them it has room for; `None`
-/// if no arm has any, or nobody knows how much it has. `work_dir`: where scratch files go; `None` to
-/// count only what stacks declare, for arms whose host is another.
+/// The arm with the least room for test files, and that room in bytes. `None` if no arm has test
+/// files, or if the room is unknown. `work_dir` is the directory for scratch files. With `None`,
+/// only the declared sizes of stacks count, for arms on another host.
 pub fn space_for_files(spec: &Draft, work_dir: Option<&Path>) -> Option<(usize, u64)> {
     if spec.has_several_targets() {
-        // Their files differ, and so does how much smaller each would have to be.
+        // Their files differ, so there is no common scale by which to shrink them.
         return None;
     }
     let arms = || spec.arms.iter().enumerate();
@@ -38,8 +38,8 @@ pub fn space_for_files(spec: &Draft, work_dir: Option<&Path>) -> Option<(usize, 
     stacks.chain(free.into_iter().flatten()).min_by_key(|(_, bytes)| *bytes)
 }
 
-/// The least size of a stack such as this for test files of `files_bytes`, of eight sizes between
-/// one power of two and the next; `None` if its size is not its own, or it is no place for files.
+/// The minimum size of such a stack for test files of `files_bytes`, among eight sizes per power of
+/// two. `None` if the stack has no size parameter or no directory for files.
 pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
     stack.size_bytes().filter(|_| stack.form() == Form::Directory)?;
     let sizes = (20..60).flat_map(|power| (8..16_u64).map(move |eighths| eighths << power));
@@ -50,9 +50,9 @@ pub fn least_stack_bytes(stack: &Stack, files_bytes: u64) -> Option<u64> {
     sizes.into_iter().find(is_enough)
 }
 
-/// Bytes of `target` that a load may use: all of a file, device or disk; `in_directory` bytes of a
-/// directory. Whole MiB; 0 if it holds not even one, or cannot be looked at, which
-/// [`Rig::open`](crate::Rig::open) refuses in its own words.
+/// Bytes of `target` that a load may use, in whole MiB: all of a file, device or disk, and
+/// `in_directory` bytes of a directory. 0 if it is smaller than a MiB or cannot be examined, which
+/// [`Rig::open`](crate::Rig::open) reports.
 pub fn span_bytes(target: &Target, in_directory: u64) -> u64 {
     const MIB: u64 = 1 << 20;
     let size = |path: &Path| {

@@ -1,4 +1,4 @@
-//! The file with the token of a peer: it is the user's to name, and may be anything.
+//! The token file of a peer. The user names it, so it may be anything.
 
 use std::io::{self, ErrorKind, Read};
 use std::os::unix::fs::OpenOptionsExt as _;
@@ -12,26 +12,26 @@ use zeroize::Zeroizing;
 
 /// Longer than any token.
 const MOST_BYTES: usize = 4096;
-/// How long a pipe may take to say one.
+/// How long a pipe may take to deliver one.
 const PATIENCE: Duration = Duration::from_secs(10);
-/// Rights of everybody but the owner.
+/// Permissions of everyone except the owner.
 const OTHERS: u32 = 0o077;
 
 /// A token that was read.
 pub struct Token {
-    /// What both ends know.
+    /// The secret that both ends know.
     pub secret: PeerSecret,
-    /// What to say of its file, if others than its owner may read it.
+    /// A warning if users other than its owner may read its file.
     pub warning: Option<String>,
 }
 
 /// Reads the token in a file, or from a pipe.
 ///
 /// # Errors
-/// If it cannot be read, is neither a file nor a pipe, is longer than any token or is none, or if a pipe says
-/// nothing in time.
+/// If it cannot be read, is neither a file nor a pipe, does not contain a token, or if a pipe
+/// delivers nothing in time.
 pub fn read_token(path: &Path) -> io::Result<Token> {
-    // A pipe that nobody writes to is not waited for when it is opened.
+    // Opening must not wait for a writer of a pipe.
     let flags = (OFlags::NONBLOCK | OFlags::NOCTTY).bits().cast_signed();
     let mut file = std::fs::File::options().read(true).custom_flags(flags).open(path)?;
     let found = fstat(&file)?;
@@ -64,7 +64,7 @@ fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)
 }
 
-/// All that there is, if that may be a token.
+/// The whole content, if it is not too long for a token.
 fn bounded<R: Read>(
     from: &mut R,
     wait: impl Fn(&R) -> io::Result<()>,

@@ -10,23 +10,22 @@ use crate::undone::Undone;
 /// What [`undo`] did.
 #[derive(Debug, Default)]
 pub struct UndoReport {
-    /// What was removed now, in words.
+    /// Descriptions of what was removed now.
     pub removed: Vec<String>,
-    /// What was forgotten, since the directory that it was in is gone.
+    /// What was forgotten, because its directory is gone.
     pub lost: Vec<String>,
-    /// Journals whose run is still alive (or being undone by someone else): left alone.
+    /// Journals whose run is still alive, or that another process undoes: left alone.
     pub live: usize,
     /// The processes of these runs.
     pub processes: BTreeSet<u32>,
-    /// What could not be undone, each with its path, the reason and what to do; it stays in its
-    /// journal.
+    /// What could not be undone, with path, reason and advice. It stays in its journal.
     pub problems: Vec<Error>,
 }
 
-/// Undoes what runs left behind that did not end by themselves (`kill -9`, power loss), according
-/// to the journals below `state_dir`. May be called at any time, by several processes at once, and
-/// as often as one likes: living runs are left alone, and what is undone already is no error.
-/// Only what bears the mark of its run is removed.
+/// Undoes what killed runs left behind (`kill -9`, power loss), according to the journals below
+/// `state_dir`. It may be called at any time, by several processes at once, and repeatedly: living
+/// runs are left alone, and it is not an error if something is already undone. Only what has the
+/// mark of its run is removed.
 pub fn undo(state_dir: &Path) -> UndoReport {
     let mut report = UndoReport::default();
     if let Err(error) = undo_all(state_dir, &mut report) {

@@ -1,12 +1,12 @@
-//! What undoing came to.
+//! The result of undoing.
 
-/// What became of an entry.
+/// The result of undoing an entry.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Undone {
-    /// It was there and is gone.
+    /// It existed and was removed.
     Removed,
-    /// It was never made, or is gone already.
+    /// It was never made, or was already gone.
     Absent,
-    /// The directory that it was in is gone: its owner removed it, or moved it away.
+    /// Its directory is gone: its owner removed or moved it.
     Lost,
 }

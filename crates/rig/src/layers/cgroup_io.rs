@@ -1,14 +1,14 @@
 //! The kernel's I/O limits for a group of processes.
 //!
-//! The load is driven by threads of this process, so this process is what is limited: it is in the
-//! group while its arm is driven, and in its own group otherwise. Limits are per device, so what
-//! it does elsewhere is not slowed down.
+//! Threads of this process drive the load, so the limits apply to this process. It is in the group
+//! during the arm's turn, and in its original group otherwise. Limits are per device, so its other
+//! I/O is not slowed down.
 //!
-//! In version 1 the group is made below the group that this process is in. In version 2 that is
-//! not possible: a group with processes of its own cannot have children with controllers. There
-//! the group is made at the top of what is mounted, beside the slices of the system's manager.
-//! Sources: the kernel's `Documentation/admin-guide/cgroup-v1/blkio-controller.rst` and
-//! `cgroup-v2.rst` ("No Internal Process Constraint", `io.max`).
+//! With cgroup version 1, the group is made below the group of this process. With version 2 that is
+//! impossible: a group that contains processes cannot have children with controllers. So the group
+//! is made at the top of the mounted hierarchy, next to the slices of the service manager. Sources:
+//! the kernel's `Documentation/admin-guide/cgroup-v1/blkio-controller.rst` and `cgroup-v2.rst` ("No
+//! Internal Process Constraint", `io.max`).
 
 use std::fs;
 use std::io;
@@ -42,7 +42,7 @@ struct Device {
     name: String,
     /// `254:0`
     number: String,
-    /// The largest I/O that the device takes in one piece, whatever the memory it is to or from.
+    /// The largest I/O that the device takes in one piece, whatever the layout of its memory.
     piece_bytes: Option<u64>,
 }
 
@@ -65,7 +65,7 @@ impl Device {
     }
 }
 
-/// From the attributes of a queue: a page of memory may take a segment of its own.
+/// From the attributes of a queue: each page of memory may need its own segment.
 fn piece_bytes(attribute: impl Fn(&str) -> Option<u64>) -> Option<u64> {
     const PAGE_BYTES: u64 = 4096;
     let largest = attribute("max_sectors_kb")? * 1024;
@@ -77,7 +77,7 @@ fn piece_bytes(attribute: impl Fn(&str) -> Option<u64>) -> Option<u64> {
 struct Group {
     version: Version,
     path: PathBuf,
-    /// Where this process is otherwise.
+    /// The original group of this process.
     home: PathBuf,
 }
 
@@ -91,7 +91,7 @@ impl Group {
         context.journal.announce(Entry::Cgroup { path: path.clone(), home: home.clone() })?;
         fs::create_dir(&path).map_err(Error::cannot("create this cgroup", &path))?;
         if version == Version::V2 && home != top && is_only_one_in(&home) {
-            // The system's manager removes a scope that nobody is in any more.
+            // The service manager removes a scope without processes.
             context.serve(Program::new("sleep").arg("infinity"), || true)?;
         }
         Ok(Self { version, path, home })
@@ -105,7 +105,7 @@ impl Group {
         Ok(())
     }
 
-    /// Moves this process, all of its threads.
+    /// Moves all threads of this process.
     fn move_to(group: &Path) -> Result<(), Error> {
         let moved = fs::write(group.join("cgroup.procs"), "0");
         moved.map_err(Error::cannot("move this process into this cgroup", group))
@@ -144,7 +144,7 @@ fn lines(limits: &CgroupIo, version: Version, device: &str) -> Vec<(&'static str
         .collect()
 }
 
-/// What these limits do not limit, or limit twice.
+/// I/O that these limits do not cover, or count twice.
 fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> {
     let mut caveats = Vec::new();
     let writes = limits.write_iops.is_some() || limits.write_bw_bytes.is_some();

@@ -1,4 +1,4 @@
-//! Rules of nftables at both ends that ask for the state of a connection.
+//! Rules of nftables at both ends that check the connection state.
 
 use iotax_layers::Conntrack;
 
@@ -8,8 +8,8 @@ impl Network for Conntrack {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         for (end, _) in below.ends() {
             let interface = &end.interface;
-            // Another such layer on the same interface adds its rules to these. None is the last
-            // for a packet that is let through, so that each of them is paid for.
+            // Another such layer on the same interface adds its rules to these. No rule is final
+            // for an accepted packet, so every rule costs time.
             let rules = format!(
                 "table ip iotax_conntrack {{
                     chain input {{

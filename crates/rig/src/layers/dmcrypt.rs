@@ -1,7 +1,7 @@
 //! Device mapper's encryption, set up by cryptsetup.
 //!
-//! The key goes in as standard input. For `plain` it is used as it is: cryptsetup would hash what
-//! it reads there with RIPEMD-160, which newer cryptographic libraries no longer have.
+//! The key is passed through standard input. For `plain` it is used directly: cryptsetup would hash
+//! it with RIPEMD-160, which newer cryptographic libraries no longer have.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +10,7 @@ use iotax_layers::Dmcrypt;
 
 use crate::layers::maker::prelude::*;
 
-/// What cryptsetup leaves for a LUKS2 header and its key slots unless told otherwise.
+/// Space that cryptsetup reserves by default for a LUKS2 header and its key slots.
 const LUKS2_HEADER_BYTES: u64 = 16 << 20;
 
 impl System for Dmcrypt {
@@ -36,7 +36,7 @@ fn is_luks(crypt: &Dmcrypt) -> bool {
     crypt.format == "luks2"
 }
 
-/// Options that say how data are encrypted: given when a header is made, or without one.
+/// Encryption options: given when a header is made, or when there is none.
 fn geometry(crypt: &Dmcrypt) -> [String; 6] {
     let option = str::to_owned;
     [
@@ -49,7 +49,7 @@ fn geometry(crypt: &Dmcrypt) -> [String; 6] {
     ]
 }
 
-/// Flags of the table line, and whether they are asked for.
+/// Flags of the table line, and whether they are requested.
 fn flags(crypt: &Dmcrypt) -> [(&'static str, bool); 4] {
     [
         ("no_read_workqueue", crypt.no_read_workqueue),
@@ -60,7 +60,7 @@ fn flags(crypt: &Dmcrypt) -> [(&'static str, bool); 4] {
 }
 
 fn format(crypt: &Dmcrypt, below: &Path, context: &BuildContext<'_>) -> Result<Program, Error> {
-    // A key derivation that takes seconds protects pass phrases, not random keys.
+    // A slow key derivation protects pass phrases; random keys do not need it.
     let format = Program::new("cryptsetup")
         .args(["luksFormat", "--batch-mode", "--disable-locks", "--type", "luks2"])
         .args(["--pbkdf", "pbkdf2", "--pbkdf-force-iterations", "1000"])
@@ -86,8 +86,8 @@ fn open(crypt: &Dmcrypt, below: &Path, name: &str, context: &BuildContext<'_>) -
     open.arg(below).arg(name)
 }
 
-/// Checks that the kernel's table line says what was asked for: kernels and programs that do not
-/// know a flag drop it without a word.
+/// Checks that the kernel's table line matches the request, because kernels and programs silently
+/// drop flags that they do not know.
 fn verify(crypt: &Dmcrypt, line: &str) -> Result<(), Error> {
     let differs = |asked: String, made: String| {
         let remedy = "use a newer kernel and cryptsetup";
@@ -114,9 +114,9 @@ fn verify(crypt: &Dmcrypt, line: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The table line of a crypt target, as the kernel's `Documentation/admin-guide/device-mapper/
-/// dm-crypt.rst` describes it, with its length in front:
-/// `0 1048576 crypt aes-xts-plain64 <key> 0 98:0 0 2 no_read_workqueue no_write_workqueue`.
+/// The table line of a crypt target, as in the kernel's `Documentation/admin-guide/device-mapper/
+/// dm-crypt.rst`, with its length in front: `0 1048576 crypt aes-xts-plain64 <key> 0 98:0 0 2
+/// no_read_workqueue no_write_workqueue`.
 struct Table<'a> {
     cipher: &'a str,
     options: Vec<&'a str>,

@@ -1,4 +1,4 @@
-//! Destination NAT at the near end: what is sent to a service's address goes to the far end.
+//! Destination NAT at the near end: packets to a service address go to the far end.
 
 use iotax_layers::Dnat;
 
@@ -6,13 +6,14 @@ use std::net::Ipv4Addr;
 
 use crate::layers::maker::prelude::*;
 
-/// Of the range that is set aside for measurements of networks (RFC 2544); no end has it.
+/// From the range reserved for network benchmarks (RFC 2544); neither end uses it.
 const SERVICE: Ipv4Addr = Ipv4Addr::new(198, 19, 0, 1);
 
 impl Network for Dnat {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let (near, far) = (&below.near, &below.far.address);
-        // Only to be let out: where it goes is decided anew when it has the other address.
+        // Only needed to leave the namespace: the packet is routed again after NAT rewrites its
+        // address.
         near.ip(&format!("route add {SERVICE} dev {}", near.interface), context)?;
         let rules = format!(
             "table ip iotax_dnat {{

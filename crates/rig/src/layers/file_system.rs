@@ -9,22 +9,22 @@ use crate::layers::maker::prelude::*;
 use crate::read_ahead::ReadAhead;
 
 const MIB: u64 = 1 << 20;
-/// How long a run of somebody else's that was killed may take to be undone.
+/// How long it may take to undo another user's killed run.
 const PATIENCE: Duration = Duration::from_secs(10);
 
 impl System for FileSystem {
     fn least_bytes(&self) -> u64 {
         match self.kind {
             FileSystemKind::Ext4 => 8 * MIB,
-            // What their mkfs refuse to go below.
+            // The limits of their mkfs.
             FileSystemKind::Xfs => 300 * MIB,
             FileSystemKind::Btrfs => 109 * MIB,
         }
     }
 
-    /// Journal or log, tables of inodes, what is kept for root; and a tenth stays free, because file
-    /// systems get slow when they are nearly full. Btrfs writes elsewhere before it gives up what was
-    /// there. Further arguments may make any of that larger.
+    /// Without the journal or log, inode tables and space reserved for root. A tenth stays free,
+    /// because file systems get slow when they are nearly full. Btrfs writes new data before it
+    /// frees the old. Further arguments may make any of these larger.
     fn left_for_files(&self, below_bytes: u64) -> u64 {
         let own_bytes = match self.kind {
             FileSystemKind::Ext4 => (64 * MIB).min(below_bytes / 5),
@@ -48,13 +48,14 @@ impl System for FileSystem {
             FileSystemKind::Xfs => ["-m".to_owned(), format!("uuid={uuid}")],
         };
         let own_dir = context.own_dir;
-        // A bare name among the further arguments can mean nothing but what is in there.
+        // In its private directory, a bare name among the further arguments cannot refer to
+        // anything else.
         let mkfs = || mkfs_of(self).args(&identity).arg(&below.path).within(own_dir);
         run_beside_servers_that_end(mkfs, context)?;
         let at = context.mount_point(self.kind.name())?;
         mounts::mount(&below.path, &at, self.kind.name(), self.mount.as_deref().unwrap_or(""))?;
         if let Some(bytes) = self.read_ahead_bytes {
-            // It is the device's, which may outlive the mount.
+            // The read-ahead belongs to the device, which may outlive the mount.
             let read_ahead = ReadAhead::of(&at, bytes)?;
             context.journal.announce(Entry::ReadAhead(read_ahead.clone()))?;
             read_ahead.set(self.kind.name())?;
@@ -66,8 +67,8 @@ impl System for FileSystem {
 fn mkfs_of(made: &FileSystem) -> Program {
     let further = made.mkfs.iter().flat_map(|text| text.split_whitespace());
     let mkfs = match made.kind {
-        // Nothing is left to be initialised in the background of a measurement, and nothing is
-        // discarded: holes in the layer below would be measured as fast reads.
+        // Nothing is initialised in the background during a measurement. Nothing is discarded,
+        // because holes in the layer below would be measured as fast reads.
         FileSystemKind::Ext4 => Program::new("mkfs.ext4")
             .args(["-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0,nodiscard"])
             .args(made.encrypt.then_some(["-O", "encrypt"]).into_iter().flatten()),
@@ -77,8 +78,8 @@ fn mkfs_of(made: &FileSystem) -> Program {
     mkfs.args(further)
 }
 
-/// Runs mkfs, again if a server of somebody else's has gone: `mkfs.btrfs` looks at all devices that
-/// are mounted, and gives up at one on a FUSE file system whose server was killed, until that is
+/// Runs mkfs, and repeats it if it stumbled over another user's dead server: `mkfs.btrfs` examines
+/// all mounted devices, and fails on a FUSE file system whose server was killed until that is
 /// unmounted.
 fn run_beside_servers_that_end(
     mkfs: impl Fn() -> Program,
@@ -100,12 +101,12 @@ fn is_of_a_server_that_has_gone(error: &Error) -> bool {
     matches!(error, Error::Program { said, .. } if said.contains("endpoint is not connected"))
 }
 
-/// The first of the further arguments of mkfs that names a file or device. Several kinds take more
-/// devices than one (`mkfs.btrfs /dev/x`, `mkfs.xfs -l logdev=/dev/x`, `mkfs.ext4 -J
-/// device=LABEL=x`) and would write over them, though nobody gave them up.
+/// The first of the further arguments of mkfs that names a file or device. Several kinds accept
+/// more than one device (`mkfs.btrfs /dev/x`, `mkfs.xfs -l logdev=/dev/x`, `mkfs.ext4 -J
+/// device=LABEL=x`) and would overwrite it without the user's permission.
 fn names_another(made: &FileSystem) -> Option<&str> {
     let mut words = made.mkfs.as_deref().unwrap_or_default().split_whitespace();
-    // Bare names are kept apart by where mkfs runs. Tags are `UUID=`, `PARTUUID=` and the like.
+    // Bare names are harmless in the directory where mkfs runs. Tags are `UUID=`, `PARTUUID=` etc.
     let is_name = |word: &&str| {
         word.contains('/') || ["UUID=", "LABEL="].iter().any(|tag| word.contains(tag))
     };

@@ -11,10 +11,10 @@ const POLICY: &str = "-v 2 -c 1 -n 4";
 
 impl System for Fscrypt {
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        // The key is in the keyring of the file system, and goes when that is unmounted.
+        // The key is in the keyring of the file system, and disappears with its mount.
         let add = Program::new(XFS_IO).args(["-c", "add_enckey"]).arg(&below.path);
         let said = context.run(add.input(context.key.bytes()))?;
-        // xfs_io reports a command that failed in words only.
+        // If a command fails, xfs_io only prints a message.
         let identifier = said.rsplit(' ').next().filter(|word| is_identifier(word));
         let Some(identifier) = identifier else { return Err(failed(said)) };
         let directory = context.directory_in(&below.path, "fscrypt")?;

@@ -4,7 +4,7 @@ use iotax_layers::Geneve;
 
 use crate::layers::maker::prelude::*;
 
-/// The port of RFC 8926; another for each further one in a stack.
+/// The port of RFC 8926; each further layer in a stack uses another one.
 const PORT: u16 = 6081;
 
 impl Network for Geneve {

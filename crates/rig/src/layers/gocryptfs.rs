@@ -4,8 +4,8 @@ use iotax_layers::Gocryptfs;
 
 use crate::layers::maker::prelude::*;
 
-/// The least that gocryptfs takes: 2^10 rounds. A pass phrase of 256 random bits needs no
-/// stretching, and a user's volume pays for it only when it is mounted.
+/// The minimum of gocryptfs: 2^10 rounds. A pass phrase of 256 random bits needs no stretching, and
+/// stretching only slows down mounting.
 const SCRYPT_N: &str = "10";
 
 impl System for Gocryptfs {
@@ -25,10 +25,10 @@ impl System for Gocryptfs {
         context
             .run(gocryptfs().args(["-init", "-scryptn", SCRYPT_N]).args(cipher).arg(&ciphertext))?;
         let at = context.mount_point("gocryptfs")?;
-        // Once it is mounted, it still looks at its own mount, and must not be ended in that moment;
-        // when it goes to the background, that is over.
+        // After mounting, it still checks its own mount and must not be ended during that. It has
+        // finished when it goes to the background.
         context.detach(gocryptfs().arg("-nosyslog").arg(&ciphertext).arg(&at))?;
-        // It takes O_DIRECT off the files it opens, because its blocks are not aligned.
+        // It removes O_DIRECT from the files it opens, because its blocks are not aligned.
         context.caches(
             "gocryptfs reads and writes its ciphertext through the page cache, even with direct \
              I/O",

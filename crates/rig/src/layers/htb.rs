@@ -12,8 +12,8 @@ impl Network for Htb {
         for (end, _) in link.ends() {
             let dev = &end.interface;
             end.tc(&format!("qdisc add dev {dev} {place} htb default 1"), context)?;
-            // All of the class's tokens may leave at once: by its own choice `tc` gives so few that
-            // the kernel's tick decides the rate.
+            // All tokens of the class may be used at once: the default of `tc` is so small that the
+            // kernel's tick would determine the rate.
             end.tc(
                 &format!(
                     "class add dev {dev} parent {handle}: classid {handle}:1 htb rate {bits}bit \

@@ -1,4 +1,4 @@
-//! ESP in transport mode: the kernel's, with a key for each direction that both ends are given.
+//! ESP in transport mode by the kernel, with one key per direction that both ends share.
 
 use iotax_layers::Ipsec;
 
@@ -9,7 +9,8 @@ use crate::layers::maker::prelude::*;
 impl Network for Ipsec {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
         let (near, far) = (&below.near, &below.far);
-        // What is set for one direction is the same at both ends, but for the word `in` or `out`.
+        // The settings of one direction are the same at both ends, except for the word `in` or
+        // `out`.
         let directions = [(near, far), (far, near)];
         for (at, (from, to)) in directions.into_iter().enumerate() {
             let pair = format!("src {} dst {}", from.address, to.address);
@@ -33,7 +34,7 @@ impl Network for Ipsec {
     }
 }
 
-/// Those below it are not for use (RFC 4303).
+/// Lower values are reserved (RFC 4303).
 const LEAST_SPI: usize = 256;
 
 /// The kernel's words for the cipher, with a new key.
@@ -45,7 +46,7 @@ fn algorithm(cipher: &str) -> Result<Zeroizing<String>, Error> {
         "aes-256-gcm" => format!("aead rfc4106(gcm(aes)) 0x{} 128", *key(36)),
         "chacha20-poly1305" => format!("aead rfc7539esp(chacha20,poly1305) 0x{} 128", *key(36)),
         "aes-128-cbc-sha256" => {
-            // Two keys, of which neither tells the other.
+            // Two independent keys.
             let own = Key::new()?.hexadecimal(32);
             format!("auth-trunc hmac(sha256) 0x{} 128 enc cbc(aes) 0x{}", *own, *key(16))
         }

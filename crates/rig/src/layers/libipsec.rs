@@ -1,4 +1,4 @@
-//! ESP in user space: strongSwan's daemon at each end, whose files and control socket only it sees.
+//! ESP in user space: strongSwan's daemon at each end, with private files and control socket.
 
 use iotax_layers::Libipsec;
 use zeroize::Zeroizing;
@@ -7,16 +7,17 @@ use crate::layers::maker::prelude::*;
 use crate::programs;
 
 const PORT: u16 = 4500;
-/// Over IPv4: headers of IP, UDP and ESP; and at most an initialisation vector, what fills a block of
-/// the cipher, and the tag.
+/// Over IPv4: headers of IP, UDP and ESP, and at most an initialisation vector, padding of the last
+/// cipher block, and the tag.
 const OVERHEAD_BYTES: u32 = 20 + 8 + 8 + 16 + 17 + 16;
-/// The daemon reads no longer packets from its interface.
+/// The daemon does not read longer packets from its interface.
 const LONGEST_PACKET_BYTES: u32 = 1400;
 const SECRET_BYTES: usize = 32;
 
-/// Starts a daemon whose files are in a `/run` that only it sees: connection and secret come on
-/// standard input. It makes the interface `$3`, which must have an address before a tunnel can have
-/// a route. With `$6` it begins. As process 1 of a namespace, the shell takes the daemon with it.
+/// Starts a daemon with its files in a private `/run`; connection and secret come from standard
+/// input. It makes the interface `$3`, which needs an address before a tunnel can have a route.
+/// With `$6` it initiates the tunnel. The shell is process 1 of a namespace, so the daemon ends
+/// with it.
 const DAEMON: &str = r#"
     mount -t tmpfs -o mode=700 tmpfs /run && umask 077 && cat >/run/swanctl.conf &&
         printf %s "$1" >/run/strongswan.conf || exit
@@ -51,7 +52,7 @@ impl Network for Libipsec {
         let port = PORT + u16::from(below.number());
         let settings = settings(port);
         let charon = programs::find_program("charon").unwrap_or_else(|| "charon".into());
-        // The far end listens before the near one begins.
+        // The far end listens before the near end initiates.
         let ends = link.ends().into_iter().zip(below.ends()).zip(["begins", ""]).rev();
         for (((end, other), (under, other_under)), begins) in ends {
             let (own, others) = (under.address, other_under.address);
@@ -85,8 +86,8 @@ impl Network for Libipsec {
     }
 }
 
-/// Of the daemon: what it loads, without which it ends (`!`) instead of never getting ready, and
-/// where it listens. Nothing of the machine's own is read.
+/// Settings of the daemon: the plugins it loads, and where it listens. If a plugin marked with `!`
+/// is missing, it ends instead of waiting forever. It reads none of the machine's settings.
 fn settings(port: u16) -> String {
     format!(
         "charon {{\n load = random nonce aes sha1 sha2 hmac kdf gcm openssl pem pkcs1 \

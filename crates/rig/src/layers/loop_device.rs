@@ -28,8 +28,9 @@ impl System for Loop {
     }
 }
 
-/// Makes a loop device on `backing`, announced before by what it is on, and afterwards by what it
-/// is: its file may be moved or deleted, or its server gone, when it is to be detached.
+/// Makes a loop device on `backing`. It is announced before by its backing file, and afterwards by
+/// its own identity: by the time it is detached, its file may be moved or deleted, or its server
+/// gone.
 fn attach(
     backing: &Path,
     direct: bool,
@@ -37,12 +38,12 @@ fn attach(
     stop: &AtomicBool,
 ) -> Result<PathBuf, Error> {
     journal.announce(Entry::Loop { backing: backing.to_owned() })?;
-    // Asked for direct I/O on a file that cannot do it, losetup makes no device at all.
+    // If the file does not support direct I/O, losetup fails when it is requested.
     let direct = direct && opens_directly(backing);
     let direct = if direct { "--direct-io=on" } else { "--direct-io=off" };
     let losetup = Program::new("losetup").args(["--find", "--show", direct]).arg(backing);
     let node = PathBuf::from(losetup.run(&journal.name(), stop)?);
-    // What is made on it overwrites it: what losetup says is not enough.
+    // The layers above overwrite the device, so the answer of losetup is checked.
     if !on(backing).contains(&node) {
         let failed = Error::cannot("find the loop device that losetup made", &node);
         return Err(failed(io::ErrorKind::NotFound));
@@ -53,7 +54,7 @@ fn attach(
     Ok(node)
 }
 
-/// Whether the kernel does direct I/O on what is below.
+/// Whether the kernel uses direct I/O on the backing file.
 fn bypasses_cache(node: &Path) -> bool {
     let name = node.file_name().unwrap_or_default();
     let dio = Path::new("/sys/block").join(name).join("loop/dio");

@@ -1,10 +1,10 @@
-//! LUKS as a hypervisor does it: in a process of its own, outside the system that uses the disk.
+//! LUKS as a hypervisor does it: in a separate process, outside the system that uses the disk.
 //!
-//! Neighbouring layers are one chain in one qemu-storage-daemon, so a second layer adds its
-//! encryption and no second hop between processes: what a host pays that encrypts an encrypted
-//! volume again. The daemon serves the top of the chain through FUSE as a regular file. A LUKS
-//! node is always on top: its copying is what keeps qemu's FUSE export correct with several
-//! writes in flight, which a raw node is not.
+//! Adjacent layers are one chain in one qemu-storage-daemon. So a second layer adds its encryption
+//! but no second hop between processes, like a host that encrypts an encrypted volume again. The
+//! daemon serves the top of the chain through FUSE as a regular file. A LUKS node is always on top:
+//! it copies data, which keeps qemu's FUSE export correct with several writes in flight. A raw node
+//! would not.
 
 use std::ffi::OsString;
 use std::fs;
@@ -18,11 +18,11 @@ use iotax_layers::Luks;
 use crate::disk_file::opens_directly;
 use crate::layers::maker::prelude::*;
 
-/// What cryptsetup reserves for the header when asked to align the payload to 4096 sectors.
+/// Space that cryptsetup reserves for the header if the payload is aligned to 4096 sectors.
 const HEADER_BYTES: u64 = 2 << 20;
 /// `--align-payload`, in sectors of 512 bytes.
 const PAYLOAD_SECTORS: &str = "4096";
-/// The least that LUKS1 takes. A pass phrase of 256 random bits needs no stretching.
+/// The minimum of LUKS1. A pass phrase of 256 random bits needs no stretching.
 const ITERATIONS: &str = "1000";
 
 const DAEMON: &str = "qemu-storage-daemon";
@@ -41,8 +41,8 @@ impl From<&Luks> for Chain {
 }
 
 impl Chain {
-    /// The chain that `layers` begin with, and what is above it; `None` if they begin with
-    /// something else.
+    /// The chain at the start of `layers`, and the layers above it; `None` if the first layer is
+    /// another one.
     pub(crate) fn leading(layers: &[Layer]) -> Option<(Self, &[Layer])> {
         let key_bits = |layer: &Layer| match layer {
             Layer::Luks(luks) => Some(luks.key_bits),
@@ -101,7 +101,7 @@ fn format(on: &Path, key_bits: u32, context: &BuildContext<'_>) -> Result<(), Er
     context.run(format).map(drop)
 }
 
-/// What the chain stands on, in qemu's words.
+/// The base of the chain, in qemu's syntax.
 struct Base {
     node: OsString,
 }
@@ -116,16 +116,16 @@ impl Base {
                  that layer does not support direct I/O",
             );
         }
-        // In the thread that handles the request, without a hand-over to a pool: 4 KiB reads one at
-        // a time took 97 us instead of 142 us, all else was alike.
+        // io_uring works in the thread that handles the request, without a hand-over to a pool.
+        // Single 4 KiB reads took 97 us instead of 142 us; everything else was equal.
         let aio = if io_uring::IoUring::new(2).is_ok() { "io_uring" } else { "threads" };
         if aio == "threads" {
             context.note("io_uring is not allowed here, so qemu-storage-daemon uses threads");
         }
         let driver = if is_device { "host_device" } else { "file" };
         let direct = if is_direct { "on" } else { "off" };
-        // Nobody else has the file, and the lock of a daemon that is just ending must not keep the
-        // next one out.
+        // Nobody else uses the file, and the lock of a daemon that is just ending must not block
+        // the next one.
         let mut node = OsString::from(format!(
             "driver={driver},node-name=n0,cache.direct={direct},aio={aio},locking=off,filename="
         ));
@@ -153,7 +153,7 @@ impl Base {
     }
 }
 
-/// A path as the value of one of qemu's options, in which a comma ends the value.
+/// A path as the value of a qemu option, where a comma would end the value.
 fn escaped(path: &Path) -> OsString {
     let double = |byte: &u8| std::iter::repeat_n(*byte, if *byte == b',' { 2 } else { 1 });
     OsString::from_vec(path.as_os_str().as_bytes().iter().flat_map(double).collect())
@@ -161,12 +161,12 @@ fn escaped(path: &Path) -> OsString {
 
 /// Where the controls of FUSE connections are usually mounted.
 const CONTROLS: &str = "/sys/fs/fuse/connections";
-/// More than the depth of any usual load, and little enough for a server that handles them nested
-/// in each other on one stack, as qemu does.
+/// More than the depth of any usual load, but few enough for a server that handles requests nested
+/// on one stack, as qemu does.
 const REQUESTS: &str = "256";
 
-/// Lets loads of a large depth through to the FUSE file system at `at`: the kernel holds back what
-/// is beyond 12 asynchronous requests unless the server asked for more.
+/// Allows large queue depths on the FUSE file system at `at`: the kernel holds back requests beyond
+/// 12 asynchronous ones unless the server asked for more.
 pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(), Error> {
     let Some(connection) = connection(at) else { return Ok(()) };
     let usual = Path::new(CONTROLS).join(&connection);
@@ -186,7 +186,7 @@ pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(
     Ok(())
 }
 
-/// Both, since above the threshold the kernel counts the file system as congested.
+/// Raises both, because above the threshold the kernel treats the file system as congested.
 fn raise(connection: &Path) -> bool {
     let mut controls = ["max_background", "congestion_threshold"].into_iter();
     controls.all(|control| fs::write(connection.join(control), REQUESTS).is_ok())

@@ -1,4 +1,4 @@
-//! MACsec: the kernel's, with a key for each direction that both ends are given.
+//! MACsec by the kernel, with one key per direction that both ends share.
 
 use iotax_layers::Macsec;
 

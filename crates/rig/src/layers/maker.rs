@@ -1,4 +1,4 @@
-//! A step of a stack of the system, on what is below.
+//! How a layer of the system is made on top of the layer below.
 
 use std::path::PathBuf;
 
@@ -8,7 +8,7 @@ use crate::build_context::BuildContext;
 use crate::error::{Error, Obstacle};
 use crate::needs::Missing;
 
-/// What a file of a layer makes it with.
+/// Imports for the files of layers.
 pub(crate) mod prelude {
     pub(crate) use crate::build_context::{BuildContext, Key, Turn, new_token};
     pub(crate) use crate::entry::Entry;
@@ -19,13 +19,13 @@ pub(crate) mod prelude {
     pub(crate) use crate::programs::Program;
 }
 
-/// What a layer stands on, or what it gives to the one above.
+/// The top of a stack: what the next layer is made on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Top {
     pub(crate) form: Form,
     /// A file, the node of a block device, or a directory. Absolute, without symbolic links.
     pub(crate) path: PathBuf,
-    /// Its inode number, where others could put something else in its place.
+    /// Its inode number, if other users could replace it.
     pub(crate) inode: Option<u64>,
 }
 
@@ -45,39 +45,39 @@ impl Top {
 
 /// A layer of the system.
 pub(crate) trait System {
-    /// What of it there can be only one of at a time, such as a server that takes the options of
-    /// the first mount for all: arms in which it is the same are never up side by side.
+    /// A resource of the layer that can exist only once at a time, such as a server that uses the
+    /// options of the first mount for all. Arms with the same resource are never up together.
     fn exclusive(&self) -> Option<String> {
         None
     }
 
-    /// Bytes that the layer takes for itself from what is below, such as a header.
+    /// Bytes that the layer uses itself of the layer below, such as a header.
     fn overhead_bytes(&self) -> u64 {
         0
     }
 
-    /// The least size of what is below that it can be made on, in bytes.
+    /// The minimum size of the layer below, in bytes.
     fn least_bytes(&self) -> u64 {
         0
     }
 
-    /// Bytes that it leaves to files, of so many below it; no more than there will be, whatever the
-    /// version of what makes it.
+    /// Bytes for files, with `below_bytes` below the layer. Never more than there will be, with any
+    /// version of the tools.
     fn left_for_files(&self, below_bytes: u64) -> u64 {
         below_bytes
     }
 
-    /// What keeps it from being made anywhere.
+    /// A reason why it cannot be made on any machine.
     fn obstacle(&self) -> Option<Obstacle> {
         None
     }
 
-    /// What it lacks of this machine as it is asked for, beyond what such layers need.
+    /// What this machine lacks for the requested options, beyond the general needs of the layer.
     fn lacks(&self) -> Vec<Missing> {
         Vec::new()
     }
 
-    /// Makes the layer on top of `below` and says what it gives. Everything it makes that would
-    /// outlive this process is announced to the journal before.
+    /// Makes the layer on top of `below` and returns the new top. Everything that would outlive
+    /// this process is announced to the journal first.
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error>;
 }

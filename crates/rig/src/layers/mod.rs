@@ -1,8 +1,8 @@
 //! The layers of the system: one file for each, which makes it and unmakes it.
 //!
-//! What a layer is and needs is declared in `spec`. To have one made: its file here, in which its
-//! type implements [`System`], and, if it makes something of a new kind, one variant of
-//! [`Entry`](crate::entry::Entry) and a file beside it that says how to undo it.
+//! The declaration of a layer and its needs is in `spec`. Its file here implements [`System`]. If
+//! the layer makes a new kind of thing, it also needs a variant of [`Entry`](crate::entry::Entry)
+//! and a file there that undoes it.
 
 mod bridge;
 mod cgroup_io;
@@ -44,16 +44,16 @@ use crate::network::{Network, NetworkBase, OfLoad};
 
 /// Who makes a layer.
 enum Maker<'a> {
-    /// Nobody: it is the user's and there already, it lives in the virtual disk of this process, or
-    /// others are made in its place.
+    /// Nobody: it belongs to the user and exists already, it is in this process's virtual disk, or
+    /// other layers replace it.
     Nobody,
-    /// A step of its own; on a stack of this process it lives there.
+    /// A layer of the system.
     System(Box<dyn System>),
-    /// What a network path stands on.
+    /// The base of a network path.
     NetworkBase(&'a dyn NetworkBase),
     /// A step of a network path.
     Network(&'a dyn Network),
-    /// Load, on its connections over a network path.
+    /// The load, on its connections over a network path.
     OfLoad(&'a dyn OfLoad),
 }
 
@@ -99,8 +99,8 @@ fn maker(layer: &Layer) -> Maker<'_> {
     }
 }
 
-/// The layers above the base from bottom to top, in the steps in which they are made: neighbours
-/// that one program serves together are one step.
+/// The layers above the base in the order in which they are made, from bottom to top. Adjacent
+/// layers that one program serves together are one step.
 pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
     let mut steps: Vec<Box<dyn System>> = Vec::new();
     let mut rest = layers;
@@ -116,7 +116,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
     steps
 }
 
-/// A layer of the system; `None` if it is there already, or lives in this process.
+/// A layer of the system; `None` if it exists already, or is in-process.
 pub(crate) fn system(layer: &Layer) -> Option<Box<dyn System>> {
     if let Maker::System(layer) = maker(layer) { Some(layer) } else { None }
 }
@@ -126,12 +126,12 @@ pub(crate) fn network(layer: &Layer) -> Option<&dyn Network> {
     if let Maker::Network(layer) = maker(layer) { Some(layer) } else { None }
 }
 
-/// What load itself does on a network path; `None` if it is anything else.
+/// A layer that the load applies itself on a network path; `None` for others.
 pub(crate) fn of_load(layer: &Layer) -> Option<&dyn OfLoad> {
     if let Maker::OfLoad(layer) = maker(layer) { Some(layer) } else { None }
 }
 
-/// What a network path stands on; `None` if it is none.
+/// The base of a network path; `None` for others.
 pub(crate) fn network_base(layer: &Layer) -> Option<&dyn NetworkBase> {
     if let Maker::NetworkBase(base) = maker(layer) { Some(base) } else { None }
 }
@@ -141,21 +141,21 @@ pub(crate) fn needs(stack: &Stack) -> impl Iterator<Item = Need> {
     stack.layers.iter().flat_map(|layer| layer.info().needs).copied()
 }
 
-/// What no other arm may have up while this one is.
+/// Resources that no other arm may use while this one is up.
 pub(crate) fn exclusive(stack: &Stack) -> Vec<String> {
     let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
     let all = system(bottom).into_iter().chain(steps(above));
     all.filter_map(|layer| layer.exclusive()).collect()
 }
 
-/// Bytes that a base must have for the load to see `stack`'s size: headers included.
+/// Bytes that a base needs so that the load sees the size of `stack`, headers included.
 pub(crate) fn base_bytes(stack: &Stack) -> u64 {
     let above = stack.layers.get(1..).unwrap_or_default();
     let overhead: u64 = steps(above).iter().map(|step| step.overhead_bytes()).sum();
     stack.size_bytes().unwrap_or(0) + overhead
 }
 
-/// Bytes that test files have room for on a stack whose base has `base_bytes`.
+/// Room for test files on a stack with a base of `base_bytes`.
 pub(crate) fn free_for_files(stack: &Stack, base_bytes: u64) -> u64 {
     let all = stack.layers.iter().filter_map(system);
     all.fold(base_bytes, |below_bytes, layer| layer.left_for_files(below_bytes))

@@ -1,4 +1,4 @@
-//! Another MTU at both ends.
+//! A different MTU at both ends.
 
 use iotax_layers::Mtu;
 

@@ -4,7 +4,7 @@ use iotax_layers::Netem;
 
 use crate::layers::maker::prelude::*;
 
-/// Packets that may wait, where no rate makes them queue: so many that the delay alone loses none.
+/// Limit of waiting packets if there is no rate: high enough that the delay alone loses none.
 const LIMIT_OF_DELAYED: u32 = 1_000_000;
 
 impl Network for Netem {
@@ -21,7 +21,7 @@ impl Network for Netem {
 
 fn delay(netem: &Netem) -> String {
     let Some(delay_ns) = netem.delay_ns else { return String::new() };
-    // Nanoseconds have no word of their own in every version of `tc`.
+    // Not every version of `tc` has a unit for nanoseconds.
     let in_us = |ns: u64| format!(" {}.{:03}us", ns / 1000, ns % 1000);
     format!(" delay{}{}", in_us(delay_ns), netem.jitter_ns.map(in_us).unwrap_or_default())
 }

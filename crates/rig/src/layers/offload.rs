@@ -9,7 +9,7 @@ impl Network for Offload {
         for (end, _) in below.ends() {
             for (name, on) in self.switches() {
                 let Some(on) = on else { continue };
-                // One at a time: of several, ethtool is content with the first that it can change.
+                // One at a time: given several, ethtool succeeds if it can change any of them.
                 let word = if on { "on" } else { "off" };
                 let ethtool = end.program("ethtool").args(["-K", &end.interface, name, word]);
                 context.run(ethtool)?;

@@ -1,4 +1,4 @@
-//! OpenVPN: a daemon at each end, which take each other by the fingerprints of their certificates.
+//! OpenVPN: a daemon at each end; they recognise each other by their certificate fingerprints.
 
 use std::io;
 use std::path::Path;
@@ -11,8 +11,8 @@ use zeroize::Zeroizing;
 use crate::layers::maker::prelude::*;
 
 const PORT: u16 = 1194;
-/// Over IPv4: headers of IP and UDP, peer id, packet id, and the tag of the AEAD; and 20 more that
-/// IPv6 would need.
+/// Over IPv4: headers of IP and UDP, peer id, packet id, and the tag of the AEAD; plus 20 that IPv6
+/// would need.
 const OVERHEAD_BYTES: u32 = 20 + 8 + 4 + 4 + 16 + 20;
 
 impl Network for Openvpn {
@@ -20,7 +20,7 @@ impl Network for Openvpn {
         let link = below.above("ovpn");
         let mtu = below.near.mtu(context)?.saturating_sub(OVERHEAD_BYTES);
         let [near, far] = [Identity::new()?, Identity::new()?];
-        // The server says that it listens; then the client, that they have agreed.
+        // First the server reports that it listens, then the client that they are connected.
         let far = ("tls-server\ndh none", &far, near.fingerprint(), "link remote: ");
         let near = ("tls-client", &near, far.1.fingerprint(), "Sequence Completed");
         let ends = link.ends().into_iter().zip(below.ends()).rev();
@@ -46,7 +46,7 @@ impl Network for Openvpn {
     }
 }
 
-/// By what the two ends know each other: made for one tunnel, in memory.
+/// The identity of an end, made in memory for one tunnel.
 struct Identity {
     certificate: Certificate,
     /// As PEM.
@@ -65,7 +65,7 @@ impl Identity {
         })
     }
 
-    /// As OpenVPN writes it.
+    /// In the format of OpenVPN.
     fn fingerprint(&self) -> String {
         let digest = Sha256::digest(self.certificate.der());
         digest.iter().map(|byte| format!("{byte:02X}")).collect::<Vec<_>>().join(":")

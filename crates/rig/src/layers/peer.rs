@@ -1,4 +1,4 @@
-//! A network path to an iotax that listens elsewhere: nothing is made.
+//! A network path to an `iotax peer` on another machine: nothing is made.
 
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ use iotax_load::PeerSecrets;
 use crate::layers::maker::prelude::*;
 use crate::token::{Token, read_token};
 
-/// Names the file with the token, where the stack does not.
+/// Names the token file if the stack does not.
 const TOKEN_FILE: &str = "IOTAX_TOKEN_FILE";
 
 impl NetworkBase for Peer {
@@ -20,7 +20,7 @@ impl NetworkBase for Peer {
         if let Some(warning) = warning {
             context.note(warning);
         }
-        // Whoever made the peer knows of its host.
+        // If iotax started the peer itself, it knows the host.
         if !known.contains_key(&self.address) {
             let address = peer.address;
             context.note(format!("the far end is {address}; iotax does not examine its host"));
@@ -29,7 +29,7 @@ impl NetworkBase for Peer {
     }
 }
 
-/// Whether there is a token for it, right or wrong.
+/// Whether there is a token for it, valid or not.
 pub fn has_token(peer: &Peer) -> bool {
     token_file(peer).is_some()
 }
@@ -38,16 +38,15 @@ fn token_file(peer: &Peer) -> Option<PathBuf> {
     peer.token.clone().or_else(|| env::var_os(TOKEN_FILE).map(PathBuf::from))
 }
 
-/// A peer that was started elsewhere, with its token: one that is known by its address, or that of a
-/// file.
+/// A peer that was started elsewhere. Its token is known by its address, or comes from a file.
 ///
 /// # Errors
-/// If it has no address, or there is no token.
+/// If its address cannot be resolved, or there is no token.
 pub fn peer_elsewhere(peer: &Peer, known: &PeerSecrets) -> Result<iotax_load::Peer, Error> {
     known_peer(peer, known).map(|(peer, _)| peer)
 }
 
-/// The same, and what to say of the token's file.
+/// The same, with a warning about the token file.
 fn known_peer(
     peer: &Peer,
     known: &PeerSecrets,

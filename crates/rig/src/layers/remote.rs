@@ -1,4 +1,4 @@
-//! A network path to a host on which ssh starts the peer, which ends with the arm.
+//! A network path to a host where ssh starts the peer. The peer ends with the arm.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
@@ -12,7 +12,7 @@ use crate::network::start_peer;
 impl NetworkBase for Remote {
     fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error> {
         let host = address(&self.host, context)?;
-        // It cannot ask for a password, and must not wait for one.
+        // There is no terminal for a password, so it must not wait for one.
         let ssh = Program::new("ssh").args(["-o", "BatchMode=yes", "-o", "ConnectTimeout=10"]);
         let ssh = ssh.args([&self.host, "--", &self.program]);
         let any = if host.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
@@ -23,7 +23,7 @@ impl NetworkBase for Remote {
     }
 }
 
-/// Where load goes: what ssh makes of the name.
+/// The address for the load: ssh resolves the name.
 fn address(host: &str, context: &BuildContext<'_>) -> Result<IpAddr, Error> {
     let told = context.run(Program::new("ssh").args(["-G", host]))?;
     let name = told.lines().find_map(|line| line.strip_prefix("hostname ")).unwrap_or_default();

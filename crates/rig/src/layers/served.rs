@@ -1,5 +1,4 @@
-//! Layers that a virtual disk of ours does: a process that serves a stack of in-process layers
-//! through FUSE.
+//! In-process layers below layers of the system: another process serves them through FUSE.
 
 use std::ffi::OsString;
 use std::path::Path;

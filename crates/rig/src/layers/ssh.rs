@@ -1,5 +1,5 @@
-//! A tunnel of OpenSSH's: a server at the far end that nothing else on the machine knows of, and a
-//! client at the near one, each with a key of its own that the other is told.
+//! An OpenSSH tunnel: a private server at the far end and a client at the near end. Each has its
+//! own key, which the other end knows.
 
 use std::io;
 use std::path::Path;
@@ -15,9 +15,9 @@ use crate::programs;
 
 const PORT: u16 = 2200;
 
-/// Starts a server whose files are in a `/run` that only it sees: its key from standard input, and
-/// the one user that it takes. As process 1 of a namespace, the shell takes with it whatever the
-/// server has started; of its environment, by which it is found, a server of OpenSSH leaves nothing.
+/// Starts a server with its files in a private `/run`: its key, from standard input, and its only
+/// user. The shell is process 1 of a namespace, so everything that the server started ends with it.
+/// That is needed because OpenSSH's server clears its environment, by which iotax finds processes.
 const SERVER: &str = r#"
     mount -t tmpfs -o mode=755 tmpfs /run && mkdir /run/sshd && umask 077 && cat >/run/key &&
         echo "$1" >/run/users || exit
@@ -29,7 +29,7 @@ const SERVER: &str = r#"
 
 impl Network for Ssh {
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error> {
-        // It takes a number, of which it makes such a name.
+        // ssh takes a number, and makes this name from it.
         let link = below.above("tun");
         for ((end, _), (under, _)) in link.ends().into_iter().zip(below.ends()) {
             end.make_tun(under.mtu(context)?, context)?;
@@ -85,9 +85,9 @@ fn options<'a>(all: &[&'a str]) -> Vec<&'a str> {
     all.iter().flat_map(|option| ["-o", option]).collect()
 }
 
-/// Who an end is: made for one tunnel, in memory.
+/// The identity of an end, made in memory for one tunnel.
 struct Identity {
-    /// As a line of OpenSSH's.
+    /// As a line in OpenSSH's format.
     public: String,
     /// As PEM.
     private: Zeroizing<String>,

@@ -1,4 +1,4 @@
-//! TLS of load's own connections: nothing is made, load is told.
+//! TLS on the load's own connections: nothing is made, only the load is configured.
 
 use iotax_layers::Tls;
 use iotax_load::{Peer, TlsBy, TlsCipher};

@@ -4,7 +4,7 @@ use iotax_layers::Vxlan;
 
 use crate::layers::maker::prelude::*;
 
-/// The port of RFC 7348; another for each further one in a stack.
+/// The port of RFC 7348; each further layer in a stack uses another one.
 const PORT: u16 = 4789;
 
 impl Network for Vxlan {

@@ -10,7 +10,7 @@ use zeroize::Zeroizing;
 
 use crate::layers::maker::prelude::*;
 
-/// Where wireguard-go has the socket by which it is told what to do, under the interface's name.
+/// The directory of wireguard-go's control sockets, which are named after the interfaces.
 const SOCKETS: &str = "/var/run/wireguard";
 const PORT: u16 = 51820;
 
@@ -47,7 +47,7 @@ impl Network for Wireguard {
     }
 }
 
-/// Makes both interfaces, and says by what; `by` is what was asked for.
+/// Makes both interfaces, and returns what provides them; `by` is the request.
 fn interfaces(
     by: Option<&str>,
     link: &Link,
@@ -73,20 +73,20 @@ fn interfaces(
     Ok("wireguard-go, in user space")
 }
 
-/// Whether somebody listens. A socket has its name before that, and `wg` then takes it for one whose
-/// daemon is gone: it removes it, and asks the kernel.
+/// Whether the daemon listens. The socket file exists earlier, and `wg` would then take it for that
+/// of a dead daemon: it would remove it, and ask the kernel.
 fn answers(socket: &Path) -> bool {
     UnixStream::connect(socket).is_ok()
 }
 
-/// What packets of a tunnel may have: 60 bytes of headers over IPv4 less, and 20 more that IPv6 would
-/// need, as wg-quick has it.
+/// The MTU of a tunnel: less 60 bytes of headers over IPv4, and 20 that IPv6 would need, as in
+/// wg-quick.
 fn mtu_over(under: &End, context: &BuildContext<'_>) -> Result<u32, Error> {
     const OVERHEAD_BYTES: u32 = 80;
     Ok(under.mtu(context)?.saturating_sub(OVERHEAD_BYTES))
 }
 
-/// As WireGuard writes them: 32 bytes in base 64. Any are a key; curve25519 clamps them.
+/// In WireGuard's format: 32 bytes in base 64. Any bytes are a valid key; curve25519 clamps them.
 fn private_key() -> Result<Zeroizing<String>, Error> {
     let key = Key::new()?;
     Ok(Zeroizing::new(BASE64.encode(&key.bytes()[..32])))

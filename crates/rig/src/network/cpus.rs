@@ -1,4 +1,4 @@
-//! The CPUs of this machine, for two ends of a path that are both on it.
+//! The CPUs of this machine, divided between two ends that are both on it.
 
 use std::fs;
 
@@ -7,7 +7,8 @@ use rustix::thread::{CpuSet, sched_getaffinity};
 
 use crate::build_context::BuildContext;
 
-/// The CPUs of the near end, and of the far one, as asked for; says so in the record. Empty: any.
+/// The requested CPUs of the near and the far end, which it also notes for the record. Empty means
+/// any.
 pub(crate) fn of_ends(asked: Cpus, context: &mut BuildContext<'_>) -> [Vec<u32>; 2] {
     let ends = match asked {
         Cpus::Apart => halves(available()),
@@ -25,7 +26,7 @@ pub(crate) fn of_ends(asked: Cpus, context: &mut BuildContext<'_>) -> [Vec<u32>;
     ends
 }
 
-/// Those that this process may run on; hardware threads of one core lie side by side.
+/// The CPUs that this process may run on, with hardware threads of one core next to each other.
 fn available() -> Vec<u32> {
     let Ok(allowed) = sched_getaffinity(None) else { return Vec::new() };
     let mut cpus: Vec<u32> =

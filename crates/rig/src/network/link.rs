@@ -1,4 +1,5 @@
-//! What a layer of a network path gives to the one above: a link, and the place of its queueing disciplines.
+//! The interface between layers of a network path: a link, and the place of its queueing
+//! disciplines.
 
 use std::ffi::OsStr;
 use std::io;
@@ -14,18 +15,18 @@ use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::programs::Program;
 
-/// A network path as it stands: an interface with an address at either end.
+/// A network path so far: an interface with an address at each end.
 #[derive(Debug, Clone)]
 pub(crate) struct Link {
-    /// Where load is driven from.
+    /// The end with the load.
     pub(crate) near: End,
-    /// Where the peer is.
+    /// The end with the peer.
     pub(crate) far: End,
-    /// Networks that were made so far, each with addresses of its own.
+    /// Number of networks made so far, each with its own addresses.
     networks: u8,
     /// Queueing disciplines of the interfaces.
     qdiscs: u8,
-    /// Where the near end finds the far one, if that is not at its own address.
+    /// The address by which the near end reaches the far end, if that is not its own.
     service: Option<IpAddr>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Link {
 pub(crate) struct End {
     /// `None` for the namespace of this process.
     pub(crate) namespace: Option<Arc<Namespace>>,
-    /// The CPUs on which what belongs to it runs; empty means any.
+    /// The CPUs that its programs run on; empty means any.
     pub(crate) cpus: Vec<u32>,
     pub(crate) interface: String,
     pub(crate) address: IpAddr,
@@ -64,7 +65,7 @@ impl Link {
         Self { near, far, networks: 1, qdiscs: 0, service: None }
     }
 
-    /// The same ends with new interfaces of this name, in a network of their own.
+    /// The same ends with new interfaces of this name, in a new network.
     pub(crate) fn above(&self, word: &str) -> Self {
         let end = |below: &End, host| End {
             namespace: below.namespace.clone(),
@@ -81,22 +82,22 @@ impl Link {
         }
     }
 
-    /// The same with one more queueing discipline at its interfaces, and which that is.
+    /// The same with one more queueing discipline at its interfaces, and its place.
     pub(crate) fn with_qdisc(self) -> (Self, Qdisc) {
         (Self { qdiscs: self.qdiscs + 1, ..self }, Qdisc::behind(self.qdiscs))
     }
 
-    /// The same, whose far end is found at a service's address.
+    /// The same, with its far end reached at a service address.
     pub(crate) fn reached_at(self, service: IpAddr) -> Self {
         Self { service: Some(service), ..self }
     }
 
-    /// The address by which the near end reaches the far one.
+    /// The address by which the near end reaches the far end.
     pub(crate) fn destination(&self) -> IpAddr {
         self.service.unwrap_or(self.far.address)
     }
 
-    /// The peer at its far end, as it is seen from the near one.
+    /// The peer at the far end, as seen from the near end.
     pub(crate) fn peer(&self, port: u16, secret: PeerSecret) -> Peer {
         let namespace = |end: &End| end.namespace.as_ref().map(|own| own.path().to_owned());
         Peer {
@@ -114,13 +115,13 @@ impl Link {
         [(&self.near, &self.far), (&self.far, &self.near)]
     }
 
-    /// Which network it is, of those that were made: what tells apart what has numbers.
+    /// Index of its network, which makes other numbers unique.
     pub(crate) fn number(&self) -> u8 {
         self.networks
     }
 }
 
-/// In the range that is set aside for measurements of networks (RFC 2544).
+/// In the range reserved for network benchmarks (RFC 2544).
 fn address(network: u8, host: u8) -> IpAddr {
     Ipv4Addr::new(198, 18, network, host).into()
 }
@@ -135,18 +136,18 @@ impl End {
         }
     }
 
-    /// `ip` at this end, with its words in one text.
+    /// `ip` at this end, with its arguments in one text.
     pub(crate) fn ip(&self, words: &str, context: &BuildContext<'_>) -> Result<String, Error> {
         context.run(self.program("ip").args(words.split_whitespace()))
     }
 
-    /// `ip` at this end with a command in each line, which nobody else can see: some have keys.
+    /// `ip` at this end with one command per line. Nobody else can see them: some contain keys.
     pub(crate) fn ip_lines(&self, lines: &str, context: &BuildContext<'_>) -> Result<(), Error> {
         let ip = self.program("ip").args(["-batch", "-"]).input(lines.as_bytes());
         context.run(ip).map(drop)
     }
 
-    /// `tc` at this end, with its words in one text.
+    /// `tc` at this end, with its arguments in one text.
     pub(crate) fn tc(&self, words: &str, context: &BuildContext<'_>) -> Result<(), Error> {
         context.run(self.program("tc").args(words.split_whitespace())).map(drop)
     }
@@ -167,7 +168,7 @@ impl End {
         self.shown("link/ether", context)
     }
 
-    /// What `ip` shows of the interface behind a word.
+    /// The value that `ip` shows for the interface after `name`.
     fn shown<T: FromStr>(
         &self,
         name: &'static str,
@@ -181,7 +182,7 @@ impl End {
         found.ok_or(io::ErrorKind::NotFound).map_err(unknown)
     }
 
-    /// Makes the interface, whose packets a program is to take and to give.
+    /// Makes an interface whose packets a program handles.
     pub(crate) fn make_tun(&self, mtu: u32, context: &BuildContext<'_>) -> Result<(), Error> {
         let Self { interface, .. } = self;
         self.ip(&format!("tuntap add dev {interface} mode tun"), context)?;
@@ -197,8 +198,8 @@ impl End {
     }
 }
 
-/// How long a bucket fills at its rate, and the least it holds: some packets as large as they cross
-/// a virtual wire. A smaller one than the kernel's tick at the rate cannot reach it.
+/// Size of a bucket as time at its rate, and its minimum size: some packets of the largest size on
+/// a virtual wire. A bucket smaller than the rate times the kernel's tick cannot reach the rate.
 const BURST_S: f64 = 0.002;
 const LEAST_BURST_BYTES: u64 = 128 << 10;
 
@@ -207,17 +208,17 @@ const LEAST_BURST_BYTES: u64 = 128 << 10;
 pub(crate) struct Qdisc(u8);
 
 impl Qdisc {
-    /// The one behind so many others.
+    /// The one behind `others` others.
     pub(crate) fn behind(others: u8) -> Self {
         Self(others + 1)
     }
 
-    /// The major number of its own classes, the first of which the next one stands in.
+    /// The major number of its classes; the next discipline is in the first class.
     pub(crate) fn handle(self) -> u8 {
         self.0
     }
 
-    /// Where it is put, for `tc`.
+    /// Its place, in the syntax of `tc`.
     pub(crate) fn place(self) -> String {
         match self.0 {
             1 => "root handle 1:".to_owned(),
@@ -229,7 +230,7 @@ impl Qdisc {
 /// A rate that a bucket keeps.
 pub(crate) struct Rate {
     pub(crate) bits: u64,
-    /// What may leave at once.
+    /// Bytes that may leave at once.
     pub(crate) burst_bytes: u64,
 }
 

@@ -1,9 +1,9 @@
-//! Network paths: what they run between, and the peer at their far end.
+//! Network paths, and the peer at their far end.
 //!
-//! A path is made like any stack, layer by layer, but what a layer gives to the one above is a
-//! [`Link`]: at either end an interface with an address. What is made lives in namespaces without a
-//! name, which vanish with the last process or descriptor in them; programs that outlive this one
-//! are daemons of the journal.
+//! A path is made like any stack, layer by layer, but each layer passes a [`Link`] to the one
+//! above: an interface with an address at each end. All this is in namespaces without a name, which
+//! vanish with the last process or descriptor in them. Programs that outlive this process are
+//! daemons in the journal.
 
 pub(crate) mod cpus;
 mod link;
@@ -19,27 +19,27 @@ pub(crate) use link::{End, Link, Rate};
 
 /// A layer of a network path.
 pub(crate) trait Network {
-    /// Makes the layer on top of `below`, and says what it gives.
+    /// Makes the layer on top of `below`, and returns the new link.
     fn make(&self, below: Link, context: &mut BuildContext<'_>) -> Result<Link, Error>;
 }
 
-/// A layer that is nothing but what load does on its connections.
+/// A layer that the load applies to its own connections.
 pub(crate) trait OfLoad {
-    /// The same peer, which load reaches through the layer.
+    /// The same peer, reached through the layer.
     fn over(&self, peer: Peer) -> Peer;
 }
 
-/// What makes the bottom of a network path, or finds it.
+/// Makes or finds the base of a network path.
 pub(crate) trait NetworkBase {
     fn make(&self, context: &mut BuildContext<'_>) -> Result<Base, Error>;
 }
 
-/// The bottom of a network path, with its peer.
+/// The base of a network path, with its peer.
 pub(crate) enum Base {
-    /// Both ends are on this machine, and may get layers; where the peer listens, at each address of
-    /// the far end.
+    /// Both ends are on this machine and may get layers. The peer listens on `port` at each address
+    /// of the far end.
     Here { link: Link, port: u16, secret: PeerSecret },
-    /// The far end is another machine's.
+    /// The far end is on another machine.
     Elsewhere(Peer),
 }
 
@@ -50,7 +50,7 @@ impl Base {
         let program = link.far.program(program);
         let any = match link.far.namespace {
             Some(_) => "0.0.0.0:0",
-            // Not at those by which others reach this machine.
+            // Not at addresses by which other machines reach this one.
             None => "127.0.0.1:0",
         };
         let (port, secret) = start_peer(program, any, context)?;
@@ -58,12 +58,12 @@ impl Base {
     }
 }
 
-/// What `iotax peer` says before the address, when it listens.
+/// What `iotax peer` prints before its address when it listens.
 const LISTENS: &str = "listening at ";
 
-/// Starts one at `any` address, by `iotax`, a program that lacks the words of the command; says at
-/// which port it listens, and what it knows. It ends with this process, wherever it runs: when nobody
-/// holds the other end of its standard input any more.
+/// Starts a peer at `any` address with `iotax`, a program still without arguments. Returns its port
+/// and its secret. Wherever it runs, the peer ends with this process, because its standard input
+/// then ends.
 pub(crate) fn start_peer(
     iotax: Program,
     any: &str,

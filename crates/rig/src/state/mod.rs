@@ -1,14 +1,14 @@
 //! The state directory, held so that nobody else can decide what is undone.
 //!
-//! A journal says what to remove, to unmount and whom to end, and `undo` obeys it with all the
-//! rights of its caller. So it is only obeyed where nobody but its caller and root can have put it:
-//! each directory on the way belongs to one of them, and others cannot write to it. As in `/tmp`,
-//! the sticky bit is enough on the way (others cannot rename what is not theirs), but not in the
-//! state directory, where they could still add something.
+//! A journal lists what to remove, what to unmount and which processes to end, and `undo` obeys it
+//! with all rights of its caller. So only its caller and root may be able to write it: each
+//! directory on the path belongs to one of them, and others cannot write to it. On the path, the
+//! sticky bit is enough, as in `/tmp`, because others cannot rename these files. In the state
+//! directory it is not, because others could still add files.
 //!
-//! What is in the state directory is opened relative to a descriptor of the directory that was
-//! checked, without following links and without waiting: whatever is exchanged meanwhile, what is
-//! obeyed is what was looked at.
+//! Files in the state directory are opened relative to a descriptor of the checked directory,
+//! without following links and without waiting. So what is obeyed is what was checked, even if
+//! something is replaced in the meantime.
 
 use std::env;
 use std::ffi::{OsStr, OsString};
@@ -28,10 +28,10 @@ use rustix::process::geteuid;
 use crate::error::Error;
 use crate::held::{OTHERS_WRITE, is_writable_by_others, stranger};
 
-/// Where state is kept: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that a `sudo`
-/// that keeps the user's HOME does not leave root's files in it; else `$XDG_STATE_HOME/iotax`, and
-/// without that `~/.local/state/iotax`, as the XDG Base Directory Specification says. `None` if
-/// the environment names no home either.
+/// The state directory: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that `sudo` with
+/// the user's HOME does not leave root's files there; otherwise `$XDG_STATE_HOME/iotax`, or
+/// `~/.local/state/iotax`, as in the XDG Base Directory Specification. `None` if HOME is not set
+/// either.
 pub fn state_dir() -> Option<PathBuf> {
     state_dir_from(geteuid().is_root(), |name| env::var_os(name).map(PathBuf::from))
 }
@@ -45,8 +45,8 @@ fn state_dir_from(root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Opt
         .or_else(|| absolute("HOME").map(|path| path.join(".local/state/iotax")))
 }
 
-/// The directory in which arms have their mount points and sockets, without symbolic links; made
-/// if need be.
+/// The directory of the arms' mount points and sockets, without symbolic links. Created if
+/// necessary.
 pub(crate) fn run_directory(state_dir: Option<&Path>) -> Result<PathBuf, Error> {
     Held::make(state_dir.ok_or(Error::NoStateDirectory)?, "run").map(|held| held.path)
 }
@@ -59,14 +59,14 @@ pub(crate) struct Held {
 }
 
 impl Held {
-    /// Makes `name` in the state directory, if need be, and holds it.
+    /// Makes `name` in the state directory, if necessary, and holds it.
     pub(crate) fn make(state_dir: &Path, name: &str) -> Result<Self, Error> {
         let path = state_dir.join(name);
         let failed = |source| Error::Journal { directory: path.clone(), source };
-        // What there is of the way comes first, so that nothing is made where it could not stay.
+        // The existing part of the path is checked first, so that nothing is made in a wrong place.
         if let Some(there) = state_dir.ancestors().find_map(|part| fs::canonicalize(part).ok()) {
             match Walk::to(&there).and_then(|walk| walk.is_way()) {
-                // To make it says better why it cannot be.
+                // The attempt to create it gives a better error.
                 Err(Error::UnusableState { .. }) => {}
                 looked => looked?,
             }
@@ -78,7 +78,7 @@ impl Held {
     /// Holds `name` in the state directory; `None` if it is not there.
     pub(crate) fn hold(state_dir: &Path, name: &str) -> Result<Option<Self>, Error> {
         let unusable = |error: io::Error| unusable(&state_dir.join(name), error);
-        // Wherever links lead, it is looked at part by part.
+        // After links are resolved, the path is checked part by part.
         let path = match fs::canonicalize(state_dir) {
             Ok(path) => path,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -111,9 +111,9 @@ impl Held {
     /// Opens a file for reading and, if it may be written, for appending; `None` if it is gone.
     ///
     /// # Errors
-    /// What stands in its place and is not to be obeyed, in words.
+    /// A description of what is in its place, if that must not be obeyed.
     pub(crate) fn open(&self, name: &OsStr) -> Result<Option<File>, String> {
-        // Looked at before it is opened, which on a device may do something, and after.
+        // Checked before it is opened, because opening a device may have effects, and after.
         let found = match statat(&self.directory, name, AtFlags::SYMLINK_NOFOLLOW) {
             Ok(found) => found,
             Err(Errno::NOENT) => return Ok(None),
@@ -155,8 +155,7 @@ impl Held {
 
 /// Only its owner reads and writes it.
 const OWNERS_FILE: Mode = Mode::RUSR.union(Mode::WUSR);
-/// Fails with what is wrong, in words, unless it is a regular file of ours that others cannot
-/// write.
+/// Fails with a description unless it is a regular file of ours that others cannot write.
 fn is_owners_file(stat: &Stat) -> Result<(), String> {
     let kind = match FileType::from_raw_mode(stat.st_mode) {
         FileType::RegularFile => None,
@@ -179,14 +178,14 @@ fn is_owners_file(stat: &Stat) -> Result<(), String> {
     Ok(())
 }
 
-/// On the way to a directory, from the root, part by part.
+/// Opens a path from the root, part by part.
 struct Walk {
     path: PathBuf,
     directory: OwnedFd,
 }
 
 impl Walk {
-    /// To a directory, absolute and without links; others can exchange nothing on the way there.
+    /// To a directory, absolute and without links. Fails if others can replace a part of the path.
     fn to(path: &Path) -> Result<Self, Error> {
         let failed = |error: Errno| unusable(path, error.into());
         let root = open_directory(CWD, OsStr::new("/"), OFlags::PATH).map_err(failed)?;
@@ -204,12 +203,12 @@ impl Walk {
         Ok(())
     }
 
-    /// A descriptor to read it by: to pass through, the right to search it is enough.
+    /// A descriptor for reading it; to pass through it, the permission to search is enough.
     fn readable(&self) -> Result<OwnedFd, Errno> {
         open_directory(&self.directory, OsStr::new("."), OFlags::RDONLY)
     }
 
-    /// Fails unless others cannot exchange what is in it.
+    /// Fails if others can replace files in it.
     fn is_way(&self) -> Result<(), Error> {
         let (stat, mode) = self.look()?;
         let is_safe = !mode.intersects(OTHERS_WRITE)
@@ -218,7 +217,7 @@ impl Walk {
         if is_safe { Ok(()) } else { Err(self.open_to_others(mode)) }
     }
 
-    /// Fails unless others cannot write to it at all.
+    /// Fails if others can write to it at all.
     fn is_closed(&self) -> Result<(), Error> {
         let (_, mode) = self.look()?;
         if mode.intersects(OTHERS_WRITE) { Err(self.open_to_others(mode)) } else { Ok(()) }
@@ -233,8 +232,9 @@ impl Walk {
         }
     }
 
-    /// Where every user has a group of their own, with the user's number, directories are writable
-    /// for the group by default: `~/.local/state` is. With an access list those bits mean more.
+    /// Whether the group is the owner's private group, with the user's number. Then directories are
+    /// writable for the group by default, as `~/.local/state` is. With an access list, these bits
+    /// mean more.
     fn has_private_group(&self, stat: &Stat) -> bool {
         let list = |directory| {
             let mut nothing = [0_u8; 0];

@@ -9,8 +9,8 @@ use iotax_vdisk::{MonotonicClock, VirtualDisk};
 /// Size of the disk on which layers are tried: a multiple of any block size.
 const TRIAL_BYTES: u64 = 1 << 20;
 
-/// Opens a stack, as the disk of an `owner` whose disks of a cloud's VM are on one VM. A base that is
-/// a file lies at `file`, whatever its path in the stack. Faults follow from `seed`.
+/// Opens a stack as a disk of `owner`. Cloud disks of one owner are on one VM. If the base is a
+/// file, it is at `file`, whatever its path in the stack. `seed` determines faults.
 pub(crate) fn open(
     stack: &Stack,
     owner: &str,
@@ -24,9 +24,9 @@ pub(crate) fn open(
     VirtualDisk::open_seeded(&stack.layers, seed, Arc::new(MonotonicClock))
 }
 
-/// Whether the layers above the base can be opened: tried on a small base in memory.
+/// Checks that the layers above the base can be opened, on a small base in memory.
 pub(crate) fn check_layers(stack: &Stack) -> Result<(), iotax_vdisk::Error> {
-    // Apart from all that is open.
+    // Independent of all open disks.
     let mut stack = stack.spelled_out("check");
     if let Some(base) = stack.layers.first_mut().filter(|layer| layer.is_base()) {
         *base = Layer::Mem(Mem { size_bytes: TRIAL_BYTES });

@@ -1,4 +1,4 @@
-//! Helpers of the kernel that must run, and the kernel's version.
+//! Daemons that the kernel's NFS client needs, and the kernel's version.
 
 use std::{fmt, fs};
 
@@ -7,7 +7,7 @@ use crate::needs::Missing;
 /// The PID namespace of the machine, not of a container: `PROC_PID_INIT_INO` of the kernel.
 const ALL_PROCESSES: &str = "pid:[4026531836]";
 
-/// Whether a program runs, or may run where it cannot be seen.
+/// Whether a program runs, or may run where this process cannot see it.
 pub(super) fn may_run(name: &str) -> bool {
     let sees_all =
         fs::read_link("/proc/self/ns/pid").is_ok_and(|it| it.as_os_str() == ALL_PROCESSES);
@@ -43,8 +43,8 @@ fn version(release: &str) -> Option<KernelVersion> {
 /// The first kernel that has `xprtsec`.
 const SINCE: KernelVersion = KernelVersion(6, 5);
 
-/// What keeps connections from being encrypted by TLS, looked at before anything is made: kernels that do
-/// not know it only say that an option is wrong.
+/// Why NFS over TLS is not available. Checked before anything is made, because older kernels only
+/// report a wrong option.
 pub(super) fn tls_lacks() -> Option<Missing> {
     lacking(kernel(), may_run("tlshd"))
 }

@@ -1,8 +1,9 @@
-//! What a mount with Kerberos needs, looked at before anything is made: without it the mount fails
-//! with "access denied", or hangs, and says nothing of why.
+//! Checks what a Kerberos mount needs before anything is made. Without it the mount fails with
+//! "access denied", or hangs, and gives no reason.
 //!
-//! What only the KDC knows (the clock, whether keys are current, whether the server has a principal)
-//! is asked of it as rpc.gssd would: a ticket by the keytab, and with it one for `nfs/SERVER`.
+//! Some facts only the KDC knows: its clock, whether keys are current, whether the server has a
+//! principal. They are checked as rpc.gssd would: by getting a ticket with the keytab, and with it
+//! one for `nfs/SERVER`.
 
 use std::fs;
 use std::net::IpAddr;
@@ -19,11 +20,11 @@ use crate::error::Error;
 use crate::needs::Missing;
 use crate::programs::{self, Program};
 
-/// What a keytab is called where krb5.conf does not say.
+/// The keytab if krb5.conf does not name one.
 const KEYTAB: &str = "/etc/krb5.keytab";
 /// Encryption types that the NFS client of every kernel has.
 const AES: [&str; 2] = ["aes256-cts-hmac-sha1-96", "aes128-cts-hmac-sha1-96"];
-/// Those that it has from Linux 6.3 on.
+/// Encryption types that it has since Linux 6.3.
 const SINCE_6_3: [&str; 4] = [
     "aes256-cts-hmac-sha384-192",
     "aes128-cts-hmac-sha256-128",
@@ -31,7 +32,7 @@ const SINCE_6_3: [&str; 4] = [
     "camellia128-cts-cmac",
 ];
 
-/// What keeps Kerberos from being used with this server.
+/// Why Kerberos cannot be used with this server.
 pub(super) fn lacks(server: &str) -> Vec<Missing> {
     let gssd = (!daemons::may_run("rpc.gssd")).then_some(Lack::NoGssd);
     let credential = credential(server).err();
@@ -45,11 +46,11 @@ enum Lack {
     NoPrincipal { keytab: String, has: Vec<String> },
     NoEncryption { principal: String, has: Vec<String>, kernel: KernelVersion },
     NoName { address: String },
-    // What the KDC, or the library on the way to it, said.
+    // The message of the KDC, or of the library.
     Said { text: String, server: String },
 }
 
-/// Looks for the credential of this machine, and asks the KDC to honour it.
+/// Finds the credential of this machine, and checks that the KDC accepts it.
 fn credential(server: &str) -> Result<(), Lack> {
     let (Some(_), Some(_), Some(_)) = ["klist", "kinit", "kvno"].map(programs::find_program).into()
     else {
@@ -58,7 +59,7 @@ fn credential(server: &str) -> Result<(), Lack> {
     };
     let listed = match said(Program::new("klist").args(["-k", "-e"])) {
         Ok(listed) => listed,
-        // Whoever starts rpc.gssd with -n uses a ticket of root's.
+        // rpc.gssd -n uses a ticket of root.
         Err(_) if said(Program::new("klist").arg("-s")).is_ok() => return Ok(()),
         Err(text) => return Err(no_keytab(&text)),
     };
@@ -73,7 +74,7 @@ fn credential(server: &str) -> Result<(), Lack> {
         .map(drop)
 }
 
-/// What a program printed; what it said if it failed.
+/// The output of a program; its message if it failed.
 fn said(program: Program) -> Result<String, String> {
     program.run("", &AtomicBool::new(false)).map_err(|error| match error {
         Error::Program { said, .. } => said,
@@ -87,7 +88,7 @@ fn no_keytab(said: &str) -> Lack {
     Lack::NoCredential { keytab: keytab.to_owned() }
 }
 
-/// The principal that rpc.gssd would use, of those that `klist -k -e` lists.
+/// The principal that rpc.gssd would use, from the list of `klist -k -e`.
 fn of_machine(listed: &str, kernel: KernelVersion) -> Result<String, Lack> {
     let keytab =
         listed.lines().find_map(|line| line.strip_prefix("Keytab name: ")).unwrap_or(KEYTAB);
@@ -121,7 +122,7 @@ fn of_machine(listed: &str, kernel: KernelVersion) -> Result<String, Lack> {
     Err(Lack::NoEncryption { principal: principal.clone(), has, kernel })
 }
 
-/// Kerberos knows servers by name; of an address rpc.gssd looks up the name.
+/// Kerberos identifies servers by name; rpc.gssd looks up the name of an address.
 fn name(server: &str) -> Result<String, Lack> {
     if server.parse::<IpAddr>().is_err() {
         return Ok(server.to_owned());
@@ -131,8 +132,8 @@ fn name(server: &str) -> Result<String, Lack> {
     name.ok_or_else(|| Lack::NoName { address: server.to_owned() })
 }
 
-/// A place for tickets that no other user and no killed run leaves behind: a file system in memory that
-/// is mounted nowhere.
+/// A place for tickets: a file system in memory that is not mounted anywhere. Other users cannot
+/// see it, and a killed run leaves nothing behind.
 struct Tickets(OwnedFd);
 
 impl Tickets {
@@ -192,8 +193,8 @@ impl From<Lack> for Missing {
     }
 }
 
-/// What the KDC or a program says, and what to do about it; `{service}` is the server's principal, `{aes}` an
-/// encryption type of every kernel.
+/// Messages of the KDC or a program, and what to do. `{service}` is the server's principal, `{aes}`
+/// an encryption type of every kernel.
 const REMEDIES: [(&str, &str); 9] = [
     (
         "Clock skew too great",
@@ -224,7 +225,7 @@ const REMEDIES: [(&str, &str); 9] = [
     ("default realm", "set it in /etc/krb5.conf: [libdefaults] default_realm"),
 ];
 
-/// What to do about what kinit and kvno say: the words are those of the library, MIT's krb5.
+/// What to do about messages of kinit and kvno, in the words of MIT's krb5 library.
 fn of_kdc(text: &str, server: &str) -> Missing {
     let text = text.lines().last().unwrap_or_default().trim();
     let remedy = REMEDIES.iter().find(|(said, _)| text.contains(said));

@@ -1,11 +1,11 @@
 //! A directory of an existing file server.
 //!
-//! The load gets a private directory in what is mounted; nothing else on the server is touched.
+//! The load gets a private directory on the mount; nothing else on the server is touched.
 //!
-//! The client shares connections between all mounts of one server: of two mounts with different
-//! numbers of connections (`nconnect`), the second gets those of the first, without a word. So an
-//! arm is mounted only while it is driven, and each time it is checked that it got what it was to
-//! have. `nosharecache` keeps it from sharing caches and write-back limits with others, too.
+//! The client shares connections between all mounts of one server. If two mounts ask for different
+//! numbers of connections (`nconnect`), the second silently gets those of the first. So an arm is
+//! mounted only during its turn, and its options are checked each time. `nosharecache` keeps it
+//! from sharing caches and write-back limits with other mounts.
 
 mod daemons;
 mod kerberos;
@@ -55,17 +55,17 @@ impl System for Nfs {
         context.note(verify(self, &mounting.find()?)?);
         set_read_ahead(self, &mounting)?;
         let top = scratch::make(&mounting.path, context.journal)?;
-        // Last, so that it is undone first: what is on the server can be removed only while that
-        // is mounted.
+        // Last, so that it is undone first: files on the server can only be removed while it is
+        // mounted.
         context.journal.announce(Entry::Remote(mounting))?;
         context.turns.push(Box::new(mounted));
         let inode = top.inode().map_err(Error::cannot("check it again", top.shown()))?;
-        // Not held: it is mounted only while load is driven at it.
+        // Not held, because it is mounted only during its turn.
         Ok(Top { inode: Some(inode), ..Top::directory(top.shown()) })
     }
 }
 
-/// An export that is mounted while its arm is driven.
+/// An export that is mounted during its arm's turn.
 #[derive(Debug)]
 struct Mounted {
     asked: Nfs,
@@ -89,7 +89,7 @@ impl Turn for Mounted {
     }
 }
 
-/// The mount shares its caches with no other (`nosharecache`), and its read-ahead ends with it.
+/// The read-ahead is that of this mount only (`nosharecache`), and disappears with it.
 fn set_read_ahead(nfs: &Nfs, mounting: &Mounting) -> Result<(), Error> {
     match nfs.read_ahead_bytes {
         Some(bytes) => ReadAhead::of(&mounting.path, bytes)?.set("nfs"),
@@ -97,8 +97,8 @@ fn set_read_ahead(nfs: &Nfs, mounting: &Mounting) -> Result<(), Error> {
     }
 }
 
-/// What is mounted. The server's name has neither blanks nor commas nor a leading dash, and the
-/// export begins with a slash: `spec` refuses others.
+/// The source of the mount. `spec` ensures that the server's name has no blanks, commas or leading
+/// dash, and that the export begins with a slash.
 fn source(nfs: &Nfs) -> String {
     match nfs.server.parse::<Ipv6Addr>() {
         Ok(address) => format!("[{address}]:{}", nfs.export),
@@ -124,8 +124,8 @@ fn asked(nfs: &Nfs) -> [(&'static str, Option<String>); 6] {
     ]
 }
 
-/// Checks that the mount has what was asked for, and says what it has. Sizes are agreed on with the
-/// server, which may grant less: that is warned of where figures are.
+/// Checks that the mount has the requested options, and returns its actual ones. The server may
+/// grant smaller sizes; reports warn about that.
 fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
     let shown = |name: &str| {
         let mut options = mount.super_options.split(',');
@@ -134,7 +134,7 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
     for (name, asked) in asked(nfs) {
         let made = shown(name);
         let (asked, made) = match name {
-            // Not shown where it was not given.
+            // The kernel omits it if it was not given.
             "nconnect" => (asked.or(Some("1".to_owned())), made.or(Some("1"))),
             "xprtsec" => (asked, made.or(Some("none"))),
             "rsize" | "wsize" => continue,
