@@ -36,11 +36,11 @@ fn what_a_run_refuses_a_plan_refuses_in_the_same_words() {
         assert_eq!((run.code, run.err), (plan.code, plan.err), "{args:?}");
     }
     assert_snapshot!(desk.run(&["plan", "run", "trace.fio", "data", "--engine", "fio"]), @"
-    error: arm target: job `replay`: option read_iolog (trace.fio, line 2) is not handed to fio: it reaches outside the target; take it out
+    error: arm target: job `replay`: option read_iolog (trace.fio, line 2) is not passed to fio: it reaches outside the target; remove it
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["plan", "run", "net.fio", "data", "--engine", "fio"]), @"
-    error: arm target: job `net`: option ioengine (net.fio, line 2) is not handed to fio: it uses the network; take it out
+    error: arm target: job `net`: option ioengine (net.fio, line 2) is not passed to fio: it uses the network; remove it
     [exit 2]
     ");
 }

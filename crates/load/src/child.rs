@@ -182,7 +182,7 @@ impl<'a> Child<'a> {
     }
 
     fn hangs(&self) -> Error {
-        let what = "waits in the kernel for I/O and cannot be ended: its storage does not answer";
+        let what = "waits in the kernel for I/O and cannot be stopped: its storage does not answer";
         Error::Program { name: self.name, what: what.to_owned(), said: String::new() }
     }
 }
@@ -226,12 +226,12 @@ impl Said {
                 Err(self.failed(&format!("failed ({})", self.status)))
             }
             (Ending::Late, _) => {
-                Err(self.failed(&format!("did not {what} within {within}, and was ended")))
+                Err(self.failed(&format!("did not {what} within {within}, and was stopped")))
             }
             // What it said is of no use here.
             (Ending::Flood, _) => Err(Error::Program {
                 name: self.name,
-                what: "printed without end and was ended".to_owned(),
+                what: "printed too much and was stopped".to_owned(),
                 said: String::new(),
             }),
         }

@@ -21,41 +21,42 @@ pub enum Error {
     Peer { peer: String, source: std::io::Error },
     /// The file system is too full for the test files.
     #[error(
-        "not enough space in {path}: the test files need {wanted} bytes more, {available} are \
-         free; free some, or lower `size`"
+        "not enough space in {path}: the test files need {wanted} more bytes, but only {available} \
+         are free; free some space, or lower `size`"
     )]
     NoSpace { path: PathBuf, wanted: u64, available: u64 },
     /// An index to publish where no files can be made.
     #[error(
-        "{path}: is a block device, and the workload publishes index versions as files; put a \
-         file system such as ext4 on the stack, or choose a workload without index"
+        "{path}: is a block device, but the workload publishes index versions as files; put a file \
+         system such as ext4 on the stack, or choose a workload without an index"
     )]
     IndexOnDevice { path: PathBuf },
     /// A file or device that is not ours would be written.
     #[error(
-        "job `{job}` writes, and {path} is {what}: files and devices that were named as targets \
-         are only read; give a directory instead, or make the job read only"
+        "job `{job}` writes, but {path} is {what}, and iotax only reads files and devices named as \
+         targets; name a directory instead, or make the job read-only"
     )]
     WouldWrite { path: PathBuf, what: &'static str, job: String },
     /// A file of the same name as a test file was not laid out by iotax.
     #[error(
-        "{path} exists and was not written by iotax; job `{job}` would overwrite it: move it \
+        "{path} exists and was not written by iotax, and job `{job}` would overwrite it; move it \
          away, or choose another directory"
     )]
     NotOurs { path: PathBuf, job: String },
     /// A file to be read, of the same name as a test file, was not laid out by iotax.
     #[error(
-        "{path} exists, was not written by iotax, and has {length} of the {wanted} bytes that \
-         are to be read: move it away, or lower `size`"
+        "{path} exists, was not written by iotax, and has only {length} of the {wanted} bytes to \
+         read; move it away, or lower `size`"
     )]
     TooShort { path: PathBuf, length: u64, wanted: u64 },
     /// The target holds less than one block.
     #[error(
-        "job `{job}`: its largest block has {block_bytes} bytes, but only {span_bytes} bytes of {target} are there for it; use smaller blocks or a larger target"
+        "job `{job}`: its largest block has {block_bytes} bytes, but it can use only {span_bytes} \
+         bytes of {target}; use smaller blocks or a larger target"
     )]
     SpanTooSmall { job: String, target: String, span_bytes: u64, block_bytes: u32 },
     /// Neither directory, regular file nor block device.
-    #[error("{path} is neither a directory, a regular file nor a block device; name one of these")]
+    #[error("{path} is not a directory, a regular file or a block device; name one of these")]
     NoTarget { path: PathBuf },
     /// The file system does not do direct I/O.
     #[error(
@@ -80,8 +81,8 @@ pub enum Error {
     NoLibaio { job: String, source: std::io::Error },
     /// What a job would trim cannot be trimmed.
     #[error(
-        "job `{job}`: {path} cannot be trimmed: {source}; choose a device that discards, a file \
-         system with holes in files, or a workload without trims"
+        "job `{job}`: {path} cannot be trimmed: {source}; choose a device that supports discard, a \
+         file system that supports holes in files, or a workload without trims"
     )]
     NoTrims { job: String, path: PathBuf, source: std::io::Error },
     /// The first version of the index could not be written or loaded.
@@ -91,8 +92,8 @@ pub enum Error {
     Index { source: std::io::Error },
     /// Buffers of a workload need more memory than there is.
     #[error(
-        "the buffers of the workload need {} of memory (job `{job}`: threads {threads}, queue depth {depth}, \
-         blocks of {}), but only {} are available{}; use `{fitting}`",
+        "the buffers of the workload need {} of memory (job `{job}`: threads {threads}, queue \
+         depth {depth}, blocks of {}), but only {} is available{}; use `{fitting}`",
         size(*needed_bytes), size(*block_bytes), size(available.bytes), available.limit
     )]
     Buffers {
@@ -116,7 +117,7 @@ pub enum Error {
     )]
     Memory { bytes: u64, source: std::io::Error },
     /// A thread of the load panicked: a bug in this program.
-    #[error("a thread of job `{job}` broke down (a bug in iotax): {message}")]
+    #[error("a thread of job `{job}` crashed (a bug in iotax): {message}")]
     Panicked { job: String, message: String },
     /// A thread could not be started.
     #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
@@ -217,7 +218,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::Panicked { job: "job".into(), message: "overflow".into() },
-            @"a thread of job `job` broke down (a bug in iotax): overflow"
+            @"a thread of job `job` crashed (a bug in iotax): overflow"
         );
         insta::assert_snapshot!(
             Error::Spawn { job: "job".into(), source: source() },
@@ -233,7 +234,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::NoTrims { job: "job".into(), path: "/dev/sda".into(), source: source() },
-            @"job `job`: /dev/sda cannot be trimmed: Cannot allocate memory (os error 12); choose a device that discards, a file system with holes in files, or a workload without trims"
+            @"job `job`: /dev/sda cannot be trimmed: Cannot allocate memory (os error 12); choose a device that supports discard, a file system that supports holes in files, or a workload without trims"
         );
         insta::assert_snapshot!(
             Error::Index { source: source() },

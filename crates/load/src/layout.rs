@@ -258,7 +258,7 @@ pub(crate) fn renew(target: IoTarget<'_>, places: &Places) -> Result<(), Error> 
         let length = opened.metadata().map_err(Error::path("examine", path))?.len();
         let kept = length.min(PAGE_BYTES as u64);
         for length in [kept, length] {
-            opened.set_len(length).map_err(Error::path("renew", path))?;
+            opened.set_len(length).map_err(Error::path("reallocate", path))?;
         }
         allocate(directory, file)?;
         opened.sync_all().map_err(Error::path("fsync", path))?;
@@ -319,7 +319,7 @@ pub(crate) fn parts<'a>(
     let is_known = |job: &Job| job.target.as_deref().is_some_and(|name| names.contains(&name));
     if let Some(job) = workload.jobs.iter().find(|job| !is_known(job)) {
         let what = format!(
-            "it has none of the targets, which are {}; give it one of them, as in target = \"{}\"",
+            "it has none of the targets, which are {}; set one of them, as in target = \"{}\"",
             names.join(", "),
             names.first().unwrap_or(&"e")
         );

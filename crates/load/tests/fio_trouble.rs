@@ -65,22 +65,22 @@ fn a_fio_that_hangs_is_ended() {
     for script in ["exec sleep 600", "trap '' INT TERM; while :; do sleep 1; done"] {
         let hung = play(script, Duration::from_secs(3), &AtomicBool::new(false)).unwrap_err();
         insta::allow_duplicates! {
-            insta::assert_snapshot!(hung, @"fio did not end within 220ms of ramp and time and 3s of grace, and was ended");
+            insta::assert_snapshot!(hung, @"fio did not end within 220ms of ramp and time plus 3s of grace, and was stopped");
         }
     }
 }
 
 #[test]
 fn garbage_is_no_result() {
-    insta::assert_snapshot!(error("echo hello"), @r#"fio gave no usable result: it has no fio JSON (its first line is "hello"); run fio with --output-format=json+ and save its output: hello"#);
-    insta::assert_snapshot!(error("echo '{'"), @"fio gave no usable result: line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
-    insta::assert_snapshot!(error(":"), @"fio gave no usable result: it has no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
+    insta::assert_snapshot!(error("echo hello"), @r#"fio produced no usable result: it holds no JSON of fio (its first line is "hello"); run fio with --output-format=json+ and keep what it prints: hello"#);
+    insta::assert_snapshot!(error("echo '{'"), @"fio produced no usable result: line 1: the JSON that begins here is cut off: what wrote it was ended before it was done");
+    insta::assert_snapshot!(error(":"), @"fio produced no usable result: it holds no JSON of fio (it is empty); run fio with --output-format=json+ and keep what it prints");
 }
 
 #[test]
 fn a_fio_that_prints_for_ever_is_ended() {
     let script = "while :; do yes; done 2>/dev/null";
-    insta::assert_snapshot!(error(script), @"fio printed without end and was ended");
+    insta::assert_snapshot!(error(script), @"fio printed too much and was stopped");
 }
 
 #[test]

@@ -25,8 +25,8 @@ fn a_full_disk_is_found_out_before_anything_is_written() {
     let (before, _available) = before.rsplit_once(' ').unwrap();
     assert_eq!(
         format!("{before} N{after}").replace(directory.path().to_str().unwrap(), "DIR"),
-        "not enough space in DIR: the test files need 1152921504606846976 bytes more, \
-         N; free some, or lower `size`"
+        "not enough space in DIR: the test files need 1152921504606846976 more bytes, \
+         but only N; free some space, or lower `size`"
     );
     assert_eq!(std::fs::read_dir(directory.path()).unwrap().count(), 0);
 }
@@ -41,12 +41,12 @@ fn somebody_elses_file_is_neither_overwritten_nor_extended() {
     let mut workload = workload(job(Engine::Psync));
     insta::assert_snapshot!(
         hide(refusal(&workload, target)),
-        @"DIR/job.0 exists, was not written by iotax, and has 4 of the 2097152 bytes that are to be read: move it away, or lower `size`"
+        @"DIR/job.0 exists, was not written by iotax, and has only 4 of the 2097152 bytes to read; move it away, or lower `size`"
     );
     workload.jobs[0].read_percent = 0;
     insta::assert_snapshot!(
         hide(refusal(&workload, target)),
-        @"DIR/job.0 exists and was not written by iotax; job `job` would overwrite it: move it away, or choose another directory"
+        @"DIR/job.0 exists and was not written by iotax, and job `job` would overwrite it; move it away, or choose another directory"
     );
     let stop = AtomicBool::new(false);
     assert!(Native.run(&request(&workload, target, &stop)).is_err());
@@ -70,7 +70,7 @@ fn a_job_that_does_not_suit_its_target_says_so() {
     let target = IoTarget::Path(directory.path());
     insta::assert_snapshot!(
         hide(refusal(&workload(job(Engine::Vdisk)), target)),
-        @"job `job`: engine `vdisk` needs a virtual disk, and DIR is a path; name a stack such as `mem(size=64M)` as the target, or choose another engine"
+        @"job `job`: engine `vdisk` needs a virtual disk, but DIR is a path; name a stack such as `mem(size=64M)` as the target, or choose another engine"
     );
     let mut direct = workload(job(Engine::Mmap));
     direct.jobs[0].direct = true;
@@ -82,7 +82,7 @@ fn a_job_that_does_not_suit_its_target_says_so() {
     deep.jobs[0].queue_depth = 100_000;
     insta::assert_snapshot!(
         hide(refusal(&deep, target)),
-        @"job `job`: a queue depth of 100000 is more than io_uring takes with registered buffers; the most is 8192"
+        @"job `job`: a queue depth of 100000 is too large for io_uring with registered buffers; the maximum is 8192"
     );
 }
 

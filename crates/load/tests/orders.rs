@@ -142,7 +142,7 @@ fn writes_go_through() {
     (job.write_through, job.read_percent) = (true, 0);
     let disk = disk(&[mem(16 * MIB)]);
     let error = prepare_and_run(&workload(job), IoTarget::Disk(&disk)).unwrap_err();
-    insta::assert_snapshot!(error, @"job `job`: mem(size=16M) has no writes that reach the medium before they count; leave out `write-through`, or use `fsync-every = 1`");
+    insta::assert_snapshot!(error, @"job `job`: mem(size=16M) does not support write-through; leave out `write-through`, or use `fsync-every = 1`");
 }
 
 #[test]
@@ -153,7 +153,7 @@ fn cpus_that_are_not_there_name_the_job() {
     let workload = workload(job);
     let error = prepare_and_run(&workload, IoTarget::Path(directory.path())).unwrap_err();
     let text = error.to_string();
-    insta::assert_snapshot!(text.split_once(';').unwrap().0, @"job `job`: CPU 1000 is not there for this process");
+    insta::assert_snapshot!(text.split_once(';').unwrap().0, @"job `job`: CPU 1000 is not available to this process");
 }
 
 #[test]

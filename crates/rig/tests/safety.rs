@@ -378,7 +378,7 @@ fn arms_on_one_device_take_turns() {
     let site = rig.site(1).clone();
     assert_eq!(site.kind, "stack");
     let node = disk.node.to_str().unwrap();
-    assert!(site.notes.iter().any(|note| note.contains("made anew") && note.contains(node)));
+    assert!(site.notes.iter().any(|note| note.contains("rebuilt") && note.contains(node)));
     rig.down().unwrap();
     disk.assert_blank();
 }

@@ -170,8 +170,8 @@ impl Places {
             let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
             if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
                 let what = format!(
-                    "`verify` cannot work while job `{}` writes to the same place; give \
-                         them files of their own",
+                    "`verify` cannot work while job `{}` writes to the same place; give each job \
+                     its own files",
                     other.name
                 );
                 return Err(Error::unsuitable(job, what));
@@ -188,8 +188,8 @@ impl Places {
                     && place.span.bytes < align
                 {
                     let what = format!(
-                        "offsets at multiples of {align} bytes do not fit the {} bytes of {} \
-                             that are there for it; choose a smaller `align`",
+                        "offsets at multiples of {align} bytes do not fit into the {} bytes of {} \
+                         that the job can use; choose a smaller `align`",
                         place.span.bytes,
                         self.files[place.files[0]].shown()
                     );
@@ -244,7 +244,8 @@ fn examine(target: IoTarget<'_>) -> Result<(FileKind, PathBuf, u64), Error> {
             }
             let mut file = File::open(path).map_err(Error::path("open", path))?;
             // Works for files and block devices alike.
-            let bytes = file.seek(SeekFrom::End(0)).map_err(Error::path("measure", path))?;
+            let bytes =
+                file.seek(SeekFrom::End(0)).map_err(Error::path("find the size of", path))?;
             Ok((kind, path.to_owned(), bytes))
         }
     }
@@ -356,8 +357,8 @@ fn refuse_offsets_and_files(
     if job.files_per_thread > 1 {
         let files = job.files_per_thread;
         let what = format!(
-            "each thread uses {files} files, and {target} is one; name a directory, or set \
-             `files-per-thread = 1`"
+            "each thread uses {files} files, but {target} is a single one; name a directory, or \
+             set `files-per-thread = 1`"
         );
         return Err(Error::unsuitable(job, what));
     }

@@ -71,12 +71,12 @@ impl Fio {
     pub fn at(program: &Path) -> Result<Self, Error> {
         let never = AtomicBool::new(false);
         let said = Child::new(NAME, program, ["--version"]).run(PATIENCE, &never, &mut |_| ())?;
-        said.succeeded("tell its version", &format_duration(nanos(PATIENCE)))?;
+        said.succeeded("print its version", &format_duration(nanos(PATIENCE)))?;
         if said.out.starts_with("fio") {
             let version = Version::parse(&said.out);
             Ok(Self { program: program.to_owned(), version, grace: GRACE })
         } else {
-            Err(said.failed("says no version when asked for it; is it fio?"))
+            Err(said.failed("printed no version when asked for it; is it fio?"))
         }
     }
 
@@ -141,11 +141,11 @@ impl LoadDriver for Fio {
         let said = said?;
         if said.ending != Ending::Stopped {
             let own = format_duration(own_ns);
-            let within = format!("{own} of ramp and time and {} of grace", self.grace_text());
+            let within = format!("{own} of ramp and time plus {} of grace", self.grace_text());
             said.succeeded("end", &within)?;
         }
         let found = result::read_fio(&said.out)
-            .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
+            .map_err(|error| said.failed(&format!("produced no usable result: {error}")))?;
         let mut load = record::of(request, &names, found, &said.err, watch);
         if let Some(logs) = logs {
             record::add_series(request, &logs, &mut load);
@@ -258,7 +258,7 @@ fn of_threads(
     }
     if let Some(option) = job.fio.iter().find(|option| option.name == "offset_increment") {
         let what = format!(
-            "option {} ({}) counts threads of one file, but each of them has its own here",
+            "option {} ({}) counts threads on one file, but here each thread has its own file",
             option.name, option.place
         );
         return Err(Error::unsuitable(job, what));
@@ -307,7 +307,7 @@ fn file_name(path: &Path, job: &Job) -> Result<String, Error> {
         None => Err(Error::unsuitable(
             job,
             format!(
-                "fio cannot be told of {}: its name has a character that job files cannot hold",
+                "fio cannot use {}: its name has a character that job files cannot contain",
                 shown(path).display()
             ),
         )),

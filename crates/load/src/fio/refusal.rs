@@ -55,13 +55,13 @@ fn refuse_disk(disk: impl Display) -> Error {
 }
 
 fn cannot_drive(what: &str, advice: &str) -> Error {
-    Error::NotWithFio { why: format!("{what}, which fio cannot drive: {advice}") }
+    Error::NotWithFio { why: format!("{what}, which fio cannot use: {advice}") }
 }
 
 fn check_at(workload: &Workload, kind: FileKind) -> Result<(), Error> {
     if workload.index.is_some() {
         let what = format!("workload {} publishes and loads an index", workload.name);
-        return Err(cannot_drive(&what, "choose a workload without index"));
+        return Err(cannot_drive(&what, "choose a workload without an index"));
     }
     if kind == FileKind::Directory {
         workload.jobs.iter().try_for_each(check_offsets)?;
@@ -78,7 +78,7 @@ fn check_trims(job: &Job) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::NotWithFio {
-        why: format!("job `{}`: fio trims block devices only; name one", job.name),
+        why: format!("job `{}`: fio only trims block devices; name one", job.name),
     })
 }
 
@@ -99,8 +99,8 @@ fn check_version(job: &Job, version: Version) -> Result<(), Error> {
             value => format!("{name}={value}"),
         };
         let problem = format!(
-            "this fio is {version}, and `{what}` ({place}) came {}; take it out, or install a \
-             newer fio",
+            "this fio is {version}, but `{what}` ({place}) came {}; remove it, or install a newer \
+             fio",
             came.came()
         );
         return Err(Error::unsuitable(job, problem));
@@ -112,9 +112,9 @@ fn check_version(job: &Job, version: Version) -> Result<(), Error> {
 fn check_offsets(job: &Job) -> Result<(), Error> {
     let why = |option: &FioOption| match option.name.as_str() {
         "offset" if option.value.as_deref().is_some_and(|value| value.contains('%')) => {
-            Some("is a share of a file that is there already")
+            Some("is a percentage of an existing file")
         }
-        "offset_increment" => Some("moves threads apart in one file"),
+        "offset_increment" => Some("gives threads different offsets in one file"),
         _ => None,
     };
     match job.fio.iter().find_map(|option| Some((option, why(option)?))) {
@@ -130,18 +130,18 @@ fn check_job(job: &Job) -> Result<(), Error> {
     let cannot = job.engine.info().fio.err();
     let cannot = cannot.or_else(|| {
         (job.verify && job.writes_data())
-            .then_some("fio verifies inside the measured time, iotax after it; set verify=false")
+            .then_some("fio verifies during the measurement, iotax after it; set verify=false")
     });
     let cannot = cannot.or_else(|| {
-        job.uncached.then_some("fio drops nothing from the page cache; set uncached=false")
+        job.uncached.then_some("fio cannot drop pages from the page cache; set uncached=false")
     });
     let several = job.threads > 1;
     let cannot = cannot.or(match job.pattern {
-        Pattern::Staggered { .. } if several => {
-            Some("fio does not begin threads apart in one file; leave --engine fio out")
-        }
+        Pattern::Staggered { .. } if several => Some(
+            "fio cannot start threads at different offsets in one file; leave out --engine fio",
+        ),
         Pattern::Interlocked(_) if several => {
-            Some("fio's threads do not take turns in one file; leave --engine fio out")
+            Some("fio's threads cannot take turns in one file; leave out --engine fio")
         }
         _ => None,
     });
@@ -152,7 +152,7 @@ fn check_job(job: &Job) -> Result<(), Error> {
         let value = option.value.as_deref().unwrap_or("");
         if let Some(why) = refused_by_driver(&option.name, value) {
             let what = format!(
-                "option {} ({}) is not handed to fio: {why}; take it out",
+                "option {} ({}) is not passed to fio: {why}; remove it",
                 option.name, option.place
             );
             return Err(Error::unsuitable(job, what));
@@ -171,7 +171,7 @@ mod tests {
     fn fio_trims_devices_alone_unless_an_engine_of_its_own_does() {
         let mut workload = Workload::preset("randread-4k").unwrap();
         workload.set("rw=trim").unwrap();
-        insta::assert_snapshot!(check_at(&workload, FileKind::Directory).unwrap_err(), @"job `io`: fio trims block devices only; name one, or use --engine native");
+        insta::assert_snapshot!(check_at(&workload, FileKind::Directory).unwrap_err(), @"job `io`: fio only trims block devices; name one, or use --engine native");
         check_at(&workload, FileKind::File).unwrap_err();
         check_at(&workload, FileKind::Device).unwrap();
         let option = |beyond: Option<&str>| FioOption {
@@ -193,7 +193,7 @@ mod tests {
         let workload =
             iotax_dialects::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
         let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
-        assert_snapshot!(check(33).unwrap_err(), @"job `a`: this fio is 3.33, and `fdp=1` (job.fio, line 4) came with fio 3.34; take it out, or install a newer fio");
+        assert_snapshot!(check(33).unwrap_err(), @"job `a`: this fio is 3.33, but `fdp=1` (job.fio, line 4) came with fio 3.34; remove it, or install a newer fio");
         check(34).unwrap();
     }
 }

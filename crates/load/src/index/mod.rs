@@ -332,7 +332,7 @@ pub(crate) fn first_version(request: &Request<'_>, loads: IndexLoads) -> Result<
             Ok(Published::elsewhere(published_in.join(NAME)))
         }
         IndexEnds::Searcher { published_in } => {
-            let what = format!("no version is published in {}", published_in.display());
+            let what = format!("no index version is published in {}", published_in.display());
             Err(Error::Index { source: io::Error::other(what) })
         }
         IndexEnds::Both | IndexEnds::Driver => {

@@ -81,7 +81,7 @@ impl LoadDriver for Iperf3 {
         }
         // Of a run that failed, the JSON says why.
         let found = result::read_iperf3(&said.out)
-            .map_err(|error| said.failed(&format!("gave no usable result: {error}")))?;
+            .map_err(|error| said.failed(&format!("produced no usable result: {error}")))?;
         succeeded()?;
         Ok(record(job, found, edges))
     }
@@ -91,12 +91,12 @@ impl LoadDriver for Iperf3 {
 fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
     let IoTarget::Peer(peer) = target else {
         let why = format!(
-            "iperf3 drives load over a network path, and {target} is none; name one such as `netns`"
+            "iperf3 needs a network path, but {target} is not one; name one such as `netns`"
         );
         return Err(Error::unsuitable(job, why));
     };
     if peer.tls.is_some() {
-        let why = "iperf3 knows no TLS; leave layer tls out, or choose a native engine";
+        let why = "iperf3 does not support TLS; leave out layer tls, or choose a native engine";
         return Err(Error::unsuitable(job, why));
     }
     Ok(peer)

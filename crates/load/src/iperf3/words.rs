@@ -34,7 +34,7 @@ pub(super) fn the_job(workload: &Workload) -> Result<&Job, Error> {
     let refused = |why: String| Err(Error::unsuitable(job, why));
     if workload.jobs.len() > 1 || workload.index.is_some() {
         return refused(format!(
-            "iperf3 drives one job, and workload {} has more; take it apart, or use --engine native",
+            "iperf3 can run one job, but workload {} has more; split it, or use --engine native",
             workload.name
         ));
     }
@@ -50,17 +50,17 @@ fn obstacle(job: &Job) -> Option<String> {
         return Some("iperf3 sends blocks of one size; give one, as in bs=128k".to_owned());
     };
     let (sizes, other) = match job.engine.info().does {
-        Work::Stream => (1..=LARGEST_BYTES, "have the pace closed (rate=closed)"),
+        Work::Stream => (1..=LARGEST_BYTES, "use a closed loop (rate=closed)"),
         Work::Datagrams => {
-            (SMALLEST_DATAGRAM_BYTES..=LARGEST_DATAGRAM_BYTES, "send at even gaps (rate=N)")
+            (SMALLEST_DATAGRAM_BYTES..=LARGEST_DATAGRAM_BYTES, "use even gaps (rate=N)")
         }
         Work::RoundTrips | Work::Connections => {
-            let why = "iperf3 times no request and answer; choose tcp-stream or udp-stream";
+            let why = "iperf3 cannot time requests and answers; choose tcp-stream or udp-stream";
             return Some(why.to_owned());
         }
         Work::Nothing | Work::Span | Work::Tree => {
-            let why = "iperf3 drives streams and datagrams over network paths, and no I/O at \
-                       storage; choose --engine fio";
+            let why = "iperf3 only drives streams and datagrams over network paths, not storage \
+                       I/O; choose --engine fio";
             return Some(why.to_owned());
         }
     };
@@ -70,23 +70,23 @@ fn obstacle(job: &Job) -> Option<String> {
         Pace::Poisson { .. } => true,
     };
     if paced_otherwise {
-        return Some(format!("iperf3 times no block that is due at a rate; {other}"));
+        return Some(format!("iperf3 does not support this pace; {other}"));
     }
     if !sizes.contains(&bytes) {
         let (from, to) = (sizes.start(), sizes.end());
         return Some(format!(
-            "iperf3 takes blocks of {from} to {to} bytes here, not {}; set bs",
+            "iperf3 supports blocks of {from} to {to} bytes here, not {}; set bs",
             format_bytes(bytes.into())
         ));
     }
     if job.threads > MOST_STREAMS {
         return Some(format!(
-            "iperf3 takes {MOST_STREAMS} streams, not {}; set threads",
+            "iperf3 supports at most {MOST_STREAMS} streams, not {}; lower threads",
             job.threads
         ));
     }
     if !matches!(job.read_percent, 0 | 100) {
-        let why = "iperf3 drives the two directions as two measurements; choose one of them";
+        let why = "iperf3 measures the two directions separately; choose one of them";
         return Some(why.to_owned());
     }
     let shaped = [
@@ -98,7 +98,7 @@ fn obstacle(job: &Job) -> Option<String> {
         (!job.cpus.is_empty(), "cpus"),
     ];
     let (_, key) = shaped.iter().find(|(is_set, _)| *is_set)?;
-    Some(format!("iperf3 has nothing like {key}; take it out"))
+    Some(format!("iperf3 has no equivalent of {key}; remove it"))
 }
 
 /// What the client is told. `address`: of the server.
@@ -111,7 +111,7 @@ pub(super) fn arguments(
     let seconds = |ns: u64, most_s: u64, key: &str| {
         // It counts in whole seconds.
         let s = ns.div_ceil(1_000_000_000);
-        let why = format!("iperf3 takes a {key} of {most_s} s at most, not {s} s; lower it");
+        let why = format!("iperf3 supports a {key} of at most {most_s} s, not {s} s; lower it");
         if s > most_s { Err(Error::unsuitable(job, why)) } else { Ok(s.to_string()) }
     };
     let omitted = seconds(ramp_ns, LONGEST_RAMP_S, "ramp")?;
@@ -180,19 +180,19 @@ mod tests {
             refuse_with_iperf3(&workload).unwrap_err().to_string()
         };
         let error = |change| refused("tcp-stream", change);
-        assert_snapshot!(refused("tcp-rr", |_| ()), @"job `requests`: iperf3 times no request and answer; choose tcp-stream or udp-stream, or use --engine native");
-        assert_snapshot!(refused("randread-4k", |_| ()), @"job `io`: iperf3 drives streams and datagrams over network paths, and no I/O at storage; choose --engine fio, or use --engine native");
-        assert_snapshot!(refused("driver-searcher", |_| ()), @"job `download`: iperf3 drives one job, and workload driver-searcher has more; take it apart, or use --engine native");
-        assert_snapshot!(error(|job| job.pace = Pace::Even { iops: 10.0 }), @"job `flow`: iperf3 times no block that is due at a rate; have the pace closed (rate=closed), or use --engine native");
-        assert_snapshot!(refused("udp-stream", |job| job.pace = Pace::Poisson { iops: 10.0 }), @"job `datagrams`: iperf3 times no block that is due at a rate; send at even gaps (rate=N), or use --engine native");
-        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: iperf3 takes blocks of 1 to 1048576 bytes here, not 2M; set bs, or use --engine native");
-        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: iperf3 takes blocks of 16 to 65507 bytes here, not 8; set bs, or use --engine native");
-        assert_snapshot!(error(|job| job.threads = 129), @"job `flow`: iperf3 takes 128 streams, not 129; set threads, or use --engine native");
-        assert_snapshot!(error(|job| job.read_percent = 50), @"job `flow`: iperf3 drives the two directions as two measurements; choose one of them, or use --engine native");
-        assert_snapshot!(error(|job| job.think = Some(Think { time_ns: 1, after_ios: 1 })), @"job `flow`: iperf3 has nothing like think; take it out, or use --engine native");
+        assert_snapshot!(refused("tcp-rr", |_| ()), @"job `requests`: iperf3 cannot time requests and answers; choose tcp-stream or udp-stream, or use --engine native");
+        assert_snapshot!(refused("randread-4k", |_| ()), @"job `io`: iperf3 only drives streams and datagrams over network paths, not storage I/O; choose --engine fio, or use --engine native");
+        assert_snapshot!(refused("driver-searcher", |_| ()), @"job `download`: iperf3 can run one job, but workload driver-searcher has more; split it, or use --engine native");
+        assert_snapshot!(error(|job| job.pace = Pace::Even { iops: 10.0 }), @"job `flow`: iperf3 does not support this pace; use a closed loop (rate=closed), or use --engine native");
+        assert_snapshot!(refused("udp-stream", |job| job.pace = Pace::Poisson { iops: 10.0 }), @"job `datagrams`: iperf3 does not support this pace; use even gaps (rate=N), or use --engine native");
+        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: iperf3 supports blocks of 1 to 1048576 bytes here, not 2M; set bs, or use --engine native");
+        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: iperf3 supports blocks of 16 to 65507 bytes here, not 8; set bs, or use --engine native");
+        assert_snapshot!(error(|job| job.threads = 129), @"job `flow`: iperf3 supports at most 128 streams, not 129; lower threads, or use --engine native");
+        assert_snapshot!(error(|job| job.read_percent = 50), @"job `flow`: iperf3 measures the two directions separately; choose one of them, or use --engine native");
+        assert_snapshot!(error(|job| job.think = Some(Think { time_ns: 1, after_ios: 1 })), @"job `flow`: iperf3 has no equivalent of think; remove it, or use --engine native");
         let job = Job { engine: Engine::TcpStream, ..Job::new("flow") };
         let address = "192.0.2.2:7000".parse().unwrap();
         let long = arguments(&job, address, 61_000_000_000, 1).unwrap_err();
-        assert_snapshot!(long, @"job `flow`: iperf3 takes a ramp of 60 s at most, not 61 s; lower it");
+        assert_snapshot!(long, @"job `flow`: iperf3 supports a ramp of at most 60 s, not 61 s; lower it");
     }
 }

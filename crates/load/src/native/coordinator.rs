@@ -188,7 +188,7 @@ fn threads<'a>(
         let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
             let number = u16::try_from(all.len())
-                .map_err(|_| Error::unsuitable(job, "more than 65535 threads; ask for fewer"))?;
+                .map_err(|_| Error::unsuitable(job, "more than 65535 threads; use fewer"))?;
             all.push(Thread {
                 job,
                 job_index,

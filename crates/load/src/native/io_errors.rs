@@ -44,8 +44,8 @@ impl IoErrors {
     /// Not even one I/O at a time keeps the latency that was asked for.
     #[cold]
     pub(crate) fn missed_latency(&mut self) {
-        let what = "latency-target: one I/O at a time takes longer; set a longer latency, or a \
-                    percentile below 100";
+        let what = "latency-target: even one I/O at a time takes longer; set a longer latency, or \
+                    a percentile below 100";
         self.first.get_or_insert_with(|| what.to_owned());
     }
 }

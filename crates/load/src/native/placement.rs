@@ -86,10 +86,10 @@ fn set_memory_policy(mode: libc::c_int, mask: &[u64], is_empty: bool) -> io::Res
 fn no_node(job: &Job, node: u32) -> Error {
     let there = std::fs::read_to_string("/sys/devices/system/node/online").unwrap_or_default();
     let there = match there.trim() {
-        "" => "this kernel names none".to_owned(),
-        nodes => format!("online are {nodes}"),
+        "" => "this kernel lists none".to_owned(),
+        nodes => format!("nodes online: {nodes}"),
     };
-    Error::unsuitable(job, format!("NUMA node {node} is not there; {there}"))
+    Error::unsuitable(job, format!("NUMA node {node} does not exist; {there}"))
 }
 
 fn cpus_of(job: &Job, node: u32) -> Result<Vec<u32>, Error> {
@@ -127,7 +127,7 @@ fn bind_to(cpus: &[u32], job: &Job) -> Result<(), Error> {
     let mut wanted = CpuSet::new();
     for &cpu in cpus {
         let Some(cpu) = usize::try_from(cpu).ok().filter(|cpu| *cpu < CpuSet::MAX_CPU) else {
-            return refuse(format!("there is no CPU {cpu}; {}", available()));
+            return refuse(format!("CPU {cpu} does not exist; {}", available()));
         };
         wanted.set(cpu);
     }
@@ -137,7 +137,7 @@ fn bind_to(cpus: &[u32], job: &Job) -> Result<(), Error> {
         cpus.iter().find(|cpu| !got.is_ok_and(|got| got.is_set(**cpu as usize)) || set.is_err());
     match missing {
         None => Ok(()),
-        Some(cpu) => refuse(format!("CPU {cpu} is not there for this process; {}", available())),
+        Some(cpu) => refuse(format!("CPU {cpu} is not available to this process; {}", available())),
     }
 }
 
@@ -145,7 +145,7 @@ fn available() -> String {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     match online.trim() {
         "" => "name others with `cpus`".to_owned(),
-        online => format!("online are {online}"),
+        online => format!("CPUs online: {online}"),
     }
 }
 
@@ -205,7 +205,7 @@ mod tests_of_affinity {
             let text = error.join().unwrap().to_string();
             text.split_once(';').unwrap().0.to_owned()
         };
-        insta::assert_snapshot!(refusal(vec![1023]), @"job `job`: CPU 1023 is not there for this process");
-        insta::assert_snapshot!(refusal(vec![70_000]), @"job `job`: there is no CPU 70000");
+        insta::assert_snapshot!(refusal(vec![1023]), @"job `job`: CPU 1023 is not available to this process");
+        insta::assert_snapshot!(refusal(vec![70_000]), @"job `job`: CPU 70000 does not exist");
     }
 }

@@ -61,8 +61,8 @@ pub(super) fn perform(
         (IoTarget::Peer(peer), engine) => Err(Error::unsuitable(
             thread.job,
             format!(
-                "engine `{}` drives I/O at storage, and {peer} is a network path; choose a workload \
-                 such as tcp-rr, or another target",
+                "engine `{}` needs storage, but {peer} is a network path; choose a workload such \
+                 as tcp-rr, or another target",
                 engine.name()
             ),
         )),
@@ -87,7 +87,7 @@ pub(super) fn perform(
         (path, EngineKind::Vdisk) => Err(Error::unsuitable(
             thread.job,
             format!(
-                "engine `vdisk` needs a virtual disk, and {path} is a path; name a stack such as \
+                "engine `vdisk` needs a virtual disk, but {path} is a path; name a stack such as \
                  `mem(size=64M)` as the target, or choose another engine"
             ),
         )),

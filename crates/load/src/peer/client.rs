@@ -94,12 +94,13 @@ fn may_pass(error: &io::Error) -> bool {
 fn not_in_time(last: &io::Error, longest: Duration, attempts: u32, heard: u64) -> io::Error {
     let what = match last.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock => "did not answer",
-        _ => "closed each connection before it had answered, or the path cut it,",
+        _ => "closed each connection before answering, or the path cut it,",
     };
     let plural = if attempts == 1 { "" } else { "s" };
     let why = format!(
         "it {what} within {longest:?} ({attempts} attempt{plural}, {heard} bytes received); check \
-         that `iotax peer` runs there, and that nothing on the path drops or cuts its connections"
+         that `iotax peer` is running there, and that nothing on the path drops or cuts \
+         connections"
     );
     io::Error::new(ErrorKind::TimedOut, why)
 }
@@ -327,7 +328,7 @@ mod tests {
             stream.write_all(hello::MAGIC).unwrap();
             kept.lock().unwrap().push(stream);
         });
-        insta::assert_snapshot!(failed(&silent, 2 * SHORT), @"it did not answer within 600ms (1 attempt, 16 bytes received); check that `iotax peer` runs there, and that nothing on the path drops or cuts its connections");
+        insta::assert_snapshot!(failed(&silent, 2 * SHORT), @"it did not answer within 600ms (1 attempt, 16 bytes received); check that `iotax peer` is running there, and that nothing on the path drops or cuts connections");
         let told = failed(&silent, SHORT);
         assert!(!told.contains("os error"), "{told}");
     }
@@ -358,7 +359,7 @@ mod tests {
         let other = far(|_, mut stream| drop(stream.write_all(&[b'x'; 100])));
         let met = connect_within(&other, Role::Sink, Duration::from_mins(10), SHORT);
         let told = met.map(drop).unwrap_err().to_string();
-        assert_eq!(told, "it is no iotax peer, or one of another version");
+        assert_eq!(told, "it is not an iotax peer, or has another version");
     }
 }
 

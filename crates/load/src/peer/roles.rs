@@ -312,7 +312,7 @@ fn started(at: IpAddr) -> Result<(Running, u16), Error> {
         let since = Instant::now();
         while !server.said().contains(LISTENS) {
             if server.has_ended() || since.elapsed() > PATIENCE {
-                return Err(server.end()?.failed("cannot be had as a server"));
+                return Err(server.end()?.failed("did not start as a server"));
             }
             sleep(POLL_INTERVAL);
         }

@@ -150,7 +150,7 @@ impl Other {
 
     fn is(&self, shown: &CertificateDer<'_>) -> Result<(), Error> {
         let is_it = shown.as_ref() == self.public.as_ref();
-        is_it.then_some(()).ok_or_else(|| Error::General("it is not who it should be".into()))
+        is_it.then_some(()).ok_or_else(|| Error::General("its key is not the expected one".into()))
     }
 
     fn signed(
@@ -173,7 +173,7 @@ macro_rules! signatures {
             _: &CertificateDer<'_>,
             _: &DigitallySignedStruct,
         ) -> Result<HandshakeSignatureValid, Error> {
-            Err(Error::General("only TLS 1.3 is spoken".into()))
+            Err(Error::General("only TLS 1.3 is supported".into()))
         }
 
         fn verify_tls13_signature(
@@ -238,8 +238,8 @@ const CHACHA20_POLY1305: u16 = 54;
 fn hand_over(socket: TcpStream, connection: Connection) -> io::Result<TcpStream> {
     start_tls(&socket).map_err(|error| {
         let why = format!(
-            "the kernel does no TLS ({error}): load its module (modprobe tls) at both ends, or take \
-             the layer `tls`, which does it without"
+            "the kernel does not support TLS ({error}): load its module (modprobe tls) at both \
+             ends, or use the layer `tls`, which does not need it"
         );
         io::Error::new(error.kind(), why)
     })?;

@@ -84,7 +84,7 @@ fn drop_dentries(thread: &Thread<'_>) -> Result<(), Error> {
         Error::unsuitable(
             thread.job,
             format!(
-                "the cached names and inodes cannot be dropped ({source}): only root can; run as \
+                "cannot drop cached names and inodes, which only root may do ({source}); run as \
                  root, or set `invalidate = false`"
             ),
         )

@@ -148,13 +148,13 @@ impl WriteLog {
     pub(crate) fn judge(&self, unit: &[u8], offset: u64) -> Result<(), &'static str> {
         let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
         if unit[..8] != MAGIC {
-            return Err("holds no data of this kind");
+            return Err("does not contain the written data");
         }
         if word(8) != self.run {
-            return Err("holds data of an earlier run or of another thread: the write is lost");
+            return Err("contains data of an earlier run or of another thread: the write was lost");
         }
         if word(16) != offset {
-            return Err("holds data that was written to another offset");
+            return Err("contains data that was written to another offset");
         }
         let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
         if stored != checksum(unit) {
@@ -162,7 +162,7 @@ impl WriteLog {
         }
         let number = u32::from_le_bytes(array(&unit[24..28]));
         if number != self.latest[self.unit_of(offset)] {
-            return Err("holds an older version: the last write is lost");
+            return Err("contains an older version: the last write was lost");
         }
         Ok(())
     }
@@ -172,14 +172,14 @@ impl WriteLog {
 pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> {
     let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
     if unit[..8] != MAGIC {
-        return Err("holds no data of this kind: no job with `verify` wrote it");
+        return Err("contains no verifiable data: no job with `verify` wrote it");
     }
     let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
     if stored != checksum(unit) {
         return Err("fails its checksum, or no job with `verify` wrote it");
     }
     if word(16) != offset {
-        return Err("holds data that was written to another offset");
+        return Err("contains data that was written to another offset");
     }
     Ok(())
 }
@@ -324,7 +324,7 @@ pub(super) fn judge_by(
         }
         match outcome {
             Err(errno) => note(offset, &std::io::Error::from(errno).to_string()),
-            Ok(_) => note(offset, "cannot be read: the target ends before"),
+            Ok(_) => note(offset, "cannot be read: the target ends before it"),
         }
     }
 }
@@ -390,22 +390,22 @@ mod tests {
         assert_eq!(write_log.judge(&first, 8192), Ok(()));
         assert_eq!(
             write_log.judge(&first, 12_288),
-            Err("holds data that was written to another offset")
+            Err("contains data that was written to another offset")
         );
         let second = written(&mut write_log, write(8192, 4096));
         assert_eq!(write_log.judge(&second, 8192), Ok(()));
         assert_eq!(
             write_log.judge(&first, 8192),
-            Err("holds an older version: the last write is lost")
+            Err("contains an older version: the last write was lost")
         );
         let mut flipped = second.clone();
         flipped[4000] ^= 1;
         assert_eq!(write_log.judge(&flipped, 8192), Err("fails its checksum"));
-        assert_eq!(write_log.judge(&[0; 4096], 8192), Err("holds no data of this kind"));
+        assert_eq!(write_log.judge(&[0; 4096], 8192), Err("does not contain the written data"));
         let stale = written(&mut WriteLog::new(6, 3, SPAN, 4096), write(8192, 4096));
         assert_eq!(
             write_log.judge(&stale, 8192),
-            Err("holds data of an earlier run or of another thread: the write is lost")
+            Err("contains data of an earlier run or of another thread: the write was lost")
         );
     }
 

@@ -51,8 +51,8 @@ impl Made {
         let depth = u16::try_from(thread.depth()).ok().filter(|depth| *depth <= MAX_URING_DEPTH);
         let Some(depth) = depth else {
             let what = format!(
-                "a queue depth of {} is more than io_uring takes with registered buffers; \
-                     the most is {MAX_URING_DEPTH}",
+                "a queue depth of {} is too large for io_uring with registered buffers; the \
+                 maximum is {MAX_URING_DEPTH}",
                 thread.depth()
             );
             return Err(Error::unsuitable(thread.job, what));
@@ -103,11 +103,11 @@ pub(crate) fn advice(error: &io::Error) -> &'static str {
              set the sysctl to 0, or use `engine = \"psync\"`"
         }
         (Some(libc::EPERM | libc::EACCES), _) => {
-            "a sandbox forbids it (container runtimes do, by seccomp): allow io_uring_setup, \
+            "a sandbox forbids it (container runtimes do so by seccomp): allow io_uring_setup, \
              io_uring_enter and io_uring_register, or use `engine = \"psync\"`"
         }
         (Some(libc::ENOSYS), _) => {
-            "this kernel does not have it (Linux 5.1 and later do), or a sandbox hides it: use \
+            "this kernel does not have it (Linux 5.1 and later have), or a sandbox hides it: use \
              `engine = \"psync\"`"
         }
         (Some(libc::ENOMEM), _) => {

@@ -52,7 +52,8 @@ impl TcpStream {
         let buffers = ZeroCopy::buffers(bytes);
         let zero_copy = ZeroCopy::on(flow.socket(), buffers).map_err(|source| {
             let what = format!(
-                "this kernel does not send without a copy (SO_ZEROCOPY: {source}); leave zero-copy out"
+                "this kernel does not support zero-copy sends (SO_ZEROCOPY: {source}); leave out \
+                 zero-copy"
             );
             Error::unsuitable(thread.job, what)
         })?;

@@ -38,8 +38,8 @@ impl Vdisk {
         let job = thread.job;
         if job.write_through {
             let what = format!(
-                "{disk} has no writes that reach the medium before they count; leave out \
-                     `write-through`, or use `fsync-every = 1`"
+                "{disk} does not support write-through; leave out `write-through`, or use \
+                 `fsync-every = 1`"
             );
             return Err(Error::unsuitable(job, what));
         }
@@ -52,8 +52,8 @@ impl Vdisk {
         let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
             let what = format!(
-                "blocks or offsets at multiples of {smallest} bytes do not fit the {} bytes that {disk} \
-                     reads and writes at a time",
+                "blocks or offsets at multiples of {smallest} bytes do not fit the units of {} \
+                 bytes of {disk}; use multiples of that size",
                 disk.block_bytes()
             );
             return Err(Error::unsuitable(job, what));

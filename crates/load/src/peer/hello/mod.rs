@@ -257,7 +257,8 @@ impl Accepting {
         let proof = &self.heard[..CODE_BYTES];
         let expected = code(secret, &[b"near", &far, &near, &wants]);
         expected.verify_slice(proof).map_err(|_| refused("it does not know the token"))?;
-        let wanted = Wanted::decode(wants).ok_or_else(|| refused("it wants something unknown"))?;
+        let wanted =
+            Wanted::decode(wants).ok_or_else(|| refused("it requests something unknown"))?;
         let told = session.to_le_bytes();
         let proof = code(secret, &[b"far", &far, &near, &told]).finalize().into_bytes();
         let mut answer = [0; ANSWER_BYTES];
@@ -296,12 +297,12 @@ pub(super) fn greet(
     let knock = code(secret, &[b"knock", &nonce, &wants]).finalize().into_bytes();
     stream.write_all(&[nonce.as_slice(), &wants, &knock].concat())?;
     if read::<16>(stream)? != *MAGIC {
-        return Err(refused("it is no iotax peer, or one of another version"));
+        return Err(refused("it is not an iotax peer, or has another version"));
     }
     let far: Nonce = match read(stream)? {
         [COME_IN] => read(stream)?,
-        [FULL] => return Err(refused("it has as many connections as it takes")),
-        _ => return Err(refused("it refuses the token")),
+        [FULL] => return Err(refused("it has reached its limit of connections")),
+        _ => return Err(refused("it rejects the token")),
     };
     let proof = code(secret, &[b"near", &far, &nonce, &wants]).finalize().into_bytes();
     stream.write_all(&proof)?;
