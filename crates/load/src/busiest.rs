@@ -1,5 +1,5 @@
-//! Which thread, and which CPU, had the most to do between two readings: a flow that one of them limits
-//! is not told by the time of all CPUs together.
+//! The busiest thread and CPU between two readings: the total CPU time does not show whether one of
+//! them limits a flow.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fs;
@@ -17,7 +17,7 @@ type ThreadId = (u32, u32);
 /// Name, and CPU time in ticks.
 type Used = (String, u64);
 
-/// Threads of some processes and CPUs of the machine, since each was there.
+/// CPU time of threads of some processes and of the machine's CPUs, since each existed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Busy {
     threads: BTreeMap<ThreadId, Used>,
@@ -25,7 +25,7 @@ pub(crate) struct Busy {
     cpus: Vec<[u64; 2]>,
 }
 
-/// Threads of this process that have ended, the last ones: load ends just before anybody asks.
+/// The threads of this process that ended last: the load ends just before it is asked.
 #[derive(Debug, Default)]
 pub(crate) struct Ended(Mutex<VecDeque<(ThreadId, Used)>>);
 
@@ -33,7 +33,7 @@ pub(crate) struct Ended(Mutex<VecDeque<(ThreadId, Used)>>);
 const MOST_ENDED: usize = 1024;
 
 impl Ended {
-    /// Says that the calling thread is about to end.
+    /// Records the calling thread, which is about to end.
     pub(crate) fn now(&self) {
         let Ok(stat) = fs::read_to_string("/proc/thread-self/stat") else { return };
         let id = stat.split_once(' ').and_then(|(id, _)| id.parse().ok());
@@ -46,7 +46,7 @@ impl Ended {
     }
 }
 
-/// What one end of a path has at most, of each kind.
+/// The busiest thread and CPU of one end of a path.
 pub(crate) type OfEnd = [Option<(BusyOne, u64)>; 2];
 
 impl Busy {
@@ -65,7 +65,7 @@ impl Busy {
         Self { threads: processes.iter().flat_map(of_process).collect(), cpus: cpus(&stat) }
     }
 
-    /// The same with threads that have ended since they were last seen.
+    /// The same, with threads that have ended in the meantime.
     pub(crate) fn with(mut self, ended: &Ended) -> Self {
         let ended = ended.0.lock().unwrap_or_else(PoisonError::into_inner);
         for (id, last) in ended.iter() {
@@ -79,8 +79,8 @@ impl Busy {
         self.cpus.len()
     }
 
-    /// The thread that used the most since `earlier`, and the CPU that had most to do with interrupts,
-    /// each with the time it was busy in nanoseconds.
+    /// The thread that used the most CPU time since `earlier`, and the CPU that spent the most on
+    /// interrupts, each with its busy time in nanoseconds.
     pub(crate) fn since(&self, earlier: &Self) -> OfEnd {
         let used = |(id, (name, ticks)): (&ThreadId, &Used)| {
             let before = earlier.threads.get(id).map_or(0, |(_, ticks)| *ticks);
@@ -102,8 +102,8 @@ impl Busy {
     }
 }
 
-/// Programs of layers: processes in the namespaces of a path, the peer among them. Looked for before
-/// the load starts, since there may be many.
+/// Programs of layers: processes in the namespaces of a path, including the peer. They are found
+/// before the load starts, because there may be many.
 pub(crate) struct Ends([Vec<u32>; 2]);
 
 impl Ends {
@@ -119,7 +119,7 @@ impl Ends {
     }
 }
 
-/// As the record has it: of each end, of which several know something, and kind the busiest.
+/// For the record: the busiest of each end and kind, from several sources.
 pub(crate) fn record(near: &[OfEnd], far: &[OfEnd]) -> Vec<Busiest> {
     let of_end = |(end, all): (PathEnd, &[OfEnd])| {
         [0, 1].map(|kind| {
@@ -141,7 +141,7 @@ fn processes(namespace: &Path) -> Vec<u32> {
         .collect()
 }
 
-/// The second field of `/proc/PID/stat`, which may hold anything.
+/// The second field of `/proc/PID/stat`, which may contain anything.
 fn name(stat: &str) -> Option<&str> {
     Some(stat.split_once('(')?.1.rsplit_once(')')?.0)
 }

@@ -1,4 +1,4 @@
-//! Another program as a process: started alone, watched, and always ended.
+//! Runs another program as a process: started, watched, and always ended.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -18,20 +18,20 @@ use rustix::thread::{LinkNameSpaceType, move_into_link_name_space};
 
 use crate::error::Error;
 
-/// How often it is looked at.
+/// How often it is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(20);
 /// Between asking fio to end and ending it.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// From there until it is left alone: what waits in the kernel for storage that does not answer
+/// Time after which it is left alone: a process that waits in the kernel for unresponsive storage
 /// cannot even be killed.
 const LAST_WAIT: Duration = Duration::from_secs(10);
 /// A result of fio with bins takes 60 KB per job.
 const MOST_OUTPUT_BYTES: u64 = 32 << 20;
 const MOST_ERRORS_BYTES: u64 = 1 << 20;
 
-/// A run of a program to be.
+/// A program to be run.
 pub(crate) struct Child<'a> {
-    /// What people call it.
+    /// Its name in messages.
     pub name: &'static str,
     pub program: &'a Path,
     pub arguments: Vec<OsString>,
@@ -42,7 +42,7 @@ pub(crate) struct Child<'a> {
     pub namespace: Option<&'a Path>,
 }
 
-/// How it came to its end.
+/// How it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Ending {
     Itself,
@@ -53,7 +53,7 @@ pub(crate) enum Ending {
     Flood,
 }
 
-/// What became of it.
+/// Its result.
 pub(crate) struct Said {
     name: &'static str,
     pub status: ExitStatus,
@@ -63,7 +63,7 @@ pub(crate) struct Said {
 }
 
 impl Said {
-    /// An error with what fio said, the reason being at its end.
+    /// An error with the output of the program, where the reason is at the end.
     pub(crate) fn failed(&self, what: &str) -> Error {
         let text = if self.err.trim().is_empty() { before_result(&self.out) } else { &self.err };
         let text = text.trim();
@@ -75,7 +75,7 @@ impl Said {
     }
 }
 
-/// What fio says in words comes before the JSON, which would say nothing to people.
+/// The messages of fio, which come before the JSON.
 fn before_result(out: &str) -> &str {
     let is_result = |rest: &&str| rest.starts_with('{');
     let mut rest = out;
@@ -99,8 +99,8 @@ impl<'a> Child<'a> {
         Self { name, program, arguments, input: "", directory: Path::new("/"), namespace: None }
     }
 
-    /// Runs it to its end, which comes after `limit` at the latest. `glance` is called with its
-    /// process again and again while it runs.
+    /// Runs it to its end, which comes after `limit` at the latest. While it runs, `glance` is
+    /// called repeatedly with its process.
     pub(crate) fn run(
         &self,
         limit: Duration,
@@ -125,7 +125,7 @@ impl<'a> Child<'a> {
                 (None, Some(why)) => {
                     ending = why;
                     asked = Some(Instant::now());
-                    // Asked so, fio reports what it has.
+                    // On this signal, fio reports what it has so far.
                     group.signal(Signal::INT);
                 }
                 (Some(asked), _) if asked.elapsed() > PATIENCE + LAST_WAIT => {
@@ -140,7 +140,7 @@ impl<'a> Child<'a> {
         Ok(Said { ending, ..running.end()? })
     }
 
-    /// Starts it; it is ended when what is returned is dropped, and when this thread ends.
+    /// Starts it. It is ended when the returned value is dropped, and when this thread ends.
     pub(crate) fn start(&self) -> Result<Running, Error> {
         let program = self.program;
         let start = || {
@@ -207,7 +207,7 @@ impl Running {
         text(&self.out)
     }
 
-    /// Ends it where it has not ended, and whatever it has started and left behind.
+    /// Ends it if it is still running, and everything that it has started.
     pub(crate) fn end(mut self) -> Result<Said, Error> {
         self.group.signal(Signal::KILL);
         let ended = self.group.0.wait();
@@ -218,7 +218,7 @@ impl Running {
 }
 
 impl Said {
-    /// `what` it should have done `within` which time.
+    /// Fails unless it succeeded; `what` it should have done `within` which time.
     pub(crate) fn succeeded(&self, what: &str, within: &str) -> Result<(), Error> {
         match (self.ending, self.status.success()) {
             (Ending::Itself, true) => Ok(()),
@@ -228,7 +228,7 @@ impl Said {
             (Ending::Late, _) => {
                 Err(self.failed(&format!("did not {what} within {within}, and was stopped")))
             }
-            // What it said is of no use here.
+            // Its output is of no use here.
             (Ending::Flood, _) => Err(Error::Program {
                 name: self.name,
                 what: "printed too much and was stopped".to_owned(),
@@ -280,13 +280,13 @@ impl Group {
         Pid::from_child(&self.0)
     }
 
-    /// Whether it has; it is not reaped, so that its group is still its own.
+    /// Whether it has ended. It is not reaped, so that its group is still its own.
     fn has_ended(&self) -> bool {
         let options = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         !matches!(waitid(WaitId::Pid(self.pid()), options), Ok(None))
     }
 
-    /// Neither ends it nor waits for it: it goes when the kernel lets it.
+    /// Neither ends it nor waits for it: it disappears when the kernel allows it.
     fn leave(self) {
         std::mem::forget(self);
     }
@@ -306,7 +306,7 @@ impl Drop for Group {
     }
 }
 
-/// Anonymous memory that takes so many bytes and no more: the kernel refuses to let it grow.
+/// Anonymous memory limited to `most_bytes`: the kernel refuses to let it grow further.
 fn sink(name: &str, most_bytes: u64) -> io::Result<File> {
     let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
     let file = File::from(memfd_create(name, flags)?);
@@ -321,7 +321,7 @@ fn written(file: &File) -> u64 {
     file.stream_position().unwrap_or(0)
 }
 
-/// Nothing more fits, or hardly: fio writes in pieces.
+/// Whether the output is (almost) full: fio writes in pieces.
 fn flooded(out: &File, err: &File) -> bool {
     let is_full = |file, most_bytes| written(file) + 4096 > most_bytes;
     is_full(out, MOST_OUTPUT_BYTES) || is_full(err, MOST_ERRORS_BYTES)

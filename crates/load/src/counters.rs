@@ -1,5 +1,5 @@
-//! Counters of this machine, of this process, of one thread, and of another program that drives the load, read at
-//! the edges of the window.
+//! Counters of this machine, this process, one thread, and another program that drives the load,
+//! read at the start and end of the window.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -16,7 +16,7 @@ use crate::pause;
 pub(crate) struct Reading(SystemCounters);
 
 impl Reading {
-    /// Reads everything now; what this system does not tell stays `None`.
+    /// Reads everything now; unavailable values are `None`.
     pub(crate) fn now() -> Self {
         let cpu_ns = clock_ns(ClockId::ProcessCPUTime);
         let mut reading = Self::with(Some(cpu_ns), "/proc/self");
@@ -32,7 +32,7 @@ impl Reading {
         Self::with(ticks.map(|ticks| ticks * tick_ns()), &directory)
     }
 
-    /// Takes what `later` has: of a process that has just ended there is nothing to be read.
+    /// Takes the values of `later`, if it has any: a process that has just ended has none.
     pub(crate) fn update(&mut self, later: &Self) {
         self.0 = later.each(self, Option::or);
     }
@@ -91,8 +91,9 @@ pub(crate) fn tick_ns() -> u64 {
     1_000_000_000 / rustix::param::clock_ticks_per_second().max(1)
 }
 
-/// User and system time in ticks from the `stat` of a process or a thread; of a process that is gone but not reaped,
-/// none. The name, second, may hold anything: fields are counted from its last parenthesis.
+/// User and system time in ticks from the `stat` of a process or a thread; none for a process that
+/// ended but is not reaped. The name, in the second field, may contain anything, so fields are
+/// counted from its last parenthesis.
 pub(crate) fn process_ticks(stat: &str) -> Option<u64> {
     let mut fields = stat.rsplit_once(')')?.1.split_whitespace();
     let is_there = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
@@ -102,8 +103,8 @@ pub(crate) fn process_ticks(stat: &str) -> Option<u64> {
     Some(times.next()? + times.next()?)
 }
 
-/// CPU time of all kernel threads in ticks. They are the children of `kthreadd`, always process 2;
-/// in another PID namespace that is somebody else, or nobody.
+/// CPU time of all kernel threads in ticks. They are the children of `kthreadd`, which is always
+/// process 2. In another PID namespace, that is another process, or none.
 fn kernel_threads_ticks() -> Option<u64> {
     let name = fs::read_to_string("/proc/2/comm").ok()?;
     (name.trim_end() == "kthreadd").then_some(())?;
@@ -171,7 +172,7 @@ pub(crate) struct Usage {
     pub major_faults: u64,
     /// Voluntary and involuntary.
     pub context_switches: u64,
-    /// Ready to run, and without a CPU. `None` in a kernel that does not count it.
+    /// Time ready to run, but without a CPU. `None` if the kernel does not count it.
     pub cpu_wait_ns: Option<u64>,
 }
 
@@ -219,8 +220,8 @@ impl Usage {
     }
 }
 
-/// The second figure of `/proc/thread-self/schedstat`: time spent on a run queue. Read without an
-/// allocation, since that is what the loops that ask for it promise.
+/// The second number of `/proc/thread-self/schedstat`: time spent on a run queue. Read without an
+/// allocation, as the calling loops promise.
 fn cpu_wait_ns() -> Option<u64> {
     let file = open("/proc/thread-self/schedstat", OFlags::RDONLY | OFlags::CLOEXEC, Mode::empty());
     let mut text = [0; 64];
@@ -234,10 +235,10 @@ fn time_ns(time: libc::timeval) -> u64 {
 
 // The machine's counters beside a program that drives a load.
 
-/// Counters of a window as long as a program's, from the end of the ramp on, or to its last look at the
-/// program if that ends before. fio and iperf3 do not say when their own window opens, so their start
-/// (some 100 ms) makes this one a little early; what they do after their time, above all to print their
-/// result, is not in.
+/// Counters of a window as long as a program's, from the end of the ramp, or to the last look at
+/// the program if it ends before. fio and iperf3 do not report when their own window opens, so this
+/// one is early by the time of their start (some 100 ms). It does not include what they do after
+/// their time, mainly to print their result.
 pub(crate) struct Watch {
     pub opens: Instant,
     pub closes: Instant,
@@ -277,8 +278,8 @@ impl Watch {
         }
     }
 
-    /// Takes note of whether the program is stopped: whatever it times is then longer, and no storage
-    /// is slow.
+    /// Notes whether the program is stopped: its measured times are then too long, although no
+    /// storage is slow.
     fn note(&mut self, now: Instant, is_stopped: bool) {
         if is_stopped {
             let (since, _) = self.stopped.unwrap_or((self.last, now));

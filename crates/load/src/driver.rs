@@ -1,4 +1,4 @@
-//! The seam between those who want a load and those who can produce one.
+//! The interface between code that needs a load and the drivers that produce one.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -17,19 +17,19 @@ pub struct Request<'a> {
     /// Which ends of its index are here.
     pub index_ends: &'a IndexEnds,
     pub target: IoTarget<'a>,
-    /// Discarded start; instead of the workload's own.
+    /// Discarded start, in place of the workload's own.
     pub ramp_ns: u64,
-    /// Measured window; instead of the workload's own.
+    /// Measured window, in place of the workload's own.
     pub time_ns: u64,
-    /// All offsets, sizes, gaps and data follow from it.
+    /// Determines all offsets, sizes, gaps and data.
     pub seed: u64,
-    /// Set by the user to stop early: the record then covers what there is.
+    /// Set by the user to stop early: the record then covers the time so far.
     pub stop: &'a AtomicBool,
     /// For a progress display.
     pub live: Option<&'a LoadProgress>,
 }
 
-/// What was due of a job that was at it for so long; `None` of a closed loop.
+/// The I/Os that were due in a job's active time; `None` for a closed loop.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 pub(crate) fn offered_ios(job: &Job, active_ns: u64) -> Option<u64> {
     let iops = job.pace.offered_iops()?;
@@ -41,8 +41,8 @@ pub type LayoutProgress<'a> = dyn Fn(u64, u64) + 'a;
 
 /// Runs whole workloads.
 pub trait LoadDriver {
-    /// Lays out what the workload needs on the target. What is there already is used as it is, so
-    /// this may be called before every trial.
+    /// Lays out what the workload needs on the target. Existing files are used as they are, so this
+    /// may be called before every trial.
     ///
     /// # Errors
     /// Whatever makes the target unsuitable for the workload, before anything is written; then
@@ -58,14 +58,14 @@ pub trait LoadDriver {
     /// Runs the workload once. Failing I/Os are part of the record.
     ///
     /// # Errors
-    /// Whatever keeps the load from starting, or breaks it down.
+    /// Whatever keeps the load from starting, or makes it crash.
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error>;
 }
 
 // What is known of a load while it runs.
 
-/// Progress of a running load: every thread adds to it about every 10 ms, and nobody waits for
-/// anybody. Ramp included; for display only.
+/// Progress of a running load, including the ramp. Every thread adds to it about every 10 ms,
+/// without waiting for others. For display only.
 #[derive(Debug, Default)]
 pub struct LoadProgress {
     ios: AtomicU64,
@@ -74,7 +74,7 @@ pub struct LoadProgress {
     changed: Condvar,
 }
 
-/// How far a run is.
+/// The state of a run's window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WindowState {
     /// When the measured window opened.
@@ -95,15 +95,15 @@ impl LoadProgress {
         self.bytes.load(Ordering::Relaxed)
     }
 
-    /// How far it is, as soon as that differs from `seen`, or at `until`.
+    /// Waits until the state differs from `seen`, or until `until`, and returns it.
     pub fn wait(&self, seen: WindowState, until: Instant) -> WindowState {
         let left = until.saturating_duration_since(Instant::now());
         let waited = self.changed.wait_timeout_while(self.window(), left, |now| *now == seen);
         *waited.unwrap_or_else(PoisonError::into_inner).0
     }
 
-    /// Tells those who wait that the measured window opens now. A driver that cannot know says
-    /// nothing; the window is then taken to have closed when the run was over.
+    /// Signals that the measured window opens now. A driver that does not know that never calls
+    /// this; the window is then assumed to close at the end of the run.
     pub fn window_opens(&self) {
         self.change(|window| window.opened = Some(Instant::now()));
     }
@@ -128,7 +128,7 @@ impl LoadProgress {
     }
 
     fn window(&self) -> MutexGuard<'_, WindowState> {
-        // It is whole at any time, whoever panicked.
+        // Its state is consistent even after a panic.
         self.window.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -1,5 +1,5 @@
-//! What can go wrong before or instead of a measurement. Failures of single I/Os are no errors
-//! here: they are counted in the record.
+//! Errors before or instead of a measurement. Failures of single I/Os are not errors here: they are
+//! counted in the record.
 
 use std::path::{Path, PathBuf};
 
@@ -25,13 +25,13 @@ pub enum Error {
          are free; free some space, or lower `size`"
     )]
     NoSpace { path: PathBuf, wanted: u64, available: u64 },
-    /// An index to publish where no files can be made.
+    /// An index to publish on a target without files.
     #[error(
         "{path}: is a block device, but the workload publishes index versions as files; put a file \
          system such as ext4 on the stack, or choose a workload without an index"
     )]
     IndexOnDevice { path: PathBuf },
-    /// A file or device that is not ours would be written.
+    /// The workload would write to a file or device that is not ours.
     #[error(
         "job `{job}` writes, but {path} is {what}, and iotax only reads files and devices named as \
          targets; name a directory instead, or make the job read-only"
@@ -58,7 +58,7 @@ pub enum Error {
     /// Neither directory, regular file nor block device.
     #[error("{path} is not a directory, a regular file or a block device; name one of these")]
     NoTarget { path: PathBuf },
-    /// The file system does not do direct I/O.
+    /// The file system does not support direct I/O.
     #[error(
         "job `{job}`: {path} cannot be opened for direct I/O (O_DIRECT): its file system does \
          not support it; set `direct = false`"
@@ -70,7 +70,7 @@ pub enum Error {
     /// The virtual disk cannot take the job.
     #[error("job `{job}` on {disk}: {source}")]
     Disk { job: String, disk: String, source: iotax_vdisk::Error },
-    /// The kernel gives no `io_uring`.
+    /// The kernel does not allow `io_uring`.
     #[error("job `{job}`: io_uring is not available: {source}; {advice}")]
     NoIoUring { job: String, source: std::io::Error, advice: &'static str },
     /// The kernel gives no context for its older asynchronous I/O.
@@ -79,7 +79,7 @@ pub enum Error {
          fs.aio-max-nr), lower the queue depth, or use `engine = \"psync\"`"
     )]
     NoLibaio { job: String, source: std::io::Error },
-    /// What a job would trim cannot be trimmed.
+    /// The target cannot be trimmed.
     #[error(
         "job `{job}`: {path} cannot be trimmed: {source}; choose a device that supports discard, a \
          file system that supports holes in files, or a workload without trims"
@@ -111,7 +111,7 @@ pub enum Error {
         /// Options with which the job fits.
         fitting: String,
     },
-    /// Memory for buffers could not be had.
+    /// Memory for buffers could not be allocated.
     #[error(
         "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
     )]
@@ -122,7 +122,7 @@ pub enum Error {
     /// A thread could not be started.
     #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
     Spawn { job: String, source: std::io::Error },
-    /// A program that is to drive the load is not there.
+    /// A program that should drive the load is not installed.
     #[error(
         "cannot find the program {name}; install it (apt-get install {name}), or let iotax drive the \
          load itself (--engine native)"
@@ -131,7 +131,7 @@ pub enum Error {
     /// A program could not be started, or watched.
     #[error("cannot run {program}: {source}")]
     Start { program: PathBuf, source: std::io::Error },
-    /// A program that drives a load broke down.
+    /// A program that drives a load failed.
     #[error("{name} {what}{said}")]
     Program { name: &'static str, what: String, said: String },
     /// Only the native engines can do it.

@@ -1,4 +1,4 @@
-//! Lays out the test files, part by part of a workload: real data, on disk before anything is measured.
+//! Lays out the test files of a workload: real data, on disk before anything is measured.
 
 use std::borrow::Cow;
 use std::fs::File;
@@ -44,7 +44,7 @@ pub(crate) fn prepare(
     }
     let files: u64 = missing.iter().map(|(file, from)| file.bytes - from).sum();
     check_space(directory, files + index_space(workload, directory))?;
-    // All space is taken before any data is written: a disk that fills up shows at once.
+    // All space is allocated before any data is written, so that a lack of space shows at once.
     for (file, _) in &missing {
         allocate(directory, file)?;
     }
@@ -134,7 +134,7 @@ fn first_missing(file: &TestFile) -> Result<Option<u64>, Error> {
     Ok((!enough).then_some(length - length % CHUNK_BYTES as u64))
 }
 
-/// Whether sampled pages hold something; a file that a writing job left allocated does not.
+/// Whether sampled pages contain data; a file that a writing job only allocated has none.
 fn holds_data(file: &File, bytes: u64) -> bool {
     let pages = bytes / PAGE_BYTES as u64;
     (0..SAMPLES.min(pages)).all(|sample| {
@@ -174,8 +174,7 @@ fn allocate(directory: &Path, file: &TestFile) -> Result<(), Error> {
     }
 }
 
-/// A file that is only written to need not hold data; its first page is written all the same, to
-/// mark it as ours.
+/// A file that is only written to needs no data, but its first page is written to mark it as ours.
 fn bytes_to_write(file: &TestFile, from: u64) -> u64 {
     if file.read { file.bytes - from } else { (PAGE_BYTES as u64).min(file.bytes) }
 }
@@ -247,8 +246,8 @@ pub(crate) fn refill(
     Ok(())
 }
 
-/// Gives back the space of the files whose jobs want to write to it first, all but the page that
-/// marks them as ours, and allocates it again.
+/// Frees the space of files whose jobs must be the first to write to it, except the page that marks
+/// them as ours, and allocates it again.
 pub(crate) fn renew(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
     let Some(directory) = places.directory(target) else { return Ok(()) };
     for file in places.files.iter().filter(|file| file.fresh) {
@@ -266,7 +265,7 @@ pub(crate) fn renew(target: IoTarget<'_>, places: &Places) -> Result<(), Error> 
     Ok(())
 }
 
-/// Cold caches for the jobs that want them.
+/// Empties the caches for the jobs that need that.
 pub(crate) fn invalidate(target: IoTarget<'_>, places: &Places) -> Result<(), Error> {
     if let IoTarget::Disk(disk) = target {
         let wanted = places.files.iter().any(|file| file.invalidate);
@@ -381,7 +380,7 @@ impl<'a> PlacedParts<'a> {
         })
     }
 
-    /// Files that want to be new, new; those that are trimmed, whole; pages that want to be cold,
+    /// Renews files that must be new, refills trimmed ones, and drops cached pages that must be
     /// cold.
     pub(crate) fn make_ready(&self, stop: &AtomicBool) -> Result<(), Error> {
         self.0.iter().try_for_each(|PlacedPart { part, places }| {

@@ -1,8 +1,8 @@
 //! Drives I/O and flows: native engines and pacing; or the programs fio and iperf3.
 //!
-//! A [`Request`] names a workload and a target; a [`LoadDriver`] lays out what the workload needs
-//! and runs it; what it measured is an [`iotax_record::LoadRecord`]. Failing I/Os are part of the
-//! record, an [`Error`] is what keeps a load from running at all.
+//! A [`Request`] names a workload and a target. A [`LoadDriver`] lays out what the workload needs,
+//! runs it, and returns an [`iotax_record::LoadRecord`]. Failing I/Os are part of the record; an
+//! [`Error`] means that a load could not run at all.
 //!
 //! # Table of contents
 //!

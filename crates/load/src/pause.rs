@@ -1,19 +1,19 @@
-//! Whether the load generator itself was held up: stopped by a signal, frozen with its control group, or
-//! with the machine that it runs on. Then nothing was issued for a while, and whatever was in flight
-//! seems to have taken that long, though no storage was slow.
+//! Detects whether the load generator itself was paused: stopped by a signal, or frozen with its
+//! cgroup or its machine. Then it issued nothing for a while, and the I/Os in flight seem to have
+//! taken that long, although no storage was slow.
 //!
 //! The thread that waits for the window to close sleeps in short steps anyway, and knows when each
-//! should have ended. It costs the I/O nothing. A step that ends late has one of four reasons:
+//! should have ended. That costs the I/O nothing. A step that ends late has one of four reasons:
 //!
-//! - no CPU was free: the kernel counts how long a thread that could run did not
-//!   (`/proc/thread-self/schedstat`), a used-up CPU quota included;
-//! - the hypervisor had no CPU for the machine's: that is stolen time (`/proc/stat`);
-//! - its memory had to be fetched again: its major faults;
-//! - none of these: it was stopped. A thread that is stopped or frozen cannot run, so that none of the
-//!   others grows.
+//! - no CPU was free: the kernel counts how long a runnable thread waited
+//!   (`/proc/thread-self/schedstat`), including for a used-up CPU quota;
+//! - the hypervisor had no CPU for the VM: that is steal time (`/proc/stat`);
+//! - its memory had to be read back: its major faults;
+//! - none of these: it was stopped. A stopped or frozen thread cannot run, so the other counters do
+//!   not grow.
 //!
-//! A machine that was suspended as a whole does not even count the time: its `CLOCK_BOOTTIME` goes on,
-//! its `CLOCK_MONOTONIC` does not.
+//! A machine that was suspended as a whole does not even count the time: its `CLOCK_BOOTTIME`
+//! continues, its `CLOCK_MONOTONIC` does not.
 
 use std::fs::{self, File};
 use std::os::unix::fs::FileExt as _;

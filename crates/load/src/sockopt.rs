@@ -1,4 +1,4 @@
-//! Options of sockets: what several files set alike, and those that std and rustix have no words for.
+//! Socket options that several files use, or that std and rustix do not support.
 
 use std::io;
 use std::net::{TcpStream, UdpSocket};

@@ -1,4 +1,4 @@
-//! Where I/O goes: a path, a disk, the far end of a network path.
+//! Targets of a load: a path, a disk, or the far end of a network path.
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
@@ -14,14 +14,13 @@ use zeroize::{Zeroize as _, Zeroizing};
 
 pub(crate) use iotax_vdisk::shown;
 
-/// What load can be driven at.
+/// The target of a load.
 #[derive(Debug, Clone, Copy)]
 pub enum IoTarget<'a> {
-    /// A directory, in which test files are laid out; or the user's file or block device, which is
+    /// A directory, where test files are laid out; or the user's file or block device, which is
     /// only read.
     Path(&'a Path),
-    /// A device, or the file of a virtual disk, that was made for this run or by iotax, and may be
-    /// written.
+    /// A device or the file of a virtual disk, made by iotax or for this run, which may be written.
     Own(&'a Path),
     /// A virtual disk of this process.
     Disk(&'a VirtualDisk),
@@ -40,7 +39,7 @@ impl<'a> IoTarget<'a> {
         }
     }
 
-    /// Whether all of it may be written, whatever it holds.
+    /// Whether all of it may be written, whatever it contains.
     pub fn may_be_overwritten(self) -> bool {
         match self {
             Self::Path(_) => false,
@@ -89,8 +88,8 @@ pub fn enter_namespace(namespace: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a socket in a network namespace, `None` being that of this process. There it stays, whoever
-/// uses it; threads that make no other sockets stay where they are.
+/// Makes a socket in a network namespace; `None` is that of this process. The socket stays there,
+/// whichever thread uses it.
 ///
 /// # Errors
 /// As [`enter_namespace`], and those of `make`.
@@ -120,14 +119,14 @@ pub struct Peer {
     pub far_namespace: Option<PathBuf>,
     /// The CPUs from which load is driven unless a job names its own; empty means any.
     pub cpus: Vec<u32>,
-    /// What both ends know, and prove to each other that they do.
+    /// The secret that both ends know and prove to each other.
     pub secret: PeerSecret,
-    /// What encrypts load itself, if anything does.
+    /// Encryption of the load itself, if any.
     pub tls: Option<Tls>,
 }
 
 impl Peer {
-    /// One that is reached from where this process is, without anything in between.
+    /// A peer that this process reaches directly.
     pub fn at(address: SocketAddr, secret: PeerSecret) -> Self {
         Self { address, namespace: None, far_namespace: None, cpus: Vec::new(), secret, tls: None }
     }
@@ -161,19 +160,18 @@ pub enum TlsCipher {
     ChaCha20Poly1305,
 }
 
-/// What is known of peers that were started elsewhere, by their addresses as targets have them
-/// (`host:port`).
+/// Secrets of peers that were started elsewhere, by their addresses as in targets (`host:port`).
 pub type PeerSecrets = BTreeMap<String, PeerSecret>;
 
-/// Random bytes that only the two ends of a network path know. They are never shown, and wiped when
-/// they are not needed any more.
+/// Random bytes that only the two ends of a network path know. They are never shown, and are wiped
+/// after use.
 #[derive(Clone, PartialEq, Eq)]
 pub struct PeerSecret(pub [u8; PeerSecret::BYTES]);
 
 impl PeerSecret {
     pub const BYTES: usize = 32;
 
-    /// As hexadecimal text, which is what people hand on: a token.
+    /// As hexadecimal text: the token that users copy.
     pub fn text(&self) -> Zeroizing<String> {
         use std::fmt::Write as _;
         let mut text = Zeroizing::new(String::with_capacity(2 * Self::BYTES));
@@ -183,7 +181,7 @@ impl PeerSecret {
         text
     }
 
-    /// Reads a token; `None` if it is none.
+    /// Reads a token; `None` if it is not valid.
     pub fn parse(text: &str) -> Option<Self> {
         let text = text.trim();
         let is_token = text.len() == 2 * Self::BYTES && text.bytes().all(|b| b.is_ascii_hexdigit());

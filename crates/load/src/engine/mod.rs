@@ -1,5 +1,5 @@
-//! What an engine is, and what all kinds of load have of it: threads of a job, their start, pace and
-//! window, the I/Os that come next, and what is counted.
+//! The trait of engines, and what all kinds of load have in common: threads of a job, their start,
+//! pace and window, the next I/Os, and the counters.
 
 pub(crate) mod access;
 pub(crate) mod engines;
@@ -28,11 +28,11 @@ use rustix::thread::set_current_timer_slack;
 
 use crate::file_assignment::Span;
 
-/// What became of an I/O handed to an engine.
+/// The result of submitting an I/O to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Submitted {
     Done(Outcome),
-    /// It is under way, or will be with the next [`Engine::wait`]; [`Engine::reap`] reports it.
+    /// It is in flight, or will be with the next [`Engine::wait`]; [`Engine::reap`] reports it.
     InFlight,
     /// There is no room: nothing was done. Offer it again after a [`Engine::wait`].
     Full,
@@ -45,13 +45,13 @@ pub(crate) struct Deadline {
     pub now_ns: u64,
     /// On the same clock.
     pub until_ns: u64,
-    /// Whether the next I/O is meant to start at `until_ns`. If not, it is only time to look
-    /// around, and nobody minds some milliseconds.
+    /// Whether the next I/O is due at `until_ns`. If not, it is only time to check for other
+    /// events, and some milliseconds do not matter.
     pub precise: bool,
 }
 
-/// The last stretch before an intended start is polled through, because a sleeping thread is
-/// woken late: by 20 to 60 us in a virtual machine.
+/// The thread polls for this time before an intended start, because a sleeping thread is woken
+/// late: by 20 to 60 us in a virtual machine.
 const POLL_NS: u64 = 60_000;
 
 impl Deadline {
@@ -63,7 +63,7 @@ impl Deadline {
     }
 }
 
-/// So that waiting for the next intended start ends on time; it works without, by polling.
+/// Makes waits for the next intended start end on time; without it, polling does that.
 fn end_waits_on_time() {
     let _ = set_current_timer_slack(NonZeroU64::new(1));
 }
@@ -73,49 +73,50 @@ fn end_waits_on_time() {
 /// An engine is made before the start barrier, with all its memory, rings and mappings; from then
 /// on no method allocates. All methods are called from the thread that made it.
 pub(crate) trait Engine {
-    /// Whether submitting does real work, so that each I/O needs its own submission time. Where it
-    /// does not (an `io_uring` entry is only written to memory), one reading serves the batch.
+    /// Whether submitting does real work, so that each I/O needs its own submission time. If it
+    /// does not (an `io_uring` entry is only written to memory), one clock reading serves the
+    /// batch.
     const SUBMIT_COSTS: bool;
 
     /// Starts `io` with the buffers of `slot`, which has no I/O in flight.
     fn submit(&mut self, slot: u32, io: Io) -> Submitted;
 
-    /// Hands over what is still held back, then returns when a completion can be reaped, or at the
+    /// Submits what is still held back, then returns when a completion can be reaped, or at the
     /// deadline. Only called with I/Os in flight, so never on synchronous engines.
     fn wait(&mut self, _deadline: Deadline) {}
 
     /// Reports every I/O that is complete at `now_ns`.
     fn reap(&mut self, _now_ns: u64, _completed: impl FnMut(u32, Outcome)) {}
 
-    /// What the next write of `slot`, of so many bytes, writes: random data to be stamped.
+    /// The buffer of the next write of `slot`, with random data to be stamped.
     fn write_buffer(&mut self, slot: u32, bytes: u32) -> &mut [u8];
 
-    /// What the last read of `slot` read.
+    /// The data of the last read of `slot`.
     fn read_buffer(&mut self, slot: u32) -> &[u8];
 
-    /// Drops what is cached of `span` of a file, as far as it can be dropped at once: pages that
-    /// are dirty or that others have mapped stay. Engines without a cache have nothing to do.
+    /// Drops cached pages of `span` of a file, as far as possible at once: dirty pages, and pages
+    /// that others have mapped, stay. Engines without a cache have nothing to do.
     fn forget(&mut self, _file: u16, _span: Span) {}
 
-    /// What is known of its flow over a network path, if it has one. Called once, at the end; so
-    /// many I/Os were counted. An error is that of a far end that does not tell.
+    /// The facts about its flow over a network path, if it has one. Called once, at the end;
+    /// `counted` is the number of counted I/Os. An error means that the far end does not answer.
     fn of_flow(&mut self, _counted: u64) -> io::Result<OfFlow> {
         Ok(OfFlow::default())
     }
 }
 
-/// What is known of a flow over a network path.
+/// The facts about a flow over a network path.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct OfFlow {
-    /// By the kernel, of a TCP connection.
+    /// From the kernel, for a TCP connection.
     pub tcp: Option<TcpRecord>,
-    /// By both ends, of datagrams.
+    /// From both ends, for datagrams.
     pub udp: Option<UdpRecord>,
 }
 
 /// What `posix_fadvise(POSIX_FADV_DONTNEED)` drops, as fio does it.
 fn forget_pages(file: &File, span: Span) {
-    // Where it is refused, pages stay, as they do where they are in use.
+    // If it fails, pages stay, as pages in use do.
     let _ = fadvise(file, span.start, NonZeroU64::new(span.bytes), Advice::DontNeed);
 }
 
@@ -139,12 +140,12 @@ pub(crate) enum Op {
     Write = 1,
     /// Gives back the space of a range.
     Trim = 2,
-    /// `fdatasync`: everything of the file that this thread has seen complete becomes durable.
+    /// `fdatasync`: makes all completed writes of this thread to the file durable.
     Sync = 3,
     /// Not an I/O: wait until nothing is in flight, and then for the job's think time.
     Pause = 4,
-    /// Not an I/O: the cached pages of so many bytes are to go; of the whole span, once a pass over
-    /// it is over, where there are 0.
+    /// Not an I/O: drops the cached pages of this many bytes. 0 means the whole span, at the end of
+    /// a pass.
     Forget = 5,
 }
 
@@ -172,7 +173,7 @@ pub(crate) struct Io {
     /// Which of the thread's files.
     pub file: u16,
     pub op: Op,
-    /// What it reads is to be what was written there last.
+    /// Verify that the data read is what was last written there.
     pub check: bool,
 }
 
@@ -185,17 +186,17 @@ impl Io {
     pub(crate) const FORGET: Self = Self { op: Op::Forget, ..Self::SYNC };
 }
 
-/// Bytes moved (fewer than asked is a short I/O), or the error.
+/// Bytes moved (fewer than requested is a short I/O), or the error.
 pub(crate) type Outcome = Result<u32, Errno>;
 
 // Time as the hot path reads it.
 
 /// The time stamp counter, tied to `CLOCK_MONOTONIC` when made.
 ///
-/// One reading costs a `rdtsc` and a multiply-and-shift, about half of `clock_gettime`. The tie is
-/// renewed for every trial: the kernel slews its clock by parts per million, which over a trial of
-/// a minute stays below a millisecond. Where the counter cannot be trusted, `quanta` falls back
-/// to `CLOCK_MONOTONIC` itself.
+/// One reading costs a `rdtsc` and a multiply-and-shift, about half of `clock_gettime`. The counter
+/// is tied to the clock again for every trial: the kernel slews its clock by parts per million,
+/// less than a millisecond in a trial of a minute. If the counter is not reliable, `quanta` falls
+/// back to `CLOCK_MONOTONIC`.
 #[derive(Debug, Clone)]
 pub(crate) struct TscClock {
     counter: quanta::Clock,
@@ -227,7 +228,7 @@ impl Clock for TscClock {
     }
 }
 
-// Rings of `io_uring`, and whether there may be any.
+// Rings of `io_uring`, and whether they are allowed.
 
 /// How long the kernel's polling thread stays awake without work.
 const SQPOLL_IDLE_MS: u32 = 1000;
@@ -255,8 +256,7 @@ pub(crate) fn build(entries: u32, sqpoll: bool) -> io::Result<Ring> {
     }
 }
 
-/// Whether this process may use `io_uring` at all. Where it may not, what is direct is driven with
-/// `libaio`.
+/// Whether this process may use `io_uring` at all. If not, `libaio` is used for direct I/O.
 pub fn io_uring_is_allowed() -> bool {
     static ALLOWED: LazyLock<bool> = LazyLock::new(|| {
         let refused = build(1, false).err().and_then(|error| error.raw_os_error());

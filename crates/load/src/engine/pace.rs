@@ -1,6 +1,6 @@
-//! When I/Os are meant to start: an absolute schedule, so that a slow I/O delays the ones behind
-//! it but never the schedule, and no arrival is skipped (no coordinated omission); and the shares in which threads keep to each other (fio's
-//! `flow`).
+//! The intended starts of I/Os. The schedule is absolute: a slow I/O delays the ones behind it but
+//! never the schedule, and no arrival is skipped (no coordinated omission). Also the proportions
+//! between threads (fio's `flow`).
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,12 +1,12 @@
-//! A page of a mapped file that cannot be had - the device failed, the file was cut short - raises
-//! `SIGBUS`, which by default kills the process and with it everything measured so far.
+//! A page of a mapped file that is not available (the device failed, the file was truncated) raises
+//! `SIGBUS`. By default, that kills the process and everything measured so far is lost.
 //!
-//! Here a handler puts an empty page over the faulting one, so that the interrupted instruction
-//! goes on, and counts. The copy that was under way ends with some zeros in it; the engine looks
-//! at the count after every copy, reports an error, and maps the file back. (Jumping out of the
-//! handler instead would skip frames that Rust assumes to run to their end.)
+//! Here a handler puts an empty page in the place of the faulting one, so that the interrupted
+//! instruction can continue, and counts the fault. The copy in progress then contains some zeros.
+//! The engine checks the count after every copy, reports an error, and maps the file back. (Jumping
+//! out of the handler instead would skip frames that Rust assumes to run to their end.)
 //!
-//! The handler touches nothing but atomics and calls nothing but `mmap`, a bare system call.
+//! The handler only touches atomics and only calls `mmap`, a bare system call.
 
 use std::fs::File;
 use std::io;

@@ -1,4 +1,4 @@
-//! When threads stop before the window is over, and which of them are through.
+//! Stopping threads before the window is over, and which of them have finished.
 
 use std::thread;
 

@@ -1,5 +1,5 @@
-//! What an engine's I/Os are made with: the memory that they move to and from, their priorities, and the system
-//! calls of trims.
+//! What the I/Os of an engine need: their buffers, their priorities, and the system calls for
+//! trims.
 
 use std::fs::File;
 use std::io;

@@ -1,9 +1,9 @@
-//! What one thread counts, and when: edges of the measured window, of its seconds, and a glance
-//! at the stop flags every 10 ms.
+//! The counters of one thread, and their edges: those of the measured window and of its seconds,
+//! and a check of the stop flags every 10 ms.
 //!
-//! The loop compares its clock reading with the next edge, once per I/O; everything else about
-//! time happens here, at edges. An I/O belongs to the window and to the second in which it
-//! completed, exactly: its completion time is compared before it is counted.
+//! The loop compares its clock reading with the next edge once per I/O; all other handling of time
+//! happens here, at edges. An I/O belongs exactly to the window and the second in which it
+//! completed: its completion time is compared before it is counted.
 
 use iotax_experiment::Job;
 use iotax_record::{DirectionRecord, LatencyHistogram};

@@ -1,4 +1,4 @@
-//! Which thread works where: the files of a workload, and the span of each thread in them.
+//! The files of a workload, and the span of each thread in them.
 
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{Seek as _, SeekFrom};
@@ -21,7 +21,7 @@ pub(crate) enum FileKind {
     Device,
     /// A virtual disk.
     Disk,
-    /// The far end of a network path: there are no files, only what passes over it.
+    /// The far end of a network path: there are no files.
     Peer,
 }
 
@@ -52,19 +52,19 @@ pub(crate) struct FilePlace {
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
     pub path: PathBuf,
-    /// Bytes that have to be there.
+    /// Required size in bytes.
     pub bytes: u64,
-    /// Some job reads or trims it: it must hold data, not holes.
+    /// Some job reads or trims it: it must contain data, not holes.
     pub read: bool,
     /// The first job that writes to it.
     pub written_by: Option<String>,
-    /// Some job wants it out of the page cache.
+    /// Some job needs it out of the page cache.
     pub invalidate: bool,
-    /// Some job wants to be the first that writes to its places.
+    /// Some job needs to be the first to write to its blocks.
     pub fresh: bool,
     /// Some job trims it.
     pub trimmed: bool,
-    /// It is in a directory in which files are laid out.
+    /// It is in a directory where files are laid out.
     pub within: bool,
 }
 
@@ -79,7 +79,7 @@ impl TestFile {
         options
     }
 
-    /// What people call it.
+    /// Its name in messages.
     pub(crate) fn shown(&self) -> String {
         shown(&self.path).display().to_string()
     }
@@ -97,7 +97,7 @@ pub(crate) struct Places {
 }
 
 impl Places {
-    /// Looks at the target, and decides who works where. Touches nothing.
+    /// Examines the target, and assigns files and spans to threads. Changes nothing.
     pub(crate) fn resolve(workload: &Workload, target: IoTarget<'_>) -> Result<Self, Error> {
         let (kind, path, capacity_bytes) = examine(target)?;
         let mut places = match kind {
@@ -137,8 +137,8 @@ impl Places {
         target.path().filter(|_| self.kind == FileKind::Directory)
     }
 
-    /// What a thread wrote can only be verified if nobody else writes there: threads of a job that
-    /// share a file get parts of it, and other jobs must stay away.
+    /// A thread's writes can only be verified if nobody else writes there. So threads of a job that
+    /// share a file get parts of it, and other jobs must not write to it.
     fn separate_verified_writers(&mut self, workload: &Workload) -> Result<(), Error> {
         let kind = self.kind;
         let touches = |job: &Job| kind == FileKind::Disk || touches_target(job);
@@ -342,7 +342,7 @@ fn in_one(
     Ok(Places { kind, files: vec![file], by_job: places })
 }
 
-/// What only a directory can give, or a larger target.
+/// Refuses options that need a directory, or a larger target.
 fn refuse_offsets_and_files(
     job: &Job,
     kind: FileKind,
@@ -442,11 +442,11 @@ mod tests;
 /// Of memory, and of stamps in written data.
 pub(crate) const PAGE_BYTES: usize = 4096;
 
-/// Of each unit of data that is verified: magic, run and writer, offset, number of the write,
-/// checksum of the unit without it.
+/// Header of each unit of verified data: magic, run and writer, offset, number of the write, and a
+/// checksum of the rest of the unit.
 pub(crate) const HEADER_BYTES: usize = 32;
 
-/// A stretch of the target that a thread's offsets stay in.
+/// A range of the target; a thread's offsets stay in it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Span {
     /// First byte.

@@ -1,9 +1,9 @@
-//! The program fio as a load driver: the same files, the same workload, other engines.
+//! The program fio as a load driver: the same files and workload, but fio's engines.
 //!
-//! Test files are laid out by iotax, so that both drivers read the same data; fio may neither make
-//! nor extend files. The job file goes in by standard input and the result comes out by standard
-//! output, both anonymous memory, and so are its logs, of which the series of every second is made:
-//! a killed run leaves nothing behind, and fio dies with it.
+//! iotax lays out the test files, so that both drivers read the same data; fio may neither create
+//! nor extend files. The job file is passed through standard input and the result comes from
+//! standard output. Both are anonymous memory, and so are the logs for the series of every second.
+//! So a killed run leaves nothing behind, and fio dies with it.
 
 mod record;
 mod refusal;
@@ -41,7 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone)]
 pub struct Fio {
     program: PathBuf,
-    /// What it says of itself, if that reads.
+    /// Its version, if it could be parsed.
     version: Option<Version>,
     grace: Duration,
 }
@@ -50,7 +50,7 @@ impl Fio {
     /// Whether this fio can do a workload on a target, before anything is made.
     ///
     /// # Errors
-    /// What it cannot do there, or only a newer one can.
+    /// If fio cannot do it there, or only a newer version can.
     pub fn check(&self, workload: &Workload, target: &Target) -> Result<(), Error> {
         refuse_with_fio(workload, target)?;
         refusal::check_versions(workload, self.version)
@@ -59,7 +59,7 @@ impl Fio {
     /// The fio that a shell would run.
     ///
     /// # Errors
-    /// [`Error::NoProgram`] if there is none, [`Error::Program`] if it cannot even tell its version.
+    /// [`Error::NoProgram`] if there is none, [`Error::Program`] if it does not print its version.
     pub fn find() -> Result<Self, Error> {
         Self::at(&child::find_program(NAME)?)
     }
@@ -80,7 +80,7 @@ impl Fio {
         }
     }
 
-    /// Waits so much longer than ramp and time for fio to end, instead of 30 seconds.
+    /// Sets how long to wait for fio to end after ramp and time; the default is 30 seconds.
     #[must_use]
     pub fn with_grace(self, grace: Duration) -> Self {
         Self { grace, ..self }
@@ -128,7 +128,7 @@ impl LoadDriver for Fio {
         parts.make_ready(request.stop)?;
         let child = Child {
             input: &text,
-            // For a file that nobody has foreseen: into the target, or nowhere.
+            // If fio writes an unexpected file: into the target, or nowhere.
             directory: parts.directory().unwrap_or(Path::new("/proc/self")),
             ..Child::new(NAME, &self.program, arguments(workload))
         };
@@ -136,7 +136,7 @@ impl LoadDriver for Fio {
         let own_ns = request.ramp_ns.saturating_add(request.time_ns);
         let limit = Duration::from_nanos(own_ns).saturating_add(self.grace);
         let said = child.run(limit, stop, &mut |pid| watch.glance(pid));
-        // However it ended: the next trial on these files may be iotax's own.
+        // In any case: iotax itself may use these files in the next trial.
         parts.mark_again()?;
         let said = said?;
         if said.ending != Ending::Stopped {
@@ -168,9 +168,9 @@ fn nanos(duration: Duration) -> u64 {
     u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX)
 }
 
-// The job file: the workload in fio's words, on exactly the files that iotax has laid out.
+// The job file: the workload in fio's syntax, on exactly the files that iotax has laid out.
 
-/// Options that follow from target and trial; what a job file said of them does not count here.
+/// Options that follow from target and trial; their values in a job file are ignored here.
 const OURS: &str = "\
     allow_file_create bwavgtime create_on_open create_only directory disable_bw_measurement \
     fallocate file_append filename filename_format filesize fill_device fill_fs \
@@ -181,8 +181,8 @@ const OURS: &str = "\
     unified_rw_reporting unique_filename unlink unlink_each_loop verify_state_save wait_for \
     write_bw_log write_iops_log";
 
-/// The job file, and for each job the name under which fio reports it; `None` if nothing of it is
-/// in the measured window. Those that are log what they do, where there is a place for it.
+/// The job file, and for each job the name under which fio reports it; `None` if no part of it is
+/// in the measured window. Jobs in the window write logs, if there is a place for these.
 fn job_file(
     request: &Request<'_>,
     parts: &PlacedParts<'_>,
@@ -207,7 +207,7 @@ fn job_file(
     Ok((text(&all), names))
 }
 
-/// fio's defaults for what might touch files that are not ours.
+/// Global options that keep fio from touching files that are not ours.
 fn global(seed: u64) -> Section {
     let options = [
         // fio multiplies it: 0 would be the same for all threads. It reads a signed number.
@@ -298,8 +298,8 @@ fn placed(
     Ok(section)
 }
 
-/// fio takes `:` for the end of a name, `$` for the start of a variable, and reads quotes and
-/// backslashes its own way.
+/// fio treats `:` as the end of a name and `$` as the start of a variable, and has its own rules
+/// for quotes and backslashes.
 fn file_name(path: &Path, job: &Job) -> Result<String, Error> {
     let plain = |text: &&str| is_writable(text) && !text.contains(['$', '"', '\'', '\\', '`']);
     match path.to_str().filter(plain) {

@@ -69,10 +69,10 @@ fn of_job(job: &Job, reported: Option<JobRecord>) -> JobRecord {
 
 // What fio logs of each thread while it runs: the series of every second.
 //
-// fio makes the names of its logs itself, so they need a directory; but a killed run must leave
-// nothing behind. The directory is a file system in memory that is mounted nowhere: it is there
-// for as long as this process holds it, and fio reaches it through `/proc`. That takes root;
-// without it there is no series, and nothing else is missing.
+// fio chooses the names of its logs itself, so they need a directory; but a killed run must leave
+// nothing behind. So the directory is a file system in memory that is not mounted anywhere. It
+// exists while this process holds it, and fio reaches it through `/proc`. That needs root; without
+// root only the series is missing.
 
 /// Two lines per interval, direction and thread: half an hour of a hundred threads.
 const MOST_BYTES: &str = "64m";
@@ -83,7 +83,7 @@ pub(super) struct Logs {
 }
 
 impl Logs {
-    /// A place for logs; `None` for who may not have it.
+    /// A place for logs; `None` without the permission for it.
     pub(super) fn new() -> Option<Self> {
         let make = || {
             let memory = fsopen("tmpfs", FsOpenFlags::FSOPEN_CLOEXEC)?;
@@ -101,7 +101,7 @@ impl Logs {
         format!("/proc/{}/fd/{}", std::process::id(), self.directory.as_raw_fd()).into()
     }
 
-    /// Has a job logged, in a file for each thread.
+    /// Makes fio log a job, in a file for each thread.
     pub(super) fn ask(&self, section: &mut Section, job: usize) {
         let name = self.path().join(job.to_string()).display().to_string();
         section.set("write_iops_log", name.clone());
@@ -158,10 +158,10 @@ pub(super) struct Times {
 
 // fio's log lines as the amounts of whole seconds.
 //
-// Every interval fio writes what the rate in it was: `1013, 14190, 0, 4096, 0` is milliseconds
-// since the job's ramp ended, the rate (I/Os or KiB per second, rounded down), and the direction.
-// Of an interval without I/O there is no line. Times drift, since an interval takes a little
-// longer than it is meant to: amounts are spread over the seconds that they lie in.
+// fio writes the rate of every interval: `1013, 14190, 0, 4096, 0` is milliseconds since the end of
+// the job's ramp, the rate (I/Os or KiB per second, rounded down), and the direction. An interval
+// without I/O has no line. Times drift, because an interval takes a little longer than intended, so
+// amounts are spread over the seconds that they belong to.
 
 /// How often fio writes a line. What has happened since the last one is in none: 250 ms at most.
 const INTERVAL_MS: u64 = 250;

@@ -1,4 +1,4 @@
-//! What fio is not asked to do.
+//! Refuses what fio cannot do, or must not.
 
 use std::fmt::Display;
 use std::path::Path;

@@ -1,8 +1,8 @@
 //! Index versions: a driver publishes them, a searcher loads each new one and answers queries.
 //!
-//! The load of a search engine on one machine: a new version of the index is written, made
-//! durable and put in place at once; the searcher, which maps the index, must then load the new
-//! one before queries can go on. What users feel is the load time.
+//! The load of a search engine on one machine: a new version of the index is written, made durable
+//! and put in place atomically. The searcher maps the index, and must load the new version before
+//! it can answer more queries. Users notice the load time.
 
 mod stores;
 

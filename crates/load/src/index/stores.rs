@@ -1,9 +1,9 @@
 //! Versions as files in a directory: written aside, made durable, renamed into place; loaded
 //! through a shared mapping.
 //!
-//! Pages of a published version are dropped from the page cache once they are durable: otherwise
-//! a load would find in memory what the driver has just written, while in production the version
-//! is larger than what stays cached, and comes from the device.
+//! Pages of a published version are dropped from the page cache once they are durable. Otherwise a
+//! load would find in memory what the driver has just written. In production, the version is larger
+//! than the cache and comes from the device.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt as _;

@@ -1,8 +1,8 @@
-//! The program iperf3 as a load driver of network paths: another's flows over the same path.
+//! The program iperf3 as a load driver for network paths.
 //!
-//! The peer at the far end starts the server, at the address at which it was reached; the client runs
-//! here, in the namespace of the path's near end, and tells its result in JSON on standard output,
-//! which is anonymous memory. Each program dies with whoever started it.
+//! The peer at the far end starts the server at the address at which it was reached. The client
+//! runs here, in the namespace of the path's near end, and prints its result as JSON to standard
+//! output, which is anonymous memory. Each program dies with the process that started it.
 
 mod words;
 

@@ -1,4 +1,4 @@
-//! A workload in iperf3's words, or why it has none in them.
+//! A workload as arguments of iperf3, or why that is impossible.
 
 use std::net::SocketAddr;
 

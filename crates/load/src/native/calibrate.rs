@@ -1,4 +1,4 @@
-//! What an I/O costs the load generator itself.
+//! Measures the CPU cost of an I/O in the load generator itself.
 
 use std::sync::atomic::AtomicBool;
 

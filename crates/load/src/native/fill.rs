@@ -1,9 +1,8 @@
-//! One pass over all that a workload uses, whatever it does there: SNIA's workload-independent
-//! preconditioning.
+//! Writes once over everything that a workload uses: SNIA's workload-independent preconditioning.
 //!
-//! A file is written from start to end by one thread, and files of one size one after the other: an
-//! SSD that is given many streams at once mixes them within its erase blocks. A device or virtual
-//! disk is one stream.
+//! One thread writes a file from start to end, and files of the same size one after the other,
+//! because an SSD would mix parallel streams within its erase blocks. A device or virtual disk is
+//! one stream.
 
 use std::sync::atomic::AtomicBool;
 

@@ -1,5 +1,5 @@
-//! Is there memory for the buffers of a workload? The kernel hands out more than there is, and kills
-//! whoever uses it, so that this is asked before anything is made.
+//! Checks that there is memory for the buffers of a workload before anything is made. The kernel
+//! allocates more memory than there is, and kills processes that use it.
 
 use iotax_experiment::{Engine, Job, Workload};
 use iotax_vdisk::{AvailableMemory, available_memory};

@@ -1,4 +1,4 @@
-//! The calling thread's priority, NUMA nodes and memory, as its job asks for them.
+//! Sets the calling thread's priority, NUMA nodes and memory policy for its job.
 
 use std::io;
 

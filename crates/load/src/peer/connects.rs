@@ -1,9 +1,9 @@
-//! Connections each for one request and its answer, many at once.
+//! Many simultaneous connections, each for one request and its answer.
 //!
-//! The handshake is not in what is measured: the connection that has proved itself only tells of a
-//! listener of its own, and stays open as long as that is to listen. Whoever else connects there has
-//! neither the cookie, which is told over TLS, nor, but for its own host, the address. One that is
-//! silent keeps nobody else waiting, and no memory is taken before the cookie has come.
+//! The handshake is not part of the measurement. The authenticated connection only names a separate
+//! listener, and stays open as long as that listens. Strangers who connect there do not have the
+//! cookie, which is sent over TLS, and usually not the right address. A silent connection blocks
+//! nobody else, and no memory is allocated before the cookie has arrived.
 
 use std::io::{self, ErrorKind, Read as _, Write};
 use std::net::{IpAddr, SocketAddr, TcpListener, TcpStream};

@@ -1,4 +1,4 @@
-//! A connection to the other end: a bare one, or one whose bytes are encrypted here.
+//! A connection to the other end: plain, or encrypted by this process.
 
 use std::io::{self, ErrorKind, Read, Write};
 use std::net::TcpStream;

@@ -2,9 +2,9 @@
 //! `tcp_rr`, `tcp_connect` and `udp_stream` connect from the near one.
 //!
 //! Every connection begins with a handshake in which both ends prove that they know the same secret
-//! ([`hello`]). What follows is in the [`Role`] that was asked for: bare load, so that what is
-//! measured is the path and nothing of ours, or load over TLS where that is what is measured; and
-//! what the far end says of itself, which is believed, over TLS ([`tls`]).
+//! ([`hello`]). Then it takes the requested [`Role`]. Load is sent plain, so that only the path is
+//! measured, or over TLS if TLS is measured. The far end reports facts about itself over TLS
+//! ([`tls`]).
 
 pub(crate) mod client;
 mod connects;

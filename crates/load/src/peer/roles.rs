@@ -1,4 +1,4 @@
-//! What the far end does on a connection, once that has proved itself.
+//! What the far end does on an authenticated connection.
 
 use std::io::{self, Read, Write};
 use std::net::{IpAddr, Ipv6Addr, SocketAddr, TcpListener};

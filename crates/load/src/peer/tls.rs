@@ -1,6 +1,6 @@
-//! TLS 1.3 between the two ends. There are no certificates: each end is known by a key that follows
-//! from the secret and from both nonces of the handshake before (raw public keys, RFC 7250), so that
-//! nobody gets in between, and nothing of another connection is worth anything.
+//! TLS 1.3 between the two ends, without certificates. Each end is identified by a key that is
+//! derived from the secret and both nonces of the handshake (raw public keys, RFC 7250). This
+//! prevents man-in-the-middle attacks and replays from other connections.
 
 use std::io::{self, Read as _, Write as _};
 use std::net::TcpStream;

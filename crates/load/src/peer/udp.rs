@@ -1,4 +1,4 @@
-//! Datagrams: which of a flow came, in which order, and how evenly.
+//! Datagrams: which ones of a flow arrived, in which order, and how evenly.
 
 use std::collections::HashMap;
 use std::io::{self, Read, Write};

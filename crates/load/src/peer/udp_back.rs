@@ -1,8 +1,8 @@
 //! Datagrams from the far end, at a rate.
 //!
-//! They go where the session's own datagrams come from, so that they pass a NAT, and only if that is
-//! the host that has proved itself: nobody can have them sent elsewhere. They end with the
-//! connection, and when the near end has not said anything for a while.
+//! They are sent to the source of the session's own datagrams, so that they pass a NAT, and only if
+//! that is the authenticated host: nobody can have them sent elsewhere. They end with the
+//! connection, and when the near end has been silent for a while.
 
 use std::io::{self, ErrorKind, Read as _};
 use std::net::{IpAddr, SocketAddr, UdpSocket};

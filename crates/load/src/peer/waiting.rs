@@ -1,10 +1,9 @@
-//! Who may wait, and who goes when too many do.
+//! Waiting connections, and which of them is dropped if there are too many.
 //!
-//! Places are shared out by address: where one address waits with more connections than any other,
-//! one of its own goes. Which one is chance, among the older half of them, for two reasons. Whoever
-//! knows the token speaks within a round trip, so the newest are most likely honest: nobody goes
-//! before as many others came from the same address as half of its places. And nobody can tell who
-//! goes next, so that strangers cannot time their connections to push out one in particular.
+//! Places are shared by address: the address with the most waiting connections loses one. It is
+//! chosen at random among the older half, for two reasons. A client that knows the token speaks
+//! within a round trip, so the newest connections are most likely honest. And nobody can predict
+//! which connection is dropped, so strangers cannot time theirs to push out a particular one.
 
 use std::collections::{BTreeMap, HashMap};
 use std::net::{IpAddr, Ipv6Addr};

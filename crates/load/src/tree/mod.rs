@@ -9,9 +9,9 @@
 //! | `act` | one operation: the system calls |
 //! | `drive` | the loop of one thread, and its record |
 //!
-//! Each thread has a tree of its own in the target, `JOB.THREAD.tree`: threads never wait for
-//! each other's directories, as processes in checkouts of their own do not. Nothing on the hot
-//! path allocates: names are formatted before the start.
+//! Each thread has its own tree in the target, `JOB.THREAD.tree`. So threads never wait for each
+//! other's directories, like processes in separate checkouts. Nothing on the hot path allocates:
+//! names are formatted before the start.
 
 mod drive;
 mod layout;

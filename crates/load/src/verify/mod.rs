@@ -1,4 +1,4 @@
-//! What is written: data that neither compresses nor dedupes, and that can be checked.
+//! The written data: it can be neither compressed nor deduplicated, and it can be verified.
 
 mod write_log;
 

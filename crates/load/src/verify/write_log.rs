@@ -1,8 +1,8 @@
-//! What one thread has written where, and whether a block that was read back is that.
+//! Records what one thread has written where, and checks blocks that are read back.
 //!
-//! Written data is divided into units of at most 4 KiB, each with a header of its own: blocks of
-//! different sizes may then overwrite each other in part and every unit can still be judged, and
-//! no device tears a unit in two.
+//! Written data is divided into units of at most 4 KiB, each with its own header. So blocks of
+//! different sizes may partly overwrite each other and every unit can still be checked, and no
+//! device tears a unit in two.
 
 use iotax_vdisk::Clock;
 

@@ -1,7 +1,8 @@
-//! A TCP connection for each request: connect, ask, be answered, close.
+//! A TCP connection for each request: connect, send, receive, close.
 //!
-//! An I/O is over when its answer is there; closing comes after. It closes with a reset
-//! (`SO_LINGER` of 0), so that no port waits (`TIME_WAIT`) and the rate is not that of free ports.
+//! An I/O ends when its answer has arrived; closing comes after. The connection is closed with a
+//! reset (`SO_LINGER` of 0), so that no port is left in `TIME_WAIT` and free ports do not limit the
+//! rate.
 
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;

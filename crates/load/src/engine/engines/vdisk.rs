@@ -1,7 +1,7 @@
 //! An in-process virtual disk.
 //!
-//! The disk does the real work of an I/O inside `submit` or on its own threads, and says from
-//! which instant on the completion counts. This engine keeps completions back until then.
+//! The disk does the real work of an I/O inside `submit` or on its own threads, and returns the
+//! instant from which the completion counts. This engine holds completions back until then.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

@@ -1,4 +1,4 @@
-//! What the kernel says of sends from memory of ours, in control messages.
+//! The kernel's notifications of zero-copy sends, in control messages.
 
 use std::mem::zeroed;
 

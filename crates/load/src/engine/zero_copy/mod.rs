@@ -1,4 +1,4 @@
-//! Sends from load's own memory, which the kernel goes on reading until it says that it is done: see
+//! Zero-copy sends: the kernel reads the load's own buffers until it reports that it is done. See
 //! the kernel's `Documentation/networking/msg_zerocopy.rst`.
 
 mod control;

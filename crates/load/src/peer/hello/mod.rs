@@ -1,12 +1,12 @@
-//! The first bytes of every connection.
+//! The handshake at the start of every connection.
 //!
-//! The far end says its name. The near end knocks, without waiting for that: a nonce, what it wants,
-//! and a code over both (HMAC-SHA256 with the secret). Only then the far end says a nonce of its own;
-//! the near end proves, by a code over all of that, that it has not repeated what somebody else said;
-//! the far end proves itself likewise.
+//! The far end sends its name. Without waiting for it, the near end sends a knock: a nonce, its
+//! request, and a code over both (HMAC-SHA256 with the secret). Only then does the far end send its
+//! own nonce. With a code over all of that, the near end proves that it has not replayed another
+//! connection. The far end proves itself in the same way.
 //!
-//! So the far end waits for a stranger only as long as a knock is under way, which comes with the
-//! packet that opens the connection, and what was recorded is worth nothing: the next nonce is another.
+//! So the far end waits for a stranger only as long as a knock takes, which comes with the packet
+//! that opens the connection. Recorded handshakes are useless, because the next nonce differs.
 
 use std::io::{self, Read, Write};
 
