@@ -1,8 +1,8 @@
 //! An archive of an OCI image layout:
 //! <https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md>.
 //!
-//! One name, which is an index of the machines; for each a manifest, a configuration and one layer.
-//! The same files give the same bytes.
+//! It has one name, which is an index of architectures; each has a manifest, a configuration and
+//! one layer. The same files always result in the same bytes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -18,12 +18,12 @@ const MANIFEST: &str = "application/vnd.oci.image.manifest.v1+json";
 const CONFIG: &str = "application/vnd.oci.image.config.v1+json";
 const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 
-/// Where the program is, without a slash before it.
+/// Path of the program, without a leading slash.
 const PROGRAM: &str = "usr/bin/iotax";
 
 const WHAT: &str = "What does each layer cost your I/O?";
 
-/// Directories beside those of files, and who may do what there.
+/// Additional directories, and their modes.
 const DIRECTORIES: [(&str, u32); 2] = [("tmp", 0o1777), ("work", 0o1777)];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -31,16 +31,16 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// The image for one kind of machine.
 #[derive(Debug)]
 pub struct Platform {
-    /// As Go has it, and Debian.
+    /// In the notation of Go and Debian.
     pub architecture: String,
-    /// The program, and what else it takes.
+    /// The program, and the other files it needs.
     pub files: Vec<File>,
 }
 
 /// A file that anybody may read and run.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Without a slash before it.
+    /// Without a leading slash.
     pub path: String,
     pub content: Vec<u8>,
 }
@@ -56,8 +56,8 @@ impl File {
 #[derive(Default)]
 struct Blobs(Vec<(String, Vec<u8>)>);
 
-/// Writes the archive; `made` is the time that everything in it bears. The image's digest is returned,
-/// as it is written after an `@`.
+/// Writes the archive; `made` is the time stamp of everything in it. Returns the image's digest, as
+/// it is written after an `@`.
 ///
 /// # Errors
 /// If it cannot be written.
@@ -79,7 +79,7 @@ pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Res
     let pinned = named["digest"].as_str().unwrap_or_default().to_owned();
     named["annotations"] = json!({
         "org.opencontainers.image.ref.name": name(),
-        // As a node's containerd is to call it, for pods that ask for it by the short name.
+        // The name in a node's containerd, for pods that use the short name.
         "io.containerd.image.name": format!("docker.io/library/{}", name()),
     });
     let top = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
@@ -96,12 +96,12 @@ pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Res
     Ok(pinned)
 }
 
-/// What the archive calls the image: `podman load` does, too.
+/// The image's name in the archive, which `podman load` uses.
 pub fn name() -> String {
     format!("iotax:{VERSION}")
 }
 
-/// The descriptor of a platform's manifest, which is added with what it names.
+/// Adds a platform's manifest and what it refers to, and returns its descriptor.
 fn manifest(
     blobs: &mut Blobs,
     platform: &Platform,
@@ -187,7 +187,7 @@ fn add(
 }
 
 impl Blobs {
-    /// Adds content; the descriptor of it.
+    /// Adds content, and returns its descriptor.
     fn add(&mut self, media_type: &str, content: Vec<u8>) -> Value {
         let digest = digest(&content);
         let descriptor = json!({

@@ -1,9 +1,9 @@
-//! An image for containers, of programs for one machine or several.
+//! A container image of the program, for one or several architectures.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `program` | programs, for which machine they are, which libraries they take |
-//! | `archive` | the archive that registries and nodes take |
+//! | `program` | programs, their architecture and their libraries |
+//! | `archive` | the archive for registries and nodes |
 #![forbid(unsafe_code)]
 
 mod archive;

@@ -1,4 +1,4 @@
-//! Programs for an image: for which machine they are, and which libraries they take.
+//! Programs for an image: their architecture and their libraries.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -15,7 +15,7 @@ use crate::archive::{File, Platform};
 /// The running program, with the libraries that it has loaded.
 ///
 /// # Errors
-/// If a file of it cannot be read any more.
+/// If one of its files cannot be read any more.
 pub fn this_program() -> io::Result<Platform> {
     let program = std::env::current_exe()?;
     let content = fs::read(&program)?;
@@ -30,22 +30,23 @@ pub fn this_program() -> io::Result<Platform> {
     Ok(Platform { architecture, files })
 }
 
-/// A program of another machine.
+/// A program for another machine.
 ///
 /// # Errors
-/// If it cannot be read, is no program for Linux, or takes libraries that are not known.
+/// If it cannot be read, is not a program for Linux, or needs libraries that are unknown.
 pub fn of_file(path: &Path) -> io::Result<Platform> {
     let content = fs::read(path)?;
     let Facts { architecture, loader } = facts(&content)?;
     if loader.is_some() {
         return Err(io::Error::other(
-            "it is not static, so its libraries would be missing; take the one of a release",
+            "it is not statically linked, so its libraries would be missing; use the program of a \
+             release",
         ));
     }
     Ok(Platform { architecture, files: vec![File::program(content)] })
 }
 
-/// Files that are mapped to be executed, the program itself aside.
+/// Files that are mapped for execution, except the program itself.
 fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
     let of = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -57,19 +58,21 @@ fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
 }
 
 struct Facts {
-    /// As Go and Debian call it.
+    /// In the notation of Go and Debian.
     architecture: String,
-    /// What loads its libraries; `None` of a static program.
+    /// The loader of its libraries; `None` for a static program.
     loader: Option<PathBuf>,
 }
 
 fn facts(content: &[u8]) -> io::Result<Facts> {
-    let no_program = |_| io::Error::other("it is no program for Linux of 64 bits");
+    let no_program = |_| io::Error::other("it is not a 64-bit Linux program");
     let file: ElfFile64<'_, Endianness> = ElfFile64::parse(content).map_err(no_program)?;
     let architecture = match file.architecture() {
         Architecture::X86_64 => "amd64",
         Architecture::Aarch64 => "arm64",
-        other => return Err(io::Error::other(format!("it is for a machine of kind {other:?}"))),
+        other => {
+            return Err(io::Error::other(format!("its architecture is not supported: {other:?}")));
+        }
     };
     let loader = file
         .elf_program_headers()

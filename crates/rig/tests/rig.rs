@@ -321,8 +321,8 @@ fn impossible_stacks_are_among_the_problems_told_at_once() {
     4 targets cannot be used:
       arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
       arm c: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
-      arm d: `cache(size=5)` is no disk of this process: it needs one base, mem or file, at the bottom
-      arm e: `` is no disk of this process: it needs one base, mem or file, at the bottom
+      arm d: `cache(size=5)` is not an in-process disk: it needs one base, mem or file, at the bottom
+      arm e: `` is not an in-process disk: it needs one base, mem or file, at the bottom
     ");
 }
 

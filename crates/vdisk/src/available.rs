@@ -1,24 +1,24 @@
-//! How much memory there is.
+//! How much memory is available.
 //!
-//! The kernel hands out more than there is, and kills a process when that is used. So it is asked before:
-//! what the machine can give without swapping, what the control group may still take, and what the process
-//! may map.
+//! The kernel allocates more memory than there is, and kills a process when it is used. So the
+//! limits are checked before: those of the machine without swapping, of the cgroup, and of the
+//! address space.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
 
 use rustix::process::{Resource, getrlimit};
 
-/// Version 1 writes the largest number of pages where there is no limit: far above any memory.
+/// Without a limit, cgroup version 1 shows the largest number of pages: far above any memory.
 const NO_LIMIT_BYTES: u64 = 1 << 60;
 const GROUPS: &str = "/sys/fs/cgroup";
 
-/// What can be taken, and what limits it.
+/// Memory that can be allocated, and what limits it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct AvailableMemory {
     /// How much, bytes.
     pub bytes: u64,
-    /// What would be passed with more.
+    /// The limit that more would exceed.
     pub limit: MemoryLimit,
 }
 
@@ -49,8 +49,8 @@ impl fmt::Display for MemoryLimit {
     }
 }
 
-/// The least of what the machine, the control groups of this process and its own limits have to give;
-/// `None` if none of them says.
+/// The minimum of what the machine, the cgroups of this process and its own limits allow; `None` if
+/// none of them is known.
 pub fn available_memory() -> Option<AvailableMemory> {
     let read = |path: &Path| std::fs::read_to_string(path).ok();
     let machine =
@@ -73,7 +73,8 @@ fn machine_bytes(read: &impl Fn(&Path) -> Option<String>) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// What the process's group of either version may still take, or a group above it: page cache gives way.
+/// What the process's cgroup of either version, or one above it, may still allocate. Page cache can
+/// be reclaimed.
 fn group_bytes(read: &impl Fn(&Path) -> Option<String>) -> Option<AvailableMemory> {
     let groups = read(Path::new("/proc/self/cgroup"))?;
     let mut least = None;
@@ -86,7 +87,7 @@ fn group_bytes(read: &impl Fn(&Path) -> Option<String>) -> Option<AvailableMemor
             _ => continue,
         };
         for mount in mounts {
-            // In a container the paths may be those of the host, of which only the root is there.
+            // In a container, the paths may be those of the host, and only the root exists.
             for group in Path::new(group).ancestors() {
                 let inside = group.strip_prefix("/").unwrap_or(group);
                 let directory = Path::new(GROUPS).join(mount).join(inside);

@@ -48,7 +48,7 @@ impl Clock for ManualClock {
 const STEP_NS: u64 = 200;
 const STEPS_UP: u64 = 19;
 const MIN_MARGIN_NS: u64 = 3_000;
-/// Later than this is the scheduler giving the CPU to somebody else; no spinning makes up for it.
+/// A longer delay means that the scheduler gave the CPU to another thread; spinning does not help.
 const MAX_MARGIN_NS: u64 = 150_000;
 
 /// `CLOCK_MONOTONIC`.

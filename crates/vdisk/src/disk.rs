@@ -96,7 +96,7 @@ impl VirtualDisk {
         &self.0.clock
     }
 
-    /// What lies at the bottom.
+    /// Facts about the base.
     pub fn backing(&self) -> BackingFacts {
         self.0.base().facts()
     }
@@ -143,8 +143,8 @@ impl VirtualDisk {
         text
     }
 
-    /// Forgets what is only remembered to be faster: the contents of `cache` layers, and the page
-    /// cache's pages of a `file`. Call it while no I/O is in flight to start cold.
+    /// Empties caches: the contents of `cache` layers, and the page cache's pages of a `file`. Call
+    /// it while no I/O is in flight to start cold.
     pub fn drop_caches(&self) -> Result<(), Error> {
         self.0.stack.layers.iter().try_for_each(|layer| layer.drop_caches())
     }
@@ -244,8 +244,8 @@ impl VirtualDisk {
     /// Writes random data to every block of a disk in memory, below all layers (random data stays
     /// random when an `aes` layer decrypts it), without simulated time. A file is left alone.
     ///
-    /// Reading what was never written measures nothing: all of untouched memory is one page. The
-    /// data differ from disk to disk, so that two arms do not dedupe.
+    /// Reading memory that was never written measures nothing: all of it is one page. The data
+    /// differ from disk to disk, so that two arms cannot be deduplicated.
     ///
     /// `progress` is called with bytes done and bytes in all, after each MiB; setting `stop` ends it
     /// at the next, and it returns false. Call it before I/O starts: it overwrites.

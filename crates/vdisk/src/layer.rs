@@ -1,4 +1,4 @@
-//! What an open layer is, and how what was declared becomes one.
+//! Open layers, and how a declared layer becomes one.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use crate::handoff::Handoff;
 use crate::io::{Io, Parcel};
 use crate::stats::BackingFacts;
 
-/// What the file of a layer opens it with.
+/// Imports for the files of layers.
 pub(crate) mod prelude {
     pub(crate) use crate::error::Error;
     pub(crate) use crate::io::{Io, Op, Parcel, Request};
@@ -64,7 +64,7 @@ pub(crate) trait OpenLayer: Send + Sync {
         Vec::new()
     }
 
-    /// Forgets what is only remembered to be faster.
+    /// Empties caches.
     fn drop_caches(&self) -> Result<(), Error> {
         Ok(())
     }
@@ -91,7 +91,7 @@ pub(crate) trait Base {
     fn facts(&self) -> BackingFacts;
 }
 
-/// What a declared layer needs to know of the stack being built to become an open one.
+/// Facts about the stack being built, for opening a declared layer.
 pub(crate) struct BuildPlace<'a> {
     /// Position from the bottom; index of this layer's word in [`Io::notes`].
     pub(crate) index: usize,

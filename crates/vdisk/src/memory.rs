@@ -1,12 +1,12 @@
-//! Is there enough memory for what a layer asks?
+//! Checks that there is enough memory for a layer.
 
 use crate::available::available_memory;
 use crate::error::Error;
 
-/// What a layer leaves for everything else that this process does.
+/// Memory that is left for the rest of this process.
 const RESERVE_BYTES: u64 = 256 << 20;
 
-/// `size_bytes` as a length, if that much can be had without swapping or killing.
+/// `size_bytes` as a length, if that much is available without swapping or out-of-memory kills.
 pub(crate) fn check_available(layer: &'static str, size_bytes: u64) -> Result<usize, Error> {
     check_beside(layer, size_bytes, 0)
 }
@@ -29,7 +29,7 @@ pub(crate) fn check_beside(
     }
 }
 
-/// What there is after all when an allocation failed.
+/// The error of a failed allocation, with the memory that is available.
 pub(crate) fn lacking(layer: &'static str, size_bytes: usize) -> Error {
     Error::NoMemory { layer, size_bytes: size_bytes as u64, available: available_memory() }
 }

@@ -1,4 +1,4 @@
-//! What people call a path.
+//! The names of paths in messages.
 
 use std::fs;
 use std::path::{Component, Path, PathBuf};
@@ -6,8 +6,8 @@ use std::path::{Component, Path, PathBuf};
 /// Components of `/proc/7/fd/3`.
 const DESCRIPTOR_PARTS: usize = 5;
 
-/// `path`, or the name of what is open if it goes by a descriptor, as paths do that must lead to
-/// the same file whatever becomes of its name.
+/// `path`, or the name of the open file if the path uses a descriptor. Such paths lead to the same
+/// file even if it is renamed.
 pub fn shown(path: &Path) -> PathBuf {
     let parts: Vec<Component<'_>> = path.components().collect();
     let Some((anchor, rest)) = parts.split_at_checked(DESCRIPTOR_PARTS) else {

@@ -13,7 +13,7 @@ use crate::stats::Shard;
 
 const MAX_DEPTH: usize = 65_536;
 
-/// What became of a submitted request.
+/// The result of submitting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[must_use = "a finished request's completion is given here and nowhere else"]
 pub enum Submitted {

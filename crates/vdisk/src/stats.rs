@@ -1,9 +1,9 @@
 //! Where I/Os went: counters cheap enough to be always on.
 //!
-//! Layers are passed from the top without gaps, so an I/O's whole path is told by the lowest
-//! layer it reached. Each session counts, per operation and lowest layer, I/Os and bytes; layer
-//! `i` has seen everything whose lowest layer is `i` or below. That is one update per I/O,
-//! however tall the stack, by one thread on memory of its own.
+//! Layers are passed from the top without gaps, so the lowest layer that an I/O reached determines
+//! its whole path. Each session counts I/Os and bytes per operation and lowest layer; layer `i` has
+//! seen everything whose lowest layer is `i` or below. That is one update per I/O, however tall the
+//! stack, by one thread in its own memory.
 
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -38,14 +38,14 @@ fn as_map<S: Serializer>(counters: &[(&'static str, u64)], to: S) -> Result<S::O
     to.collect_map(counters.iter().copied())
 }
 
-/// What lies at the bottom of a disk.
+/// Facts about the base of a disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BackingFacts {
     /// The backing file; `None` for memory and for a file without a name.
     pub path: Option<PathBuf>,
-    /// This open created the data: it holds nothing of the user's. False for an existing file.
+    /// This open created the data: none of it belongs to the user. False for an existing file.
     pub created: bool,
-    /// I/O bypasses the page cache (`O_DIRECT` was asked for, and the file system can).
+    /// I/O bypasses the page cache (`O_DIRECT` was requested, and the file system supports it).
     pub direct_effective: bool,
     /// Bytes of storage allocated to it; fewer than its size means holes, and reading a hole
     /// measures no device.

@@ -1,3 +1,3 @@
-//! What threads meet at. `tests/models` has other types in its place, which try every order.
+//! Synchronisation types. `tests/models` replaces them with types that try every order.
 
 pub(crate) use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};

@@ -1,6 +1,6 @@
 //! AES-XTS-256 through AWS-LC, which picks the widest AES instructions this CPU has.
 //!
-//! The one place that speaks to the C library. `aws-lc-rs`, its safe Rust face, does not offer
+//! The only place that calls the C library: `aws-lc-rs`, its safe Rust interface, does not offer
 //! XTS. Sectors share one key schedule: only the tweak is set per sector.
 
 use std::ptr::{self, NonNull};

@@ -72,9 +72,9 @@ const PER_TOKEN: i128 = 1_000_000_000_000;
 /// A limit on one quantity: I/Os, or bytes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct RateLimit {
-    /// What can be had for ever, per second; counted in thousandths.
+    /// The permanent rate per second, in thousandths.
     pub(crate) sustained_per_s: f64,
-    /// What can be had beyond that, for a while.
+    /// The limited rate beyond that.
     pub(crate) burst: Option<Burst>,
 }
 
@@ -83,8 +83,7 @@ pub(crate) struct RateLimit {
 pub(crate) struct Burst {
     /// The rate while credits last, per second; above the sustained rate.
     pub(crate) per_s: f64,
-    /// Credits at the start, and the most there can be: I/Os or bytes that may be had in excess of
-    /// the sustained rate.
+    /// Credits at the start, and their maximum: I/Os or bytes in excess of the sustained rate.
     pub(crate) credits: u64,
 }
 

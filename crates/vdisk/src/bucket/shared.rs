@@ -9,7 +9,7 @@ use crossbeam_utils::CachePadded;
 use super::{Bucket, RateLimit};
 use crate::sync::{Mutex, PoisonError};
 
-/// What throttles of a group must agree on.
+/// Parameters that all throttles of a group must share.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Caps {
     pub(crate) iops: Option<RateLimit>,
@@ -19,7 +19,7 @@ pub(crate) struct Caps {
     pub(crate) counts_writes: bool,
 }
 
-/// A bucket and what it was made for.
+/// A bucket and its caps.
 pub(crate) struct SharedBucket {
     caps: Caps,
     bucket: CachePadded<Mutex<Bucket>>,

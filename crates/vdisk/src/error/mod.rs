@@ -1,4 +1,4 @@
-//! What can go wrong before the first I/O.
+//! Errors before the first I/O.
 
 use std::fmt::Display;
 use std::io::ErrorKind;
@@ -15,8 +15,8 @@ use crate::names::shown;
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Not what a disk is made of; the text of a stack says what is wrong with it before.
-    #[error("`{stack}` is no disk of this process: it needs one base, mem or file, at the bottom")]
+    /// Not a valid list of layers. The parser of stacks reports such errors earlier.
+    #[error("`{stack}` is not an in-process disk: it needs one base, mem or file, at the bottom")]
     NotADisk { stack: String },
 
     /// A size that no device of this stack can have.
@@ -35,7 +35,7 @@ pub enum Error {
     )]
     NoMemory { layer: &'static str, size_bytes: u64, available: Option<AvailableMemory> },
 
-    /// Memory for the I/Os of a session could not be had.
+    /// Memory for the I/Os of a session could not be allocated.
     #[error(
         "{depth} I/Os of {} each do not fit in memory: lower the queue depth or the block size",
         format_bytes(*io_bytes as u64)
@@ -47,7 +47,7 @@ pub enum Error {
     Parameter {
         layer: &'static str,
         parameter: &'static str,
-        /// The value asked for.
+        /// The requested value.
         value: String,
         /// The values that are possible.
         must_be: &'static str,
@@ -55,8 +55,8 @@ pub enum Error {
 
     /// An existing file is smaller than the device that it should hold.
     #[error(
-        "`file`: {path} has {file_bytes} bytes, fewer than size={}; an existing file is never \
-         grown: choose a smaller size or another path",
+        "`file`: {path} has {file_bytes} bytes, fewer than size={}, and iotax never extends an \
+         existing file: choose a smaller size or another path",
         format_bytes(*size_bytes)
     )]
     FileTooSmall { path: PathBuf, file_bytes: u64, size_bytes: u64 },
@@ -99,7 +99,7 @@ pub enum Error {
     #[error("a session of depth {depth} is not possible: it must be 1 to {max}")]
     Depth { depth: usize, max: usize },
 
-    /// A session for I/Os that the disk cannot do.
+    /// A session for I/Os of a size that the disk does not support.
     #[error(
         "I/Os of up to {max_io_bytes} bytes are not possible on this disk: \
          the size must be a multiple of {block_bytes} bytes, and not 0"
@@ -133,7 +133,8 @@ fn mount_advice(source: &std::io::Error) -> &'static str {
         ErrorKind::NotFound => ": create the directory first",
         ErrorKind::NotADirectory => ": name a directory",
         ErrorKind::PermissionDenied => {
-            ": run as root, or install fusermount3 (package fuse3) and name a directory that is yours"
+            ": run as root, or install fusermount3 (package fuse3) and name a directory that you \
+             own"
         }
         _ => "",
     }
@@ -141,7 +142,7 @@ fn mount_advice(source: &std::io::Error) -> &'static str {
 
 impl Error {
     pub(crate) fn file(path: &Path, action: &'static str, source: &std::io::Error) -> Self {
-        // Of an error with a path in it, which ours would repeat, only the system's part is kept.
+        // Only the system's part is kept: this error already contains the path.
         let source = source
             .raw_os_error()
             .map_or_else(|| std::io::Error::from(source.kind()), std::io::Error::from_raw_os_error);

@@ -37,9 +37,9 @@ fn on_mem(layer: Layer) -> String {
 #[test]
 fn what_is_no_disk() {
     let delay = Layer::Delay(Delay { latency_ns: 1000, jitter_ns: 0 });
-    assert_snapshot!(refused(&[]), @"`` is no disk of this process: it needs one base, mem or file, at the bottom");
-    assert_snapshot!(refused(&[delay.clone(), mem()]), @"`delay(latency=1us) + mem(size=1M)` is no disk of this process: it needs one base, mem or file, at the bottom");
-    assert_snapshot!(refused(&[mem(), delay, mem()]), @"`mem(size=1M) + delay(latency=1us) + mem(size=1M)` is no disk of this process: it needs one base, mem or file, at the bottom");
+    assert_snapshot!(refused(&[]), @"`` is not an in-process disk: it needs one base, mem or file, at the bottom");
+    assert_snapshot!(refused(&[delay.clone(), mem()]), @"`delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
+    assert_snapshot!(refused(&[mem(), delay, mem()]), @"`mem(size=1M) + delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
     assert!(open(&[mem(), Layer::Luks(Luks { key_bits: 256 })]).is_err());
 }
 
@@ -90,7 +90,7 @@ fn parameters_out_of_range() {
     };
     assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not possible: it must be given, unless bw is");
     assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not possible: it must be above the sustained rate, and at most 1e15 per second");
-    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not possible: it must be long enough to pay for one I/O or byte beyond the sustained rate");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not possible: it must be long enough for at least one I/O or byte beyond the sustained rate");
     let fault = |eio| Layer::Fault(Fault { eio, ..Fault::default() });
     assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not possible: it must be a probability, 0 to 1");
     assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not possible: it must be a probability, 0 to 1");
@@ -121,7 +121,7 @@ fn files_that_cannot_be_had() {
     assert_snapshot!(file(Errno::IO, "inspect"), @"`file`: cannot inspect /data/disk.img: Input/output error (os error 5)");
     let path = || path.clone();
     let (file_bytes, size_bytes) = (4096, 1 << 20);
-    assert_snapshot!(Error::FileTooSmall { path: path(), file_bytes, size_bytes }, @"`file`: /data/disk.img has 4096 bytes, fewer than size=1M; an existing file is never grown: choose a smaller size or another path");
+    assert_snapshot!(Error::FileTooSmall { path: path(), file_bytes, size_bytes }, @"`file`: /data/disk.img has 4096 bytes, fewer than size=1M, and iotax never extends an existing file: choose a smaller size or another path");
     assert_snapshot!(Error::NotAFile { path: path(), device: true }, @"`file`: /data/disk.img is a block device, which a stack would overwrite: name a file");
     assert_snapshot!(Error::NotAFile { path: path(), device: false }, @"`file`: /data/disk.img is not a regular file: name a file");
 }
@@ -158,6 +158,6 @@ fn mounts_that_fail() {
     let at = |source: System| Error::Mount { path: PathBuf::from("/mnt/disk"), source };
     assert_snapshot!(at(Errno::NOENT.into()), @"cannot mount the disk at /mnt/disk: No such file or directory (os error 2): create the directory first");
     assert_snapshot!(at(Errno::NOTDIR.into()), @"cannot mount the disk at /mnt/disk: Not a directory (os error 20): name a directory");
-    assert_snapshot!(at(Errno::PERM.into()), @"cannot mount the disk at /mnt/disk: Operation not permitted (os error 1): run as root, or install fusermount3 (package fuse3) and name a directory that is yours");
+    assert_snapshot!(at(Errno::PERM.into()), @"cannot mount the disk at /mnt/disk: Operation not permitted (os error 1): run as root, or install fusermount3 (package fuse3) and name a directory that you own");
     assert_snapshot!(at(Errno::BUSY.into()), @"cannot mount the disk at /mnt/disk: Device or resource busy (os error 16)");
 }

@@ -1,4 +1,4 @@
-//! Getting into the kernel's table of mounts, and out of it.
+//! Mounting and unmounting.
 
 use std::ffi::CString;
 use std::fs::OpenOptions;
@@ -158,12 +158,12 @@ fn identity_at(parent: &OwnedFd, at: &Path) -> Result<Identity, Errno> {
     Ok(Identity { device_minor: found.stx_dev_minor, mount: found.stx_mnt_id })
 }
 
-/// Takes away what is mounted at `at`, unless a file on it is open: then the error is
+/// Unmounts what is mounted at `at`. If a file on it is open, the error is
 /// [`io::ErrorKind::ResourceBusy`].
 pub(super) fn detach_unused(at: &Path) -> io::Result<()> {
     match unmount(at, UnmountFlags::NOFOLLOW) {
         Err(Errno::PERM) if helper_detaches(at, &[]) => Ok(()),
-        // The helper says no more than that it did not.
+        // The helper does not report why it failed.
         Err(Errno::PERM) => Err(Errno::BUSY.into()),
         other => Ok(other?),
     }
@@ -182,8 +182,8 @@ impl Attached {
         &self.at
     }
 
-    /// Takes the mount away: with all that is written to it, or, where a file on it is still open,
-    /// by cutting that off. Does nothing if somebody else has unmounted it.
+    /// Unmounts it, after all writes. If a file on it is still open, its I/O is aborted. Does
+    /// nothing if it was already unmounted.
     pub(super) fn detach(&self) {
         if identity_at(&self.parent, &self.at).as_ref() != Ok(&self.identity) {
             return;
@@ -201,8 +201,9 @@ impl Attached {
         }
     }
 
-    /// Cuts off whoever still uses files of the mount, wherever it is still visible. Works for the
-    /// user who mounted, if the kernel's control file system is mounted; says whether it did.
+    /// Aborts the I/O of programs that still use files of the mount, wherever it is still visible.
+    /// Works for the user who mounted, if the kernel's control file system is mounted; returns
+    /// whether it did.
     pub(super) fn abort(&self) -> bool {
         let minor = self.identity.device_minor;
         std::fs::write(format!("/sys/fs/fuse/connections/{minor}/abort"), "1").is_ok()

@@ -1,6 +1,6 @@
 //! The mount: a virtual disk as a file that any program can use.
 //!
-//! # What others see
+//! # What other programs see
 //!
 //! A directory with two files. `disk` holds the disk's bytes: of fixed size, mode 0600. Its I/O
 //! bypasses the page cache, whether opened with `O_DIRECT` or not, so that every I/O reaches the
@@ -19,7 +19,7 @@
 //!
 //! | module | idea |
 //! |---|---|
-//! | `kernel` | getting into the kernel's table of mounts, and out of it |
+//! | `kernel` | mounting and unmounting |
 //! | `files` | the directory, the two files, their attributes |
 //! | `server` | from requests to I/Os of whole blocks, and back |
 //! | `slots` | one preallocated I/O for each request in flight |
@@ -90,9 +90,9 @@ fn suitable_threads(disk: &VirtualDisk) -> usize {
 
 /// A mounted disk. Dropping it unmounts.
 ///
-/// Then everything that was written is on the disk, if no file of the mount is open any more.
-/// Whoever still has one open is cut off: its I/O under way and to come fails, and what it has
-/// only stored in a mapping and not synced is lost.
+/// Then everything that was written is on the disk, if no file of the mount is open any more. A
+/// program that still has a file open is cut off: its present and future I/O fails, and data that
+/// it only stored in a mapping and did not sync is lost.
 pub struct Mounted {
     attached: Attached,
     disk: VirtualDisk,
@@ -125,8 +125,8 @@ pub fn mount(disk: &VirtualDisk, at: &Path, options: &MountOptions) -> Result<Mo
     Ok(mounted)
 }
 
-/// Takes away the disk that is mounted at `at`, unless a program has a file on it open: then the
-/// error is [`io::ErrorKind::ResourceBusy`], and nothing has changed. Its server sees that it ended.
+/// Unmounts the disk at `at`. If a program has a file on it open, the error is
+/// [`io::ErrorKind::ResourceBusy`], and nothing has changed. Its server notices the end.
 pub fn unmount_unused(at: &Path) -> io::Result<()> {
     kernel::detach_unused(at)
 }
@@ -162,12 +162,12 @@ impl Mounted {
         &self.disk
     }
 
-    /// Sleeps until somebody else has unmounted it (`umount`, `fusermount3 -u`).
+    /// Sleeps until another program has unmounted it (`umount`, `fusermount3 -u`).
     pub fn wait(&self) {
         let _: Option<Infallible> = self.ended.take();
     }
 
-    /// Has somebody else unmounted it?
+    /// Whether another program has unmounted it.
     pub fn has_ended(&self) -> bool {
         self.ended.is_closed()
     }

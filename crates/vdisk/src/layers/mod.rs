@@ -1,4 +1,4 @@
-//! The layers of this process, one file each: what was declared in `iotax_layers`, opened.
+//! The in-process layers, one file each, which open what `iotax_layers` declares.
 //!
 //! To add one: a file here, its `mod` line, its arm in [`recipe`], and its line in the conformance
 //! suite (`conformance.rs`).
@@ -22,7 +22,7 @@ use iotax_layers::units::format_duration;
 use crate::error::Error;
 use crate::layer::Recipe;
 
-/// What opens a layer; `None` for those of the system.
+/// The recipe of a layer; `None` for layers of the system.
 pub(crate) fn recipe(layer: &Layer) -> Option<&dyn Recipe> {
     Some(match layer {
         Layer::Mem(it) => it,
@@ -39,7 +39,7 @@ pub(crate) fn recipe(layer: &Layer) -> Option<&dyn Recipe> {
     })
 }
 
-/// More simulated time than anybody waits for is a mistake.
+/// More simulated time than this is a mistake.
 const MOST_NS: u64 = 3_600_000_000_000;
 
 fn check_time(layer: &'static str, parameter: &'static str, ns: u64) -> Result<(), Error> {

@@ -16,7 +16,7 @@ use crate::clock::Clock;
 use crate::layer::prelude::*;
 
 const NAME: &str = "throttle";
-/// From once in 17 minutes to a petabyte a second: what the bucket's arithmetic is sized for.
+/// From one I/O in 17 minutes to a petabyte per second: the range of the bucket's arithmetic.
 const RATES: std::ops::RangeInclusive<f64> = 0.001..=1e15;
 
 fn caps(throttle: &Throttle) -> Caps {
@@ -52,7 +52,7 @@ impl Recipe for Throttle {
     }
 }
 
-/// A stack in a record or from another process was never text, which refuses the same.
+/// Repeats the checks of the parser, which stacks from records or other processes did not pass.
 fn check_limit(
     limit: Option<RateLimit>,
     [rate, burst_rate]: [&'static str; 2],
@@ -64,7 +64,7 @@ fn check_limit(
     let is_above = RATES.contains(&burst.per_s) && burst.per_s > sustained;
     let must_be = "above the sustained rate, and at most 1e15 per second";
     Error::demand(is_above, NAME, burst_rate, burst.per_s, must_be)?;
-    let must_be = "long enough to pay for one I/O or byte beyond the sustained rate";
+    let must_be = "long enough for at least one I/O or byte beyond the sustained rate";
     Error::demand(burst.credits > 0, NAME, "credits", "0", must_be)
 }
 

@@ -1,7 +1,7 @@
 //! `file`: a device in a file.
 //!
-//! It exists, and is used as it is: never truncated, grown or filled. The page cache is bypassed,
-//! if the file system can: [`BackingFacts::direct_effective`] tells.
+//! The file exists, and is used as it is: never truncated, extended or filled. The page cache is
+//! bypassed if the file system supports that: see [`BackingFacts::direct_effective`].
 
 use std::fs::File as StdFile;
 use std::os::unix::fs::FileTypeExt as _;
