@@ -1,5 +1,5 @@
-//! What is done before anything is measured: the span of every arm is written, and its workload run
-//! until it is steady; its burst credits are spent.
+//! Preconditioning and draining before anything is measured: writes the span of every arm, runs its
+//! workload until it is steady, and spends its burst credits.
 
 use std::time::Duration;
 
@@ -11,9 +11,9 @@ use crate::error::Error;
 use crate::observer::Event;
 use crate::trials::{Setup, Trials, Turn};
 
-/// Preconditions the arms as [`iotax_analyze::precondition_spec`] says, those in memory left out.
-/// Every pass and every round is a trial of the record. `measured`: the phases of the experiment to
-/// come. `reserve`: the time that must be left of `plan.max_time_ns` for it.
+/// Preconditions the arms as [`iotax_analyze::precondition_spec`] says, except those in memory.
+/// Every pass and every round is a trial of the record. `measured`: the phases of the later
+/// experiment. `reserve`: the part of `plan.max_time_ns` that must be left for it.
 ///
 /// # Errors
 /// If the record cannot be written.
@@ -100,8 +100,8 @@ impl Walk<'_> {
     }
 }
 
-/// Loads one arm after the other, as [`iotax_analyze::drain_spec`] says, by each phase until
-/// `phases` sees that it is drained. Every stretch is a trial of the record.
+/// Loads one arm after the other with each phase, as [`iotax_analyze::drain_spec`] says, until
+/// `phases` finds it drained. Every stretch is a trial of the record.
 ///
 /// # Errors
 /// If the record cannot be written.

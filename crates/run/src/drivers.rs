@@ -1,14 +1,14 @@
 use iotax_experiment::{Driver, Spec};
 use iotax_load::{Fio, Iperf3, LoadDriver, Native};
 
-/// What drives the load of each arm.
+/// The load drivers of the arms.
 #[derive(Debug, Clone, Default)]
 pub struct Drivers {
     fio: Option<Fio>,
     iperf3: Option<Iperf3>,
 }
 
-/// This fio for the arms that ask for one.
+/// This fio for the arms that use fio.
 impl From<Fio> for Drivers {
     fn from(fio: Fio) -> Self {
         Self { fio: Some(fio), iperf3: None }
@@ -16,10 +16,10 @@ impl From<Fio> for Drivers {
 }
 
 impl Drivers {
-    /// Whatever the arms ask for.
+    /// The drivers that the arms use.
     ///
     /// # Errors
-    /// [`iotax_load::Error::NoProgram`] if an arm asks for a program that is not there.
+    /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
         let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);
         Ok(Self {
@@ -28,10 +28,10 @@ impl Drivers {
         })
     }
 
-    /// The one that an arm asks for.
+    /// The driver that an arm uses.
     ///
     /// # Errors
-    /// As [`Drivers::find`], which was not asked about this arm.
+    /// As [`Drivers::find`], if that did not see this arm.
     pub(crate) fn of(&self, driver: Driver) -> Result<&dyn LoadDriver, iotax_load::Error> {
         let none = |name| iotax_load::Error::NoProgram { name };
         match driver {

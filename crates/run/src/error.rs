@@ -1,7 +1,6 @@
 use iotax_experiment::{Blame, Fault};
 
-/// Why a run ended before its time, or a trial did not take place. What was measured until then is
-/// on disk.
+/// Why a run ended early, or a trial did not take place. What was measured until then is on disk.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Results could not be written.
@@ -13,18 +12,18 @@ pub enum Error {
     /// A load could not be driven.
     #[error(transparent)]
     Load(#[from] iotax_load::Error),
-    /// An agent did not do what was asked.
+    /// An agent failed.
     #[error(transparent)]
     Agent(#[from] AgentError),
-    /// Load at the same time on arms that one host has.
+    /// Simultaneous load on arms of one host.
     #[error(
-        "{first} and {second} are on the same host, which performs one trial at a time: put each on a host of \
-         its own (`--agent ARM=COMMAND`)"
+        "{first} and {second} are on the same host, which runs one trial at a time; put each on \
+         its own host (`--agent ARM=COMMAND`)"
     )]
     SameHost {
         /// The target of an arm.
         first: String,
-        /// That of another.
+        /// The target of another arm.
         second: String,
     },
 }
@@ -49,52 +48,52 @@ impl Blame for Error {
     }
 }
 
-/// What an agent did not do.
+/// How an agent failed.
 #[derive(Debug, thiserror::Error)]
 pub enum AgentError {
     /// It could not be started.
     #[error("cannot start the agent `{command}`: {source}")]
     Start {
-        /// As it was asked for.
+        /// Its command, as the user wrote it.
         command: String,
         source: std::io::Error,
     },
     /// It is of another version.
     #[error(
-        "the agent `{command}` speaks version {theirs} of the protocol, and this iotax version \
-         {ours}; have the same iotax on both sides"
+        "the agent `{command}` speaks version {theirs} of the protocol, but this iotax speaks \
+         version {ours}; install the same iotax on both sides"
     )]
     Version {
-        /// As it was asked for.
+        /// Its command, as the user wrote it.
         command: String,
         /// Of the agent.
         theirs: u32,
         /// Of this side.
         ours: u32,
     },
-    /// It is gone, or nothing it says can be relied on.
+    /// It is gone, or its answers cannot be trusted.
     #[error("the agent `{command}` was lost: {why}")]
     Lost {
-        /// As it was asked for.
+        /// Its command, as the user wrote it.
         command: String,
         why: String,
     },
-    /// Something of a lost agent's is still there.
+    /// Something that a lost agent made still exists.
     #[error(
-        "what a lost agent had made on the host of `{command}` could not be removed; `iotax undo` \
-         there tries it again:\n{}",
+        "a lost agent left things on the host of `{command}` that could not be removed; run `iotax \
+         undo` there to try again:\n{}",
         problems.join("\n")
     )]
     Left {
-        /// As it was asked for.
+        /// Its command, as the user wrote it.
         command: String,
         /// What, and why.
         problems: Vec<String>,
     },
-    /// It could not do what was asked.
+    /// It could not carry out the command.
     #[error("{error}")]
     Failed {
-        /// Why, in its words.
+        /// Its error message.
         error: String,
         fault: Fault,
     },

@@ -1,7 +1,8 @@
-//! Where trials run: the seam between the trial loop and the machines that it measures.
+//! The interface between the trial loop and the machines that it measures.
 //!
-//! What goes over it is owned and serialisable, so that the other side may be this process
-//! ([`crate::Local`]), an agent on another host ([`crate::agent::Remote`]), or a script in virtual time.
+//! All data that passes it is owned and serialisable, so the other side may be this process
+//! ([`crate::Local`]), an agent on another host ([`crate::agent::Remote`]), or a script in virtual
+//! time.
 
 use std::path::Path;
 use std::time::Duration;
@@ -20,14 +21,15 @@ pub trait Arms {
     /// Brings arm `arm` (index in the spec) up, if it is not up already.
     ///
     /// # Errors
-    /// Whatever keeps it, or the arm before it from going down.
+    /// If it cannot be brought up, or the previous arm cannot be taken down.
     fn up(&mut self, arm: usize) -> Result<Files, Error>;
 
-    /// What the target of arm `arm` turned out to be. Of arms that take turns, more is known after
-    /// their first.
+    /// The facts about the target of arm `arm`. For arms that take turns, more is known after their
+    /// first turn.
     fn site(&self, arm: usize) -> &Site;
 
-    /// Whether arm `arm` is made anew for its turns, so that its files must be laid out again.
+    /// Whether arm `arm` is rebuilt for each of its turns, so that its files must be laid out
+    /// again.
     fn is_made_anew(&self, arm: usize) -> bool;
 
     /// Takes all arms down.
@@ -39,7 +41,7 @@ pub trait Arms {
 
 /// Performs trials on arms that are up.
 pub trait Runner {
-    /// Lays out the files of `workloads` on arm `arm`. `progress` is told bytes done, and in all.
+    /// Lays out the files of `workloads` on arm `arm`. `progress` gets bytes done, and in all.
     ///
     /// # Errors
     /// Whatever makes the target unsuitable for them; full disks and I/O errors; if it was stopped.
@@ -62,21 +64,20 @@ pub trait Runner {
         requests.iter().map(|request| self.trial(request)).collect()
     }
 
-    /// Looks at the programs that run beside the load, before the first trial.
+    /// Records the other running programs before the first trial.
     fn watch_programs(&mut self) {}
 
-    /// What other programs used since then; `None` where trials are not run by this process.
+    /// What other programs used since then; `None` if this process does not run the trials.
     fn other_programs(&mut self) -> Option<OtherPrograms> {
         None
     }
 
-    /// Whether it can drive load on several arms at the same time, side by side on one host.
+    /// Whether it can load several arms at the same time on one host.
     fn drives_side_by_side(&self) -> bool {
         false
     }
 
-    /// Performs several trials at the same time, without draining, on arms that may be up side by
-    /// side.
+    /// Performs several trials at the same time, without draining, on arms that can be up together.
     ///
     /// # Errors
     /// If an arm could not be brought up: a load that fails is one of what is returned.
@@ -85,13 +86,13 @@ pub trait Runner {
     }
 }
 
-/// Where an experiment is run: a machine, or several that pass for one.
+/// The host of an experiment: one machine, or several that act as one.
 pub trait Host: Arms + Runner {}
 
 impl<T: Arms + Runner> Host for T {}
 
-/// Looks at this machine: what lies under the targets of `arms` that are paths, and what the load
-/// generator itself costs.
+/// Examines this machine: the storage under path targets of `arms`, and the cost of the load
+/// generator itself.
 pub fn here(arms: &[Arm], role: HostRole) -> HostRecord {
     let environment = iotax_inspect::environment();
     let paths: Vec<&Path> =
@@ -147,7 +148,7 @@ pub struct TrialRequest {
     pub time_ns: u64,
     /// All offsets, sizes, gaps and data follow from it.
     pub seed: u64,
-    /// What the arm keeps up once its burst credits are spent: those that came back are spent
+    /// The arm's sustained rate without burst credits. Credits that were earned again are spent
     /// before the trial.
     pub sustained_iops: Option<f64>,
 }
@@ -169,16 +170,16 @@ impl Task {
     }
 }
 
-/// What a load came to, or why there is none.
+/// The record of a load, or why there is none.
 pub type Load = Result<LoadRecord, String>;
 
-/// What came of a trial.
+/// The result of a trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Measured {
     /// Time for spending burst credits before it, in nanoseconds.
     pub drained_ns: u64,
-    /// What the load came to.
+    /// The record of the load.
     pub load: Load,
-    /// What the host's kernel counted meanwhile.
+    /// The counters of the host's kernel during the trial.
     pub counters: Option<Counters>,
 }

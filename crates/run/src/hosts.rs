@@ -1,4 +1,4 @@
-//! Several hosts that pass for one: each has some of the arms.
+//! Several hosts that act as one: each has some of the arms.
 
 use std::collections::BTreeMap;
 use std::thread;
@@ -13,7 +13,7 @@ use crate::host::{Arms, Files, Host, Load, Measured, Runner, TrialRequest};
 /// Hosts, and which of them has which arm.
 pub struct Hosts {
     hosts: Vec<Box<dyn Host + Send>>,
-    /// Of each arm: its host, and which of the arms there it is.
+    /// For each arm: its host, and its index among the arms there.
     arms: Vec<(usize, usize)>,
 }
 
@@ -41,8 +41,8 @@ impl Hosts {
         (&mut *self.hosts[host], there)
     }
 
-    /// Has each host perform what is asked of it, all at the same time; one result for each request.
-    /// One that has none of its own has those before it, of which one is an error.
+    /// Makes all hosts carry out their requests at the same time; one result for each request. A
+    /// request without its own result comes after a failed one of the same host.
     fn each<T: Send>(
         &mut self,
         requests: &[TrialRequest],
@@ -94,7 +94,7 @@ impl Arms for Hosts {
     }
 
     fn down(self: Box<Self>) -> Result<(), Error> {
-        // All of them, whatever fails on the way.
+        // Continues with the others after a failure.
         self.hosts.into_iter().map(Arms::down).fold(Ok(()), Result::and)
     }
 }
@@ -120,7 +120,7 @@ impl Runner for Hosts {
         self.hosts.iter_mut().for_each(|host| host.watch_programs());
     }
 
-    /// Of one machine: several have no sum.
+    /// Only for one machine: the sum of several is meaningless.
     fn other_programs(&mut self) -> Option<OtherPrograms> {
         match self.hosts.as_mut_slice() {
             [only] => only.other_programs(),
@@ -239,6 +239,6 @@ mod tests {
         assert_eq!(hosts.together(&[request(2), request(0)]).unwrap().len(), 2);
         let error = hosts.together(&[request(2), request(1)]).unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
-        insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which performs one trial at a time: put each on a host of its own (`--agent ARM=COMMAND`)");
+        insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which runs one trial at a time; put each on its own host (`--agent ARM=COMMAND`)");
     }
 }

@@ -1,8 +1,8 @@
 //! Walks a plan: arms up, load, record, arms down; stops when `analyze` says so.
 //!
-//! There is one trial loop in iotax, this one. It owns no statistic and formats nothing: what it
-//! sees goes to disk trial by trial, and to an [`Observer`]. Where trials run is behind the seam
-//! [`Host`]: in this process ([`Local`]), or in an agent that may be on another machine ([`agent::Remote`]).
+//! This is the only trial loop in iotax. It computes no statistics and formats nothing: every trial
+//! goes to disk, and to an [`Observer`]. The trait [`Host`] hides where trials run: in this process
+//! ([`Local`]), or in an agent that may be on another machine ([`agent::Remote`]).
 #![forbid(unsafe_code)]
 
 pub mod agent;

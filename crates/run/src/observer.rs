@@ -4,7 +4,7 @@ use iotax_analyze::Standing;
 use iotax_experiment::Purpose;
 use iotax_record::Trial;
 
-/// Who wants to know how it goes, such as a progress line.
+/// Receives the events of a run, such as a progress line.
 pub trait Observer {
     /// Something happened. Called between trials, never inside a measured window.
     fn on(&mut self, event: &Event<'_>);
@@ -23,7 +23,7 @@ pub enum Event<'a> {
         /// Its place in the block, from 0.
         place: usize,
         trials_in_block: usize,
-        /// What its load does one after the other, as [`iotax_experiment::Workload::unit`] says it.
+        /// The unit of its load, as in [`iotax_experiment::Workload::unit`].
         unit: &'static str,
     },
     /// A pass over the span of an arm is about to start: preconditioning.
@@ -40,8 +40,8 @@ pub enum Event<'a> {
     RoundEnded,
     /// A trial ended and is written.
     TrialEnded(&'a Trial),
-    /// A probe of a search for caps is about to start, or a pause, which takes so long.
+    /// A probe or pause of a search for caps is about to start, which takes this long.
     StepStarts { purpose: Purpose, takes: Duration },
-    /// A block ended and its data were looked at.
+    /// A block ended and its data were analysed.
     Looked(&'a Standing),
 }

@@ -1,4 +1,5 @@
-//! How long a slice has to be on this machine: tried once on each arm, before anything is measured.
+//! Determines the length of a slice on this machine by one trial on each arm, before anything is
+//! measured.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -12,16 +13,16 @@ use crate::clock::nanos;
 use crate::error::Error;
 use crate::host::{Files, Host, Task, TrialRequest};
 
-/// Times the 99th percentile of latency: an I/O that begins in one slice and ends after it belongs to none.
+/// Minimum length in 99th percentiles of latency: an I/O that ends after its slice is lost.
 const TAILS: f64 = 5.0;
-/// Times the switch from one arm to the other.
+/// Minimum length in times of a switch from one arm to the other.
 const SWITCHES: f64 = 10.0;
-/// Times the 99th percentile of latency that a start is discarded for.
+/// The discarded start in 99th percentiles of latency.
 const RAMP_TAILS: f64 = 3.0;
 /// Lengths are rounded up to one of these, in milliseconds.
 const STEPS_MS: [u64; 9] = [10, 12, 15, 20, 25, 30, 40, 50, 70];
 
-/// What was seen of the slowest arm.
+/// Figures of the slowest arm.
 #[derive(Debug, Clone, Copy)]
 struct Seen {
     iops: f64,
@@ -41,8 +42,8 @@ impl Seen {
     }
 }
 
-/// The experiment with the times that its trials take: those of slices, or the usual ones where an arm is
-/// made anew for each of its turns, completes too little, or fails. Arms must be up with their files.
+/// The experiment with the lengths of its trials: those of slices, or the usual ones if an arm is
+/// rebuilt for each of its turns, completes too little, or fails. Arms must be up with their files.
 ///
 /// # Errors
 /// If an arm could not be brought up again.
@@ -85,7 +86,7 @@ fn times(
         }
         let measured = host.trial(&request);
         let took_ns = nanos(begun.elapsed());
-        // What it says of why is said again by the first trial.
+        // The first trial will report the reason again.
         let Ok(Ok(load)) = measured.map(|measured| measured.load) else { return Ok(None) };
         let Some(seen) = seen(&load, &phase.primary) else { return Ok(None) };
         let switch_ns = took_ns.saturating_sub(request.ramp_ns + request.time_ns) as f64;

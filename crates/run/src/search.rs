@@ -1,5 +1,5 @@
-//! The search for caps on this machine: makes the probes that the search asks for, writes down what
-//! came of them, and reads them back.
+//! The search for caps on this machine: makes the probes that the search requests, records their
+//! results, and can replay them.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,19 +15,19 @@ use crate::error::Error;
 use crate::host::{Host, Load, Task, TrialRequest};
 use crate::observer::{Event, Observer};
 
-/// How often a pause looks whether the user has had enough.
+/// How often a pause checks whether the user wants to stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
 /// What a search needs.
 pub struct SearchSetup<'a> {
-    /// What is asked.
+    /// The search.
     pub search: &'a Search,
-    /// What is known of its targets.
+    /// The facts about its targets.
     pub opened: &'a Opened,
     pub environment: &'a Environment,
     /// Where the targets are, prepared.
     pub host: &'a mut dyn Host,
-    /// Set by someone else to end the search early.
+    /// Set from outside to end the search early.
     pub stop: &'a AtomicBool,
     pub writer: &'a mut Writer<SearchHead>,
     pub observer: &'a mut dyn Observer,
@@ -68,8 +68,8 @@ fn reason(ended: Option<&Ended>) -> EndReason {
     }
 }
 
-/// What the search finds in probes that were made before. `None` if it would have made others: a
-/// record that was edited, or that another version of the search made.
+/// The caps according to earlier probes. `None` if the search would have made other probes: the
+/// record was edited, or comes from another version of the search.
 pub fn replay(head: &SearchHead, probes: Vec<ProbeRecord>) -> Option<Caps> {
     let environment = &head.host().environment;
     let mut replay = Replay { environment, probes: probes.into(), differs: false };
@@ -93,7 +93,7 @@ impl Prober for HostProber<'_> {
         }
         let started_ns = nanos(self.started.elapsed());
         let loads = self.drive(probe)?;
-        // What ended before its time says nothing of a rate.
+        // A load that ended early has no meaningful rate.
         if self.setup.stop.load(Ordering::Relaxed) {
             return Err(Ended::Interrupted);
         }
@@ -122,7 +122,7 @@ impl Prober for HostProber<'_> {
 }
 
 impl HostProber<'_> {
-    /// Drives all places of the probe at the same time.
+    /// Loads all places of the probe at the same time.
     fn drive(&mut self, probe: &Probe) -> Result<Vec<ProbeLoad>, Ended> {
         let SearchSetup { search, host, .. } = &mut self.setup;
         let seed = search.seed.wrapping_add(u64::from(self.probes));

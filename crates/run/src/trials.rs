@@ -1,5 +1,5 @@
-//! The trial loop: bring an arm up, have its load driven, write down what came of it, and look whether
-//! that is enough.
+//! The trial loop: bring an arm up, run its load, record the result, and decide whether that is
+//! enough.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -27,23 +27,23 @@ pub struct Setup<'a> {
     pub plan: &'a Plan,
     /// Where it is run.
     pub host: &'a mut dyn Host,
-    /// Set by someone else to end the run early.
+    /// Set from outside to end the run early.
     pub stop: &'a AtomicBool,
-    /// What the time limit counts.
+    /// The clock of the time limit.
     pub clock: &'a dyn Clock,
-    /// What each arm keeps up once its burst credits are spent: those that came back are spent
+    /// Each arm's sustained rate without burst credits. Credits that were earned again are spent
     /// before each trial.
     pub sustained: &'a Sustained,
     /// How much of the time limit is over already.
     pub spent: Duration,
-    /// Where what is measured goes: to disk, to the analysis, and to whoever watches.
+    /// Receives the results, for disk, analysis and observers.
     pub writer: &'a mut Writer<ExperimentHead>,
     pub phases: &'a mut Phases,
     pub observer: &'a mut dyn Observer,
 }
 
-/// Runs the experiment to its end: blocks of trials, each written down as it ends, until the data
-/// decide, the blocks or the time run out, nothing works any more, or the user stops it.
+/// Runs the experiment to its end: blocks of trials, each recorded as it ends. It stops when the
+/// data decide, the blocks or the time run out, nothing works any more, or the user stops it.
 pub fn trials(setup: Setup<'_>) -> Result<End, Error> {
     let mut trials = Trials::start(setup);
     let reasons = trials.blocks()?;
@@ -63,7 +63,7 @@ pub(crate) struct Trials<'a> {
     pub(crate) setup: Setup<'a>,
     started: Duration,
     count: u32,
-    /// How many slices the trials of the block under way are as long as.
+    /// Length of the trials of the present block in slices.
     slices: u32,
     /// Slices were given up for trials of the usual length.
     is_usual: bool,
@@ -139,7 +139,7 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// What the trials of the block under way are among slices.
+    /// The kind of length of the trials of the present block.
     const fn length(&self) -> TrialLength {
         match self.slices {
             _ if self.is_usual => TrialLength::Usual,
@@ -148,8 +148,8 @@ impl<'a> Trials<'a> {
         }
     }
 
-    /// Runs one trial of each phase on each arm that it is open for, as many at the same time as was asked
-    /// for; false if the user stopped it.
+    /// Runs one trial of each phase on each arm that it is open for, with the requested number at
+    /// the same time; false if the user stopped it.
     fn block(&mut self, block: u32, open: &[Vec<bool>]) -> Result<bool, Error> {
         let plan = self.setup.plan;
         let host = &self.setup.host;
@@ -180,7 +180,7 @@ impl<'a> Trials<'a> {
         self.setup.stop.load(Ordering::Relaxed)
     }
 
-    /// Says that a trial comes next, at this place of so many.
+    /// Announces the next trial, at this place of the block.
     pub(crate) fn announce(
         &mut self,
         block: u32,
@@ -201,8 +201,8 @@ impl<'a> Trials<'a> {
         });
     }
 
-    /// Runs one phase on one arm once, for each of some arms at the same time, and keeps what came of
-    /// it. A failure is what the trial records.
+    /// Runs one trial on each of some arms at the same time, and keeps the results. A failure is
+    /// recorded in the trial.
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -225,7 +225,7 @@ impl<'a> Trials<'a> {
         Some(EndReason::ArmFailed { arm, times: GIVE_UP_AFTER })
     }
 
-    /// Writes once all that `of` uses on the arm; the phase is its [`Workload::fill`].
+    /// Writes once everything that `of` uses on the arm; the phase is its [`Workload::fill`].
     ///
     /// # Errors
     /// If the record cannot be written.
@@ -342,8 +342,8 @@ pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
     spec.phases().nth(phase).expect("a phase of the plan")
 }
 
-/// Completed, unless some I/O failed or another program had something to say. A primary job that
-/// completed nothing is no failure: it was slower than its window.
+/// Completed, unless some I/O failed or another program reported an error. It is not a failure if a
+/// primary job completed nothing: it was slower than its window.
 fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
     let moved = |job: &JobRecord| job.ios() > 0;
     let mut reasons: Vec<String> = load
@@ -364,8 +364,8 @@ fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
     if reasons.is_empty() { Outcome::Completed } else { Outcome::Degraded { reasons } }
 }
 
-/// The trials of a block, arm and phase, in their order; those that are performed at the same time are
-/// of different arms, of one phase, and on no device that `device` says to be the same.
+/// The trials (arm and phase) of a block in their order. Trials that run at the same time have
+/// different arms, the same phase, and different devices according to `device`.
 fn turns<'a>(
     plan: &Plan,
     block: u32,
@@ -395,9 +395,9 @@ fn turns<'a>(
 pub(crate) struct Budget {
     limit: Option<Duration>,
     longest_block: Duration,
-    /// What is measured of a block: trials as long as several slices take as often as long.
+    /// The measured part of a block with trials of one slice.
     measured: Duration,
-    /// What was over before it started.
+    /// The time used before it started.
     spent: Duration,
 }
 

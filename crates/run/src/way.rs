@@ -1,4 +1,5 @@
-//! The way to a peer that was not made for this run, and what holds packets to a rate on any path.
+//! The path to a peer that was not made for this run, and what limits the rate of packets on a
+//! path.
 
 use iotax_catalog::Direction;
 use iotax_experiment::documented::LimitBy;
@@ -10,14 +11,14 @@ use iotax_record::machine::{Interface, PathSeen, Qdisc};
 /// Of a policer where packets come in, as `tc filter show dev NAME ingress` has it.
 const INGRESS: &str = "ingress";
 
-/// What is to be looked at of a target that leads elsewhere.
+/// The network facts to examine for a target on another machine.
 pub fn subject(target: &Target) -> Option<NetworkSubject> {
     let Elsewhere { name, host, is_for_ssh } = target.elsewhere()?;
     Some(NetworkSubject::Peer { name, host: host.to_owned(), is_for_ssh })
 }
 
-/// What shapes the frames of a network path: layers of it, and what was seen of the interfaces on the
-/// way to a peer elsewhere. Their rates count the headers of frames.
+/// Traffic shapers on a network path: its layers, and those of the interfaces on the path to a peer
+/// elsewhere. Their rates include the headers of frames.
 pub fn shapers(machine: Option<&Machine>, target: &Target) -> Vec<KnownLimit> {
     let way = target.elsewhere().zip(machine).into_iter().flat_map(|(to, machine)| {
         let is_it = |path: &&PathSeen| path.path == to.name;

@@ -1,4 +1,4 @@
-//! An agent that was started, and the streams to speak with it.
+//! A running agent, and the streams to communicate with it.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -16,29 +16,29 @@ use super::message::{Command, Reply};
 use super::timing::SILENCE;
 use crate::error::AgentError;
 
-/// How often it is looked whether the user has had enough.
+/// How often to check whether the user wants to stop.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long an agent may take to end by itself.
 const LAST_WAIT: Duration = Duration::from_secs(30);
 
 pub(super) const ENDED: &str = "it ended";
 
-/// Replies that wait to be looked at; the next ones wait where the agent is.
+/// Replies that are buffered here; further ones wait at the agent.
 const MOST_REPLIES: usize = 8;
-/// How long an agent may take to answer once the user has had enough.
+/// How long an agent may take to answer after the user wants to stop.
 const STOPPING: Duration = Duration::from_secs(15);
-/// The same where it removes what it has made.
+/// The same while it removes what it has made.
 const REMOVING: Duration = Duration::from_mins(2);
 
-/// An agent that lives, as far as is known.
+/// An agent that is alive, as far as is known.
 pub(super) struct Connection {
     process: Box<dyn Process>,
-    /// Written by a thread of its own: an agent that does not read must not hold up who asks it.
+    /// Written by a separate thread: an agent that does not read must not block the caller.
     commands: SyncSender<Zeroizing<Vec<u8>>>,
     replies: Receiver<io::Result<Reply>>,
-    /// What its next reply may come to.
+    /// The size limit of its next reply.
     limit: Arc<Mutex<Limit>>,
-    /// Counts what it does, for whoever wants to show it.
+    /// Its progress, for display.
     live: Arc<LoadProgress>,
     /// I/Os and bytes that it had done at its last sign of life.
     done: (u64, u64),
@@ -62,10 +62,10 @@ impl Connection {
                 }
             }
         });
-        // One command, and that it is to stop.
+        // One command, and one request to stop.
         let (commands, to_write) = sync_channel::<Zeroizing<Vec<u8>>>(2);
         thread::spawn(move || {
-            // What cannot be written is known by what is not answered.
+            // A failed write shows as a missing answer.
             let _ = to_write.iter().try_for_each(|frame| {
                 input.write_all(&frame)?;
                 input.flush()
@@ -74,8 +74,8 @@ impl Connection {
         Ok(Self { process, commands, replies, limit, live, done: (0, 0) })
     }
 
-    /// Sends a command, and waits for what it comes to: at most so long, if that is known, and no longer
-    /// than a moment once `stop` is set.
+    /// Sends a command and waits for the answer: at most for `limit`, if there is one, and only a
+    /// moment longer once `stop` is set.
     pub(super) fn ask(
         &mut self,
         command: &Command,
@@ -107,7 +107,7 @@ impl Connection {
                 stopped = Some(Instant::now());
             }
             if heard.elapsed() > SILENCE {
-                return Err(format!("it said nothing for {SILENCE:?}"));
+                return Err(format!("it was silent for {SILENCE:?}"));
             }
             let patience = if command.removes() { REMOVING } else { STOPPING };
             if stopped.is_some_and(|stopped| stopped.elapsed() > patience) {
@@ -115,17 +115,17 @@ impl Connection {
             }
             if limit.is_some_and(|limit| asked.elapsed() > limit) {
                 let limit = iotax_quantity::span(limit.unwrap_or_default().as_secs());
-                return Err(format!("it did not come back within {limit}"));
+                return Err(format!("it did not answer within {limit}"));
             }
         }
     }
 
-    /// Hands a command to who writes; where an agent reads nothing, it is given up, since each is
-    /// answered before the next.
+    /// Passes a command to the writing thread. An agent that does not read its input is given up,
+    /// because each command is answered before the next.
     fn send(&mut self, command: &Command) -> Result<(), String> {
         let frame = framed(command).map_err(|error| error.to_string())?;
         self.commands.try_send(frame).map_err(|error| match error {
-            TrySendError::Full(_) => "it reads nothing".to_owned(),
+            TrySendError::Full(_) => "it does not read its input".to_owned(),
             TrySendError::Disconnected(_) => ENDED.to_owned(),
         })
     }
@@ -134,7 +134,7 @@ impl Connection {
         !matches!(self.process.try_wait(), Ok(None))
     }
 
-    /// Ends it; says how it ended.
+    /// Ends it, and returns how it ended.
     pub(super) fn kill(self) -> Option<String> {
         self.process.kill()
     }

@@ -1,7 +1,7 @@
 //! Messages on a stream: length and checksum, four bytes each with the lowest first, then JSON.
 //!
-//! Whoever is on the other side may lie. So a length takes no memory before its bytes are there, and a
-//! message is measured before it is decoded: what it takes decoded may be a thousand times its bytes.
+//! The other side is not trusted. So no memory is allocated for a length before its bytes arrive,
+//! and a message is measured before it is decoded: decoded, it may take a thousand times its bytes.
 
 use std::io::{self, ErrorKind, Read, Write};
 
@@ -9,13 +9,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use zeroize::Zeroizing;
 
-/// Read at once, so that a claimed length takes no memory before the bytes are there.
+/// Bytes read at a time, so that a claimed length takes no memory before its bytes arrive.
 const PIECE_BYTES: usize = 1 << 16;
-/// What an object or an array takes decoded, at most: the largest type in a message, and its place in a list.
+/// Maximum memory of a decoded object or array: the largest type in a message, and its list entry.
 const OBJECT_BYTES: u64 = 1 << 10;
-/// What a value of a list takes, and a text beside its bytes.
+/// Memory of a value in a list, and of a text besides its bytes.
 const VALUE_BYTES: u64 = 32;
-/// What a latency histogram takes, and how its text begins: the magic number of `HdrHistogram`, in base64.
+/// Memory of a latency histogram, and the start of its text: `HdrHistogram`'s magic number in
+/// base64.
 pub(crate) const HISTOGRAM_BYTES: u64 = 328 << 10;
 const HISTOGRAM: &[u8] = b"HISTF";
 
@@ -29,25 +30,26 @@ pub(crate) struct Limit {
 }
 
 impl Limit {
-    /// Of whatever has no samples and no histograms.
+    /// For messages without samples and histograms.
     pub(crate) const PLAIN: Self = Self { bytes: 16 << 20, memory_bytes: 128 << 20 };
-    /// Of a file that this program wrote.
+    /// For a file that this program wrote.
     pub(crate) const KEPT: Self = Self { bytes: 256 << 20, memory_bytes: 4 << 30 };
 }
 
-/// Writes one message, whole.
+/// Writes one whole message.
 pub(crate) fn send(to: &mut impl Write, message: &impl Serialize) -> io::Result<()> {
     to.write_all(&framed(message)?)?;
     to.flush()
 }
 
-/// A message as it goes over a stream.
+/// A message as bytes on a stream.
 pub(crate) fn framed(message: &impl Serialize) -> io::Result<Zeroizing<Vec<u8>>> {
     // Some messages hold secrets.
     let body = Zeroizing::new(serde_json::to_vec(message)?);
     let most = Limit::KEPT.bytes;
     let length = u32::try_from(body.len()).ok().filter(|length| *length <= most);
-    let length = length.ok_or_else(|| invalid(format!("a message of {} bytes", body.len())))?;
+    let length =
+        length.ok_or_else(|| invalid(format!("a message of {} bytes is too large", body.len())))?;
     let mut frame = Zeroizing::new(Vec::with_capacity(body.len() + 8));
     frame.extend(length.to_le_bytes());
     frame.extend(crc32c::crc32c(&body).to_le_bytes());
@@ -55,11 +57,11 @@ pub(crate) fn framed(message: &impl Serialize) -> io::Result<Zeroizing<Vec<u8>>>
     Ok(frame)
 }
 
-/// Reads one message; `None` at the end of the stream. `limit` is asked for once it has begun.
+/// Reads one message; `None` at the end of the stream. `limit` is called once it has begun.
 ///
 /// # Errors
-/// [`ErrorKind::InvalidData`] for what is no message, or too large; [`ErrorKind::UnexpectedEof`] for half
-/// of one.
+/// [`ErrorKind::InvalidData`] if it is not a message, or too large; [`ErrorKind::UnexpectedEof`] if
+/// it is incomplete.
 pub(crate) fn receive<T: DeserializeOwned>(
     from: &mut impl Read,
     limit: impl FnOnce() -> Limit,
@@ -72,12 +74,12 @@ pub(crate) fn receive<T: DeserializeOwned>(
     let [length, sum] =
         [0, 4].map(|at| u32::from_le_bytes(head[at..at + 4].try_into().expect("4")));
     if length > Limit::KEPT.bytes {
-        return Err(invalid("it sent something that is not of the protocol".to_owned()));
+        return Err(invalid("it sent data that is not part of the protocol".to_owned()));
     }
     if length > limit.bytes {
         let most = limit.bytes;
         return Err(invalid(format!(
-            "it announced a message of {length} bytes, where at most {most} can follow"
+            "it announced a message of {length} bytes, but at most {most} are allowed"
         )));
     }
     let mut body = Zeroizing::new(Vec::new());
@@ -87,21 +89,22 @@ pub(crate) fn receive<T: DeserializeOwned>(
         from.read_exact(&mut body[start..])?;
     }
     if crc32c::crc32c(&body) != sum {
-        return Err(invalid("a message was damaged on its way".to_owned()));
+        return Err(invalid("a message was corrupted in transit".to_owned()));
     }
     let needed = decoded_bytes(&body);
     if needed > limit.memory_bytes {
         let [length, needed, most] =
             [length.into(), needed, limit.memory_bytes].map(iotax_quantity::size);
         return Err(invalid(format!(
-            "it sent a message of {length} that needs {needed} of memory, where at most {most} are expected"
+            "it sent a message of {length} that needs {needed} of memory, but at most {most} is \
+             allowed"
         )));
     }
     let message = serde_json::from_slice(&body);
-    message.map(Some).map_err(|error| invalid(format!("a message that is not known: {error}")))
+    message.map(Some).map_err(|error| invalid(format!("unknown message: {error}")))
 }
 
-/// What a text of JSON takes decoded, at most, whatever it says.
+/// Maximum memory of a JSON text when decoded.
 fn decoded_bytes(body: &[u8]) -> u64 {
     let (mut bytes, mut at) = (body.len() as u64, 0);
     while let Some(byte) = body.get(at) {
@@ -178,8 +181,8 @@ mod tests {
         claims.extend([0; 100]);
         assert_eq!(read(&claims).kind(), ErrorKind::UnexpectedEof);
         claims[..4].copy_from_slice(&(Limit::PLAIN.bytes + 1).to_le_bytes());
-        insta::assert_snapshot!(read(&claims), @"it announced a message of 16777217 bytes, where at most 16777216 can follow");
-        insta::assert_snapshot!(read(&[0xff; 100]), @"it sent something that is not of the protocol");
+        insta::assert_snapshot!(read(&claims), @"it announced a message of 16777217 bytes, but at most 16777216 are allowed");
+        insta::assert_snapshot!(read(&[0xff; 100]), @"it sent data that is not part of the protocol");
     }
 
     /// A few bytes that become many are refused before they do.
@@ -189,9 +192,9 @@ mod tests {
             let stream = frame_of(text.as_bytes());
             receive::<serde_json::Value>(&mut stream.as_slice(), || Limit::PLAIN).unwrap_err()
         };
-        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 768 KiB that needs 265 MiB of memory, where at most 128 MiB are expected");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10 MiB that needs 170 MiB of memory, where at most 128 MiB are expected");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 10.7 KiB that needs 320 MiB of memory, where at most 128 MiB are expected");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 768 KiB that needs 265 MiB of memory, but at most 128 MiB is allowed");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10 MiB that needs 170 MiB of memory, but at most 128 MiB is allowed");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 10.7 KiB that needs 320 MiB of memory, but at most 128 MiB is allowed");
         // What stands in a text is text.
         assert_eq!(decoded_bytes(br#""{[,{[\"{\\""#), 12);
         assert_eq!(decoded_bytes(br#"{"a":"#), 5 + OBJECT_BYTES);

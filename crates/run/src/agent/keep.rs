@@ -1,4 +1,4 @@
-//! Keeps a container up for agents that are started in it.
+//! Keeps a container alive for agents that are started in it.
 
 use std::fs;
 use std::io;
@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, WaitOptions, getpid, kill_process, wait};
 
-/// Between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(250);
-/// The same, at processes that were ended.
+/// The same for processes that were ended.
 const END_LOOK: Duration = Duration::from_millis(20);
-/// So long may they take: whoever ends a container does not wait for ever either.
+/// How long they may take to end; the container runtime does not wait forever either.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
-/// Waits, as the first process of a container, until no other has been in its PID namespace for as
-/// long as `limit`, or until `stop`. Agents end with the connection of whoever started them, so that
-/// a container whose owner is gone ends, too, and nothing has to tell it. Then agents that are left
-/// are ended, and what they left on volumes that outlive the container is removed, by the journal in
-/// `state_dir`. What could not be removed is returned.
+/// Waits, as the first process of a container, until its PID namespace had no other process for
+/// `limit`, or until `stop`. Agents end when the connection to their client ends, so a container
+/// without an owner ends by itself. Then remaining agents are ended, and what they left on volumes
+/// that outlive the container is removed, according to the journal in `state_dir`. Returns what
+/// could not be removed.
 ///
 /// # Errors
 /// If `/proc` cannot be read.
@@ -37,7 +37,7 @@ pub fn keep(
         }
         thread::sleep(LOOK);
     }
-    // Elsewhere the others are everybody's.
+    // Elsewhere, the other processes belong to others.
     if !getpid().is_init() {
         return Ok(Vec::new());
     }
@@ -51,7 +51,7 @@ pub(super) fn undo(state_dir: Option<&Path>) -> Vec<String> {
     report.problems.iter().map(ToString::to_string).collect()
 }
 
-/// Ends what else is in the namespace; what the kernel holds is not waited for.
+/// Ends all other processes in the namespace, without waiting for those blocked in the kernel.
 fn end_others() -> io::Result<()> {
     let asked = Instant::now();
     loop {

@@ -1,7 +1,7 @@
-//! What trials came to whose connection was cut: kept by the agent that performed them, for the next.
+//! Results of trials whose connection was cut: the agent keeps them for the next agent.
 //!
-//! An agent that finishes its trial is still there when the next one is started in the same place. One
-//! alone has arms there, which is held by a lock that the kernel lets go of with its process.
+//! An agent that still finishes its trial may exist when the next one starts in the same place.
+//! Only one of them may have arms; a lock ensures that, which the kernel releases with the process.
 
 use std::fs::{self, File};
 use std::io::{self, BufReader, ErrorKind};
@@ -20,17 +20,17 @@ use super::message::Reply;
 const RESULT: &str = "last-trial";
 const UNFINISHED_RESULT: &str = "last-trial.new";
 const LOCK: &str = "agent.lock";
-/// Between two looks.
+/// Time between two checks.
 const LOOK: Duration = Duration::from_millis(200);
 
 #[derive(Serialize, Deserialize)]
 struct Kept<R> {
-    /// Of the trial, as it was asked for.
+    /// Number of the trial in the request.
     number: u64,
     reply: R,
 }
 
-/// Keeps what a trial came to, instead of that of the one before. Like a message it has a length and a
+/// Keeps the result of a trial, in place of the previous one. Like a message, it has a length and a
 /// checksum.
 pub(super) fn keep(directory: &Path, number: u64, reply: &Reply) -> io::Result<()> {
     let unfinished = directory.join(UNFINISHED_RESULT);
@@ -38,8 +38,8 @@ pub(super) fn keep(directory: &Path, number: u64, reply: &Reply) -> io::Result<(
     fs::rename(unfinished, directory.join(RESULT))
 }
 
-/// What a trial of an earlier agent came to; `None` if that agent has ended without it, or it is not
-/// there within `patience`, or `stop` is set.
+/// The result of a trial of an earlier agent. `None` if that agent has ended without it, if it does
+/// not appear within `patience`, or if `stop` is set.
 pub(super) fn fetch(
     directory: &Path,
     number: u64,
@@ -48,7 +48,7 @@ pub(super) fn fetch(
 ) -> io::Result<Option<Reply>> {
     let started = Instant::now();
     loop {
-        // Looked at first: with its end, an agent has kept all that it will.
+        // Checked first: an agent that has ended has kept everything that it will.
         let has_ended = Alone::try_be(directory)?.is_some();
         if let Some(kept) = read(directory)?.filter(|kept| kept.number == number) {
             return Ok(Some(kept.reply));
@@ -68,7 +68,7 @@ fn read(directory: &Path) -> io::Result<Option<Kept<Reply>>> {
     }
 }
 
-/// Being the one that has arms, until it is dropped.
+/// The right to have arms, until it is dropped.
 pub(super) struct Alone {
     _lock: File,
 }

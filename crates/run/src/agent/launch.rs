@@ -1,4 +1,4 @@
-//! How an agent is started, spoken to and ended, wherever it is to be.
+//! How an agent is started, connected and ended, wherever it runs.
 
 use std::io::{self, Read, Write};
 use std::os::unix::process::CommandExt as _;
@@ -6,13 +6,13 @@ use std::process::{Child, Stdio};
 
 use crate::error::AgentError;
 
-/// Starts agents: the first, and another for each that is lost.
+/// Starts agents: the first one, and a new one for each that is lost.
 pub trait Launch: Send {
-    /// What messages call the agent, such as its command.
+    /// The agent's name in messages, such as its command.
     fn name(&self) -> String;
 
-    /// Whether one whose connection is cut finishes its trial, and the next one knows what it came to
-    /// ([`AgentOptions::finishes_trials`](super::AgentOptions::finishes_trials)).
+    /// Whether an agent finishes its trial if its connection is cut, and the next one can return
+    /// the result ([`AgentOptions::finishes_trials`](super::AgentOptions::finishes_trials)).
     fn finishes_trials(&self) -> bool {
         false
     }
@@ -26,11 +26,11 @@ pub trait Launch: Send {
 
 /// An agent that was started.
 pub struct Launched {
-    /// What it is told; it ends by itself when this is dropped.
+    /// Its input; it ends by itself when this is dropped.
     pub input: Box<dyn Write + Send>,
-    /// What it says, to its end.
+    /// Its output.
     pub output: Box<dyn Read + Send>,
-    /// Itself.
+    /// The process.
     pub process: Box<dyn Process>,
 }
 
@@ -39,17 +39,17 @@ pub trait Process: Send {
     /// How it ended; `None` if it has not.
     ///
     /// # Errors
-    /// If nobody knows any more.
+    /// If its state is unknown.
     fn try_wait(&mut self) -> io::Result<Option<Ended>>;
 
-    /// Ends it; says how it ended, if that can be known.
+    /// Ends it, and returns how it ended, if known.
     fn kill(self: Box<Self>) -> Option<String>;
 }
 
 /// How a process ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ended {
-    /// Whether it did all that it was to do.
+    /// Whether it succeeded.
     pub success: bool,
     /// In words, such as `exit status: 1`.
     pub status: String,
@@ -98,7 +98,7 @@ impl Process for ChildProcess {
     }
 
     fn kill(mut self: Box<Self>) -> Option<String> {
-        // It may have ended by itself; then that is what is told.
+        // It may have ended by itself; then that status is returned.
         let _ = self.0.kill();
         self.0.wait().ok().map(|status| status.to_string())
     }

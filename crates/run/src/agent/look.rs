@@ -1,4 +1,4 @@
-//! What lies under paths where an agent is: nothing is opened, made or driven there.
+//! Examines the storage under paths on the agent's host, without opening or changing anything.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -13,11 +13,11 @@ use super::launch::Launch;
 use super::message::{Command, Look, PROTOCOL, Reply};
 use crate::error::{AgentError, Error};
 
-/// Where a machine has its programs: the search path is that of the container.
+/// Directories of a machine's programs, because the search path is that of the container.
 const PROGRAMS: [&str; 6] =
     ["/usr/local/sbin", "/usr/sbin", "/sbin", "/usr/bin", "/bin", "/run/current-system/sw/bin"];
 
-/// Starts an agent, has it look, and lets it end.
+/// Starts an agent, lets it examine its host, and ends it.
 ///
 /// # Errors
 /// If it cannot be started, is of another version, or does not find a path; if the user stopped it.
@@ -38,13 +38,13 @@ pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Ma
     });
     let machine = match told? {
         Reply::Looked(machine) => *machine,
-        _ => return Err(lost("it answered what was not asked".to_owned()).into()),
+        _ => return Err(lost("it sent an unexpected answer".to_owned()).into()),
     };
     connection.end(stop).map_err(lost)?;
     Ok(machine)
 }
 
-/// What is seen of this machine, and of what lies under the paths.
+/// The facts about this machine and the storage under the paths.
 pub(super) fn looked(asked: &Look) -> Result<Machine, Error> {
     let mut how = ProbeOptions::default();
     let paths = if let Some(root) = &asked.root {

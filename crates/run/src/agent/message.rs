@@ -1,4 +1,4 @@
-//! What the two sides say.
+//! The messages between the two sides.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -14,10 +14,10 @@ use super::secrets;
 use crate::error::Error;
 use crate::host::{Measured, TrialRequest};
 
-/// Version of what is said here; it changes with every change of these types or of those in them.
+/// Version of the protocol. It changes with every change of these types or of types in them.
 pub(crate) const PROTOCOL: u32 = 7;
 
-/// To the agent. Each is answered, but for `Stop`, before the next is sent.
+/// Messages to the agent. Each is answered before the next is sent, except `Stop`.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Command {
@@ -26,11 +26,11 @@ pub(crate) enum Command {
     },
     /// Remove what dead runs left on this host.
     Undo,
-    /// Look at what lies under paths, and do nothing to them.
+    /// Examine the storage under paths without changing anything.
     Look(Look),
     /// Make ready to bring these arms up.
     Open(Box<Open>),
-    /// Wait until the peer of an arm answers, as long as this, and say how it is reached.
+    /// Wait at most this long until the peer of an arm answers, and report how it is reached.
     Reach {
         arm: usize,
         patience_ns: u64,
@@ -45,32 +45,32 @@ pub(crate) enum Command {
         driver: Driver,
         workloads: Vec<Workload>,
     },
-    /// Perform a trial, which has this number among those of whoever asks.
+    /// Perform a trial, which has this number at the client.
     Trial {
         number: u64,
         request: Box<TrialRequest>,
     },
-    /// Say what that trial came to, which an agent performed that was lost meanwhile; wait for its end, so
-    /// long at most.
+    /// Return the result of a trial of an agent that was lost in the meantime; wait at most this
+    /// long for its end.
     Fetch {
         number: u64,
         patience_ns: u64,
     },
     /// Take all arms down.
     Down,
-    /// Break off what is under way; it is answered all the same.
+    /// Stop the present command; it is answered nevertheless.
     Stop,
 }
 
 impl Command {
-    /// What its answer may come to: samples of each second, and histograms of each job.
+    /// The size limit of its answer, with samples of each second and histograms of each job.
     pub(crate) fn limit(&self) -> Limit {
         let (seconds, jobs) = match self {
             Self::Trial { request, .. } => {
                 let asked_ns = request.ramp_ns.saturating_add(request.time_ns);
                 (asked_ns / 1_000_000_000, request.task.jobs() as u64)
             }
-            // Whatever the trial was, an agent of ours has kept it.
+            // A kept result may be of any trial.
             Self::Fetch { .. } => return Limit::KEPT,
             _ => return Limit::PLAIN,
         };
@@ -86,19 +86,19 @@ impl Command {
         }
     }
 
-    /// Whether it has the agent remove what was made, which is not broken off.
+    /// Whether the agent then removes what it made, which must not be interrupted.
     pub(crate) fn removes(&self) -> bool {
         matches!(self, Self::Undo | Self::Down)
     }
 }
 
-/// What an agent looks at.
+/// What an agent examines.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Look {
-    /// As they are called where it is started.
+    /// As they are named where the agent is started.
     pub paths: Vec<PathBuf>,
-    /// Where the root directory of the machine that its container is on is mounted, if it is to look
-    /// from there; then it stays there.
+    /// The mount point of the host's root directory in its container, if the agent should move
+    /// there to examine the host.
     pub root: Option<PathBuf>,
 }
 
@@ -111,7 +111,7 @@ pub(crate) struct Open {
     pub(crate) work_dir: PathBuf,
     /// Block devices that the user gave up to be overwritten.
     pub(crate) given_up: GivenUp,
-    /// What is known of peers. It goes over the streams, and into no record.
+    /// Secrets of peers. They are sent over the streams, but never recorded.
     #[serde(with = "secrets")]
     pub(crate) secrets: PeerSecrets,
 }
@@ -143,7 +143,7 @@ pub(crate) enum Reply {
         protocol: u32,
         iotax_version: String,
     },
-    /// A sign of life, at any time: I/Os and bytes done since the agent started.
+    /// A heartbeat, at any time: I/Os and bytes done since the agent started.
     Alive {
         ios: u64,
         bytes: u64,
@@ -157,13 +157,13 @@ pub(crate) enum Reply {
     Undone {
         problems: Vec<String>,
     },
-    /// What was seen.
+    /// The facts.
     Looked(Box<Machine>),
     /// The arms are known.
     Opened {
         /// One per arm.
         sites: Vec<Site>,
-        /// Of each arm, whether it is made anew for its turns.
+        /// For each arm, whether it is rebuilt for each of its turns.
         made_anew: Vec<bool>,
         host: Box<HostRecord>,
     },
@@ -176,9 +176,9 @@ pub(crate) enum Reply {
     },
     /// The files are there.
     Prepared,
-    /// What came of a trial.
+    /// The result of a trial.
     Measured(Box<Measured>),
-    /// It is not known what came of it.
+    /// The result is unknown.
     NotKept,
     /// All arms are down.
     Down,
@@ -190,7 +190,7 @@ pub(crate) enum Reply {
 }
 
 impl Reply {
-    /// A failure as it is told.
+    /// A failure as a message.
     pub(crate) fn failed(error: &Error) -> Self {
         Self::Failed { error: error.to_string(), fault: error.fault() }
     }

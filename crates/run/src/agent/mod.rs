@@ -1,19 +1,19 @@
-//! Trials on another host: an agent there performs them, and tells over a pair of streams.
+//! Trials on another host: an agent performs them there, and reports over a pair of streams.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `message` | what is said; both sides must speak the same version |
-//! | `frame` | how it is carried: length, checksum, JSON |
+//! | `message` | the messages; both sides must speak the same version |
+//! | `frame` | their encoding: length, checksum, JSON |
 //! | `serve` | the agent: a rig and load drivers on its machine |
 //! | `timing` | how long the two wait for each other |
-//! | `kept` | what a trial came to whose connection was cut |
+//! | `kept` | results of trials whose connection was cut |
 //! | `keep` | a container that waits for agents |
-//! | `launch` | how an agent is started and ended: as a child of this process, or as another crate does |
-//! | `connection` | an agent that was started, and what is asked of it |
-//! | `look` | what lies under paths where the agent is |
-//! | `reach` | how the peer of a path is reached from where the agent is |
-//! | `secrets` | what is known of peers, as it is said |
-//! | `remote` | the other side: a [`crate::Host`] that may die, and is started again |
+//! | `launch` | how an agent is started and ended, as a child process or by another crate |
+//! | `connection` | a running agent, and the requests to it |
+//! | `look` | the storage under paths on the agent's host |
+//! | `reach` | how the agent reaches the peer of a path |
+//! | `secrets` | encoding of the secrets of peers |
+//! | `remote` | the client: a [`crate::Host`] that may die, and is started again |
 
 mod connection;
 mod frame;

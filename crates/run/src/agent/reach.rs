@@ -1,4 +1,4 @@
-//! How the peer of a path is reached from where the agent is.
+//! How the agent reaches the peer of a path.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -15,8 +15,8 @@ use crate::error::{AgentError, Error};
 /// Between two attempts.
 const PAUSE: Duration = Duration::from_millis(200);
 
-/// Connects to the peer of an arm until it answers. Rules of a Service, and names, take their time to
-/// be known everywhere.
+/// Connects to the peer of an arm until it answers. Names and the rules of a Service take time to
+/// spread through a cluster.
 ///
 /// # Errors
 /// If it does not answer within `patience`, or the arm has no peer; if it was stopped.
@@ -28,7 +28,7 @@ pub(super) fn reach(
 ) -> Result<Reached, Error> {
     let target = &open.spec.arms[arm].target;
     let Some(Layer::Peer(peer)) = target.layers().first() else {
-        let error = format!("{target} is no path to a peer");
+        let error = format!("{target} is not a path to a peer");
         return Err(AgentError::Failed { error, fault: Fault::Usage }.into());
     };
     let started = Instant::now();
@@ -38,7 +38,7 @@ pub(super) fn reach(
             Err(error) => error,
         };
         if stop.load(Ordering::Relaxed) {
-            let error = "stopped while a path was waited for".to_owned();
+            let error = "stopped while waiting for a path".to_owned();
             return Err(AgentError::Failed { error, fault: Fault::Interrupted }.into());
         }
         if started.elapsed() > patience {

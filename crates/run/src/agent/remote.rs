@@ -1,4 +1,4 @@
-//! The side of an agent that asks.
+//! The client of an agent.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::clock::nanos;
 use crate::error::{AgentError, Error};
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 
-const CUT: &str = "the connection with its agent was cut, and its result read afterwards";
+const CUT: &str = "the connection to the agent was cut; the result was read afterwards";
 
-/// What a host behind an agent is given.
+/// Options of a host behind an agent.
 pub struct RemoteOptions {
-    /// What starts the agent, and starts another if it is lost.
+    /// Starts the agent, and another one if it is lost.
     pub agent: Box<dyn Launch>,
     /// Its arms are those of the host.
     pub spec: Spec,
@@ -30,16 +30,16 @@ pub struct RemoteOptions {
     pub work_dir: PathBuf,
     /// Block devices of the host that may be overwritten.
     pub given_up: GivenUp,
-    /// What is known of peers on network paths, by their addresses as targets have them.
+    /// Secrets of peers on network paths, by their addresses as in targets.
     pub secrets: PeerSecrets,
-    /// Set by someone else to end whatever is under way.
+    /// Set from outside to stop the present work.
     pub stop: Arc<AtomicBool>,
-    /// Counts what is done, for whoever wants to show it.
+    /// Progress, for display.
     pub live: Arc<LoadProgress>,
 }
 
-/// A host behind an agent. One that is lost is a failed trial; the next arm that is brought up
-/// starts another, which first removes what the lost one left.
+/// A host behind an agent. If the agent is lost, its trial fails. The next arm that is brought up
+/// starts another agent, which first removes what the lost one left.
 pub struct Remote {
     agent: Box<dyn Launch>,
     open: Open,
@@ -50,18 +50,18 @@ pub struct Remote {
     directories: Vec<Option<PathBuf>>,
     made_anew: Vec<bool>,
     host: HostRecord,
-    /// Arms whose files the agent of today has not laid out.
+    /// Arms whose files the present agent has not laid out.
     missing: Vec<bool>,
-    /// How many it was asked for.
+    /// Number of requested trials.
     trials: u64,
-    /// The agent of today was given arms.
+    /// Whether the present agent has arms.
     has_arms: bool,
-    /// An agent was lost, and what it made was not removed since.
+    /// Whether an agent was lost, and what it made was not removed yet.
     leaves_something: bool,
 }
 
 impl Remote {
-    /// Starts the agent, and has it look at its arms.
+    /// Starts the agent, and lets it examine its arms.
     ///
     /// # Errors
     /// If it cannot be started, is of another version, or refuses a target.
@@ -98,10 +98,10 @@ impl Remote {
         self.directories[arm].as_deref()
     }
 
-    /// Waits until the peer of an arm answers, and says how it is reached from where the agent is.
+    /// Waits until the peer of an arm answers, and returns how the agent reaches it.
     ///
     /// # Errors
-    /// If it does not answer within `patience`, or the arm is no path to one.
+    /// If it does not answer within `patience`, or the arm is not a path to a peer.
     pub fn reach(&mut self, arm: usize, patience: Duration) -> Result<Reached, Error> {
         let command = Command::Reach { arm, patience_ns: nanos(patience) };
         match self.ask_within(&command, Some(patience + GRACE), &|_, _| ())? {
@@ -139,7 +139,7 @@ impl Remote {
         }
     }
 
-    /// Has what lost agents left on the host removed, and returns what could not be.
+    /// Removes what lost agents left on the host, and returns what could not be removed.
     fn undo(&mut self) -> Result<Vec<String>, Error> {
         match self.ask(&Command::Undo)? {
             Reply::Undone { problems } => {
@@ -150,7 +150,7 @@ impl Remote {
         }
     }
 
-    /// Has another agent say what the lost one's trial came to, if that is known.
+    /// Asks another agent for the result of the lost one's trial.
     fn fetch(&mut self, number: u64, patience: Duration) -> Option<Result<Measured, Error>> {
         let started = Instant::now();
         let fetched = loop {
@@ -184,7 +184,7 @@ impl Remote {
         self.ask_within(command, None, &|_, _| ())
     }
 
-    /// Sends a command, and waits for what it comes to; at most so long, if that is known.
+    /// Sends a command and waits for the answer, at most for `limit`, if there is one.
     fn ask_within(
         &mut self,
         command: &Command,
@@ -192,7 +192,7 @@ impl Remote {
         progress: &LayoutProgress<'_>,
     ) -> Result<Reply, Error> {
         let Some(connection) = &mut self.connection else {
-            return Err(self.lost("it is not there"));
+            return Err(self.lost("it is not running"));
         };
         match connection.ask(command, limit, &self.stop, progress) {
             Ok(Reply::Failed { error, fault }) => Err(AgentError::Failed { error, fault }.into()),
@@ -202,7 +202,7 @@ impl Remote {
     }
 
     fn out_of_turn(&mut self) -> Error {
-        self.lost("it answered what was not asked")
+        self.lost("it sent an unexpected answer")
     }
 
     fn lost(&mut self, why: &str) -> Error {
@@ -257,7 +257,7 @@ impl Arms for Remote {
         if self.leaves_something {
             let problems = self.undo()?;
             if !problems.is_empty() {
-                // It was tried, and is told.
+                // It was tried and reported.
                 self.leaves_something = false;
                 return Err(AgentError::Left { command: self.agent.name(), problems }.into());
             }
@@ -307,7 +307,7 @@ impl Runner for Remote {
 impl Drop for Remote {
     fn drop(&mut self) {
         if self.leaves_something {
-            // Nobody can be told; `iotax undo` on that host does the same.
+            // Errors cannot be reported here; `iotax undo` on that host does the same.
             let _ = self.connect().and_then(|()| self.undo());
         }
         // Its input ends, and so it takes down what is up.

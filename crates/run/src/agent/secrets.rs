@@ -1,4 +1,4 @@
-//! What is known of peers, as the two sides of an agent say it. Copies are wiped.
+//! Encodes the secrets of peers for agents. Copies are wiped.
 
 use std::collections::BTreeMap;
 
@@ -37,8 +37,8 @@ pub(super) fn deserialize<'de, D: Deserializer<'de>>(
     let tokens: BTreeMap<String, Token> = BTreeMap::deserialize(deserializer)?;
     let known = tokens.into_iter().map(|(peer, Token(text))| {
         let secret = PeerSecret::parse(&text);
-        // What it is instead is not repeated: it may be a secret all the same.
-        secret.map(|secret| (peer, secret)).ok_or_else(|| D::Error::custom("no token"))
+        // The value is not repeated: it may be a secret nevertheless.
+        secret.map(|secret| (peer, secret)).ok_or_else(|| D::Error::custom("not a token"))
     });
     known.collect()
 }

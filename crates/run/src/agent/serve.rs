@@ -1,4 +1,4 @@
-//! The agent: performs what it is asked to on its machine, one command after the other.
+//! The agent: carries out commands on its machine, one after the other.
 
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
@@ -24,15 +24,15 @@ use crate::error::{AgentError, Error};
 use crate::host::{Arms, Runner, here};
 use crate::local::Local;
 
-/// What an agent has on its machine.
+/// Options of an agent.
 #[derive(Debug, Clone)]
 pub struct AgentOptions {
     /// The iotax program, which serves virtual disks when run with `disk serve`.
     pub program: PathBuf,
     /// Where the undo journal is kept.
     pub state_dir: Option<PathBuf>,
-    /// Whether to finish a trial though the connection is cut, and keep what it came to in the same
-    /// directory, for the agent that is started next.
+    /// Whether to finish a trial even if the connection is cut, and keep its result in the same
+    /// directory for the next agent.
     pub finishes_trials: bool,
 }
 
@@ -43,17 +43,17 @@ impl AgentOptions {
     }
 }
 
-/// Serves whoever speaks on `input`, until that ends; then whatever is up is taken down.
+/// Serves the client on `input` until that ends; then everything is taken down.
 ///
 /// # Errors
-/// If the other side cannot be told, or says what is no command.
+/// If an answer cannot be written, or the input is not a command.
 pub fn serve(
     mut input: impl Read + Send + 'static,
     output: impl Write + Send,
     options: &AgentOptions,
 ) -> io::Result<()> {
     let (stop, live) = (Arc::new(AtomicBool::new(false)), Arc::new(LoadProgress::default()));
-    // One is answered before the next is sent: more of them can wait where they are.
+    // Each is answered before the next is sent, so further ones can wait in the stream.
     let (commands, asked) = sync_channel(1);
     let is_cut = Arc::new(AtomicBool::new(false));
     let mut listener = Listener {
@@ -88,7 +88,7 @@ pub fn serve(
     })
 }
 
-/// Tells that the agent lives, until `is_over` is closed.
+/// Sends heartbeats until `is_over` is closed.
 fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &LoadProgress, is_over: &Receiver<()>) {
     while is_over.recv_timeout(HEARTBEAT) == Err(RecvTimeoutError::Timeout) {
         if tell(&Reply::Alive { ios: live.ios(), bytes: live.bytes() }).is_err() {
@@ -97,14 +97,14 @@ fn beat(tell: &dyn Fn(&Reply) -> io::Result<()>, live: &LoadProgress, is_over: &
     }
 }
 
-/// Hands on what an agent is told.
+/// Passes on the commands to an agent.
 struct Listener {
     commands: SyncSender<io::Result<Command>>,
     stop: Arc<AtomicBool>,
-    /// The connection ended while there was something to finish: nobody is to be told of it.
+    /// The connection ended while there was something to finish: there is nobody to report to.
     is_cut: Arc<AtomicBool>,
     finishes_trials: bool,
-    /// When the trial that was asked for last is over at the latest.
+    /// The latest end of the last requested trial.
     finish_until: Option<Instant>,
 }
 
@@ -125,15 +125,15 @@ impl Listener {
                 Some(Instant::now() + longest(request))
             }
             Ok(_) => None,
-            // What is no command ends it, and not the trial before it.
+            // An invalid command ends the agent, but not the trial before it.
             Err(_) => self.finish_until,
         };
         let goes_on = command.is_ok();
-        // Whoever served may be gone.
+        // The serving thread may be gone.
         self.commands.send(command).is_ok() && goes_on
     }
 
-    /// Has the agent end: at once, or with its trial, which does not take for ever.
+    /// Makes the agent end: at once, or with its trial, within a time limit.
     fn end(self) {
         let Self { commands, stop, is_cut, finish_until, .. } = self;
         if let Some(until) = finish_until {
@@ -191,7 +191,7 @@ impl Agent<'_> {
             Command::Prepare { arm, driver, workloads } => {
                 let local = self.local.as_mut().ok_or_else(no_arms)?;
                 let workloads: Vec<&Workload> = workloads.iter().collect();
-                // Whoever cannot be told of progress cannot be told of the end either.
+                // If progress cannot be reported, the end cannot be reported either.
                 let show = |done, total| drop(tell(&Reply::LayingOut { done, total }));
                 local.prepare(arm, driver, &workloads, &show)?;
                 Reply::Prepared
@@ -225,7 +225,7 @@ impl Agent<'_> {
         kept.unwrap_or(Reply::NotKept)
     }
 
-    /// Two at a time would measure each other.
+    /// Waits for earlier agents to end: two at a time would disturb each other.
     fn be_alone(&mut self) -> Result<(), Error> {
         let Some(directory) = self.options.kept_in().filter(|_| self.alone.is_none()) else {
             return Ok(());
@@ -251,9 +251,9 @@ impl Agent<'_> {
             program: &self.options.program,
             secrets,
         };
-        // Whoever may start an agent need not be one who may run any command.
+        // The right to start an agent does not imply the right to run any command.
         if let Some(arm) = spec.with_host_commands() {
-            let what = format!("arm {}: agents run no commands of the host", arm.name);
+            let what = format!("arm {}: agents do not run host commands", arm.name);
             return Err(AgentError::Failed { error: what, fault: Fault::Usage }.into());
         }
         let local = Local::open(spec, options, &self.live)?;
@@ -266,6 +266,6 @@ impl Agent<'_> {
 }
 
 fn no_arms() -> AgentError {
-    let error = "the agent was asked for a trial before it was given arms".to_owned();
+    let error = "the agent received a request for a trial before it received arms".to_owned();
     AgentError::Failed { error, fault: Fault::Usage }
 }

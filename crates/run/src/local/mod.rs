@@ -19,31 +19,31 @@ use crate::drivers::Drivers;
 use crate::error::Error;
 use crate::host::{Arms, Files, Load, Measured, Runner, Task, TrialRequest};
 
-/// A look at whether credits are spent.
+/// Length of a check whether credits are spent.
 const LOOK_NS: u64 = 2_000_000_000;
-/// Looks before a trial at most: credits that came back while other arms were driven are few.
+/// Maximum number of checks before a trial: few credits are earned while other arms are loaded.
 const MOST_LOOKS: u32 = 15;
-/// Longest time that draining again may take before a trial.
+/// The longest time that repeated draining may take before a trial.
 pub const LONGEST_LOOKS_NS: u64 = LOOK_NS * MOST_LOOKS as u64;
-/// Above the sustained rate by this factor credits are being spent.
+/// At this factor above the sustained rate, credits are being spent.
 const DRAINED: f64 = 1.05;
 
-/// This machine: its rig, and what drives the load.
+/// This machine: its rig and its load drivers.
 #[derive(Debug)]
 pub struct Local {
     rig: Rig,
     drivers: Drivers,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
-    /// What ran beside the first trial.
+    /// The programs at the time of the first trial.
     programs: Option<Programs>,
-    /// Some layers are daemons that it started.
+    /// Whether some layers are daemons that it started.
     in_system: bool,
 }
 
 impl Local {
-    /// Looks at the targets of the arms of `spec`, and makes what they need. The flag in `options` ends
-    /// loads, too; `live` counts what is done, for whoever wants to show it.
+    /// Examines the targets of the arms of `spec`, and makes what they need. The flag in `options`
+    /// also ends loads; `live` counts progress, for display.
     ///
     /// # Errors
     /// As [`Rig::open`], and [`Drivers::find`].
@@ -92,8 +92,8 @@ impl Arms for Local {
 }
 
 impl Local {
-    /// The directory that the load of an arm works in, by a name that other processes can use, too;
-    /// `None` if it is none, or several.
+    /// The working directory of an arm's load, by a name that other processes can use; `None` if
+    /// there is none, or several.
     ///
     /// # Errors
     /// If the arm does not come up.
@@ -186,7 +186,7 @@ impl Runner for Local {
                 .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
                     Ok(Ok(load)) => load,
                     Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => Err(format!("no thread for its load: {error}")),
+                    Err(error) => Err(format!("cannot start a thread for its load: {error}")),
                 })
                 .collect()
         }))
@@ -201,7 +201,7 @@ fn all<'a>(targets: &'a [(&'a str, IoTarget<'a>)]) -> IoTarget<'a> {
     }
 }
 
-/// What is asked, as a load driver knows it.
+/// The request in terms of a load driver.
 fn asked<'a>(
     request: &'a TrialRequest,
     workload: &'a Workload,
@@ -212,8 +212,8 @@ fn asked<'a>(
     Request { workload, index_ends, target, ramp_ns, time_ns, seed, stop, live: None }
 }
 
-/// Spends the burst credits that came back: loads until two seconds are no faster than the
-/// sustained rate. An error shows in the trial that follows.
+/// Spends burst credits that were earned again: loads until two seconds are no faster than the
+/// sustained rate. An error shows in the next trial.
 fn drain_again(driver: &dyn LoadDriver, request: &Request<'_>, sustained_iops: f64) {
     for _ in 0..MOST_LOOKS {
         let look = Request { ramp_ns: 0, time_ns: LOOK_NS, live: None, ..*request };

@@ -99,7 +99,7 @@ fn floods(bytes: Vec<u8>, taken: &Arc<AtomicU64>) -> impl FnOnce(PipeReader, Pip
 fn garbage_without_end_loses_the_agent_and_takes_no_more() {
     let taken = Arc::new(AtomicU64::new(0));
     let error = ask(&hello(), &AtomicBool::new(false), floods(vec![0xff; 1 << 16], &taken));
-    insta::assert_snapshot!(error.unwrap_err(), @"it sent something that is not of the protocol");
+    insta::assert_snapshot!(error.unwrap_err(), @"it sent data that is not part of the protocol");
     assert!(taken.load(Ordering::Relaxed) < 1 << 20, "no more than a pipe holds");
 }
 
@@ -130,7 +130,7 @@ fn an_announced_length_is_not_believed() {
         output.write_all(&[0; 100]).unwrap();
     };
     let error = ask(&hello(), &AtomicBool::new(false), says).unwrap_err();
-    insta::assert_snapshot!(error, @"it announced a message of 209715200 bytes, where at most 16777216 can follow");
+    insta::assert_snapshot!(error, @"it announced a message of 209715200 bytes, but at most 16777216 are allowed");
 }
 
 /// 300 kB of text that become 6 GB of histograms.
@@ -143,7 +143,7 @@ fn a_trial_s_result_is_not_decoded_if_it_would_grow() {
         let _ = output.write_all(&frame(body.as_bytes()));
     };
     let error = ask(&trial(), &AtomicBool::new(false), says).unwrap_err();
-    insta::assert_snapshot!(error, @"it sent a message of 293 KiB that needs 6.26 GiB of memory, where at most 134 MiB are expected");
+    insta::assert_snapshot!(error, @"it sent a message of 293 KiB that needs 6.26 GiB of memory, but at most 134 MiB is allowed");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn an_agent_without_arms_says_what_is_wrong() {
     let mut served = Served::start();
     let Reply::Failed { error, fault } = served.ask(&Command::Up { arm: 0 }) else { panic!() };
     assert_eq!(fault, Fault::Usage);
-    insta::assert_snapshot!(error, @"the agent was asked for a trial before it was given arms");
+    insta::assert_snapshot!(error, @"the agent received a request for a trial before it received arms");
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn an_agent_that_is_told_garbage_ends() {
     std::io::Write::write_all(&mut served.to, &[0xff; 64]).unwrap();
     assert!(served.reply().is_none());
     let error = served.agent.join().unwrap().unwrap_err();
-    insta::assert_snapshot!(error, @"it sent something that is not of the protocol");
+    insta::assert_snapshot!(error, @"it sent data that is not part of the protocol");
 }
 
 /// What is known of peers goes over the streams, and nowhere else.

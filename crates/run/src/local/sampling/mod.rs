@@ -1,8 +1,8 @@
 //! Samples of the kernel's counters, once a second while a load runs.
 //!
-//! One thread wakes, reads a handful of files of `/proc` that were opened before the load started,
-//! keeps the figures, and sleeps again. What that took is in each record (`sampler_cpu_ns`). It
-//! shares nothing with the threads that drive the load, and it costs all arms the same.
+//! One thread wakes, reads some files of `/proc` that were opened before the load started, keeps
+//! the figures, and sleeps again. Its CPU time is in each record (`sampler_cpu_ns`). It shares
+//! nothing with the threads that drive the load, and its cost is the same for all arms.
 
 mod columns;
 mod ends;
@@ -34,8 +34,8 @@ pub(super) struct Outline {
     pub(super) window: Duration,
 }
 
-/// Runs the load once, and samples meanwhile what lies under the target: under its path, and under
-/// the device on which its site says that it lies (layers in between may hide it).
+/// Runs the load once, and samples the storage under the target: under its path, and under the
+/// device that its site names (layers in between may hide it).
 pub(super) fn measured(
     driver: &dyn LoadDriver,
     request: Request<'_>,
@@ -74,14 +74,15 @@ pub(super) fn measured(
         }
     }
     if let (Ok(load), None) = (&result, counters.window_ns) {
-        // A driver that does not tell ends when its window has closed.
+        // A driver that does not report its window ends when the window closes.
         let end_ns = counters.at_ns.last();
         counters.window_ns = end_ns.map(|end| [end.saturating_sub(load.window_ns), *end]);
     }
     (result, counters)
 }
 
-/// Runs `load` while sampling what lies under the target, or at the ends of its path. `started` is when the trial did.
+/// Runs `load` while sampling the storage under the target, or the ends of its path. `started` is
+/// the start of the trial.
 pub(super) fn while_running<T>(
     storage: &Storage,
     Ends { names: ends, meters: interfaces }: Ends,
