@@ -23,22 +23,22 @@ fn said_of(command: &[&str], args: &[&str]) -> String {
 #[test]
 fn targets_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
-    error: arm b: `/mnt` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+    error: arm b: `/mnt` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
       class:NAME      a new volume of a storage class
       block:NAME      the same without a file system
-      ephemeral:NAME  one that lives as long as its pod
-      emptydir        a directory of the node's own disk
-      pvc:NAME        a claim that is there, with --write-to
+      ephemeral:NAME  a new volume that lives as long as its pod
+      emptydir        a directory on the node's disk
+      pvc:NAME        an existing claim, with --write-to
       hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
-    error: arm b: `mem(size=64M)` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+    error: arm b: `mem(size=64M)` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
       class:NAME      a new volume of a storage class
       block:NAME      the same without a file system
-      ephemeral:NAME  one that lives as long as its pod
-      emptydir        a directory of the node's own disk
-      pvc:NAME        a claim that is there, with --write-to
+      ephemeral:NAME  a new volume that lives as long as its pod
+      emptydir        a directory on the node's disk
+      pvc:NAME        an existing claim, with --write-to
       hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
@@ -68,12 +68,12 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
 fn levels_of_a_matrix_are_classes() {
     let said = compared(&["--matrix", "class=fast,Slow", "class:{class}"]);
     insta::assert_snapshot!(said, @"
-    error: arm Slow: `class:Slow` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+    error: arm Slow: `class:Slow` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
       class:NAME      a new volume of a storage class
       block:NAME      the same without a file system
-      ephemeral:NAME  one that lives as long as its pod
-      emptydir        a directory of the node's own disk
-      pvc:NAME        a claim that is there, with --write-to
+      ephemeral:NAME  a new volume that lives as long as its pod
+      emptydir        a directory on the node's disk
+      pvc:NAME        an existing claim, with --write-to
       hostpath:/PATH  a directory of the node, with --write-to
     [exit 2]
     ");
@@ -82,7 +82,7 @@ fn levels_of_a_matrix_are_classes() {
 #[test]
 fn without_a_cluster_it_is_said_where_one_is_looked_for() {
     let said = compared(&["a=class:fast", "b=emptydir"]);
-    assert!(said.starts_with("error: no cluster is known: "), "{said}");
+    assert!(said.starts_with("error: no cluster is configured: "), "{said}");
     assert!(said.ends_with("in a pod with a service account\n[exit 3]"), "{said}");
 }
 
@@ -142,7 +142,7 @@ fn kubectl_finds_a_plugin_in_a_program_of_that_name() {
 fn paths_that_no_cluster_has_are_refused() {
     let net = |args: &[&str]| said_of(&["kube", "net", "--out", "out"], args);
     insta::assert_snapshot!(net(&["--paths", "pod,ingress"]), @"
-    error: option --paths: `ingress` is no path in a cluster; there are these:
+    error: option --paths: `ingress` is not a path in a cluster; the paths are:
       node       from node to node, on the hosts' network
       pod        from pod to pod on the other node
       same-node  from pod to pod on one node
@@ -155,7 +155,7 @@ fn paths_that_no_cluster_has_are_refused() {
     [exit 2]
     ");
     let said = net(&[]);
-    assert!(said.starts_with("error: no cluster is known: "), "{said}");
+    assert!(said.starts_with("error: no cluster is configured: "), "{said}");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Starts agents in a container of a pod, and the pod again where it is gone.
+//! Starts agents in a container of a pod, and recreates the pod if it is gone.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,24 +17,24 @@ use crate::objects::{Member, PodOptions, PodOverrides};
 use crate::place::Volume;
 use crate::session::Session;
 
-/// Between two tries with a cluster that does not answer.
+/// Time between two attempts with a cluster that does not answer.
 const LOOK: Duration = Duration::from_secs(1);
 
-/// What starts the agents of a container.
+/// Starts the agents of a container.
 pub(crate) struct PodAgent {
     pub(crate) session: Arc<Session>,
     pub(crate) member: Member,
-    /// Its place among the containers of its pod.
+    /// Index of the container in its pod.
     pub(crate) container: usize,
     pub(crate) options: PodOptions,
-    /// Whether a trial goes on whose connection is cut. Not where another is at work on the other end
-    /// of it, which may be cut as well.
+    /// Whether a trial continues if its connection is cut. Not if it has another end, whose
+    /// connection may be cut as well.
     pub(crate) finishes_trials: bool,
     pub(crate) stop: Arc<AtomicBool>,
 }
 
 impl PodAgent {
-    /// That of the first container, which finishes no trial of a connection that is cut.
+    /// For the first container; does not finish a trial if its connection is cut.
     pub(crate) fn new(
         session: &Arc<Session>,
         member: Member,
@@ -50,8 +50,7 @@ impl PodAgent {
         self.session.run().member(self.member.number)
     }
 
-    /// Starts a program in the container, after the pod where that is gone, once the cluster
-    /// answers.
+    /// Starts a program in the container once the cluster answers. Recreates the pod if it is gone.
     pub(crate) fn start(&self, words: &[&str]) -> Result<Launched, Error> {
         let started = Instant::now();
         let mut is_told = false;
@@ -98,12 +97,12 @@ impl Launch for PodAgent {
     }
 }
 
-// Claims as the cluster has them: those of the user, and the volumes of all.
+// Claims in the cluster: those of the user, and those of all volumes.
 
-/// Refuses a claim of the user's that a pod of the run could not use, or only destroy.
+/// Refuses a claim of the user that a pod of the run could not use, or only by destroying its data.
 ///
 /// # Errors
-/// Those, and whatever keeps it from being seen.
+/// Those, and if the claim cannot be read.
 pub(crate) fn refuse_unusable(
     cluster: &Cluster,
     volume: &Volume,
@@ -111,8 +110,8 @@ pub(crate) fn refuse_unusable(
 ) -> Result<(), Error> {
     if let Some(field) = overrides.changing_files().filter(|_| volume.is_theirs()) {
         let why = format!(
-            "spec.securityContext.{field} would change all files on {volume}, which are somebody's; \
-             leave it out, and use supplementalGroups or --user"
+            "spec.securityContext.{field} would change all existing files on {volume}; leave it \
+             out, and use supplementalGroups or --user"
         );
         return Err(Error::PodOverrides { why });
     }
@@ -130,14 +129,14 @@ pub(crate) fn refuse_unusable(
     }
 }
 
-/// What a claim is for, and what it got.
+/// The class of a claim, and its volume.
 #[derive(Debug, Default)]
 pub(crate) struct Claimed {
     pub(crate) volume: Option<String>,
     pub(crate) class: Option<String>,
 }
 
-/// Of a claim, as far as it may be seen.
+/// The same for a claim, as far as it is visible.
 pub(crate) fn claimed(cluster: &Cluster, name: &str) -> Claimed {
     let spec = claim(cluster, name).ok().flatten().and_then(|claim| claim.spec);
     spec.map_or_else(Claimed::default, |spec| Claimed {

@@ -20,7 +20,7 @@ use tower::retry::RetryLayer;
 
 use crate::error::{Call, Error, causes};
 
-/// An API server that is silent for so long is taken to be gone.
+/// An API server that is silent for this long counts as gone.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 /// Objects of a namespace.
@@ -44,10 +44,10 @@ impl<K> Namespaced for K where
 {
 }
 
-/// A namespace of a cluster that answers. Whatever is awaited is awaited here: callers block.
+/// A namespace of a cluster. Everything asynchronous is awaited here, so callers block.
 pub struct Cluster {
     client: Client,
-    /// The same, however it is reached.
+    /// Identifies the cluster, independent of its address.
     id: String,
     namespace: String,
     runtime: Arc<Runtime>,
@@ -99,12 +99,12 @@ impl Cluster {
         Self { client, id, namespace: namespace.to_owned(), runtime }
     }
 
-    /// What tells it from others, in every record.
+    /// Identifies the cluster in records.
     pub(crate) fn id(&self) -> &str {
         &self.id
     }
 
-    /// The namespace in which everything is made.
+    /// The namespace for everything that is created.
     pub fn namespace(&self) -> &str {
         &self.namespace
     }
@@ -113,7 +113,7 @@ impl Cluster {
         Api::namespaced(self.client.clone(), &self.namespace)
     }
 
-    /// What belongs to no namespace; few may look at it.
+    /// Objects without a namespace, which few users may read.
     pub(crate) fn api_of_all<K>(&self) -> Api<K>
     where
         K: Resource<Scope = ClusterResourceScope, DynamicType = ()>,
@@ -127,20 +127,20 @@ impl Cluster {
         Ok(self.ask(call, self.api::<K>().list(which))?.items)
     }
 
-    /// Makes one in the namespace; as the cluster has it.
+    /// Creates an object in the namespace, and returns it as the cluster has it.
     pub(crate) fn create<K: Namespaced>(&self, object: &K) -> Result<K, Error> {
         let how = PostParams::default();
         self.ask(Call::new("create", K::URL_PATH_SEGMENT), self.api().create(&how, object))
     }
 
-    /// Has one of the namespace removed; whether it was there.
+    /// Deletes an object of the namespace; returns whether it existed.
     pub(crate) fn delete<K: Namespaced>(&self, name: &str) -> Result<bool, Error> {
         let (objects, how) = (self.api::<K>(), DeleteParams::background());
         let gone = objects.delete(name, &how);
         Ok(self.ask_of(Call::new("delete", K::URL_PATH_SEGMENT), gone)?.is_some())
     }
 
-    /// For objects that are elsewhere, or nowhere in particular.
+    /// For objects in other namespaces, or without one.
     pub(crate) fn client(&self) -> Client {
         self.client.clone()
     }
@@ -149,7 +149,7 @@ impl Cluster {
         self.runtime.handle()
     }
 
-    /// Asks something of the cluster, and waits for its answer.
+    /// Sends a request to the cluster, and waits for the answer.
     pub(crate) fn ask<T>(
         &self,
         call: Call,
@@ -166,7 +166,7 @@ impl Cluster {
         })
     }
 
-    /// As [`Self::ask`]; `None` for what is not there.
+    /// As [`Self::ask`]; `None` for an object that does not exist.
     pub(crate) fn ask_of<T>(
         &self,
         call: Call,
@@ -181,9 +181,8 @@ impl Cluster {
     }
 }
 
-/// As [`Client::try_from`] makes one, but for connections that send at once what they are given. An agent is
-/// asked in two pieces now and then, and the second one would wait for the first to be acknowledged: 40 ms,
-/// as long as a third of a slice.
+/// As [`Client::try_from`], but with TCP_NODELAY. Some requests to an agent are sent in two pieces,
+/// and the second would wait until the first is acknowledged: 40 ms, a third of a slice.
 fn client(config: Config) -> kube::Result<Client> {
     if config.proxy_url.is_some() {
         return Client::try_from(config);
@@ -207,7 +206,7 @@ fn client(config: Config) -> kube::Result<Client> {
     Ok(Client::new(service, config.default_namespace))
 }
 
-/// By its certificate authority, which a cluster has of its own; by its address without one.
+/// From its certificate authority, which is unique to a cluster, or else from its address.
 fn id(config: &Config) -> String {
     let certificates = config.root_cert.iter().flatten();
     let certificates: Vec<String> = certificates.map(|der| format!("{der:x?}")).collect();
@@ -225,7 +224,7 @@ impl fmt::Debug for Cluster {
     }
 }
 
-/// One thread for everything that is awaited while nobody blocks: streams of agents, the lease.
+/// One thread for everything in the background: streams of agents, the lease.
 fn runtime() -> Result<Arc<Runtime>, Error> {
     Ok(Arc::new(Builder::new_multi_thread().worker_threads(1).enable_all().build()?))
 }

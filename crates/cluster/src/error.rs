@@ -1,4 +1,4 @@
-//! What a cluster does not do, and what to do then.
+//! Errors of a cluster, and what to do about them.
 
 use std::fmt;
 use std::net::IpAddr;
@@ -9,37 +9,37 @@ use kube::core::Status;
 
 use crate::pending::Pending;
 
-/// What a cluster did not do.
+/// Errors of a cluster.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// It is not known what an arm is to be.
+    /// An invalid target.
     #[error(
-        "`{text}` is no target in a cluster; write one of these, with @NODE behind it for the node \
-         that it is to be used from:\n\
+        "`{text}` is not a target in a cluster; use one of these, followed by @NODE to choose the \
+         node of its pod:\n\
          \x20 class:NAME      a new volume of a storage class\n\
          \x20 block:NAME      the same without a file system\n\
-         \x20 ephemeral:NAME  one that lives as long as its pod\n\
-         \x20 emptydir        a directory of the node's own disk\n\
-         \x20 pvc:NAME        a claim that is there, with --write-to\n\
+         \x20 ephemeral:NAME  a new volume that lives as long as its pod\n\
+         \x20 emptydir        a directory on the node's disk\n\
+         \x20 pvc:NAME        an existing claim, with --write-to\n\
          \x20 hostpath:/PATH  a directory of the node, with --write-to"
     )]
     Target { text: String },
-    /// What is to be added to pods cannot be.
+    /// Invalid overrides of pods.
     #[error("this cannot be added to pods: {why}")]
     PodOverrides { why: String },
-    /// It is not known which node's directory is meant.
-    #[error("`{text}` is a directory of which node? Write {text}@NODE")]
+    /// A directory of a node without the node.
+    #[error("`{text}` needs the name of a node: {text}@NODE")]
     NoNode { text: String },
-    /// A pod uses the claims of its own namespace only.
+    /// A pod can only use claims of its own namespace.
     #[error(
-        "pods in namespace {namespace} cannot use a claim in {theirs}; run this there: \
+        "pods in namespace {namespace} cannot use a claim in {theirs}; use that namespace: \
          --namespace {theirs}"
     )]
     OtherNamespace { namespace: String, theirs: String },
-    /// There is no way to a cluster.
+    /// There is no usable configuration of a cluster.
     #[error(
-        "no cluster is known: {why}\nset KUBECONFIG, name one of its contexts with --context, or \
-         run this in a pod with a service account"
+        "no cluster is configured: {why}\nset KUBECONFIG, name one of its contexts with --context, \
+         or run this in a pod with a service account"
     )]
     NoCluster { why: String },
     /// The cluster does not answer.
@@ -48,52 +48,52 @@ pub enum Error {
     /// The user lacks a right; the message is in the cluster's words.
     #[error(
         "not allowed to {verb} {resource} in namespace {namespace}: {message}\n\
-         `iotax kube manifest --namespace {namespace}` prints a role that allows all of it"
+          `iotax kube manifest --namespace {namespace}` prints a role with all required rights"
     )]
     Forbidden { verb: String, resource: String, namespace: String, message: String },
-    /// The user may not see which nodes there are.
+    /// The user may not list nodes.
     #[error(
-        "not allowed to list nodes, which takes a right in the whole cluster: {message}\n\
-         name them instead, as in --nodes a,b, or have the right given: `kubectl create clusterrole \
+        "not allowed to list nodes, which needs a cluster-wide right: {message}\n\
+         name the nodes, as in --nodes a,b, or ask for the right: `kubectl create clusterrole \
          iotax-nodes --verb=list --resource=nodes`, and a binding to it"
     )]
     NodesForbidden { message: String },
     /// The user may not make a namespace.
     #[error(
-        "not allowed to {verb} {resource}, which takes a right in the whole cluster: {message}\n\
-         leave --create-namespace out, and name a namespace that is there with --namespace"
+        "not allowed to {verb} {resource}, which needs a cluster-wide right: {message}\n\
+         leave out --create-namespace, and name an existing namespace with --namespace"
     )]
     NamespaceForbidden { verb: String, resource: String, message: String },
     /// A namespace that was just made cannot be used.
     #[error(
-        "namespace {namespace} has no service account after {}, so that no pod can be made",
+        "namespace {namespace} still has no service account after {}, so no pod can be created",
         iotax_quantity::span(*seconds)
     )]
     NoServiceAccount { namespace: String, seconds: u64 },
-    /// What was asked for breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
+    /// The request breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
     Refused { doing: String, message: String, advice: &'static str },
     /// A pod does not start.
     #[error("{whose}: pod {pod} does not start: {pending}")]
     Pending { whose: String, pod: String, pending: Box<Pending> },
-    /// A pod is gone, though nobody of this run removed it.
-    #[error("{whose}: pod {pod} is gone; somebody else, or the cluster, has removed it")]
+    /// A pod is gone, although this run did not remove it.
+    #[error("{whose}: pod {pod} is gone; the cluster or another user removed it")]
     Gone { whose: String, pod: String },
-    /// A pod that ended is not gone, so that no other can have its name.
-    #[error("{whose}: pod {pod} is still being deleted; does its node answer?")]
+    /// A pod that ended is not gone, so no other can have its name.
+    #[error("{whose}: pod {pod} is still being deleted; check that its node responds")]
     StillDeleted { whose: String, pod: String },
-    /// A claim that the user named is not there.
+    /// A claim that the user named does not exist.
     #[error("there is no claim {claim} in namespace {namespace}")]
     NoClaim { claim: String, namespace: String },
-    /// A claim of the user's has no file system, so that there is no folder to be in.
+    /// A claim of the user has no file system, so there is no directory for test files.
     #[error(
-        "claim {claim} is a raw block volume: all that is on it would be overwritten; measure a new \
-         one of its class, with block:NAME"
+        "claim {claim} is a raw block volume, and everything on it would be overwritten; measure a \
+         new volume of its class with block:NAME"
     )]
     RawClaim { claim: String },
-    /// It is not known what path is meant.
+    /// An invalid path.
     #[error(
-        "`{text}` is no path in a cluster; there are these:\n\
+        "`{text}` is not a path in a cluster; the paths are:\n\
          \x20 node       from node to node, on the hosts' network\n\
          \x20 pod        from pod to pod on the other node\n\
          \x20 same-node  from pod to pod on one node\n\
@@ -106,28 +106,28 @@ pub enum Error {
          within it with --paths same-node"
     )]
     OneNode { node: String },
-    /// There is no peer at the far end.
-    #[error("`iotax peer` in pod {pod} does not listen: {why}\n--port names another port")]
+    /// The peer at the far end does not listen.
+    #[error("`iotax peer` in pod {pod} does not listen: {why}\nchoose another port with --port")]
     NoPeer { pod: String, why: String },
-    /// A pod was made again, and paths lead to where it was.
+    /// A pod was recreated, and paths lead to its old address.
     #[error(
-        "pod {pod} was made again and has another address ({now}, before {before}): paths to it end \
-         here; measure again"
+        "pod {pod} was recreated with another address ({now}, before {before}), so paths to it \
+         cannot be measured any further; start a new run"
     )]
     Moved { pod: String, before: IpAddr, now: IpAddr },
-    /// Something that this run made is still there.
+    /// Something that this run created still exists.
     #[error(
-        "in namespace {namespace}, not everything of run {run} is gone: {what}\n\
+        "in namespace {namespace}, run {run} left something behind: {what}\n\
          `iotax undo --cluster --namespace {namespace}` removes it"
     )]
     Left { namespace: String, run: String, what: String },
     #[error("stopped while pods were starting")]
     Interrupted,
     /// A file is not what `kubectl get -o json` prints.
-    #[error("this is not what `kubectl get -o json` prints: {why}")]
+    #[error("this is not output of `kubectl get -o json`: {why}")]
     NoObjects { why: String },
     /// This machine does not allow it.
-    #[error("cannot speak with a cluster from here: {0}")]
+    #[error("cannot connect to a cluster from here: {0}")]
     Here(#[from] std::io::Error),
 }
 
@@ -169,17 +169,17 @@ impl From<Error> for iotax_run::Error {
 }
 
 impl Error {
-    /// Whether the same question may have an answer a little later: an API server, or the kubelet
-    /// behind it, that is being restarted.
+    /// Whether the same request may succeed a little later, because an API server or a kubelet is
+    /// being restarted.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
     }
 }
 
-/// Codes of servers, and of what is before them, that cannot answer now.
+/// Status codes of overloaded servers and proxies.
 const OVERLOADED: [u16; 4] = [429, 502, 503, 504];
 
-/// Something that is asked of a cluster.
+/// A request to a cluster.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Call {
     pub(crate) verb: &'static str,
@@ -191,7 +191,7 @@ impl Call {
         Self { verb, resource }
     }
 
-    /// The error that a failure of it is.
+    /// Its error if it fails.
     pub(crate) fn failed(self, namespace: &str, error: &kube::Error) -> Error {
         let doing = self.to_string();
         match error {
@@ -205,7 +205,7 @@ impl Call {
 
     fn refused(self, namespace: &str, status: &Status) -> Error {
         let (namespace, message) = (namespace.to_owned(), status.message.clone());
-        // Admission says no with the same code as authorization, which names what is missing.
+        // Admission fails with the same code as authorization, whose message names what is missing.
         if let Some((verb, resource)) = missing(&message) {
             return Error::Forbidden { verb, resource, namespace, message };
         }
@@ -226,38 +226,38 @@ fn missing(message: &str) -> Option<(String, String)> {
     Some((verb.to_owned(), resource.to_owned()))
 }
 
-/// What helps against a refusal, by its words.
+/// Advice for a refusal, by its message.
 fn advice(message: &str) -> &'static str {
     let says = |words: &str| message.contains(words);
     match () {
         () if says("exceeded quota") => {
-            "ask for less with --size, --cpu and --memory, or have the quota raised"
+            "request less with --size, --cpu and --memory, or ask for a higher quota"
         }
         () if says("privileged=true") => {
             "a namespace allows privileged pods with the label \
-             pod-security.kubernetes.io/enforce=privileged.\nA new volume of a class can be looked at \
-             in a namespace of its own, with --namespace; a claim in its own alone. Without \
-             --privileged nothing has to be allowed, and less is seen"
+             pod-security.kubernetes.io/enforce=privileged.\nA new volume of a class can be \
+             examined in any namespace (--namespace), a claim only in its own. Without \
+             --privileged no label is needed, but iotax sees less"
         }
         () if says("Privileged containers are not allowed") => {
-            "--privileged takes an account that may use the security context constraint privileged; \
-             without it, less is seen"
+            "--privileged needs an account that may use the security context constraint \
+             privileged; without --privileged, iotax sees less"
         }
         () if says("violates PodSecurity") => {
-            "the namespace asks for more than Pod Security `restricted`; choose another one"
+            "the namespace demands more than Pod Security `restricted`; choose another one"
         }
         () if says("namespaces ") && says(" not found") => {
-            "make it with --create-namespace, or name another one with --namespace"
+            "create it with --create-namespace, or name another one with --namespace"
         }
-        () if says("is being terminated") => "choose a namespace that stays",
+        () if says("is being terminated") => "choose a namespace that is not being deleted",
         () if says("maximum ") || says("minimum ") => {
-            "a limit range bounds what pods may ask for: choose --cpu and --memory within it"
+            "a limit range restricts the requests of pods; choose --cpu and --memory within it"
         }
-        () => "ask whoever runs the cluster which rule this is",
+        () => "ask the administrator of the cluster which rule this is",
     }
 }
 
-/// An error and its causes, each said once.
+/// An error and its causes, each once.
 pub(crate) fn causes(error: &dyn std::error::Error) -> String {
     let mut said = error.to_string();
     let mut next = error.source();

@@ -15,11 +15,11 @@ use tokio::sync::{mpsc, watch};
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 
-/// What is read and written at a time, and kept for that, at most.
+/// Maximum number of bytes that are buffered, or read and written at a time.
 const BUFFER_BYTES: usize = 1 << 18;
-/// Pieces of what an agent says that wait for whoever reads them; the rest waits where the agent is.
+/// Pieces of an agent's output that are buffered here; the rest waits at the agent.
 const MOST_PIECES: usize = 4;
-/// Of what an agent complains of, so much is kept.
+/// Bytes of an agent's error output that are kept.
 const COMPLAINT_BYTES: usize = 4 << 10;
 
 /// Starts a program in a container.
@@ -49,9 +49,9 @@ pub(crate) fn exec(
     let (pieces, output) = mpsc::channel(MOST_PIECES);
     cluster.runtime().spawn(async move {
         let (complaint, status) = relay(stdout, stderr, status, &pieces).await;
-        // API servers before 1.30 cannot be told of an input's end without ending the connection.
+        // With API servers before 1.30, the end of the input ends the connection.
         let is_meant = is_closed.load(Ordering::Relaxed);
-        // Told before the output ends, so that whoever sees its end can ask how.
+        // Before the output ends, so that the status is available at its end.
         tell.send_replace(Some(how_it_ended(status, is_meant, &complaint)));
         drop(pieces);
     });
@@ -64,11 +64,11 @@ pub(crate) fn exec(
     })
 }
 
-/// Starts a program that ends at once, and waits for its end: API servers say yes before they have
-/// asked the kubelet.
+/// Starts a program that ends at once, and waits for its end. This is needed because API servers
+/// answer before they ask the kubelet.
 ///
 /// # Errors
-/// [`Error::Unreachable`] with what it came to.
+/// [`Error::Unreachable`] with the reason.
 pub(crate) fn can_exec(cluster: &Cluster, pod: &str, container: &str) -> Result<(), Error> {
     let pods = cluster.api::<Pod>();
     let call = Call::new("create", "pods/exec");
@@ -81,8 +81,8 @@ pub(crate) fn can_exec(cluster: &Cluster, pod: &str, container: &str) -> Result<
     if success { Ok(()) } else { Err(Error::Unreachable { doing: call.to_string(), why }) }
 }
 
-/// Hands on what an agent says until it has ended, as fast as it is taken. A connection that is cut ends
-/// no stream, but its status comes to nothing.
+/// Passes on an agent's output until its end, as fast as it is read. A cut connection does not end
+/// the streams, but has no status.
 async fn relay(
     mut stdout: impl AsyncRead + Unpin,
     mut stderr: impl AsyncRead + Unpin,
@@ -131,7 +131,7 @@ fn keep_end(complaint: &mut Vec<u8>, more: &[u8]) {
     complaint.drain(..complaint.len().saturating_sub(COMPLAINT_BYTES));
 }
 
-/// `is_meant`: whether it was told to end.
+/// `is_meant`: whether its end was requested.
 fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> Ended {
     let Some(status) = status else {
         return Ended { success: is_meant, status: "its connection was cut".to_owned() };
@@ -151,16 +151,16 @@ fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> End
 fn exit_status(code: &str) -> String {
     const KILLED: &str = "137";
     let why =
-        if code == KILLED { " (killed: its pod was ended, or had no memory left)" } else { "" };
+        if code == KILLED { " (killed: its pod was ended, or ran out of memory)" } else { "" };
     format!("exit status: {code}{why}")
 }
 
-/// What an agent is told.
+/// The input of an agent.
 struct Input {
     writer: Box<dyn AsyncWrite + Send + Unpin>,
     handle: Handle,
     ended: watch::Receiver<Option<Ended>>,
-    /// Whether it is told nothing more.
+    /// Whether it is closed.
     closed: Arc<AtomicBool>,
 }
 
@@ -188,7 +188,7 @@ impl Drop for Input {
     }
 }
 
-/// What an agent says.
+/// The output of an agent.
 struct Output {
     pieces: mpsc::Receiver<Vec<u8>>,
     rest: Vec<u8>,
@@ -242,7 +242,7 @@ mod tests {
             "details": { "causes": [{ "reason": "ExitCode", "message": "3" }] },
         });
         assert_eq!(ended(&status, true), (false, "exit status: 3, error: no space".to_owned()));
-        assert!(exit_status("137").ends_with("(killed: its pod was ended, or had no memory left)"));
+        assert!(exit_status("137").ends_with("(killed: its pod was ended, or ran out of memory)"));
         let status = json!({ "status": "Failure", "message": "container not found" });
         let said = "container not found, error: no space".to_owned();
         assert_eq!(ended(&status, true), (false, said));

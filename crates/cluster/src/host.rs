@@ -1,4 +1,4 @@
-//! Agents in pods as a host: that of each arm, or at the near end of paths.
+//! Agents in pods as a host: one for each arm, or at the near end of paths.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -19,25 +19,25 @@ use crate::pair::{self, Pair};
 use crate::place::{ArmPlace, Volume};
 use crate::session::{Note, Session};
 
-/// What a run has made in a cluster.
+/// What a run needs in a cluster.
 pub struct ArmsRequest<'a> {
     /// Its arms' targets are those of their volumes ([`Volume::target`]).
     pub spec: &'a Spec,
     /// Of each arm.
     pub places: &'a [ArmPlace],
-    /// What pods are like.
+    /// Options of the pods.
     pub options: &'a PodOptions,
-    /// Set by someone else to end whatever is under way.
+    /// Set from outside to stop the present work.
     pub stop: &'a Arc<AtomicBool>,
     /// Counts what is done.
     pub live: &'a Arc<LoadProgress>,
-    /// Tells the user what is waited for, and what could not be removed.
+    /// Notes for the user: what iotax waits for, and what could not be removed.
     pub note: Note,
-    /// Is told the name of each arm that is made.
+    /// Called with the name of each arm that is made.
     pub making: &'a mut dyn FnMut(&str),
 }
 
-/// A host for each arm, and what is known of it.
+/// A host for each arm, and the facts about it.
 pub type Opened = Vec<(ClusterHost, HostRecord)>;
 
 /// Agents in a cluster as a host. With the last one of a run, everything of the run is removed.
@@ -48,19 +48,19 @@ pub struct ClusterHost {
     session: Arc<Session>,
 }
 
-/// What is known of agents in a cluster beside what they say.
+/// Facts about agents in a cluster that they do not report themselves.
 pub(crate) struct Beside {
     /// What the cluster knows of each arm, for people.
     pub(crate) notes: Vec<Vec<String>>,
     pub(crate) placed: Placed,
     pub(crate) node: Option<String>,
-    /// What all arms lie on, where only the ways there are compared.
+    /// The common storage of all arms, if only the paths to it are compared.
     pub(crate) storage_id: Option<&'static str>,
     /// What an arm needs before its turn.
     pub(crate) before: Box<dyn FnMut(usize) -> Result<(), Error> + Send>,
 }
 
-/// Makes a volume and a pod for each arm, and starts an agent in each.
+/// Creates a volume and a pod for each arm, and starts an agent in each.
 ///
 /// # Errors
 /// If something cannot be made, a pod does not start, an agent refuses its target; if the user
@@ -90,7 +90,7 @@ fn hosts(session: &Arc<Session>, request: &mut ArmsRequest<'_>) -> Result<Opened
     }
     let pods = session.running(&members, options, request.stop)?;
     for (member, pod) in members.iter_mut().zip(&pods) {
-        // Made again, it is to be where the record says it is.
+        // If it is recreated, it must be on the node that the record names.
         member.node = node(pod).map(str::to_owned);
     }
     let mut hosts = Vec::new();
@@ -110,7 +110,7 @@ fn hosts(session: &Arc<Session>, request: &mut ArmsRequest<'_>) -> Result<Opened
         let host = ClusterHost::new(agents, beside, session);
         hosts.push((host, record));
     }
-    // Whoever chose the nodes knows of them.
+    // A user who chose the nodes does not need this note.
     if places.iter().any(|place| place.node.is_none()) {
         tell_nodes(&pods, &request.note);
     }
@@ -152,7 +152,7 @@ fn agents(
     Ok((Box::new(pair), record))
 }
 
-/// An error that has to do with users of a volume, and what helps.
+/// Adds advice to an error about permissions on a volume.
 fn advised(error: Error, volume: &Volume) -> Error {
     let said = error.to_string();
     match volume.advice_if_denied() {
@@ -169,20 +169,20 @@ fn described(asked: &Volume, volume: Option<&str>, pod: &Pod, options: &PodOptio
     let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
     let set = match options.overrides.fields() {
         [] => String::new(),
-        fields => format!(", pods with {} of the user's own", fields.join(", ")),
+        fields => format!(", pods with {} set by the user", fields.join(", ")),
     };
     format!("{asked}{volume}{node}{set}")
 }
 
-/// A difference between nodes looks like one between volumes.
+/// A note about different nodes: their difference looks like one between volumes.
 fn tell_nodes(pods: &[Pod], note: &Note) {
     let mut nodes: Vec<&str> = pods.iter().filter_map(node).collect();
     nodes.sort_unstable();
     nodes.dedup();
     if nodes.len() > 1 {
         note(&format!(
-            "the pods are on different nodes ({}): a difference may be theirs; @NODE \
-             after each target keeps them on one, where the volumes can be used there",
+            "the pods are on different nodes ({}), which may cause a difference; @NODE after each \
+             target keeps them on one node, if the volumes can be used there",
             nodes.join(", ")
         ));
     }
@@ -205,7 +205,7 @@ impl ClusterHost {
         self.beside.node.as_deref()
     }
 
-    /// Takes over what the agents know of an arm.
+    /// Copies the agents' facts about an arm.
     fn look(&mut self, arm: usize) {
         let Beside { notes, placed, storage_id, .. } = &self.beside;
         let mut site = self.agents.site(arm).clone();
@@ -258,15 +258,15 @@ impl Runner for ClusterHost {
 
 // Where a pod is: node, zone, cluster.
 
-/// The label that says in which zone a node is.
+/// The label of nodes for their zone.
 pub(crate) const ZONE: &str = "topology.kubernetes.io/zone";
 
-/// What a record says of it; `class` is that of its volume.
+/// Its place for the record; `class` is that of its volume.
 pub(crate) fn placed(cluster: &Cluster, pod: &Pod, class: Option<String>) -> Placed {
     Placed { class, ..on_node(cluster, node(pod), zone(cluster, pod)) }
 }
 
-/// What a record says of what is on a node.
+/// The place of something on a node, for the record.
 pub(crate) fn on_node(cluster: &Cluster, node: Option<&str>, zone: Option<String>) -> Placed {
     let node = node.map(|node| stable_id("node", &[cluster.id(), node]));
     Placed { cluster: cluster.id().to_owned(), node, zone, class: None }
@@ -277,7 +277,8 @@ pub(crate) fn node(pod: &Pod) -> Option<&str> {
     pod.spec.as_ref()?.node_name.as_deref()
 }
 
-/// Zones are told by pods where the cluster writes them on them, by nodes to those who may look at nodes.
+/// The zone of a pod: from its own label if the cluster sets one, otherwise from its node if that
+/// may be read.
 pub(crate) fn zone(cluster: &Cluster, pod: &Pod) -> Option<String> {
     let of_pod = pod.metadata.labels.as_ref().and_then(|labels| labels.get(ZONE));
     of_pod.cloned().or_else(|| {

@@ -1,4 +1,4 @@
-//! A run from inside of the cluster, as YAML.
+//! A run inside the cluster, as YAML.
 
 use serde_json::json;
 
@@ -8,23 +8,23 @@ use crate::survey::READS;
 const RESULTS: &str = "/results";
 /// As the user of other pods.
 const USER: u32 = 65532;
-/// It is kept for so long when it is over, and what it said with it.
+/// How long the job and its output are kept after its end.
 const KEPT_SECONDS: u32 = 24 * 60 * 60;
 
-/// What a job is to do.
+/// Options of a job.
 #[derive(Debug, Clone)]
 pub struct JobOptions {
     pub namespace: String,
     /// The image: iotax.
     pub image: String,
     pub pull_secrets: Vec<String>,
-    /// A claim that its results go to; `None`: nothing but what it prints is kept.
+    /// A claim for its results; with `None`, only its output is kept.
     pub results: Option<String>,
-    /// What follows `iotax kube`.
+    /// The arguments after `iotax kube`.
     pub words: Vec<String>,
 }
 
-/// YAML of a job that does it, by the account that [`manifest`](crate::manifest) makes.
+/// YAML of the job, with the account of [`manifest`](crate::manifest).
 pub fn job(options: &JobOptions) -> String {
     let JobOptions { namespace, image, pull_secrets, results, words } = options;
     let mut args = vec!["kube".to_owned()];
@@ -91,7 +91,7 @@ spec:
     )
 }
 
-// What a run must be allowed to do, and a look at a cluster.
+// The rights that a run needs, and those for a look at a cluster.
 
 /// API group, resource, verbs. An exec over a websocket is a `get` to older API servers and a `create`
 /// to newer ones.
@@ -104,10 +104,10 @@ pub(crate) const RIGHTS: [(&str, &str, &[&str]); 6] = [
     ("", "events", &["list"]),
 ];
 
-/// The account that the manifest makes.
+/// The account of the manifest.
 pub(crate) const ACCOUNT: &str = "iotax";
 
-/// The role for looking at all of a cluster.
+/// The role for reading the whole cluster.
 const READER: &str = "iotax-reader";
 
 fn rules(rights: &[(&str, &str, &[&str])]) -> String {
@@ -120,8 +120,8 @@ fn rules(rights: &[(&str, &str, &[&str])]) -> String {
     rights.iter().map(rule).collect()
 }
 
-/// YAML of a role for looking at all of a cluster, for the account of [`manifest`]: nothing in it
-/// changes anything, and no secret can be read with it.
+/// YAML of a role for reading the whole cluster, for the account of [`manifest`]. It cannot change
+/// anything or read secrets.
 pub fn reader_manifest(namespace: &str) -> String {
     format!(
         "apiVersion: rbac.authorization.k8s.io/v1\n\
@@ -138,7 +138,7 @@ pub fn reader_manifest(namespace: &str) -> String {
     )
 }
 
-/// YAML of a service account with no more rights than a run needs, in one namespace.
+/// YAML of a service account with exactly the rights that a run needs, in one namespace.
 pub fn manifest(namespace: &str) -> String {
     let metadata = format!("metadata:\n  name: {ACCOUNT}\n  namespace: {namespace}\n");
     format!(

@@ -1,22 +1,23 @@
-//! Arms in Kubernetes: a pod with a volume for each, an agent in it, and nothing left of either.
+//! Arms in Kubernetes: a pod with a volume for each arm, and an agent in it. Everything is removed
+//! afterwards.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `place` | what an arm may be in a cluster, as it is written |
-//! | `connect` | a cluster and a namespace in it; the one place where anything is awaited |
-//! | `objects` | what is made: lease, claims, pods; labels and names |
-//! | `nodes` | the nodes of a cluster, and which of them take a pod |
-//! | `job` | a run from inside of the cluster, as YAML |
+//! | `place` | the targets in a cluster, and their syntax |
+//! | `connect` | a cluster and a namespace in it; the only place with asynchronous code |
+//! | `objects` | the objects of a run: lease, claims, pods; labels and names |
+//! | `nodes` | the nodes of a cluster, and which of them accept a pod |
+//! | `job` | a run inside the cluster, as YAML |
 //! | `pending` | why a pod does not start, from its status and events |
-//! | `session` | makes what a run needs, renews its lease, removes everything |
-//! | `remove`, `undo` | removes what belongs to a run; which runs are dead |
-//! | `agent` | starts agents in a pod, and the pod again where it is gone |
+//! | `session` | creates what a run needs, renews its lease, removes everything |
+//! | `remove`, `undo` | removes what belongs to a run; finds dead runs |
+//! | `agent` | starts agents in a pod, and recreates the pod if it is gone |
 //! | `exec` | an agent in a pod, as a pair of blocking streams |
-//! | `namespace` | one that a run makes for itself |
+//! | `namespace` | a namespace that a run creates for itself |
 //! | `net` | paths between pods, nodes and Services |
-//! | `survey` | what a cluster is like, for the doctor: read, never changed |
-//! | `look` | what a pod, or its node, sees under a volume |
-//! | `pair` | two containers of a pod that do a workload together |
+//! | `survey` | facts about a cluster for the doctor, without changing anything |
+//! | `look` | the storage under a volume, as a pod or its node sees it |
+//! | `pair` | two containers of a pod that share a workload |
 //! | `host` | agents in pods as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
 

@@ -1,4 +1,4 @@
-//! A namespace that a run makes for itself, and removes again with all that is in it.
+//! A namespace that a run creates for itself, and removes with its content.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,17 +11,17 @@ use crate::error::{Call, Error};
 use crate::objects::{MANAGED, PodSecurity, Run, run_of};
 use crate::remove::until_gone;
 
-/// So long may a cluster take to make it ready.
+/// How long a cluster may take to make it ready.
 const PATIENCE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(200);
-/// Pods are of this account if they name none.
+/// The account of pods that name none.
 const ACCOUNT: &str = "default";
 
 /// One that a run has made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Made {
     pub(crate) name: String,
-    /// Another one may come to have its name.
+    /// Distinguishes it from a later namespace of the same name.
     uid: String,
     /// The run that made it.
     pub(crate) run: String,
@@ -35,8 +35,7 @@ impl Made {
     }
 }
 
-/// Makes the cluster's namespace, and waits for the account of pods in it, without which they are
-/// refused.
+/// Creates the namespace, and waits for its account for pods, without which pods are refused.
 pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Result<Made, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
     let (namespace, how) = (run.namespace(security), PostParams::default());
@@ -69,8 +68,8 @@ fn wait_for_account(cluster: &Cluster) -> Result<(), Error> {
     }
 }
 
-/// Those that runs have made, in all of the cluster; none for users who may not look, and cannot have
-/// made any.
+/// All namespaces in the cluster that runs created; none for users who may not list namespaces, who
+/// cannot have created any.
 pub(crate) fn all(cluster: &Cluster) -> Result<Vec<Made>, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
     let which = ListParams::default().labels(MANAGED);
@@ -81,7 +80,7 @@ pub(crate) fn all(cluster: &Cluster) -> Result<Vec<Made>, Error> {
     }
 }
 
-/// Removes one that a run made, and waits until it is gone.
+/// Removes a namespace that a run created, and waits until it is gone.
 pub(crate) fn remove(cluster: &Cluster, made: &Made) -> Result<String, Error> {
     let namespaces = cluster.api_of_all::<Namespace>();
     let this_one = Preconditions { uid: Some(made.uid.clone()), resource_version: None };
@@ -109,7 +108,7 @@ fn is_there(cluster: &Cluster, made: &Made) -> Result<bool, Error> {
     Ok(there.and_then(Made::of).as_ref() == Some(made))
 }
 
-/// No role of a namespace gives this right.
+/// Turns an error into one that says that the right must be cluster-wide.
 fn in_all_of_it(error: Error) -> Error {
     match error {
         Error::Forbidden { verb, resource, message, .. } => {

@@ -1,4 +1,4 @@
-//! The nodes of a cluster, and which of them take a pod.
+//! The nodes of a cluster, and which of them accept a pod.
 
 use k8s_openapi::api::core::v1::{Node, Taint};
 use kube::api::ListParams;
@@ -11,14 +11,14 @@ use crate::objects::Toleration;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FleetNode {
     pub name: String,
-    /// `None`: it takes pods.
+    /// `None` if it accepts pods.
     pub refuses: Option<String>,
 }
 
-/// The nodes with all labels of `selector`, as Kubernetes writes them, in the order of their names.
+/// The nodes with all labels of `selector`, in Kubernetes' syntax, sorted by name.
 ///
 /// # Errors
-/// If they cannot be listed: that is a right of the whole cluster, which few users have.
+/// If they cannot be listed, which needs a cluster-wide right that few users have.
 pub fn nodes(
     cluster: &Cluster,
     selector: Option<&str>,
@@ -56,7 +56,7 @@ fn refuses(node: &Node, tolerations: &[Toleration]) -> Option<String> {
             && !tolerations.iter().any(|toleration| bears(toleration, taint))
     };
     let taint = spec.taints.iter().flatten().find(keeps_off)?;
-    Some(format!("its taint {} keeps pods off (--toleration {0} bears it)", taint.key))
+    Some(format!("its taint {} keeps pods off (tolerate it with --toleration {0})", taint.key))
 }
 
 fn bears(toleration: &Toleration, taint: &Taint) -> bool {
@@ -93,7 +93,7 @@ mod tests {
             |effect| json!({ "taints": [{ "key": "disks", "value": "a", "effect": effect }] });
         assert_eq!(
             why("True", tainted("NoSchedule")),
-            "its taint disks keeps pods off (--toleration disks bears it)"
+            "its taint disks keeps pods off (tolerate it with --toleration disks)"
         );
         assert_eq!(why("True", tainted("PreferNoSchedule")), "");
     }

@@ -1,4 +1,4 @@
-//! Two containers of one pod that do a workload together: a driver that writes, a searcher that reads.
+//! Two containers of one pod that share a workload: a driver that writes, a searcher that reads.
 
 use std::thread;
 
@@ -48,7 +48,7 @@ impl Runner for Pair {
         for workload in workloads {
             let [driving, searching] = divided(workload)?;
             of_driver.push(driving);
-            // What is published is not the searcher's.
+            // The searcher does not publish.
             of_searcher.push(Workload { index: None, ..searching });
         }
         self.driver.prepare(arm, driver, &of_driver.iter().collect::<Vec<_>>(), progress)?;
@@ -62,7 +62,7 @@ impl Runner for Pair {
         };
         let published_in = self.driver.directory(request.arm).map(ToOwned::to_owned);
         let Some(published_in) = published_in else {
-            return Err(failed("an index needs a file system: name another target"));
+            return Err(failed("an index needs a file system; name another target"));
         };
         let driving =
             TrialRequest { task: driving, index_ends: IndexEnds::Driver, ..request.clone() };
@@ -84,13 +84,13 @@ impl Runner for Pair {
 fn divided(workload: &Workload) -> Result<[Workload; 2], Error> {
     workload.driver_and_searcher().ok_or_else(|| {
         failed(&format!(
-            "{}: two containers are for a workload with jobs that write and jobs that only read",
+            "{}: two containers need a workload with jobs that write and jobs that only read",
             workload.name
         ))
     })
 }
 
-/// What is asked of each of them.
+/// The part of each of them.
 ///
 /// # Errors
 /// If there is a phase that cannot be divided.
@@ -106,7 +106,7 @@ fn failed(why: &str) -> Error {
     AgentError::Failed { error: why.to_owned(), fault: Fault::Usage }.into()
 }
 
-/// What both did, as if one had done it. Counters of the node are the searcher's.
+/// The combined result of both. Counters of the node are those of the searcher.
 fn together(workload: &Workload, driven: Measured, searched: Measured) -> Measured {
     let of = |who: &str, load: Result<LoadRecord, String>| {
         load.map_err(|error| format!("container {who}: {error}"))

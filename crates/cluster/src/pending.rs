@@ -1,4 +1,4 @@
-//! Why a pod does not start: from its status, and from what the cluster tells in events.
+//! Why a pod does not start, from its status and its events.
 
 use std::fmt;
 
@@ -7,28 +7,28 @@ use k8s_openapi::api::core::v1::{ContainerStatus, Event, Pod};
 /// Why a pod does not start.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Pending {
-    /// What it waits for, or what ended it.
+    /// What it waits for, or why it ended.
     pub cause: Cause,
-    /// In the cluster's words, one line each.
+    /// The messages of the cluster, one per line.
     pub told: Vec<String>,
     /// Whether waiting will not help.
     pub is_final: bool,
 }
 
-/// What a pod waits for, or what ended it.
+/// What a pod waits for, or why it ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// A node that has room for it and suits it.
+    /// A suitable node with enough room.
     Node,
     /// Its claim is not bound to a volume.
     Claim,
     /// Its volume is not attached or not mounted.
     Mount,
     Image,
-    /// The runtime does not accept what the pod asks for.
+    /// The runtime does not accept the pod's requests.
     Runtime,
     Ended,
-    /// Nothing that the cluster tells of.
+    /// The cluster reports nothing.
     Unknown,
 }
 
@@ -36,13 +36,13 @@ impl Cause {
     const fn words(self) -> (&'static str, &'static str) {
         match self {
             Self::Node => (
-                "no node takes it",
-                "ask for less with --cpu and --memory, or choose other nodes with --node-selector",
+                "no node accepts it",
+                "request less with --cpu and --memory, or choose other nodes with --node-selector",
             ),
             Self::Claim => (
                 "there is no volume for its claim",
-                "check that the class exists (`kubectl get storageclass`), and that it can make \
-                 volumes of this --size where the node is",
+                "check that the class exists (`kubectl get storageclass`), and that it can create \
+                 volumes of this --size for the node",
             ),
             Self::Mount => (
                 "its volume cannot be attached or mounted",
@@ -50,17 +50,17 @@ impl Cause {
             ),
             Self::Image => (
                 "its image cannot be pulled",
-                "name one that its node can pull with --image, and the secret for it with \
-                 --pull-secret; where there is no registry, import it on the node first",
+                "choose an image that the node can pull with --image, and its secret with \
+                 --pull-secret; without a registry, import the image on the node first",
             ),
             Self::Runtime => (
                 "the node's runtime refuses it",
-                "the lines above name what it does not accept; --user, --cpu and --memory set what \
-                 pods ask for",
+                "the lines above show what it does not accept; --user, --cpu and --memory change \
+                 what pods request",
             ),
             Self::Ended => (
                 "it has ended",
-                "check that the image has this version of iotax; --memory may be too little as well",
+                "check that the image has this version of iotax; --memory may also be too low",
             ),
             Self::Unknown => ("the cluster does not say why", "give it more time with --wait"),
         }
@@ -88,7 +88,7 @@ const IMAGE: [(&str, bool); 6] = [
     ("InvalidImageName", true),
     ("RegistryUnavailable", false),
 ];
-/// Reasons that are about what the pod asks of the runtime.
+/// Reasons about requests to the runtime.
 const RUNTIME: [&str; 4] =
     ["CreateContainerConfigError", "CreateContainerError", "RunContainerError", "StartError"];
 /// Reasons of events, of the pod or of its claim.
@@ -110,12 +110,12 @@ pub(crate) fn is_running(pod: &Pod) -> bool {
     })
 }
 
-/// What keeps a pod from running, if the cluster says so. `events` are those of the pod and of its
+/// Why a pod does not run, if the cluster reports it. `events` are those of the pod and of its
 /// claim.
 pub(crate) fn pending(pod: &Pod, events: &[Event]) -> Option<Pending> {
     let of_container = ended(pod).or_else(|| waiting(pod));
     let mut found = of_container.or_else(|| unscheduled(pod)).or_else(|| of_events(events))?;
-    // Why there is no volume is known to the claim, and not to the pod.
+    // The reason for a missing volume is in the events of the claim, not of the pod.
     if found.cause == Cause::Node && events.iter().any(|event| cause(event) == Some(Cause::Claim)) {
         found.cause = Cause::Claim;
     }
@@ -128,7 +128,7 @@ pub(crate) fn pending(pod: &Pod, events: &[Event]) -> Option<Pending> {
     Some(found)
 }
 
-/// For a pod that did not start in time, when nothing explains it: all that was told.
+/// For a pod that did not start in time without a known reason: all warnings.
 pub(crate) fn unexplained(events: &[Event]) -> Pending {
     let told = events.iter().filter_map(line).collect();
     Pending { cause: Cause::Unknown, told, is_final: true }
@@ -265,9 +265,9 @@ mod tests {
         let found = found(&unscheduled(message), &events).unwrap();
         assert!(!found.is_final);
         insta::assert_snapshot!(found, @"
-        no node takes it
+        no node accepts it
           0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate
-        ask for less with --cpu and --memory, or choose other nodes with --node-selector
+        request less with --cpu and --memory, or choose other nodes with --node-selector
         ");
     }
 
@@ -288,7 +288,7 @@ mod tests {
         there is no volume for its claim
           0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.
           ProvisioningFailed: storageclass.storage.k8s.io "fsat" not found
-        check that the class exists (`kubectl get storageclass`), and that it can make volumes of this --size where the node is
+        check that the class exists (`kubectl get storageclass`), and that it can create volumes of this --size for the node
         "#);
     }
 
@@ -304,7 +304,7 @@ mod tests {
         its image cannot be pulled
           ImagePullBackOff: Back-off pulling image
           Failed: Failed to pull image "x": not found
-        name one that its node can pull with --image, and the secret for it with --pull-secret; where there is no registry, import it on the node first
+        choose an image that the node can pull with --image, and its secret with --pull-secret; without a registry, import the image on the node first
         "#);
     }
 
@@ -327,7 +327,7 @@ mod tests {
         insta::assert_snapshot!(found, @"
         it has ended
           Error (exit code 2)
-        check that the image has this version of iotax; --memory may be too little as well
+        check that the image has this version of iotax; --memory may also be too low
         ");
     }
 

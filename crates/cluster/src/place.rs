@@ -1,4 +1,4 @@
-//! What an arm may be in a cluster, as it is written: `class:fast`, `pvc:data`, each also `@NODE`.
+//! The syntax of targets in a cluster: `class:fast`, `pvc:data`, each also with `@NODE`.
 
 use std::fmt;
 use std::path::{Component, Path, PathBuf};
@@ -9,43 +9,43 @@ use iotax_run::agent::GivenUp;
 
 use crate::error::Error;
 
-/// Where volumes are in a pod.
+/// The directory of volumes in a pod.
 const VOLUMES: &str = "/volumes";
-/// As Kubernetes limits names.
+/// Kubernetes' limit for names.
 const LONGEST_NAME: usize = 253;
 
-/// What an arm is: a volume, and the node that it is used from.
+/// The place of an arm: a volume, and the node to use it from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ArmPlace {
     pub volume: Volume,
-    /// The node of its pod, where it was asked for.
+    /// The node of its pod, if requested.
     pub node: Option<String>,
 }
 
-/// What an arm's volume is.
+/// The volume of an arm.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Volume {
     /// A new volume of a storage class.
     Class(String),
     /// A new one without a file system (`volumeMode: Block`).
     Block(String),
-    /// One that the cluster makes and deletes with the pod (a generic ephemeral volume).
+    /// A volume that the cluster creates and deletes with the pod (a generic ephemeral volume).
     Ephemeral(String),
-    /// A directory of the node's own disk, for as long as the pod lives.
+    /// A directory on the node's disk, which lives as long as the pod.
     EmptyDir,
-    /// The volume of a claim that the user has.
+    /// The volume of an existing claim.
     Claim {
         /// Of the claim; `None`: the run's.
         namespace: Option<String>,
         /// Of the claim.
         name: String,
     },
-    /// A directory of the node that is there.
+    /// An existing directory of the node.
     HostPath(PathBuf),
 }
 
 impl Volume {
-    /// Where it is in a pod: a directory, or a device.
+    /// Its path in a pod: a directory, or a device.
     pub(crate) fn path(&self) -> PathBuf {
         let name = match self {
             Self::Class(name) => format!("class-{name}"),
@@ -58,10 +58,10 @@ impl Volume {
         Path::new(VOLUMES).join(name)
     }
 
-    /// What load in a pod is driven at.
+    /// The target of the load in a pod.
     ///
     /// # Panics
-    /// Never: names of classes have no letter that stacks have a meaning for.
+    /// Never: names of classes have no special characters of stacks.
     pub fn target(&self) -> Target {
         match self {
             Self::Block(_) => Target::parse(&format!("dev(path={})", self.path().display()))
@@ -70,27 +70,27 @@ impl Volume {
         }
     }
 
-    /// Whether it was there before, so that data may lie on it.
+    /// Whether it existed before, so it may contain data.
     pub fn is_theirs(&self) -> bool {
         matches!(self, Self::Claim { .. } | Self::HostPath(_))
     }
 
-    /// What helps if its pod may not use it.
+    /// Advice if its pod may not use it.
     pub(crate) fn advice_if_denied(&self) -> Option<&'static str> {
         match self {
             Self::Block(_) => Some(
-                "the container runtime gives devices to root alone; with containerd, set \
+                "the container runtime gives devices only to root; with containerd, set \
                  device_ownership_from_security_context = true on the nodes",
             ),
             Self::Claim { .. } | Self::HostPath(_) => Some(
-                "have the pod run as the user whom it belongs to, with --user UID; iotax changes \
-                 no owner of what is there",
+                "run the pod as the owner of the volume with --user UID; iotax does not change the \
+                 owner of existing files",
             ),
             Self::Class(_) | Self::Ephemeral(_) | Self::EmptyDir => None,
         }
     }
 
-    /// Devices that nothing is lost with.
+    /// Devices that may be overwritten because they are new.
     pub(crate) fn given_up(&self) -> GivenUp {
         let devices = matches!(self, Self::Block(_)).then(|| self.path()).into_iter().collect();
         GivenUp { devices, are_new: true }
@@ -180,7 +180,7 @@ fn is_name(text: &str) -> bool {
         })
 }
 
-/// Whether it is an absolute path that means one directory, which is not the root of everything.
+/// Whether it is an absolute path of one directory, except the root.
 fn is_directory(text: &str) -> bool {
     let mut parts = Path::new(text).components();
     parts.next() == Some(Component::RootDir)
@@ -245,14 +245,14 @@ mod tests {
         }
         let refused = |text: &str| text.parse::<ArmPlace>().unwrap_err();
         insta::assert_snapshot!(refused("nfs:a/b"), @"
-        `nfs:a/b` is no target in a cluster; write one of these, with @NODE behind it for the node that it is to be used from:
+        `nfs:a/b` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
           class:NAME      a new volume of a storage class
           block:NAME      the same without a file system
-          ephemeral:NAME  one that lives as long as its pod
-          emptydir        a directory of the node's own disk
-          pvc:NAME        a claim that is there, with --write-to
+          ephemeral:NAME  a new volume that lives as long as its pod
+          emptydir        a directory on the node's disk
+          pvc:NAME        an existing claim, with --write-to
           hostpath:/PATH  a directory of the node, with --write-to
         ");
-        insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` is a directory of which node? Write hostpath:/mnt/a@NODE");
+        insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` needs the name of a node: hostpath:/mnt/a@NODE");
     }
 }

@@ -1,4 +1,4 @@
-//! The pods of a run: waits until they run, and removes what belongs to the run and nothing else.
+//! Waits for the pods of a run, and removes the objects of the run, and nothing else.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,12 +15,12 @@ use crate::objects::{Member, Run};
 use crate::pending::{Pending, is_running, pending, unexplained};
 use crate::session::Note;
 
-/// So long may a cluster take until what was deleted is gone.
+/// How long a cluster may take until deleted objects are gone.
 const PATIENCE: Duration = Duration::from_secs(90);
 const LOOK: Duration = Duration::from_millis(200);
 
-/// Deletes the pods, Services, claims and lease of a run, and waits until they are gone; the lease last, so
-/// that whatever interrupts this can be taken up again. What was there is returned.
+/// Deletes the pods, Services, claims and lease of a run, waits until they are gone, and returns
+/// what existed. The lease is last, so that an interrupted removal can be continued.
 pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
     let started = Instant::now();
     let mut removed: Vec<String> = Vec::new();
@@ -41,7 +41,7 @@ pub(crate) fn remove(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error>
     Ok(removed)
 }
 
-/// Asks again and again for what is still there, until it is nothing.
+/// Polls for remaining objects until there are none.
 pub(crate) fn until_gone(
     namespace: &str,
     run: &str,
@@ -74,7 +74,7 @@ pub(crate) fn remove_pod(cluster: &Cluster, run: &Run, member: &Member) -> Resul
     Ok(())
 }
 
-/// Deletes objects of one kind that are not being deleted yet; those that are still there.
+/// Deletes objects of one kind that are not being deleted yet, and returns those that still exist.
 fn delete<K: Namespaced>(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Error> {
     let mut there = Vec::new();
     for object in cluster.list::<K>(&ListParams::default().labels(&run.selector()))? {
@@ -87,18 +87,17 @@ fn delete<K: Namespaced>(cluster: &Cluster, run: &Run) -> Result<Vec<String>, Er
     Ok(there)
 }
 
-// Waits for pods, and says why while it does.
+// Waits for pods, and tells the user why.
 
-/// Between two looks.
+/// Time between two checks.
 const POLL: Duration = Duration::from_millis(400);
-/// A pod that starts within this needs no reason.
+/// A pod that starts within this time needs no explanation.
 const SILENT: Duration = Duration::from_secs(2);
 
-/// Waits until all pods run; they are returned in the order of `members`.
+/// Waits until all pods run, and returns them in the order of `members`.
 ///
 /// # Errors
-/// If one cannot start, or none of what keeps it has changed within `patience`; if the user stopped
-/// it.
+/// If one cannot start, if its reason did not change within `patience`, or if the user stopped it.
 pub(crate) fn wait(
     cluster: &Cluster,
     run: &Run,
@@ -153,7 +152,7 @@ pub(crate) fn wait(
     }
 }
 
-/// Whether a pod runs, and is to go on.
+/// Whether a pod runs and is not being deleted.
 pub(crate) fn is_up(cluster: &Cluster, run: &Run, member: &Member) -> Result<bool, Error> {
     let pod = pod(cluster, run, member)?;
     Ok(pod.is_some_and(|pod| is_running(&pod) && pod.metadata.deletion_timestamp.is_none()))
@@ -166,7 +165,7 @@ pub(crate) fn address(cluster: &Cluster, run: &Run, member: &Member) -> Result<I
     ip.ok_or_else(|| Error::Gone { whose: whose.clone(), pod })
 }
 
-/// Tells a reason that is another than before.
+/// Reports a reason if it has changed.
 fn tell(whose: &str, found: &Pending, told: &mut String, note: &Note) {
     let text = found.to_string();
     if *told != text {
@@ -185,7 +184,7 @@ fn all_pods(cluster: &Cluster, run: &Run) -> Result<Vec<Pod>, Error> {
     cluster.list(&ListParams::default().labels(&run.selector()))
 }
 
-/// Events of objects of these names, as far as they may be seen.
+/// Events of objects of these names, as far as they are visible.
 fn events(cluster: &Cluster, names: &[String]) -> Vec<Event> {
     let of = |name: &String| {
         let which = ListParams::default().fields(&format!("involvedObject.name={name}"));

@@ -1,4 +1,4 @@
-//! What a run has in a cluster: made, kept and removed.
+//! The objects of a run in a cluster: created, kept and removed.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,28 +21,28 @@ use crate::objects::{Member, PodOptions, PodSecurity, Run};
 use crate::remove::{is_up, wait};
 use crate::remove::{remove, remove_pod};
 
-/// Tells the user something while it goes on.
+/// Shows the user a note during the work.
 pub type Note = Arc<dyn Fn(&str) + Send + Sync>;
 
-/// Between two renewals of a lease.
+/// Time between two renewals of a lease.
 pub(crate) const RENEWAL: Duration = Duration::from_secs(10);
 
-/// A run in a cluster. What it has made is removed when it ends, at the latest when it is dropped.
+/// A run in a cluster. Its objects are removed when it ends, at the latest when it is dropped.
 pub(crate) struct Session {
     cluster: Arc<Cluster>,
     run: Run,
-    /// It owns everything else. It is made first, so that nothing is without it.
+    /// It owns everything else. It is created first, so that nothing exists without it.
     owner: Lease,
     renewal: JoinHandle<()>,
-    /// Its namespace, if it has one of its own.
+    /// Its own namespace, if it has one.
     namespace: Option<Made>,
-    /// Tells the user what is waited for, and what could not be removed.
+    /// Notes for the user: what iotax waits for, and what could not be removed.
     pub(crate) note: Note,
     is_over: AtomicBool,
 }
 
 impl Session {
-    /// `new_namespace`: if the run is to have one of its own, what pods in it may be.
+    /// `new_namespace`: the Pod Security level of the run's own namespace, if it gets one.
     pub(crate) fn begin(
         cluster: &Arc<Cluster>,
         new_namespace: Option<PodSecurity>,
@@ -68,7 +68,7 @@ impl Session {
             loop {
                 tokio::time::sleep(RENEWAL).await;
                 let renewed = json!({ "spec": { "renewTime": MicroTime(Timestamp::now()) } });
-                // One that fails is followed by others, long before the lease ends.
+                // After a failure, others follow long before the lease ends.
                 let _ = leases.patch(&name, &PatchParams::default(), &Patch::Merge(renewed)).await;
             }
         });
@@ -76,7 +76,7 @@ impl Session {
         Ok(Self { cluster, run, owner, renewal, namespace, note, is_over })
     }
 
-    /// The cluster, where everything of the run is.
+    /// The cluster, with the namespace of the run.
     pub(crate) fn cluster(&self) -> &Arc<Cluster> {
         &self.cluster
     }
@@ -85,7 +85,7 @@ impl Session {
         &self.run
     }
 
-    /// Makes a pod, and the volume that is mounted in it.
+    /// Creates a pod, and the volume that is mounted in it.
     pub(crate) fn make(&self, member: &Member, options: &PodOptions) -> Result<(), Error> {
         let claim = member.volume.as_ref().and_then(|volume| {
             self.run.claim(member.number, volume, options.size_bytes, &self.owner)
@@ -98,13 +98,13 @@ impl Session {
         self.cluster.create(&self.run.pod(member, options, &self.owner)).map(drop)
     }
 
-    /// Makes a Service for a port of a pod; as the cluster has it.
+    /// Creates a Service for a port of a pod, and returns it as the cluster has it.
     pub(crate) fn make_service(&self, member: &Member, port: u16) -> Result<Service, Error> {
         self.cluster.create(&self.run.service(member, port, &self.owner))
     }
 
-    /// Makes a pod once more that somebody, or the loss of its node, has removed or ended. Its claim
-    /// stays, and what is on its volume.
+    /// Recreates a pod that was removed or ended, for example because its node was lost. Its claim
+    /// and the data on its volume stay.
     pub(crate) fn make_again_if_gone(
         &self,
         member: &Member,
@@ -115,7 +115,7 @@ impl Session {
             return Ok(());
         }
         (self.note)(&format!(
-            "{}: its pod is gone or has ended; another one is made",
+            "{}: its pod is gone or has ended; creating another one",
             member.told_as
         ));
         remove_pod(&self.cluster, &self.run, member)?;
@@ -134,7 +134,7 @@ impl Session {
         wait(&self.cluster, &self.run, members, options.wait, stop, &self.note)
     }
 
-    /// Removes everything of a run that did not come about, and says why it did not.
+    /// Removes everything of a run that could not start, and returns the reason.
     pub(crate) fn gave_up(session: Arc<Self>, error: iotax_run::Error) -> iotax_run::Error {
         match Self::left(session) {
             Ok(()) => error,
@@ -145,7 +145,7 @@ impl Session {
         }
     }
 
-    /// Leaves the run: with the last who has a part in it, everything of it is removed.
+    /// Leaves the run. The last one to leave removes everything.
     pub(crate) fn left(session: Arc<Self>) -> Result<(), Error> {
         Arc::into_inner(session).map_or(Ok(()), Self::end)
     }

@@ -18,28 +18,28 @@ use crate::session::RENEWAL;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Undone {
     pub removed: Vec<String>,
-    /// Runs that are under way, and were left alone.
+    /// Runs that are active, and were left alone.
     pub live: Vec<String>,
     /// What could not be removed, and why.
     pub problems: Vec<String>,
 }
 
-/// Somewhere to look, and when each run there had renewed its lease.
+/// A namespace to check, and when each run there renewed its lease.
 struct Watched {
     cluster: Cluster,
-    /// If a run has made it.
+    /// If a run created it.
     made: Option<Made>,
     before: Renewals,
 }
 
 type Renewals = BTreeMap<String, Option<Timestamp>>;
 
-/// Removes what runs that are dead left in the namespace, and the namespaces that such runs have made. A
-/// run is dead if its lease is not renewed while this looks on, for which it calls `wait`, or is gone;
-/// clocks that differ do not matter.
+/// Removes what dead runs left in the namespace, and the namespaces that they created. A run is
+/// dead if its lease is gone or is not renewed during the watch, for which this calls `wait`. So
+/// different clocks do not matter.
 ///
 /// # Errors
-/// If it cannot be seen what there is.
+/// If the objects cannot be listed.
 pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone, Error> {
     let made = namespace::all(cluster)?;
     let mut places = Vec::new();
@@ -51,7 +51,7 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
         let there = cluster.at(&made.name);
         match renewals(&there) {
             Ok(before) => places.push(Watched { before, cluster: there, made: Some(made) }),
-            // Whoever may not look there has not made it.
+            // A user without access did not create it.
             Err(Error::Forbidden { .. }) if made.name != cluster.namespace() => {}
             Err(error) => return Err(error),
         }
@@ -67,7 +67,8 @@ pub fn undo(cluster: &Cluster, wait: &mut dyn FnMut(Duration)) -> Result<Undone,
 }
 
 impl Watched {
-    /// How long to look on, for each run. One that has a namespace and no lease may be about to begin.
+    /// How long to watch each run. A run with a namespace but without a lease may be about to
+    /// begin.
     fn look_on(&self) -> impl Iterator<Item = Duration> {
         let begins = self.made.as_ref().is_some_and(|made| !self.before.contains_key(&made.run));
         self.before.values().map(|renewed| look_on(*renewed)).chain(begins.then_some(LEASE))
@@ -75,14 +76,14 @@ impl Watched {
 
     fn undo(&self, undone: &mut Undone) -> Result<(), Error> {
         let Self { cluster, made, before } = self;
-        // Before the leases: of a run that begins meanwhile, the lease is made first.
+        // Before the leases: a run that begins in the meantime creates its lease first.
         let runs = runs(cluster)?;
         let after = renewals(cluster)?;
         let is_live = |run: &String| after.get(run).is_some_and(|now| before.get(run) != Some(now));
         let runs: BTreeSet<String> = runs.into_iter().chain(after.keys().cloned()).collect();
         let (live, dead): (Vec<String>, Vec<String>) = runs.into_iter().partition(is_live);
         let removed = dead.into_iter().map(|id| remove(cluster, &Run { id }));
-        // Whoever else was given a namespace that a run has made, still needs it.
+        // Other runs in this namespace still need it.
         let gone = made.iter().filter(|_| live.is_empty());
         let gone = gone.map(|made| namespace::remove(cluster, made).map(|removed| vec![removed]));
         for removed in removed.chain(gone) {
@@ -96,15 +97,15 @@ impl Watched {
     }
 }
 
-/// How long a lease is to be looked on to know whether anybody renews it: two renewals if it is over
-/// by this machine's clock, which may be wrong, otherwise until it is over.
+/// How long to watch a lease to see whether it is renewed: two renewals if it has expired by this
+/// machine's clock, which may be wrong; otherwise until it expires.
 fn look_on(renewed: Option<Timestamp>) -> Duration {
     let end = renewed.and_then(|renewed| renewed.checked_add(LEASE).ok());
     let left = end.map_or(SignedDuration::ZERO, |end| end.duration_since(Timestamp::now()));
     Duration::try_from(left).unwrap_or_default().clamp(2 * RENEWAL, LEASE)
 }
 
-/// When each run's lease was renewed.
+/// The last renewal of each run's lease.
 fn renewals(cluster: &Cluster) -> Result<Renewals, Error> {
     let of = |lease: Lease| {
         let renewed = lease.spec.and_then(|spec| Some(spec.renew_time?.0));

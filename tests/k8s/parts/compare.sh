@@ -45,5 +45,5 @@ part_nodes() {
   need "the first node is the first arm's" "in Kubernetes: emptydir, node n1" "$W/nodes/experiment.json"
   need "the second node is the second arm's" "in Kubernetes: emptydir, node n2" "$W/nodes/experiment.json"
   nothing_left nodes
-  WAIT=4s refused "a node that is not there" "no node takes it" a=emptydir@n1 b=emptydir@n3
+  WAIT=4s refused "a node that is not there" "no node accepts it" a=emptydir@n1 b=emptydir@n3
 }

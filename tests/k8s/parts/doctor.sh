@@ -199,7 +199,7 @@ doctor_with_few_rights() {
   "$IOTAX" kube manifest --namespace bench | kubectl apply -f - >/dev/null
   account
   KUBECONFIG=$W/account doctor --namespace bench
-  need "what may not be seen is said" "storageclasses: may not list storageclasses" "$W/said"
+  need "what may not be seen is said" "storageclasses: not allowed to list storageclasses" "$W/said"
   need "and claims are told" "claim bench/data" "$W/said"
   "$IOTAX" kube manifest --namespace bench --cluster-reader | kubectl apply -f - >/dev/null
   KUBECONFIG=$W/account doctor

@@ -37,13 +37,13 @@ part_net() {
   local record=$W/net/experiment.json
   need "nodes are named" "in Kubernetes: node n1 to node n2, on the hosts' network" "$record"
   need "the same node is the same" "pod to pod, both on node n1" "$record"
-  grep -qE 'from 10\.244\.1\.[0-9]+ to 10\.244\.2\.[0-9]+:7474, translated nowhere' "$record" ||
+  grep -qE 'from 10\.244\.1\.[0-9]+ to 10\.244\.2\.[0-9]+:7474, without translation' "$record" ||
     fail "pods' addresses are not said"
   ok "addresses of pods are said"
   grep -qE 'to 10\.96\.[0-9.]+:7474, translated to 10\.244\.2\.[0-9]+:7474 \(DNAT\)' "$record" ||
     fail "DNAT is not said"
   ok "what a Service translates is said"
-  need "a name is looked up" "its name was found in" "$record"
+  need "a name is looked up" "its name was resolved in" "$record"
   # Of such a length are tokens, and names of containers in paths of control groups.
   ! sed -E 's|/[0-9a-f]{64}"|"|g' "$record" "$W/net/trials.jsonl" | grep -E '[0-9a-f]{64}' ||
     fail "the record has a token"

@@ -38,7 +38,7 @@ Y
   begun evicted mine=pvc:data new=class:fast --write-to pvc:data
   kubectl -n bench delete pod -l app.kubernetes.io/managed-by=iotax --wait=false >/dev/null
   wait "$shell" || { cat "$W/said"; fail "evicted: exit code $?"; }
-  need "a pod that is gone is said" "another one is made" "$W/said"
+  need "a pod that is gone is said" "creating another one" "$W/said"
   need "and the run goes on to its verdict" "new is " "$W/said"
   left_as_it_was || fail "claim, pods removed: what is on it has changed"
   nothing_left "pods that were removed"
@@ -51,7 +51,7 @@ part_hostpath() {
   local theirs=$STORAGE/fast-1/app
   mkdir "$theirs"
   echo precious >"$theirs/file"
-  refused "a directory of no node" "which node?" a=hostpath:$theirs b=emptydir --write-to "hostpath:$theirs"
+  refused "a directory of no node" "needs the name of a node" a=hostpath:$theirs b=emptydir --write-to "hostpath:$theirs"
   refused "a directory of a node, under Pod Security" 'violates PodSecurity "restricted' \
     "a=hostpath:$theirs@n1" b=emptydir --write-to "hostpath:$theirs"
   kubectl create namespace loose >/dev/null

@@ -1,5 +1,5 @@
-//! What a pod, or its node, sees under a volume: a new one, or that of a claim that is there, to
-//! which nothing is done.
+//! The storage under a volume, as a pod or its node sees it. The volume is new, or that of an
+//! existing claim, which is not changed.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,30 +18,30 @@ use crate::objects::{Container, Member, NODE_ROOT, PodOptions, PodSecurity, Sigh
 use crate::place::{ArmPlace, Volume};
 use crate::session::{Note, Session};
 
-/// What is looked at in one namespace.
+/// What to examine in one namespace.
 pub struct LookRequest<'a> {
     /// A pod for each.
     pub views: &'a [View],
-    /// Whether pods see their nodes as root there.
+    /// Whether pods see their nodes as root.
     pub is_privileged: bool,
-    /// What pods are like.
+    /// Options of the pods.
     pub options: &'a PodOptions,
-    /// Set by someone else to end whatever is under way.
+    /// Set from outside to stop the present work.
     pub stop: &'a Arc<AtomicBool>,
-    /// Tells the user what is waited for, and what could not be removed.
+    /// Notes for the user: what iotax waits for, and what could not be removed.
     pub note: Note,
 }
 
-/// What was seen.
+/// The result of a view.
 #[derive(Debug)]
 pub struct Looked {
     /// The node it was seen from.
     pub node: Option<String>,
-    /// All that was seen there.
+    /// The facts about it.
     pub machine: Machine,
 }
 
-/// Makes a pod for each view, looks, and removes everything that it made.
+/// Creates a pod for each view, examines the storage, and removes everything that it created.
 ///
 /// # Errors
 /// If something cannot be made, a pod does not start, nothing can be seen in it, or something is
@@ -100,14 +100,14 @@ pub(crate) fn member(number: usize, view: &View, request: &LookRequest<'_>) -> M
     }
 }
 
-// What may be looked at, and from where, so that nobody is in the way.
+// What can be examined, and from where, without disturbing others.
 
-/// Something to look at.
+/// Something to examine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct View {
-    /// A volume, and the node that it is to be seen from.
+    /// A volume, and the node to examine it from.
     pub place: ArmPlace,
-    /// What people know it by: `claim shop/data`.
+    /// Its name in messages: `claim shop/data`.
     pub told_as: String,
     /// Whether it is a claim for a device, without a file system.
     pub is_raw: bool,
@@ -123,22 +123,22 @@ impl View {
         }
     }
 
-    /// Of a claim that is there, on the node where it is used or attached, if there is one.
+    /// Of an existing claim, on the node where it is used or attached, if there is one.
     ///
     /// # Errors
-    /// Why a pod would be in somebody's way, or decide something that is not its to decide, and how
-    /// it can be seen all the same.
+    /// Why a pod would disturb other pods or determine something for them, and how the claim can be
+    /// examined nevertheless.
     pub fn of_claim(seen: &ClusterSeen, claim: &ClaimSeen) -> Result<Self, Unseen> {
         let told_as = format!("claim {}", claim.full_name());
         let unseen = |why: String, how: String| Unseen {
-            what: format!("what lies under {told_as}"),
+            what: format!("the storage under {told_as}"),
             how: format!("{why}; {how}"),
         };
         if claim.phase != "Bound" {
             let phase = claim.phase.to_lowercase();
-            let how = "a new volume of its class shows what it will lie on: --probe class:CLASS";
+            let how = "examine a new volume of its class instead: --probe class:CLASS";
             return Err(unseen(
-                format!("it is {phase}, and a pod might decide which volume it gets, and where"),
+                format!("it is {phase}, and a pod could determine which volume it gets, and where"),
                 how.to_owned(),
             ));
         }
@@ -147,13 +147,14 @@ impl View {
         let has = |mode: &str| modes.iter().any(|one| one == mode);
         let inside = || {
             format!(
-                "from inside: kubectl exec --namespace {} {first} -- iotax doctor PATH, where its \
-                 image has iotax",
+                "if its image has iotax, run it inside: kubectl exec --namespace {} {first} -- \
+                 iotax doctor PATH",
                 claim.namespace
             )
         };
         if has("ReadWriteOncePod") && !claim.pods.is_empty() {
-            let why = format!("it is ReadWriteOncePod, and {first} uses it: no other pod may");
+            let why =
+                format!("it is ReadWriteOncePod and in use by {first}, so no other pod may use it");
             return Err(unseen(why, inside()));
         }
         let mut nodes: Vec<&String> =
@@ -165,10 +166,10 @@ impl View {
         let is_shared = has("ReadWriteMany") || has("ReadOnlyMany");
         if node.is_none() && !claim.pods.is_empty() && !is_shared {
             let why = format!(
-                "{first} is to use it and has no node yet: another pod might keep its volume on \
-                 another one"
+                "{first} will use it but has no node yet, and another pod could tie its volume to \
+                 another node"
             );
-            return Err(unseen(why, "when it runs: the same again".to_owned()));
+            return Err(unseen(why, "try again when that pod is running".to_owned()));
         }
         let name = claim.name.clone();
         let volume = Volume::Claim { namespace: Some(claim.namespace.clone()), name };
@@ -230,10 +231,10 @@ mod tests {
             format!("{what}: {how}")
         };
         let alone = claim("ReadWriteOncePod", &[("db-0", Some("n1"))]);
-        insta::assert_snapshot!(why(&alone), @"what lies under claim shop/data: it is ReadWriteOncePod, and db-0 uses it: no other pod may; from inside: kubectl exec --namespace shop db-0 -- iotax doctor PATH, where its image has iotax");
+        insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod may use it; if its image has iotax, run it inside: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
         let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
-        insta::assert_snapshot!(why(&waiting), @"what lies under claim shop/data: db-0 is to use it and has no node yet: another pod might keep its volume on another one; when it runs: the same again");
+        insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and another pod could tie its volume to another node; try again when that pod is running");
         let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
-        insta::assert_snapshot!(why(&unbound), @"what lies under claim shop/data: it is pending, and a pod might decide which volume it gets, and where; a new volume of its class shows what it will lie on: --probe class:CLASS");
+        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a pod could determine which volume it gets, and where; examine a new volume of its class instead: --probe class:CLASS");
     }
 }

@@ -1,4 +1,4 @@
-//! What is known of a path, for people: where its ends are, which addresses it has on the way.
+//! Facts about a path for people: where its ends are, and its addresses.
 
 use std::collections::BTreeMap;
 
@@ -9,24 +9,24 @@ use super::layout::{NetPath, Role};
 use crate::connect::Cluster;
 use crate::host::{node, zone};
 
-/// A node, and its zone, as far as it may be seen.
+/// A node, and its zone if that is visible.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Node {
     pub(super) name: String,
     pub(super) zone: Option<String>,
 }
 
-/// What a path is between.
+/// The ends of a path.
 #[derive(Debug)]
 pub(super) struct Between<'a> {
     pub(super) path: NetPath,
     pub(super) near: &'a Node,
     pub(super) far: &'a Node,
-    /// Of the Service, if the path leads to one.
+    /// Name of the Service, if the path leads to one.
     pub(super) service: Option<&'a str>,
 }
 
-/// Facts of a path, a line each. `of_nodes`: what is known of the path from node to node.
+/// Facts about a path, one per line. `of_nodes`: those of the path from node to node.
 pub(super) fn facts(
     between: &Between<'_>,
     reached: &Reached,
@@ -45,12 +45,16 @@ pub(super) fn facts(
     }
     if let Some(ns) = reached.resolved_ns {
         let took = iotax_quantity::time(ns as f64);
-        facts.push(format!("its name was found in {took}: once each turn, not each connection"));
+        facts.push(format!(
+            "its name was resolved in {took}, once per turn and not for each connection"
+        ));
     }
     if between.path == NetPath::Node {
         let node = &between.near.name;
         facts.push(match reached.encrypting.as_slice() {
-            [] => format!("node {node} has no interface of WireGuard; IPsec would show in none"),
+            [] => format!(
+                "node {node} has no WireGuard interface; IPsec would not show as an interface"
+            ),
             some => format!("node {node} has interfaces that encrypt: {}", some.join(", ")),
         });
     }
@@ -85,12 +89,12 @@ fn addresses(reached: &Reached) -> String {
     let source = if near == near_seen {
         near.ip().to_string()
     } else if near.ip() == near_seen.ip() {
-        format!("{} (its port translated)", near.ip())
+        format!("{} (with its port translated)", near.ip())
     } else {
         format!("{}, which the far end sees as {} (SNAT),", near.ip(), near_seen.ip())
     };
     if far == far_own {
-        let untouched = if near == near_seen { ", translated nowhere" } else { "" };
+        let untouched = if near == near_seen { ", without translation" } else { "" };
         format!("from {source} to {far}{untouched}")
     } else {
         format!("from {source} to {far}, translated to {far_own} (DNAT)")
@@ -155,19 +159,19 @@ mod tests {
         seen.encrypting = vec!["cilium_wg0 (Cilium)".to_owned()];
         insta::assert_snapshot!(told(NetPath::Node, [Some("a"), Some("b")], &seen, Some(&seen)), @"
         node n1 to node n2, on the hosts' network, zone a to zone b
-        from 10.0.0.1 to 10.0.0.2:41, translated nowhere
+        from 10.0.0.1 to 10.0.0.2:41, without translation
         MTU at the near end 1500 bytes
         node n1 has interfaces that encrypt: cilium_wg0 (Cilium)
         ");
         let pods = reached("10.244.1.2:40", "10.244.1.2:40", "10.244.2.3:7474", "10.244.2.3:7474");
         insta::assert_snapshot!(told(NetPath::Pod, [Some("a"); 2], &pods, Some(&seen)), @"
         pod on node n1 to pod on node n2, both in zone a
-        from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
+        from 10.244.1.2 to 10.244.2.3:7474, without translation
         MTU at the near end 1450 bytes; from node to node 1500
         ");
         insta::assert_snapshot!(told(NetPath::SameNode, [None; 2], &pods, None), @"
         pod to pod, both on node n1
-        from 10.244.1.2 to 10.244.2.3:7474, translated nowhere
+        from 10.244.1.2 to 10.244.2.3:7474, without translation
         MTU at the near end 1450 bytes
         ");
     }
@@ -185,8 +189,8 @@ mod tests {
         seen.mtu_bytes = None;
         insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
         pod on node n1 to Service 10.96.0.7 by name, its pod on node n2
-        from 10.244.1.2 (its port translated) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
-        its name was found in 1.25 ms: once each turn, not each connection
+        from 10.244.1.2 (with its port translated) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
+        its name was resolved in 1.25 ms, once per turn and not for each connection
         ");
     }
 }

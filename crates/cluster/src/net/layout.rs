@@ -1,5 +1,5 @@
-//! Which pods paths need, and which node each is on; whether a namespace allows them on their nodes'
-//! network.
+//! The pods that paths need and their nodes, and whether a namespace allows them on the network of
+//! their nodes.
 
 use std::collections::BTreeSet;
 use std::fmt;
@@ -16,10 +16,10 @@ use crate::objects::{Apart, Container, Member, PodOptions, Run};
 
 const OF_NODES: &str = "kubernetes.io/hostname";
 
-/// Where the two ends are to be.
+/// The nodes of the two ends.
 #[derive(Debug, Clone, Default)]
 pub struct Ends {
-    /// The node of the near end; `None`: whichever the cluster chooses.
+    /// The node of the near end; with `None`, the cluster chooses.
     pub from: Option<String>,
     /// The node of the far end.
     pub to: Option<String>,
@@ -27,10 +27,10 @@ pub struct Ends {
     pub are_across_zones: bool,
 }
 
-/// The pods that paths need, each once: first those for which the cluster chooses nodes.
+/// The pods that paths need, each once. Those for which the cluster chooses nodes come first.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Layout {
-    /// One at each end, which decide where the others are.
+    /// One pod at each end; they determine the nodes of the others.
     pub(super) leaders: Vec<Role>,
     pub(super) others: Vec<Role>,
 }
@@ -71,17 +71,17 @@ pub(super) fn member(role: Role, node: Option<String>, options: &PodOptions) -> 
     }
 }
 
-/// Why pods must not be on their nodes' network; `None` if they may, or it is not known. Nothing is
-/// made: the cluster is asked what it would say.
+/// Why pods must not use the network of their nodes; `None` if they may, or if that is unknown.
+/// This is a dry run, so nothing is created.
 ///
 /// # Errors
-/// Whatever keeps the cluster from being asked.
+/// If the cluster cannot be asked.
 pub fn host_network_refused(
     cluster: &Cluster,
     options: &PodOptions,
 ) -> Result<Option<String>, Error> {
     let refused = |role| would_refuse(cluster, role, options);
-    // What any pod is refused for is told when one is made.
+    // Reasons that apply to any pod are reported when one is created.
     Ok(match (refused(Role::NearNode)?, refused(Role::Near)?) {
         (Some(why), None) => Some(why),
         _ => None,
@@ -104,7 +104,7 @@ fn would_refuse(
     }
 }
 
-// The paths of a pod network, as they are written.
+// The paths of a pod network, and their syntax.
 
 /// A path between two ends in a cluster.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -122,10 +122,10 @@ pub enum NetPath {
 }
 
 impl NetPath {
-    /// All of them: what is least in the way comes first.
+    /// All of them, the most direct one first.
     pub const ALL: [Self; 5] = [Self::Node, Self::Pod, Self::SameNode, Self::Service, Self::Dns];
 
-    /// As it is written, and as its arm is called.
+    /// Its text, which is also the name of its arm.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Node => "node",
@@ -141,7 +141,7 @@ impl NetPath {
         matches!(self, Self::Service | Self::Dns)
     }
 
-    /// Who connects.
+    /// The pod that connects.
     pub(super) const fn near(self) -> Role {
         match self {
             Self::Node => Role::NearNode,
@@ -149,7 +149,7 @@ impl NetPath {
         }
     }
 
-    /// Who is connected to.
+    /// The pod that is connected to.
     pub(super) const fn far(self) -> Role {
         match self {
             Self::Node => Role::FarNode,
@@ -174,7 +174,7 @@ impl fmt::Display for NetPath {
     }
 }
 
-/// What a pod is for.
+/// The role of a pod.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Role {
     /// The near end of paths of pods.
@@ -200,12 +200,12 @@ impl Role {
         matches!(self, Self::Far | Self::Beside | Self::FarNode)
     }
 
-    /// Whether its network is its node's.
+    /// Whether it uses the network of its node.
     pub(super) const fn is_on_host_network(self) -> bool {
         matches!(self, Self::NearNode | Self::FarNode)
     }
 
-    /// What people know it by.
+    /// Its name in messages.
     pub(super) const fn told_as(self) -> &'static str {
         match self {
             Self::Near => "near end",

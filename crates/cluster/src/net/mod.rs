@@ -1,9 +1,10 @@
-//! Paths of a pod network: pods at both ends, peers at the far one, agents at the near one.
+//! Paths of a pod network: pods at both ends, with a peer at the far end and an agent at the near
+//! end.
 //!
 //! | module | idea |
 //! |---|---|
 //! | `layout` | which pods paths need, and on which nodes |
-//! | `facts` | what is known of a path |
+//! | `facts` | facts about a path |
 
 mod facts;
 mod layout;
@@ -37,43 +38,43 @@ use crate::objects::{Member, PodOptions, PodSecurity};
 use crate::remove::address;
 use crate::session::{Note, Session};
 
-/// What all paths of a run lie on.
+/// The common storage id of all paths of a run.
 const NETWORK: &str = "the network of one cluster";
 /// Where peers in pods listen.
 pub const PORT: u16 = 7474;
-/// How long it may take until rules of Services and names are known where the near end is.
+/// How long rules of Services and names may take to reach the near end.
 const PATIENCE: Duration = Duration::from_secs(30);
 
-/// What is asked of a cluster's network.
+/// A request to measure a cluster's network.
 pub struct NetRequest<'a> {
     /// Its arms are the paths.
     pub spec: &'a Spec,
     /// Of each arm.
     pub paths: &'a [NetPath],
-    /// Which nodes.
+    /// The nodes.
     pub ends: &'a Ends,
-    /// Where peers listen; `None`: [`PORT`] in pods, any that is free on nodes.
+    /// The port of peers; with `None`, [`PORT`] in pods, and any free one on nodes.
     pub port: Option<u16>,
-    /// What pods are like.
+    /// Options of the pods.
     pub options: &'a PodOptions,
-    /// Set by someone else to end whatever is under way.
+    /// Set from outside to stop the present work.
     pub stop: &'a Arc<AtomicBool>,
-    /// Counts what is done.
+    /// Counts progress.
     pub live: &'a Arc<LoadProgress>,
-    /// Tells the user what is waited for, and what could not be removed.
+    /// Notes for the user: what iotax waits for, and what could not be removed.
     pub note: Note,
-    /// Is told what is made.
+    /// Called with what is being created.
     pub making: &'a mut dyn FnMut(&str),
 }
 
-/// The near ends: a host for each, the arms that it has, what is known of it.
+/// The near ends: a host for each, its arms, and the facts about it.
 pub type NetOpened = Vec<(ClusterHost, Vec<usize>, HostRecord)>;
 
-/// Makes the pods of all paths, starts a peer at each far end and an agent at each near one, and waits
-/// until each path is there.
+/// Creates the pods of all paths, starts a peer at each far end and an agent at each near end, and
+/// waits until each path works.
 ///
 /// # Errors
-/// If something cannot be made, a pod does not start, a path does not come about; if the user stopped
+/// If something cannot be created, a pod does not start, a path does not work, or the user stopped
 /// it. Then everything is removed again.
 pub fn open_net(
     cluster: &Arc<Cluster>,
@@ -106,10 +107,10 @@ struct Opening<'a, 'r> {
     request: NetRequest<'r>,
 }
 
-/// The pods that were made, as they are to be made again.
+/// The pods that were created, for recreating them.
 type Members = BTreeMap<Role, Member>;
 
-/// What is known of each far end.
+/// The secret of each far end.
 type Secrets = BTreeMap<Role, PeerSecret>;
 
 impl Opening<'_, '_> {
@@ -180,7 +181,7 @@ impl Opening<'_, '_> {
                 notes: arms.iter().map(of_arm).collect(),
                 placed: on_node(self.cluster, Some(&near.name), near.zone.clone()),
                 node: None,
-                // What is compared is the ways through one network, whatever their ends are called.
+                // The paths through one network are compared, whatever their ends.
                 storage_id: Some(NETWORK),
                 before: Box::new(before),
             };
@@ -189,14 +190,14 @@ impl Opening<'_, '_> {
         Ok(hosts.into_iter().map(host).collect())
     }
 
-    /// Makes all pods, first those that decide where the others are.
+    /// Creates all pods, first those that determine the nodes of the others.
     fn pods(&mut self) -> Result<(Members, Nodes), Error> {
         let layout = Layout::of(self.request.paths);
         let mut leaders = layout.leaders(self.request.ends, self.request.options);
         let mut pods = self.made(&leaders)?;
         let [mut near, mut far] = [None, None];
         for ((role, member), pod) in layout.leaders.iter().zip(&mut leaders).zip(&pods) {
-            // Made again, it is to be where it was.
+            // If it is recreated, it must be on the same node.
             (member.node, member.apart) = (node(pod).map(str::to_owned), None);
             let end = if role.is_far() { &mut far } else { &mut near };
             end.clone_from(&member.node);
@@ -269,7 +270,7 @@ impl Opening<'_, '_> {
     }
 }
 
-/// How a Service is reached.
+/// The addresses of a Service.
 struct Reachable {
     ip: String,
     /// With its port.
@@ -280,7 +281,7 @@ struct Reachable {
 
 // The peer in a pod: started there with a secret, ended with its connection.
 
-/// What `iotax peer` says before the address, when it listens.
+/// What `iotax peer` prints before its address when it listens.
 const LISTENS: &str = "listening at ";
 /// How long it may take until it does.
 const ANSWER_WITHIN: Duration = Duration::from_secs(30);
@@ -289,14 +290,14 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(30);
 struct FarEnd {
     pod: PodAgent,
     secret: PeerSecret,
-    /// Where it is reached.
+    /// Its address.
     address: SocketAddr,
     /// It ends when this is dropped.
     running: Option<Launched>,
 }
 
 impl FarEnd {
-    /// Starts one, at `port`; 0 is any that is free.
+    /// Starts one at `port`; 0 means any free port.
     fn start(pod: PodAgent, secret: PeerSecret, port: u16) -> Result<Self, Error> {
         let ip = pod_ip(&pod)?;
         let address = SocketAddr::new(ip, port);
@@ -309,13 +310,12 @@ impl FarEnd {
         self.address
     }
 
-    /// Starts it again, where its connection was cut.
+    /// Starts it again if its connection was cut.
     fn keep(&mut self) -> Result<(), Error> {
         if self.lives() { Ok(()) } else { self.launch() }
     }
 
-    /// Whether it is there. As it is told something, nobody on the way takes the connection for one
-    /// that is not used.
+    /// Whether it is running. Writing to it also keeps proxies from closing an idle connection.
     fn lives(&mut self) -> bool {
         self.running.as_mut().is_some_and(|running| {
             let has_ended = running.process.try_wait().map_or(true, |ended| ended.is_some());
@@ -353,18 +353,18 @@ impl FarEnd {
     }
 }
 
-/// Without its pod's options: they say nothing of an end.
+/// Without the options of its pod.
 impl std::fmt::Debug for FarEnd {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("FarEnd").field("address", &self.address).finish_non_exhaustive()
     }
 }
 
-/// The port that it says it listens at.
+/// The port that it reports.
 fn heard(running: &mut Launched) -> io::Result<u16> {
     let output = std::mem::replace(&mut running.output, Box::new(io::empty()));
     let (tell, told) = channel();
-    // Whoever says nothing may do so for ever.
+    // A separate thread, because a silent program could block forever.
     thread::spawn(move || {
         let mut line = String::new();
         let read = BufReader::new(output).read_line(&mut line);

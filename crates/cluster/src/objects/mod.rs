@@ -1,9 +1,9 @@
-//! What a run makes in a cluster.
+//! The objects that a run creates in a cluster.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `overrides` | what users add to them |
-//! | `volume` | their volumes, and claims; sizes as Kubernetes writes them |
+//! | `overrides` | fields of pods that users set |
+//! | `volume` | volumes and claims; sizes in Kubernetes' syntax |
 //! | `pod` | the pods themselves |
 
 mod overrides;
@@ -23,34 +23,34 @@ pub use self::pod::{Amounts, PodOptions, Toleration};
 pub(crate) use self::pod::{Apart, Container, Member, NODE_ROOT, Sight};
 pub(crate) use self::volume::bytes_of;
 
-// A run: the lease that owns all it makes, labels and names; its namespace, if it makes one, and the
-// Services of its pods.
+// A run: the lease that owns everything it creates, labels and names; its own namespace, if any,
+// and the Services of its pods.
 
-/// The label of everything that iotax makes.
+/// The label of everything that iotax creates.
 pub(crate) const MANAGED: &str = "app.kubernetes.io/managed-by=iotax";
-/// The label that says whose it is.
+/// The label with the run.
 pub(crate) const RUN: &str = "iotax/run";
-/// The label that tells the pods of a run apart.
+/// The label with the number of a pod in its run.
 pub(crate) const MEMBER: &str = "iotax/member";
-/// A lease that was not renewed for so long is that of a dead run.
+/// If a lease was not renewed for this long, its run is dead.
 pub(crate) const LEASE: Duration = Duration::from_mins(1);
-/// Of the hash that tells runs apart.
+/// Length of a run's id, which is a hash.
 const ID_LETTERS: usize = 10;
 
-/// The label that says what pods in it may be.
+/// The label of a namespace for its Pod Security level.
 const ENFORCED: &str = "pod-security.kubernetes.io/enforce";
 
-/// What pods in it may be (Pod Security Standards).
+/// The level of a namespace (Pod Security Standards).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum PodSecurity {
-    /// No more than iotax usually needs.
+    /// Enough for what iotax usually needs.
     Restricted,
-    /// Directories and networks of nodes as well.
+    /// Allows directories and networks of nodes, too.
     Privileged,
 }
 
 impl PodSecurity {
-    /// What is enough for pods, of which some need what is their node's.
+    /// The lowest level that is enough, depending on whether pods need something of their node.
     pub(crate) fn enough_for(needs_node: bool) -> Self {
         if needs_node { Self::Privileged } else { Self::Restricted }
     }
@@ -63,19 +63,19 @@ impl PodSecurity {
     }
 }
 
-/// The run that an object is of.
+/// The run that an object belongs to.
 pub(crate) fn run_of(metadata: &ObjectMeta) -> Option<String> {
     metadata.labels.as_ref()?.get(RUN).cloned()
 }
 
-/// A run, and what everything of it is called.
+/// A run, and the names of its objects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Run {
     pub(crate) id: String,
 }
 
 impl Run {
-    /// One that nobody else has.
+    /// A new, unique run.
     pub(crate) fn new() -> Self {
         let now = Timestamp::now().as_nanosecond();
         let id =
@@ -93,7 +93,7 @@ impl Run {
         format!("{}-{number}", self.name())
     }
 
-    /// Selects what belongs to it.
+    /// Selects its objects.
     pub(crate) fn selector(&self) -> String {
         format!("{MANAGED},{RUN}={}", self.id)
     }
@@ -135,7 +135,7 @@ impl Run {
         })
     }
 
-    /// A namespace of its own. Nothing in it can own it: its label says whose it is.
+    /// A namespace of its own. No object in it can own it, so its label names the run.
     pub(crate) fn namespace(&self, security: PodSecurity) -> Namespace {
         let mut namespace = json!({ "metadata": { "name": self.name(), "labels": self.labels() } });
         namespace["metadata"]["labels"][ENFORCED] = json!(security.name());

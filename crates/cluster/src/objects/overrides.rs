@@ -1,5 +1,5 @@
-//! What users add to pods: affinity, a runtime or priority class, annotations. What has an option of
-//! its own is not said here, too.
+//! Fields of pods that users set: affinity, a runtime or priority class, annotations. Fields that
+//! have their own option are not allowed here.
 
 use k8s_openapi::DeepMerge as _;
 use k8s_openapi::api::core::v1::{Affinity, Pod};
@@ -7,7 +7,8 @@ use serde_json::{Map, Value};
 
 use crate::error::Error;
 
-/// What may be said of a pod. Nothing that a run relies on: its containers, volumes, name and end.
+/// The allowed fields. A run relies on its containers, volumes, name and end, so these are
+/// excluded.
 const FIELDS: [(&str, &[&str]); 2] = [
     ("metadata", &["annotations", "labels"]),
     (
@@ -29,8 +30,8 @@ const FIELDS: [(&str, &[&str]); 2] = [
     ),
 ];
 
-/// A part of a pod, which is merged into each pod of a run, as `kubectl patch` merges: maps by their
-/// keys, lists of named things by their names, other values in place of ours.
+/// A part of a pod that is merged into each pod of a run like `kubectl patch` does: maps by key,
+/// lists of named objects by name, and other values replace ours.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub struct PodOverrides {
     part: Pod,
@@ -42,7 +43,7 @@ impl PodOverrides {
     /// Reads it, as YAML or JSON.
     ///
     /// # Errors
-    /// For what is no part of a pod, or one that iotax needs as it is.
+    /// If it is not a part of a pod, or sets a field that iotax needs.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let unreadable = |why: String| Error::PodOverrides { why };
         let asked: Value =
@@ -69,12 +70,12 @@ impl PodOverrides {
         Ok(Self { part, fields })
     }
 
-    /// What it sets.
+    /// The fields that it sets.
     pub fn fields(&self) -> &[String] {
         &self.fields
     }
 
-    /// The field of it that has the owner or the label of all files on a volume changed, if there is one.
+    /// Its field, if any, that would change the owner or the label of all files on a volume.
     pub(crate) fn changing_files(&self) -> Option<&'static str> {
         let context = self.part.spec.as_ref()?.security_context.as_ref()?;
         let fields = [
@@ -84,8 +85,8 @@ impl PodOverrides {
         fields.into_iter().find_map(|(field, is_set)| is_set.then_some(field))
     }
 
-    /// The pod with it. What makes it a member of its run, and keeps it on its node and apart from
-    /// others, stays.
+    /// Merges it into the pod. What makes the pod a member of its run, and keeps it on its node and
+    /// apart from others, stays.
     pub(super) fn applied_to(&self, ours: Pod) -> Pod {
         let mut pod = ours.clone();
         pod.merge_from(self.part.clone());
@@ -99,7 +100,7 @@ impl PodOverrides {
     }
 }
 
-/// A node that was asked for by name needs no other rule; two rules that keep pods apart both hold.
+/// Our node name replaces other node rules; rules that keep pods apart are combined.
 fn keep_required(affinity: &mut Affinity, ours: Affinity) {
     let node = ours.node_affinity;
     if let Some(node) =

@@ -14,10 +14,9 @@ use crate::place::{ArmPlace, Volume};
 
 /// The container of a pod that has one.
 const CONTAINER: &str = "iotax";
-/// Journals of agents, for each container: they live and die with the pod, and nobody else may write
-/// there.
+/// The directory of agents' journals. It ends with the pod, and nobody else can write there.
 const STATE: &str = "/dev/shm";
-/// A pod gets so long to remove what its agents left on volumes that were there before, and to end.
+/// How long a pod gets to remove what its agents left on existing volumes, and to end.
 const GRACE_SECONDS: u32 = 10;
 /// No pod lives longer, whatever happens to everything else.
 const LONGEST_SECONDS: u64 = 24 * 60 * 60;
@@ -27,17 +26,18 @@ const LONGEST_SECONDS: u64 = 24 * 60 * 60;
 pub(crate) struct Member {
     /// Its number in the run, which its objects are named by.
     pub(crate) number: usize,
-    /// What people know it by: `arm fast`.
+    /// Its name in messages: `arm fast`.
     pub(crate) told_as: String,
-    /// What is mounted in each of its containers.
+    /// The volume that is mounted in each of its containers.
     pub(crate) volume: Option<Volume>,
-    /// The node that it is to be on.
+    /// The required node.
     pub(crate) node: Option<String>,
-    /// Another pod of the run that it is to be kept apart from.
+    /// Another pod of the run that it must be kept apart from.
     pub(crate) apart: Option<Apart>,
     /// Whether its network is the node's own.
     pub(crate) is_on_host_network: bool,
-    /// How it looks, if that is all that is done in it: what was there before is mounted read only.
+    /// How it examines storage, if that is its only purpose: existing volumes are mounted
+    /// read-only.
     pub(crate) sight: Option<Sight>,
     /// One or more; agents are started in any of them.
     pub(crate) containers: Vec<Container>,
@@ -66,7 +66,7 @@ impl Member {
 }
 
 impl Member {
-    /// Whether its volume was there before, and is only looked at.
+    /// Whether its volume existed before and is only examined.
     fn is_kept_as_it_is(&self) -> bool {
         self.sight.is_some() && self.volume.as_ref().is_some_and(Volume::is_theirs)
     }
@@ -106,9 +106,9 @@ impl Container {
 }
 
 impl Run {
-    /// What runs in each container only waits: agents are started in it, and when there was none for
-    /// as long as pods may take to start and some more, it ends. Nothing needs to tell it: an agent
-    /// ends with the connection of whoever started it.
+    /// The main program of each container only waits. Agents are started in the container, and it
+    /// ends when there was none for a little longer than pods may take to start. It needs no
+    /// signal, because an agent ends with the connection to its client.
     pub(crate) fn pod(&self, member: &Member, options: &PodOptions, owner: &Lease) -> Pod {
         let Member { number, volume, is_on_host_network, .. } = member;
         let volumes = volume.iter().map(|volume| {
@@ -146,7 +146,8 @@ impl Run {
         options.overrides.applied_to(serde_json::from_value(pod).expect("it is a pod"))
     }
 
-    /// On the node that was asked for. Others are compared on one where their volumes allow it.
+    /// Puts the pod on the requested node. Without one, the pods are on a common node if their
+    /// volumes allow it.
     fn affinity(&self, member: &Member) -> Value {
         let Some(Apart { from, topology }) = &member.apart else {
             return self.node_or_company(member);
@@ -220,8 +221,8 @@ fn toleration(taint: &Toleration) -> Value {
     json!({ "key": key, "operator": operator, "value": value, "effect": effect })
 }
 
-/// The user of a pod, and the group of its volume, unless that is somebody's: the cluster would change
-/// the owner of all that is on it.
+/// The user of a pod, and the group of its volume. The group is not set for existing volumes,
+/// because the cluster would change the owner of all their files.
 fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
     let mut context = json!({
         "runAsNonRoot": true,
@@ -238,18 +239,18 @@ fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
     context
 }
 
-/// How long a pod waits for an agent: others may take their time to start.
+/// How long a pod waits for an agent: other pods may take long to start.
 fn keep(options: &PodOptions) -> Duration {
     2 * options.wait + LEASE
 }
 
-// Pods that only look.
+// Pods that only examine storage.
 
-/// Where the root directory of its node is in a pod that is privileged.
+/// Mount point of the node's root directory in a privileged pod.
 pub(crate) const NODE_ROOT: &str = "/node";
 const ROOT: &str = "root";
 
-/// How a pod looks.
+/// How a pod examines storage.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Sight {
     /// Whether its volume is a device, without a file system.
@@ -258,19 +259,19 @@ pub(crate) struct Sight {
     pub(crate) is_privileged: bool,
 }
 
-/// A volume that no container can write to. Of claims, drivers are told so, too, and kubelets leave
-/// their owner and their `SELinux` labels as they are.
+/// A volume that no container can write to. For claims, drivers know this, too, and kubelets do not
+/// change the owner and the `SELinux` labels.
 fn read_only(mut volume: Value) -> Value {
     volume["persistentVolumeClaim"]["readOnly"] = json!(true);
     volume
 }
 
-/// All containers of a pod are root on their node, whose file systems they see, and cannot write to
-/// where the node's kernel and runtime know how to forbid it in those below the root, too. Network file
-/// systems are reached by the node's own network.
+/// Makes all containers of a pod root on their node. They see its file systems read-only; below the
+/// root this needs a kernel and runtime with recursive read-only mounts. Network file systems are
+/// reached through the node's network.
 ///
-/// The process IDs of the node are not needed: a container that is the first process of its own ends
-/// by itself when nobody needs it any more.
+/// The process namespace of the node is not needed: a container with its own one ends by itself
+/// when it is not needed any more.
 fn privilege(spec: &mut Value) {
     spec["hostNetwork"] = json!(true);
     spec["securityContext"] = json!({ "runAsUser": 0, "runAsGroup": 0 });
@@ -300,9 +301,9 @@ fn push(list: &mut Value, item: Value) {
     }
 }
 
-// What is asked of the pods of a run.
+// Options of the pods of a run.
 
-/// What pods are like.
+/// Options of the pods.
 #[derive(Debug, Clone)]
 pub struct PodOptions {
     /// The image: iotax of the same version as this one.
@@ -310,17 +311,17 @@ pub struct PodOptions {
     pub pull_secrets: Vec<String>,
     /// Size of each volume.
     pub size_bytes: u64,
-    /// What each container has.
+    /// Resources of each container.
     pub amounts: Amounts,
-    /// If a workload is divided between two containers: what the one that writes has.
+    /// Resources of the container that writes, if a workload is divided between two containers.
     pub driver: Option<Amounts>,
     /// Labels that nodes must have.
     pub node_selector: BTreeMap<String, String>,
-    /// What else users have said of them.
+    /// Further fields that the user sets.
     pub overrides: PodOverrides,
     /// Whether the run is to have a namespace of its own.
     pub create_namespace: bool,
-    /// Taints of nodes that do not keep them off.
+    /// Taints that the pods tolerate.
     pub tolerations: Vec<Toleration>,
     /// The user that everything runs as; `None` if the cluster chooses, as OpenShift does.
     pub user: Option<u32>,
@@ -328,21 +329,21 @@ pub struct PodOptions {
     pub wait: Duration,
 }
 
-/// What a container asks for, and is limited to.
+/// Requests and limits of a container.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Amounts {
-    /// CPUs, as Kubernetes writes them.
+    /// CPUs, in Kubernetes' syntax.
     pub cpu: String,
     pub memory_bytes: u64,
 }
 
-/// A taint that pods bear.
+/// A taint that pods tolerate.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Toleration {
-    /// Its key; `None`: whatever it is.
+    /// Its key; `None` for any.
     pub key: Option<String>,
-    /// Its value; `None`: whatever it is.
+    /// Its value; `None` for any.
     pub value: Option<String>,
-    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`; `None`: each.
+    /// `NoSchedule`, `PreferNoSchedule` or `NoExecute`; `None` for any.
     pub effect: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Volumes of pods, the claims they need, and sizes as Kubernetes writes them.
+//! Volumes of pods, their claims, and sizes in Kubernetes' syntax.
 
 use k8s_openapi::api::coordination::v1::Lease;
 use k8s_openapi::api::core::v1::PersistentVolumeClaim;
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::Run;
 use crate::place::Volume;
 
-/// What a pod calls its volume.
+/// Name of the volume in a pod.
 pub(super) const VOLUME: &str = "volume";
 
 impl Run {
@@ -26,12 +26,14 @@ impl Run {
         format!("{}-{VOLUME}", self.member(number))
     }
 
-    /// The names of whatever may tell why a pod does not start: it, and its claim.
+    /// The names of objects whose events may explain why a pod does not start: the pod and its
+    /// claim.
     pub(crate) fn told_of(&self, number: usize) -> [String; 2] {
         [self.member(number), self.ephemeral_claim(number)]
     }
 
-    /// The claim to make for a volume; `None` if it has none, is there, or is made with the pod.
+    /// The claim to create for a volume; `None` if it needs none, exists, or is created with the
+    /// pod.
     pub(crate) fn claim(
         &self,
         number: usize,
@@ -52,7 +54,7 @@ impl Run {
         Some(serde_json::from_value(claim).expect("it is a claim"))
     }
 
-    /// A volume as its pod names it.
+    /// A volume in the spec of its pod.
     pub(super) fn volume(&self, number: usize, volume: &Volume, size_bytes: u64) -> Value {
         let mut source = match volume {
             Volume::Class(_) | Volume::Block(_) => {
@@ -73,7 +75,7 @@ impl Run {
     }
 }
 
-/// What is asked for of a class.
+/// The spec of a claim of a class.
 fn claim(class: &str, size_bytes: u64) -> Value {
     json!({
         "storageClassName": class,
@@ -82,17 +84,17 @@ fn claim(class: &str, size_bytes: u64) -> Value {
     })
 }
 
-/// The first size that Kubernetes has a letter for, and the letters.
+/// Units of Kubernetes, and their letters.
 const UNITS: [(u64, &str); 3] = [(1 << 30, "Gi"), (1 << 20, "Mi"), (1 << 10, "Ki")];
 
-/// Bytes as Kubernetes writes them.
+/// Bytes in Kubernetes' syntax.
 pub(super) fn quantity(bytes: u64) -> String {
     let unit = UNITS.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit));
     unit.map_or_else(|| bytes.to_string(), |(unit, letters)| format!("{}{letters}", bytes / unit))
 }
 
-/// Bytes of what Kubernetes has written: `10Gi`, `1.5T`, `500M`. `None` for what is none of these, and
-/// for the few who write an exponent.
+/// Bytes from Kubernetes' syntax: `10Gi`, `1.5T`, `500M`. `None` for other texts, and for the rare
+/// exponents.
 pub(crate) fn bytes_of(text: &str) -> Option<u64> {
     let end = text.find(|c: char| c.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, suffix) = text.split_at(end);

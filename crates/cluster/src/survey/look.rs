@@ -1,4 +1,4 @@
-//! Asks a cluster for its objects. What the account may not list is said, and does without.
+//! Asks a cluster for its objects. Objects that the account may not list are reported and left out.
 
 use std::fmt::Debug;
 
@@ -14,7 +14,7 @@ use super::{Objects, of_any_version};
 use crate::connect::Cluster;
 use crate::error::{Call, Error};
 
-/// So many objects in an answer: large clusters have tens of thousands.
+/// Objects per answer: large clusters have tens of thousands.
 const PAGE: u32 = 500;
 
 /// API group, resource, verbs: what a look at a cluster needs beyond a run's role. All of it is
@@ -33,7 +33,7 @@ pub(crate) const READS: [(&str, &str, &[&str]); 11] = [
     ("", "configmaps", &["get"]),
 ];
 
-/// Where settings of the network between pods are.
+/// Places of settings of the network between pods.
 const SETTINGS: [(&str, &str); 7] = [
     ("kube-system", "kube-proxy"),
     ("kube-system", "cilium-config"),
@@ -44,7 +44,7 @@ const SETTINGS: [(&str, &str); 7] = [
     ("kube-flannel", "kube-flannel-cfg"),
 ];
 
-/// Objects of one namespace, or of all; where only the cluster's own may be listed, of that.
+/// Objects of one namespace, or of all. If only the connected namespace may be listed, those of it.
 pub(super) fn look(cluster: &Cluster, namespace: Option<&str>) -> Result<Objects, Error> {
     let mut seen = Look { cluster, unseen: Vec::new() };
     let classes = seen.listed(&seen.everywhere(), "storageclasses")?;
@@ -69,7 +69,7 @@ struct Look<'a> {
     unseen: Vec<Unseen>,
 }
 
-/// What came of asking for all objects of a kind.
+/// The result of listing all objects of a kind.
 enum Listing<K> {
     Objects(Vec<K>),
     /// The cluster has no such kind.
@@ -77,7 +77,7 @@ enum Listing<K> {
     Forbidden,
 }
 
-/// What can be listed.
+/// Kinds that can be listed.
 trait Listed:
     Resource<DynamicType = ()> + k8s_openapi::Resource + Clone + DeserializeOwned + Debug
 {
@@ -107,7 +107,7 @@ impl Look<'_> {
         Ok(self.listed(&api, K::URL_PATH_SEGMENT)?.unwrap_or_default())
     }
 
-    /// Claims, and in which namespace they were looked for.
+    /// Claims, and the namespace that was searched.
     fn claims(
         &mut self,
         asked: Option<&str>,
@@ -126,7 +126,7 @@ impl Look<'_> {
         Ok((Some(namespace), claims))
     }
 
-    /// What there is; `None`, which is told, where it may not be looked at.
+    /// The objects; `None`, with a note, if they may not be listed.
     fn listed<K: Clone + DeserializeOwned + Debug>(
         &mut self,
         api: &Api<K>,
@@ -162,7 +162,7 @@ impl Look<'_> {
         let how = match listing {
             Listing::Objects(objects) => return Some(objects),
             Listing::Missing => format!("this cluster has no {resource}"),
-            Listing::Forbidden => format!("may not list {resource}"),
+            Listing::Forbidden => format!("not allowed to list {resource}"),
         };
         self.unseen.push(Unseen { what: resource.to_owned(), how });
         None
@@ -176,7 +176,7 @@ impl Look<'_> {
             let kind = GroupVersionKind::gvk("storage.k8s.io", version, "VolumeAttributesClass");
             let kind = ApiResource::from_gvk_with_plural(&kind, resource);
             listing = self.pages(&Api::all_with(self.cluster.client(), &kind), resource)?;
-            // What is forbidden in one version is in all of them.
+            // A kind that is forbidden in one version is forbidden in all of them.
             if !matches!(listing, Listing::Missing) {
                 break;
             }
@@ -213,7 +213,7 @@ impl Look<'_> {
         }
         forbidden.dedup();
         if !forbidden.is_empty() {
-            let how = format!("may not get configmaps in {}", forbidden.join(", "));
+            let how = format!("not allowed to get configmaps in {}", forbidden.join(", "));
             self.unseen.push(Unseen::new("settings of the network between pods", how));
         }
         Ok(found)

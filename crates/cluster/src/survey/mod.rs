@@ -1,10 +1,10 @@
-//! What a cluster is like, read and never changed.
+//! Facts about a cluster, read without changing anything.
 //!
 //! | module | idea |
 //! |---|---|
-//! | `look` | asks a cluster for them; what may not be seen is said |
+//! | `look` | asks a cluster for its objects, and reports what is not visible |
 //! | `storage` | classes, volumes, claims |
-//! | `network` | what makes the network between pods |
+//! | `network` | the network between pods |
 
 mod look;
 mod network;
@@ -31,7 +31,7 @@ use crate::connect::Cluster;
 use crate::error::Error;
 use crate::host::ZONE;
 
-/// Looks at a cluster: at claims of one namespace, or of all. Whatever may not be seen is in
+/// Examines a cluster, with the claims of one namespace or of all. What is not visible is in
 /// [`ClusterSeen::unseen`].
 ///
 /// # Errors
@@ -40,10 +40,10 @@ pub fn survey(cluster: &Cluster, namespace: Option<&str>) -> Result<ClusterSeen,
     Ok(described(&look(cluster, namespace)?))
 }
 
-/// The same from what `kubectl get -o json` has printed.
+/// The same from output of `kubectl get -o json`.
 ///
 /// # Errors
-/// If it is no JSON of objects.
+/// If it is not JSON of objects.
 pub fn survey_of_file(text: &str) -> Result<ClusterSeen, Error> {
     Ok(described(&Objects::read(text)?))
 }
@@ -64,16 +64,16 @@ fn described(objects: &Objects) -> ClusterSeen {
     }
 }
 
-// Nodes: what they are, how they are, what is attached to them.
+// Nodes: their kind, their state, and what is attached to them.
 
-/// Names of labels; the older ones are on older clusters alone.
+/// Names of labels; the older ones exist only on older clusters.
 const TYPE: [&str; 2] = ["node.kubernetes.io/instance-type", "beta.kubernetes.io/instance-type"];
 const ZONES: [&str; 2] = [ZONE, "failure-domain.beta.kubernetes.io/zone"];
 const REGION: [&str; 2] =
     ["topology.kubernetes.io/region", "failure-domain.beta.kubernetes.io/region"];
-/// The condition that should hold; of all others it is a trouble if they do.
+/// The condition that should be true; all others should be false.
 const READY: &str = "Ready";
-/// What the cluster adds by itself, where a condition or a cordon says the same.
+/// Taints that the cluster adds itself, in addition to a condition or a cordon.
 const OF_CONDITIONS: &str = "node.kubernetes.io/";
 
 fn nodes(objects: &Objects) -> Vec<NodeSeen> {
@@ -144,7 +144,7 @@ fn taint(taint: &Taint) -> String {
     format!("{}{value}:{}", taint.key, taint.effect)
 }
 
-/// How many volumes of each driver there may be on a node.
+/// The maximum number of volumes of each driver on a node.
 fn drivers(node: &str, objects: &Objects) -> BTreeMap<String, Option<u32>> {
     let of_node = objects.csi_nodes.iter().filter(|one| one.metadata.name.as_deref() == Some(node));
     let drivers = of_node.flat_map(|one| &one.spec.drivers);
@@ -156,7 +156,7 @@ fn drivers(node: &str, objects: &Objects) -> BTreeMap<String, Option<u32>> {
         .collect()
 }
 
-/// Names of volumes; what has none by its driver.
+/// Names of volumes; volumes without a name are listed by their driver.
 fn attached(node: &str, objects: &Objects) -> Vec<String> {
     let of_node = objects.attachments.iter().filter(|one| {
         one.spec.node_name == node && one.status.as_ref().is_some_and(|status| status.attached)
@@ -168,12 +168,12 @@ fn attached(node: &str, objects: &Objects) -> Vec<String> {
     of_node.map(name).collect()
 }
 
-// The objects of a cluster that are looked at.
+// The objects of a cluster that are examined.
 
-/// Objects, and which could not be had.
+/// Objects, and those that are not available.
 #[derive(Debug, Default)]
 pub(crate) struct Objects {
-    /// Where claims were looked for; `None`: everywhere.
+    /// The namespace that was searched for claims; `None` for all.
     pub(crate) namespace: Option<String>,
     pub(crate) knows_classes: bool,
     pub(crate) classes: Vec<StorageClass>,
@@ -192,7 +192,7 @@ pub(crate) struct Objects {
     broken: Vec<(String, String)>,
 }
 
-/// Objects that could not be read and are named.
+/// Maximum number of unreadable objects that are named.
 const NAMED: usize = 8;
 
 impl Objects {
@@ -204,7 +204,7 @@ impl Objects {
         for value in serde_json::Deserializer::from_str(text).into_iter::<Value>() {
             match value {
                 Ok(value) => taken += objects.take(value),
-                Err(error) => objects.broken.push(("what follows".to_owned(), error.to_string())),
+                Err(error) => objects.broken.push(("the rest".to_owned(), error.to_string())),
             }
         }
         if let Some((_, why)) = objects.broken.first().filter(|_| taken == 0) {
@@ -218,20 +218,20 @@ impl Objects {
             ("persistent volumes", objects.volumes.len()),
             ("claims", objects.claims.len()),
             ("limits of drivers on nodes", objects.csi_nodes.len()),
-            ("what network plugin there is", objects.sets.len()),
+            ("network plugin", objects.sets.len()),
         ];
         let missing: Vec<_> =
             found.into_iter().filter(|(_, count)| *count == 0).map(|(what, _)| what).collect();
         if !missing.is_empty() {
             objects.unseen.push(Unseen::new(
                 missing.join(", "),
-                "none in this file; iotax kube doctor --help has what prints them",
+                "not in this file; iotax kube doctor --help shows the commands that print them",
             ));
         }
         Ok(objects)
     }
 
-    /// Says which objects could not be read.
+    /// Reports the objects that could not be read.
     fn name_broken(&mut self) {
         let more = self.broken.len().saturating_sub(NAMED);
         for (what, why) in self.broken.drain(..).take(NAMED) {
@@ -243,11 +243,11 @@ impl Objects {
         }
     }
 
-    /// Takes an object, or those of a list; how many were read.
+    /// Adds an object, or those of a list; returns how many were read.
     fn take(&mut self, mut value: Value) -> usize {
         let kind = value["kind"].as_str().unwrap_or_default().to_owned();
         if let Some(Value::Array(items)) = value.get_mut("items").map(Value::take) {
-            // A list of one kind does not say it again of each.
+            // In a list of one kind, the items have no `kind`.
             let of_one = kind.strip_suffix("List").filter(|kind| !kind.is_empty());
             let with_kind = |mut item: Value| {
                 if item["kind"].is_null()
@@ -274,7 +274,7 @@ impl Objects {
             "Pod" => add(&mut self.pods, value),
             "DaemonSet" => add(&mut self.sets, value),
             "ConfigMap" => add(&mut self.maps, value),
-            "" => Err("something in it has no `kind`".to_owned()),
+            "" => Err("an object has no `kind`".to_owned()),
             _ => Ok(()),
         };
         match read {
@@ -287,8 +287,7 @@ impl Objects {
     }
 }
 
-/// Reads an object of whichever version its cluster serves: fields that are looked at have the same
-/// names in all of them.
+/// Reads an object of any version: the fields that are used have the same names in all of them.
 fn of_any_version<K: DeserializeOwned + Resource>(value: Value) -> Result<K, String> {
     let mut value = value;
     if let Some(fields) = value.as_object_mut() {

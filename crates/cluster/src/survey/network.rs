@@ -1,4 +1,4 @@
-//! What makes the network between pods, by the names that network plugins have everywhere.
+//! The network between pods, by the usual names of network plugins.
 
 use std::collections::BTreeMap;
 
@@ -8,11 +8,11 @@ use k8s_openapi::api::core::v1::{ConfigMap, Node};
 
 use super::Objects;
 
-/// A network plugin, by the daemon set that it has everywhere.
+/// A network plugin, by the usual name of its daemon set.
 struct KnownPlugin {
     daemon_set: &'static str,
     name: &'static str,
-    /// What is set of encryption and of the size of packets.
+    /// Its settings of encryption and packet size.
     settings: fn(&Objects) -> Vec<PluginSetting>,
 }
 
@@ -33,9 +33,9 @@ const PLUGINS: [KnownPlugin; 14] = [
     KnownPlugin { daemon_set: "kube-ovn-cni", name: "Kube-OVN", settings: none },
 ];
 
-/// Flannel inside another program (k3s) has no daemon set, and notes this of each node.
+/// Flannel inside another program (k3s) has no daemon set, but annotates each node with this.
 const FLANNEL: &str = "flannel.alpha.coreos.com/backend-type";
-/// Calico notes a key of each node that encrypts.
+/// Calico annotates each node that encrypts with its key.
 const CALICO_KEY: &str = "projectcalico.org/WireguardPublicKey";
 
 pub(super) fn network(objects: &Objects) -> PodNetwork {
@@ -44,7 +44,7 @@ pub(super) fn network(objects: &Objects) -> PodNetwork {
     if plugins.is_empty()
         && let Some(backend) = objects.nodes.iter().find_map(|node| noted(node, FLANNEL))
     {
-        let by = format!("what nodes note, {FLANNEL}: {backend}");
+        let by = format!("annotation of nodes, {FLANNEL}: {backend}");
         plugins.push(described("Flannel", by, None, of_flannel(objects)));
     }
     PodNetwork { plugins, proxy_mode: proxy_mode(&objects.maps) }
@@ -81,10 +81,10 @@ fn set(objects: &Objects, map: &str, keys: &[&str]) -> Vec<PluginSetting> {
 
 fn notes(objects: &Objects, key: &str) -> Option<PluginSetting> {
     let value = objects.nodes.iter().find_map(|node| noted(node, key))?;
-    Some(setting("what nodes note", key, value))
+    Some(setting("annotation of nodes", key, value))
 }
 
-/// Nothing that is known to say it.
+/// No known settings.
 fn none(_: &Objects) -> Vec<PluginSetting> {
     Vec::new()
 }
@@ -117,7 +117,7 @@ fn setting(place: &str, key: &str, value: &str) -> PluginSetting {
     PluginSetting { place, key, value }
 }
 
-/// What a setting encrypts with.
+/// The encryption that a setting turns on.
 fn encryption(PluginSetting { key, value, .. }: &PluginSetting) -> Option<String> {
     let is_on = |name: &str| key == name && value == "true";
     let by = match () {

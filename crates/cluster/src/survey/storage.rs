@@ -14,7 +14,7 @@ use serde_json::Value;
 use super::Objects;
 use crate::objects::bytes_of;
 
-/// Says that claims without a class get this one; the older name still counts.
+/// Annotations of the default class; the older name still counts.
 const DEFAULT: [&str; 2] = [
     "storageclass.kubernetes.io/is-default-class",
     "storageclass.beta.kubernetes.io/is-default-class",
@@ -91,7 +91,7 @@ pub(super) fn volume(volume: &PersistentVolume, objects: &Objects) -> VolumeSeen
     }
 }
 
-/// The driver of a volume, or what it is without one, and what that knows it by.
+/// The driver of a volume, or its kind if it has no driver, and the handle there.
 fn source(spec: &PersistentVolumeSpec) -> (String, String) {
     if let Some(csi) = &spec.csi {
         return (csi.driver.clone(), csi.volume_handle.clone());
@@ -99,7 +99,7 @@ fn source(spec: &PersistentVolumeSpec) -> (String, String) {
     if let Some(nfs) = &spec.nfs {
         return ("nfs".to_owned(), format!("{}:{}", nfs.server, nfs.path));
     }
-    // Of all others one field of the specification is what names them.
+    // The others are identified by one field of the specification.
     let known = [
         "hostPath",
         "local",
@@ -151,7 +151,7 @@ pub(super) fn claim(claim: &PersistentVolumeClaim, pods: &[Pod]) -> ClaimSeen {
     }
 }
 
-/// Whether a volume of the pod is this claim; an ephemeral one is called after both.
+/// Whether a volume of the pod is this claim; the claim of an ephemeral volume has both names.
 fn uses(pod: &Pod, claim: &str) -> bool {
     let volumes = pod.spec.iter().flat_map(|spec| spec.volumes.iter().flatten());
     let pod_name = pod.metadata.name.as_deref().unwrap_or_default();

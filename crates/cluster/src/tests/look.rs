@@ -127,7 +127,7 @@ fn a_namespace_that_refuses_privileged_pods_says_so_and_what_helps() {
     insta::assert_snapshot!(error, @r#"
     the cluster refuses to create pods: pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged (container "iotax" must not set securityContext.privileged=true)
     a namespace allows privileged pods with the label pod-security.kubernetes.io/enforce=privileged.
-    A new volume of a class can be looked at in a namespace of its own, with --namespace; a claim in its own alone. Without --privileged nothing has to be allowed, and less is seen
+    A new volume of a class can be examined in any namespace (--namespace), a claim only in its own. Without --privileged no label is needed, but iotax sees less
     "#);
     assert_eq!(ALL.map(|what| server.count(what)), [0, 0, 0, 1]);
 }

@@ -212,8 +212,8 @@ fn a_namespace_that_cannot_be_used_is_removed_again_and_one_that_cannot_be_made_
     assert_eq!(server.count("namespaces"), 0);
     server.forbid("create", "namespaces");
     insta::assert_snapshot!(run_of_its_own(&server).err().unwrap(), @r#"
-    not allowed to create namespaces, which takes a right in the whole cluster: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
-    leave --create-namespace out, and name a namespace that is there with --namespace
+    not allowed to create namespaces, which needs a cluster-wide right: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
+    leave out --create-namespace, and name an existing namespace with --namespace
     "#);
 }
 
@@ -224,7 +224,7 @@ fn a_right_that_is_missing_is_named_and_what_was_made_is_removed() {
     let error = run(&cluster(&server)).err().unwrap();
     insta::assert_snapshot!(error, @r#"
     not allowed to create persistentvolumeclaims in namespace bench: persistentvolumeclaims is forbidden: User "eve" cannot create resource "persistentvolumeclaims" in API group "" in the namespace "bench"
-    `iotax kube manifest --namespace bench` prints a role that allows all of it
+    `iotax kube manifest --namespace bench` prints a role with all required rights
     "#);
     assert_eq!(server.count("leases"), 0);
 }
@@ -240,7 +240,7 @@ fn a_quota_is_no_missing_right() {
     let error = run(&cluster(&server)).err().unwrap();
     insta::assert_snapshot!(error, @r#"
     the cluster refuses to create pods: pods "x" is forbidden: exceeded quota: small, limited: cpu=1
-    ask for less with --size, --cpu and --memory, or have the quota raised
+    request less with --size, --cpu and --memory, or ask for a higher quota
     "#);
     assert_eq!(ALL.map(|what| server.count(what)), [0; 4]);
 }
@@ -254,7 +254,7 @@ fn what_cannot_be_deleted_is_told_with_the_way_to_remove_it() {
     let error = session.end().unwrap_err().to_string().replace(&run, "RUN");
     assert!(
         error.starts_with(
-            "in namespace bench, not everything of run RUN is gone: not allowed to delete pods"
+            "in namespace bench, run RUN left something behind: not allowed to delete pods"
         ),
         "{error}"
     );
@@ -287,7 +287,7 @@ fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
     insta::assert_snapshot!(error, @"
     arm a: pod iotax-RUN-0 does not start: its image cannot be pulled
       ErrImageNeverPull: not present
-    name one that its node can pull with --image, and the secret for it with --pull-secret; where there is no registry, import it on the node first
+    choose an image that the node can pull with --image, and its secret with --pull-secret; without a registry, import the image on the node first
     ");
 }
 
@@ -299,7 +299,7 @@ fn a_pod_that_was_removed_is_not_waited_for() {
     server.remove_all("pods");
     let error = waited(&cluster, session.run(), Duration::from_mins(5)).unwrap_err();
     let error = error.to_string().replace(&session.run().id, "RUN");
-    insta::assert_snapshot!(error, @"arm a: pod iotax-RUN-0 is gone; somebody else, or the cluster, has removed it");
+    insta::assert_snapshot!(error, @"arm a: pod iotax-RUN-0 is gone; the cluster or another user removed it");
 }
 
 #[test]

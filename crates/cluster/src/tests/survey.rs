@@ -62,10 +62,10 @@ fn what_may_not_be_listed_is_told_and_the_rest_is_seen() {
     assert_eq!(
         told,
         [
-            "storageclasses: may not list storageclasses",
-            "volumeattachments: may not list volumeattachments",
-            "nodes: may not list nodes",
-            "settings of the network between pods: may not get configmaps in kube-system, \
+            "storageclasses: not allowed to list storageclasses",
+            "volumeattachments: not allowed to list volumeattachments",
+            "nodes: not allowed to list nodes",
+            "settings of the network between pods: not allowed to get configmaps in kube-system, \
              kube-flannel",
         ]
     );
@@ -175,8 +175,8 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     VolumeAttributesClass v: could not be read: invalid type: integer `7`, expected a string
     Node n: could not be read: invalid type: string "none", expected a sequence
     PersistentVolume without a name: could not be read: invalid type: sequence, expected ObjectMeta
-    of no kind: could not be read: something in it has no `kind`
-    without a name: could not be read: something in it has no `kind`
+    of no kind: could not be read: an object has no `kind`
+    without a name: could not be read: an object has no `kind`
     "#);
     // A second file that was cut off while it was written.
     insta::assert_snapshot!(named(&format!("{}\n{{\"kind\": \"Li", dump(&[]))), @"what follows: could not be read: EOF while parsing a string at line 2 column 12");
