@@ -51,8 +51,8 @@ pub enum Error {
     TooShort { path: PathBuf, length: u64, wanted: u64 },
     /// The target holds less than one block.
     #[error(
-        "job `{job}`: its largest block has {block_bytes} bytes, but it can use only {span_bytes} \
-         bytes of {target}; use smaller blocks or a larger target"
+        "job `{job}`: its largest block has {block_bytes} bytes, but the job can use only \
+         {span_bytes} bytes of {target}; use smaller blocks or a larger target"
     )]
     SpanTooSmall { job: String, target: String, span_bytes: u64, block_bytes: u32 },
     /// Neither directory, regular file nor block device.

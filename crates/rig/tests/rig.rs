@@ -319,8 +319,8 @@ fn impossible_stacks_are_among_the_problems_told_at_once() {
     ];
     insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"
     4 targets cannot be used:
-      arm b: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
-      arm c: `cache`: size=5 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0
+      arm b: `cache`: size=5 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0
+      arm c: `cache`: size=5 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0
       arm d: `cache(size=5)` is not an in-process disk: it needs one base, mem or file, at the bottom
       arm e: `` is not an in-process disk: it needs one base, mem or file, at the bottom
     ");
@@ -336,7 +336,7 @@ fn a_stack_that_does_not_open_takes_down_what_was_made_before() {
         ("a", path(bench.at("target"))),
         ("b", stack([Layer::File(File { path: Some(odd), size_bytes, thin: false }), aes])),
     ];
-    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not possible: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
+    insta::assert_snapshot!(bench.refusal(&spec(&arms)), @"arm b: `file`: size=1049088 is not valid: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
     assert!(bench.left().is_empty(), "{:?}", bench.left());
 }
 

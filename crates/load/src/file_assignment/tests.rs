@@ -88,7 +88,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     large.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(1 << 20);
     insta::assert_snapshot!(
         hide(refusal(&large, IoTarget::Path(&file))),
-        @"job `job`: its largest block has 1048576 bytes, but it can use only 100000 bytes of DIR/data; use smaller blocks or a larger target"
+        @"job `job`: its largest block has 1048576 bytes, but the job can use only 100000 bytes of DIR/data; use smaller blocks or a larger target"
     );
     insta::assert_snapshot!(
         hide(refusal(&large, IoTarget::Path(&directory.path().join("none")))),
@@ -155,7 +155,7 @@ fn what_only_a_directory_or_a_larger_target_gives_is_refused() {
     };
     insta::assert_snapshot!(refused(&|job| job.files_per_thread = 4), @"job `job`: each thread uses 4 files, but mem(size=2M) is a single one; name a directory, or set `files-per-thread = 1`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB), @"job `job`: offset 2097152 is beyond the 2097152 bytes of mem(size=2M); choose a smaller `offset`");
-    insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: its largest block has 4096 bytes, but it can use only 512 bytes of mem(size=2M); use smaller blocks or a larger target");
+    insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: its largest block has 4096 bytes, but the job can use only 512 bytes of mem(size=2M); use smaller blocks or a larger target");
     insta::assert_snapshot!(refused(&|job| job.align_bytes = Some(4 * MIB)), @"job `job`: offsets at multiples of 4194304 bytes do not fit into the 1048576 bytes of mem(size=2M) that the job can use; choose a smaller `align`");
 }
 

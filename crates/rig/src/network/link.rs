@@ -177,8 +177,10 @@ impl End {
         let shown = self.ip(&format!("-oneline link show dev {}", self.interface), context)?;
         let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
         let found = words.next().and_then(|word| word.parse().ok());
-        let unknown =
-            Error::cannot("get what ip shows of this interface", Path::new(&self.interface));
+        let unknown = Error::cannot(
+            "read the settings of this interface from ip",
+            Path::new(&self.interface),
+        );
         found.ok_or(io::ErrorKind::NotFound).map_err(unknown)
     }
 

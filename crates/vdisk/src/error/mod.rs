@@ -21,8 +21,8 @@ pub enum Error {
 
     /// A size that no device of this stack can have.
     #[error(
-        "`{layer}`: size={} is not possible: it must be a multiple of {block_bytes} bytes, \
-         the unit of `{unit_of}`, and not 0",
+        "`{layer}`: size={} is not valid: it must be a multiple of {block_bytes} bytes, the unit \
+         of `{unit_of}`, and not 0",
         format_bytes(*size_bytes)
     )]
     Size { layer: &'static str, size_bytes: u64, block_bytes: u32, unit_of: &'static str },
@@ -43,7 +43,7 @@ pub enum Error {
     NoMemoryForIo { depth: usize, io_bytes: usize },
 
     /// A parameter outside its range.
-    #[error("`{layer}`: {parameter}={value} is not possible: it must be {must_be}")]
+    #[error("`{layer}`: {parameter}={value} is not valid: it must be {must_be}")]
     Parameter {
         layer: &'static str,
         parameter: &'static str,
@@ -96,7 +96,7 @@ pub enum Error {
     Mount { path: PathBuf, source: std::io::Error },
 
     /// A session without a slot, or with too many.
-    #[error("a session of depth {depth} is not possible: it must be 1 to {max}")]
+    #[error("a session of depth {depth} is not valid: it must be 1 to {max}")]
     Depth { depth: usize, max: usize },
 
     /// A session for I/Os of a size that the disk does not support.

@@ -46,19 +46,19 @@ fn what_is_no_disk() {
 #[test]
 fn impossible_sizes() {
     let mem = |size_bytes| [Layer::Mem(Mem { size_bytes })];
-    assert_snapshot!(refused(&mem(0)), @"`mem`: size=0 is not possible: it must be a multiple of 512 bytes, the unit of `mem`, and not 0");
-    assert_snapshot!(refused(&mem(1000)), @"`mem`: size=1000 is not possible: it must be a multiple of 512 bytes, the unit of `mem`, and not 0");
+    assert_snapshot!(refused(&mem(0)), @"`mem`: size=0 is not valid: it must be a multiple of 512 bytes, the unit of `mem`, and not 0");
+    assert_snapshot!(refused(&mem(1000)), @"`mem`: size=1000 is not valid: it must be a multiple of 512 bytes, the unit of `mem`, and not 0");
     let [odd] = mem(4096 + 512);
-    assert_snapshot!(refused(&[odd, aes()]), @"`mem`: size=4608 is not possible: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
+    assert_snapshot!(refused(&[odd, aes()]), @"`mem`: size=4608 is not valid: it must be a multiple of 4096 bytes, the unit of `aes`, and not 0");
     let existing = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(existing.path(), [0; 7]).unwrap();
     let file = File { path: Some(existing.path().into()), size_bytes: 7, thin: false };
-    assert_snapshot!(refused(&[Layer::File(file)]), @"`file`: size=7 is not possible: it must be a multiple of 512 bytes, the unit of `file`, and not 0");
+    assert_snapshot!(refused(&[Layer::File(file)]), @"`file`: size=7 is not valid: it must be a multiple of 512 bytes, the unit of `file`, and not 0");
     let cache = |size_bytes| Layer::Cache(Cache { size_bytes });
-    assert_snapshot!(on_mem(cache(0)), @"`cache`: size=0 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
+    assert_snapshot!(on_mem(cache(0)), @"`cache`: size=0 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0");
     let tier = |size_bytes| Layer::Tier(Tier { size_bytes });
-    assert_snapshot!(on_mem(tier(5000)), @"`tier`: size=5000 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
-    assert_snapshot!(on_mem(cache(5000)), @"`cache`: size=5000 is not possible: it must be a multiple of its page size, 4096 bytes, and not 0");
+    assert_snapshot!(on_mem(tier(5000)), @"`tier`: size=5000 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0");
+    assert_snapshot!(on_mem(cache(5000)), @"`cache`: size=5000 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0");
 }
 
 #[test]
@@ -72,30 +72,30 @@ fn more_memory_than_there_is() {
 
 #[test]
 fn parameters_out_of_range() {
-    assert_snapshot!(on_mem(Layer::Queue(Queue { workers: 0 })), @"`queue`: workers=0 is not possible: it must be 1 to 1024");
-    assert_snapshot!(on_mem(Layer::Queue(Queue { workers: 5000 })), @"`queue`: workers=5000 is not possible: it must be 1 to 1024");
+    assert_snapshot!(on_mem(Layer::Queue(Queue { workers: 0 })), @"`queue`: workers=0 is not valid: it must be 1 to 1024");
+    assert_snapshot!(on_mem(Layer::Queue(Queue { workers: 5000 })), @"`queue`: workers=5000 is not valid: it must be 1 to 1024");
     let delay = |latency_ns| Layer::Delay(Delay { latency_ns, jitter_ns: 0 });
-    assert_snapshot!(on_mem(delay(u64::MAX)), @"`delay`: latency=18446744073709551615ns is not possible: it must be at most 1 hour");
+    assert_snapshot!(on_mem(delay(u64::MAX)), @"`delay`: latency=18446744073709551615ns is not valid: it must be at most 1 hour");
     let flash = |channels, latency_ns, bw_bytes| {
         Layer::Flash(Flash { channels, latency_ns, bw_bytes, jitter_ns: 2000 })
     };
-    assert_snapshot!(on_mem(flash(0, 2000, 1e9)), @"`flash`: channels=0 is not possible: it must be 1 to 65536");
-    assert_snapshot!(on_mem(flash(8, u64::MAX, 1e9)), @"`flash`: latency=18446744073709551615ns is not possible: it must be at most 1 hour");
-    assert_snapshot!(on_mem(flash(8, 2000, 0.0)), @"`flash`: bw=0 is not possible: it must be 1 to 1e15 per second");
+    assert_snapshot!(on_mem(flash(0, 2000, 1e9)), @"`flash`: channels=0 is not valid: it must be 1 to 65536");
+    assert_snapshot!(on_mem(flash(8, u64::MAX, 1e9)), @"`flash`: latency=18446744073709551615ns is not valid: it must be at most 1 hour");
+    assert_snapshot!(on_mem(flash(8, 2000, 0.0)), @"`flash`: bw=0 is not valid: it must be 1 to 1e15 per second");
     let aes = |key_bits, sector_bytes| Layer::Aes(Aes { key_bits, sector_bytes });
-    assert_snapshot!(on_mem(aes(128, 4096)), @"`aes`: key=128 is not possible: it must be 256");
-    assert_snapshot!(on_mem(aes(256, 1000)), @"`aes`: sector=1000 is not possible: it must be 512 or 4096");
+    assert_snapshot!(on_mem(aes(128, 4096)), @"`aes`: key=128 is not valid: it must be 256");
+    assert_snapshot!(on_mem(aes(256, 1000)), @"`aes`: sector=1000 is not valid: it must be 512 or 4096");
     let throttle = |iops, burst_iops, credits_ns| {
         Layer::Throttle(Throttle { iops, burst_iops, credits_ns, ..Throttle::default() })
     };
-    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not possible: it must be given, unless bw is");
-    assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not possible: it must be above the sustained rate, and at most 1e15 per second");
-    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not possible: it must be long enough for at least one I/O or byte beyond the sustained rate");
+    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not valid: it must be given, unless bw is");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not valid: it must be above the sustained rate, and at most 1e15 per second");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not valid: it must be long enough for at least one I/O or byte beyond the sustained rate");
     let fault = |eio| Layer::Fault(Fault { eio, ..Fault::default() });
-    assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not possible: it must be a probability, 0 to 1");
-    assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not possible: it must be a probability, 0 to 1");
+    assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not valid: it must be a probability, 0 to 1");
+    assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not valid: it must be a probability, 0 to 1");
     let stall = Fault { stall_ns: u64::MAX, ..Fault::default() };
-    assert_snapshot!(on_mem(Layer::Fault(stall)), @"`fault`: stall_time=18446744073709551615ns is not possible: it must be at most 1 hour");
+    assert_snapshot!(on_mem(Layer::Fault(stall)), @"`fault`: stall_time=18446744073709551615ns is not valid: it must be at most 1 hour");
 }
 
 #[test]
@@ -105,8 +105,8 @@ fn throttles_out_of_range_or_at_odds() {
         let limits = Throttle { iops: Some(iops), burst_iops, credits_ns, ..Throttle::default() };
         Layer::Throttle(limits)
     };
-    assert_snapshot!(on_mem(throttle(0.0, None)), @"`throttle`: iops=0 is not possible: it must be 0.001 to 1e15 per second");
-    assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not possible: it must be above the sustained rate, and at most 1e15 per second");
+    assert_snapshot!(on_mem(throttle(0.0, None)), @"`throttle`: iops=0 is not valid: it must be 0.001 to 1e15 per second");
+    assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not valid: it must be above the sustained rate, and at most 1e15 per second");
     let group = "vm".to_owned();
     assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is in use with other caps: give all throttles of a group the same caps, or this one another group");
 }
@@ -141,8 +141,8 @@ fn files_that_are_none() {
 fn sessions_that_cannot_be() {
     let disk = open(&[mem(), aes()]).unwrap();
     let error = |depth, max_io_bytes| Session::new(&disk, depth, max_io_bytes).unwrap_err();
-    assert_snapshot!(error(0, 4096), @"a session of depth 0 is not possible: it must be 1 to 65536");
-    assert_snapshot!(error(1 << 20, 4096), @"a session of depth 1048576 is not possible: it must be 1 to 65536");
+    assert_snapshot!(error(0, 4096), @"a session of depth 0 is not valid: it must be 1 to 65536");
+    assert_snapshot!(error(1 << 20, 4096), @"a session of depth 1048576 is not valid: it must be 1 to 65536");
     assert_snapshot!(error(1, 512), @"I/Os of up to 512 bytes are not possible on this disk: the size must be a multiple of 4096 bytes, and not 0");
     let source = std::io::Error::from_raw_os_error(11);
     assert_snapshot!(Error::Spawn { number: 7, source }, @"`queue`: worker thread 7 could not be started: Resource temporarily unavailable (os error 11); use fewer workers");

@@ -107,8 +107,8 @@ pub(crate) fn advice(error: &io::Error) -> &'static str {
              io_uring_enter and io_uring_register, or use `engine = \"psync\"`"
         }
         (Some(libc::ENOSYS), _) => {
-            "this kernel does not have it (Linux 5.1 and later have), or a sandbox hides it: use \
-             `engine = \"psync\"`"
+            "this kernel does not have it (it needs Linux 5.1 or later), or a sandbox hides it: \
+             use `engine = \"psync\"`"
         }
         (Some(libc::ENOMEM), _) => {
             "its memory exceeds the limit on locked memory: raise `ulimit -l`, or lower the \
