@@ -181,8 +181,8 @@ impl Cluster {
     }
 }
 
-/// As [`Client::try_from`], but with TCP_NODELAY. Some requests to an agent are sent in two pieces,
-/// and the second would wait until the first is acknowledged: 40 ms, a third of a slice.
+/// As [`Client::try_from`], but with `TCP_NODELAY`. Some requests to an agent are sent in two
+/// pieces, and the second would wait until the first is acknowledged: 40 ms, a third of a slice.
 fn client(config: Config) -> kube::Result<Client> {
     if config.proxy_url.is_some() {
         return Client::try_from(config);

@@ -115,8 +115,8 @@ fn verify(crypt: &Dmcrypt, line: &str) -> Result<(), Error> {
 }
 
 /// The table line of a crypt target, as in the kernel's `Documentation/admin-guide/device-mapper/
-/// dm-crypt.rst`, with its length in front: `0 1048576 crypt aes-xts-plain64 <key> 0 98:0 0 2
-/// no_read_workqueue no_write_workqueue`.
+/// dm-crypt.rst`, with its length in front:
+/// `0 1048576 crypt aes-xts-plain64 <key> 0 98:0 0 2 no_read_workqueue no_write_workqueue`.
 struct Table<'a> {
     cipher: &'a str,
     options: Vec<&'a str>,
