@@ -134,6 +134,13 @@ pub(crate) fn style(color: Color) -> report::Style {
     report::Style { color: colored(color), width: 80 }
 }
 
+/// The same on all columns of a terminal, up to what a line may have to be read with ease.
+pub(crate) fn wide_style(color: Color) -> report::Style {
+    const MOST: usize = 120;
+    let columns = textwrap::termwidth().clamp(NARROWEST, MOST);
+    report::Style { width: u16::try_from(columns).unwrap_or(80), ..style(color) }
+}
+
 /// Whether to print colours.
 pub(crate) fn colored(color: Color) -> bool {
     match color {

@@ -1,7 +1,7 @@
 //! Prints the results in the requested format, and writes `report.html` next to the record.
 
 use std::fs::{self, OpenOptions};
-use std::io::{self, ErrorKind, Write as _};
+use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,40 @@ use iotax_run::{Arms as _, Hosts};
 
 use crate::args::{Color, Format};
 use crate::exit::{Context as _, Exit, GATE_UNDECIDED, Result, bug, usage};
-use crate::output::{REPORT, say, style};
+use crate::output::{REPORT, say, style, wide_style};
+
+/// What fits a terminal of 24 lines above the path of the report and the shell's next line.
+pub(crate) const SCREEN_LINES: usize = 22;
 
 /// The format and colours of the output.
 #[derive(Clone, Copy)]
 pub(crate) struct Shown {
     pub format: Format,
     pub color: Color,
+    /// How much of text.
+    pub extent: Extent,
+}
+
+/// How much of a result is printed as text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extent {
+    /// The sentences of the answer.
+    Answer,
+    /// What fits one screen.
+    Screen,
+    Everything,
+}
+
+impl Extent {
+    /// What was asked for; a terminal gets one screen, and what reads on everything.
+    pub(crate) fn of(quiet: bool, verbose: bool) -> Self {
+        match (quiet, verbose) {
+            (true, _) => Self::Answer,
+            (_, true) => Self::Everything,
+            _ if io::stdout().is_terminal() => Self::Screen,
+            _ => Self::Everything,
+        }
+    }
 }
 
 /// Results that were measured or read from a record.
@@ -65,12 +92,16 @@ pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
 
 impl Answer {
     fn show(&self, dir: Option<&Location>, shown: Shown) -> Result<()> {
-        let Shown { format, color } = shown;
+        let Shown { format, color, extent } = shown;
         let document = self.document();
         let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
         // People read the document, programs the data.
         say(&match format {
-            Format::Text => report::text(&document, style(color)),
+            Format::Text => match extent {
+                Extent::Answer => report::answer(&document, style(color)),
+                Extent::Screen => report::screen(&document, wide_style(color), SCREEN_LINES),
+                Extent::Everything => report::text(&document, style(color)),
+            },
             Format::Markdown => report::markdown(&document),
             Format::Json => self.json(dir)?,
             Format::Csv => match self {
@@ -85,7 +116,13 @@ impl Answer {
         })?;
         if let (Format::Text, Some(dir), true) = (format, dir, written.is_ok()) {
             let dir = dir.shown().display();
-            say(&format!("\nReport: {dir}/{REPORT}\nAgain:  iotax report {dir}"))?;
+            match extent {
+                Extent::Answer => {}
+                Extent::Screen => say(&format!("Details: {dir}/{REPORT} (iotax report -v {dir})"))?,
+                Extent::Everything => {
+                    say(&format!("\nReport: {dir}/{REPORT}\nAgain:  iotax report {dir}"))?;
+                }
+            }
         }
         written
     }

@@ -81,4 +81,4 @@ pub use phases::{experiments, phases_json_compare, phases_json_run};
 pub use redact::Redactor;
 pub use search::{search, search_csv, search_json};
 pub use several::several;
-pub use text::{Style, parts_of_paths, text};
+pub use text::{Style, answer, parts_of_paths, screen, text};

@@ -71,4 +71,7 @@ pub(crate) struct DoctorArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
+    /// Print everything that was seen, on a terminal too
+    #[arg(short, long, help_heading = "Output", conflicts_with = "explain")]
+    pub verbose: bool,
 }

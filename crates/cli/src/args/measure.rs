@@ -166,9 +166,12 @@ pub(crate) struct OutputArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
-    /// Do not show progress
+    /// Print only the answer, and show no progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
+    /// Print all tables and notes, which the report has, on a terminal too
+    #[arg(short, long, help_heading = "Output", conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 /// Output formats of results.

@@ -218,6 +218,12 @@ pub(crate) struct ReportArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
+    /// Print only the answer
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Print all tables and notes, which report.html has, on a terminal too
+    #[arg(short, long, conflicts_with = "quiet")]
+    pub verbose: bool,
 }
 
 /// `iotax repro`

@@ -1,8 +1,8 @@
 //! The commands that measure: each resolves its arguments, then runs the same steps.
 
-use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, PeelArgs, RunArgs};
+use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, OutputArgs, PeelArgs, RunArgs};
 use crate::exit::{Exit, Result};
-use crate::publish::{Shown, publish};
+use crate::publish::{Extent, Shown, publish};
 use crate::resolve::{self, Comparison, Resolved};
 use crate::run::{Asked, Backend, Run};
 use crate::session::Destination;
@@ -80,7 +80,8 @@ impl RunArgs {
 }
 
 impl Asked<'_> {
-    const fn shown(&self) -> Shown {
-        Shown { format: self.output.format, color: self.output.color }
+    fn shown(&self) -> Shown {
+        let OutputArgs { format, color, quiet, verbose, .. } = *self.output;
+        Shown { format, color, extent: Extent::of(quiet, verbose) }
     }
 }

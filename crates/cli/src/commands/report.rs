@@ -5,7 +5,7 @@ use iotax_rig::Held;
 
 use crate::args::{Format, ReportArgs};
 use crate::exit::{Context as _, Exit, Result, usage};
-use crate::publish::{self, Answer, Finished, Shown, publish};
+use crate::publish::{self, Answer, Extent, Finished, Shown, publish};
 use crate::resolve::{self, rules};
 use crate::session::Destination;
 use crate::{output, recorded};
@@ -120,8 +120,9 @@ fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     Ok(Answer::Trials { name: reader.head.spec.name().to_owned(), parts })
 }
 
-const fn shown(args: &ReportArgs) -> Shown {
-    Shown { format: args.format, color: args.color }
+fn shown(args: &ReportArgs) -> Shown {
+    let extent = Extent::of(args.quiet, args.verbose);
+    Shown { format: args.format, color: args.color, extent }
 }
 
 /// Shows the page in `dir` in a browser.

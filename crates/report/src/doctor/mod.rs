@@ -2,6 +2,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
+//! | `glance` | what fits one screen |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `cluster` | a cluster: layers under claims, classes, nodes |
@@ -10,6 +11,7 @@
 
 mod cluster;
 mod findings;
+mod glance;
 mod host;
 pub(crate) mod json;
 mod probed;
@@ -36,6 +38,7 @@ pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: D
         if hosts.len() > 1 {
             page.add(Section::new(machine::host(at + 1, hosts.len(), host.role), []));
         }
+        page.extend(glance::sections(host));
         host::write(&mut page, host, detail);
     }
     page

@@ -53,7 +53,22 @@ pub(crate) struct Section {
     pub(crate) is_alarming: bool,
     pub(crate) place: ShownIn,
     pub(crate) topic: Topic,
+    /// If it is on the first screen: how much it matters there.
+    pub(crate) rank: Option<Rank>,
     pub(crate) items: Vec<Item>,
+}
+
+/// What stays on a screen that has no room for all of it; the last go first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Rank {
+    /// The table that shows the answer.
+    Answer,
+    /// What puts the answer in doubt.
+    Doubt,
+    /// Why it is so.
+    Cause,
+    /// What else is worth a line.
+    Detail,
 }
 
 /// What a section consists of.
@@ -144,11 +159,15 @@ pub(crate) enum ShownIn {
     Undrawn,
     /// Where there is room for everything, and drawings.
     Page,
+    /// Where everything has to be on one screen.
+    Screen,
 }
 
 /// What a format has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Medium {
+    /// One screen of a terminal.
+    Screen,
     Terminal,
     /// Beside other text, without drawings.
     Note,
@@ -223,11 +242,13 @@ impl Document {
     /// What is to be shown there.
     pub(crate) fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(move |section| match section.place {
+            _ if medium == Medium::Screen => section.rank.is_some(),
             ShownIn::Everywhere => true,
             ShownIn::Wide => medium != Medium::Terminal,
             ShownIn::Narrow => medium == Medium::Terminal,
             ShownIn::Undrawn => medium != Medium::Page,
             ShownIn::Page => medium == Medium::Page,
+            ShownIn::Screen => false,
         })
     }
 }
@@ -261,6 +282,16 @@ impl Section {
 
     pub(crate) fn on(self, topic: Topic) -> Self {
         Self { topic, ..self }
+    }
+
+    /// On the first screen, too.
+    pub(crate) fn ranked(self, rank: Rank) -> Self {
+        Self { rank: Some(rank), ..self }
+    }
+
+    /// On the first screen only.
+    pub(crate) fn on_screen(self, rank: Rank) -> Self {
+        self.at(ShownIn::Screen).ranked(rank)
     }
 }
 

@@ -47,6 +47,11 @@ impl Cell {
     pub(crate) fn toned(text: impl AsRef<str>, tone: Tone) -> Self {
         Self { tone, ..Self::new(text) }
     }
+
+    /// Whether there is nothing to say.
+    pub(crate) fn is_absent(&self) -> bool {
+        [ABSENT, ""].contains(&self.text.as_str())
+    }
 }
 
 impl<T: AsRef<str>> From<T> for Cell {
@@ -124,9 +129,8 @@ impl Table {
 
     /// Without columns of figures that no row has.
     pub(crate) fn without_absent_figures(mut self) -> Self {
-        let is_absent = |cell: &Cell| [ABSENT, ""].contains(&cell.text.as_str());
         for i in (0..self.heads.len()).rev() {
-            if self.heads[i].is_figure && self.rows.iter().all(|row| is_absent(&row[i])) {
+            if self.heads[i].is_figure && self.rows.iter().all(|row| row[i].is_absent()) {
                 self.heads.remove(i);
                 self.rows.iter_mut().for_each(|row| drop(row.remove(i)));
             }

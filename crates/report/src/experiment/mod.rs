@@ -1,5 +1,6 @@
 //! What an experiment of one phase showed: the conclusion first, the method last.
 
+mod glance;
 mod page;
 
 use iotax_analyze::{Analysis, NoAnswer, OpenQuestion, Outlook};
@@ -13,7 +14,7 @@ use iotax_wording::verdict::verdict;
 use iotax_wording::{format, note, provenance, units};
 
 use crate::document::Topic::{Answer, Circumstances, Doubt};
-use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
+use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Rank, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets};
@@ -40,8 +41,10 @@ pub(crate) fn beside(
         .chain(of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
+    document.extend(glance::sections(experiment, analysis, severe.iter().chain(&mild)));
     document.extend_on(Answer, warnings("Read this first", severe));
-    document.extend_on(Answer, rules::section(analysis));
+    let rules = rules::section(analysis).map(|section| section.ranked(Rank::Answer));
+    document.extend_on(Answer, rules);
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, matrix::sections(analysis, effects));
     document.extend_on(Answer, page::nodes(experiment, analysis));

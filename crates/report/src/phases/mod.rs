@@ -16,7 +16,7 @@ use serde::Serialize;
 use self::common::Common;
 use crate::changes::{self, Changes};
 use crate::document::{
-    Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Section, ShownIn, Table, Topic,
+    Cell, Chapter, Document, Drawing, Group, Head, Item, Lead, Rank, Section, ShownIn, Table, Topic,
 };
 use crate::experiment::{AnalyzedPhase, beside, experiment};
 use crate::json::text::json_text;
@@ -72,6 +72,8 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     let table =
         Section::new(phases, [Item::Table(overview(parts)), Item::Note(note::PHASES.to_owned())]);
     let grid = if is_of_results { None } else { grid::section(parts) };
+    let grid = grid.map(|section| section.ranked(Rank::Answer));
+    let table = if grid.is_some() { table } else { table.ranked(Rank::Answer) };
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
     }

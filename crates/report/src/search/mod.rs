@@ -12,7 +12,7 @@ use iotax_wording::{format, limit, provenance};
 
 pub use self::json::search_json;
 pub use self::tables::search_csv;
-use crate::document::{Document, Item, Lead, Section, ShownIn, Topic};
+use crate::document::{Document, Item, Lead, Rank, Section, ShownIn, Topic};
 use crate::{cloud_disks, facts};
 
 /// What a search for caps found.
@@ -27,8 +27,14 @@ pub fn search(search: SearchResult<'_>) -> Document {
     });
     document.charts = Some(figures::charts(search));
     document.extend(figures::sections(search));
-    for (topic, title, table) in tables::all(search) {
-        document.extend_on(topic, Section::of_table(title, Some(table), None));
+    for (at, (topic, title, table)) in tables::all(search).into_iter().enumerate() {
+        let rank = match topic {
+            Topic::Answer if at == 0 => Some(Rank::Answer),
+            Topic::Answer => Some(Rank::Detail),
+            _ => None,
+        };
+        let section = Section::of_table(title, Some(table), None);
+        document.extend_on(topic, section.map(|section| Section { rank, ..section }));
     }
     document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));

@@ -1,5 +1,6 @@
 //! Documents for a terminal.
 
+mod screen;
 mod table;
 
 use anstyle::AnsiColor;
@@ -9,6 +10,9 @@ use textwrap::{Options, WordSeparator, WordSplitter, fill, wrap};
 use crate::document::{Document, Item, Lead, Medium, Node, Point, Section};
 use crate::words::{Tone, printable};
 use iotax_wording::doubt::Notice;
+
+pub(crate) use self::screen::SENTENCES;
+pub use self::screen::{answer, screen};
 
 /// How text is laid out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,8 +37,7 @@ const NARROWEST_NAME: usize = 6;
 
 /// A report as lines of text, ending in a newline.
 pub fn text(document: &Document, style: Style) -> String {
-    let width = usize::from(style.width.max(MIN_WIDTH));
-    Page { paint: Paint { colour: style.color }, width }.document(document)
+    Page::new(style).document(document)
 }
 
 /// Where text goes.
@@ -44,6 +47,11 @@ struct Page {
 }
 
 impl Page {
+    fn new(style: Style) -> Self {
+        let width = usize::from(style.width.max(MIN_WIDTH));
+        Self { paint: Paint { colour: style.color }, width }
+    }
+
     fn document(&self, document: &Document) -> String {
         let lead = document.lead.as_ref().map(|lead| self.lead(document.subject(), lead));
         let sections = document.sections_for(Medium::Terminal).map(|section| self.section(section));

@@ -35,7 +35,7 @@ use iotax_diagnose::why::Why;
 use iotax_diagnose::{
     Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
 };
-use iotax_quantity::percent;
+use iotax_quantity::{list, percent};
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
@@ -50,6 +50,16 @@ use crate::slow_mode;
 /// Heading of findings that are shown by name only.
 pub const TO_BE_TESTED: &str =
     "To be tested: possible causes, each with a command that shows whether it hurts here";
+
+/// The same in one line, of so many names at most.
+pub fn to_be_tested(causes: &[&str], most: usize) -> String {
+    let more = causes.len().saturating_sub(most);
+    let rest = format!("{more} more");
+    let shown = causes.iter().take(most).copied();
+    let shown: Vec<&str> = shown.chain((more > 0).then_some(rest.as_str())).collect();
+    format!("Possible, not tested: {} (iotax doctor --explain NAME says how)", list(&shown))
+}
+
 pub const ALL_IN_FULL: &str = "the same command with --all";
 pub const EXPLAIN_ONE: &str = "Explain one:  iotax doctor --explain NAME";
 pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";

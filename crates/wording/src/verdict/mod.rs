@@ -50,7 +50,7 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
     sentences.extend(caps::sentences(experiment, analysis));
     sentences.extend(analysis.documented.iter().map(documented));
     sentences.extend(slow_few(analysis));
-    sentences.extend(causes(experiment, analysis));
+    sentences.extend(leading_causes(experiment, analysis));
     if analysis.ending.interrupted {
         sentences.push(format!(
             "Interrupted after {}: these are the results so far.",
@@ -62,7 +62,7 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
 
 /// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
 /// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
-fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
+pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
         // That a few I/Os take most of the time was said with their percentiles.
@@ -72,6 +72,15 @@ fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     }
     let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
     apart.iter().map(cause::reason).collect()
+}
+
+/// Of an arm, or layer, what its verdict rests on: the median or most slices where these show a difference
+/// that the primary metric does not.
+pub fn stands_for<'a>(primary: &'a Comparison, analysis: &'a Analysis) -> &'a Comparison {
+    let typical = typical::of(primary, analysis.comparisons.iter());
+    typical
+        .filter(|one| one.verdict.is_decided() && !primary.verdict.is_decided())
+        .unwrap_or(primary)
 }
 
 /// Where the time goes if a few I/Os take much of it, which neither mean nor rate shows.

@@ -13,7 +13,8 @@ use iotax_wording::cause::{cause, causes, unknown_cause};
 use self::peers::Peer;
 use crate::args::{DoctorArgs, Listing};
 use crate::exit::{Exit, Result, failed, usage};
-use crate::output::{say, style};
+use crate::output::{say, style, wide_style};
+use crate::publish::{Extent, SCREEN_LINES};
 use crate::resolve::documented;
 use crate::{publish, recorded};
 
@@ -171,7 +172,13 @@ fn printed(
         Listing::Text => {
             let detail = if args.all { DoctorDetail::Whole } else { DoctorDetail::Folded };
             let document = report::doctor(hosts, diagnoses, detail);
-            report::text(&document, style(args.color))
+            match Extent::of(false, args.verbose || args.all) {
+                Extent::Screen => {
+                    let more = "All of it: iotax doctor -v, or --format json\n";
+                    report::screen(&document, wide_style(args.color), SCREEN_LINES) + more
+                }
+                _ => report::text(&document, style(args.color)),
+            }
         }
         Listing::Json => report::doctor_json(hosts, diagnoses, gaps),
     }

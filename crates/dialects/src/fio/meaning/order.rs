@@ -129,7 +129,10 @@ impl Draft<'_> {
                     self.job.pattern = Pattern::Runs(RunLength::Fixed(count));
                 }
                 _ => {
-                    self.beyond(setting, "runs that start at offsets that are not uniformly random")
+                    self.beyond(
+                        setting,
+                        "runs that start at offsets that are not uniformly random",
+                    );
                 }
             }
             return Ok(());
