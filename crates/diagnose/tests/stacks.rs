@@ -89,12 +89,12 @@ fn the_instance_binds_bytes_though_the_volume_binds_iops() {
     let why = |cause: &str| found.iter().find(|one| one.cause == cause).map(wording::why).unwrap();
     assert_eq!(
         why("ebs-instance-limit"),
-        "The instance limit of m7g.xlarge binds at 156.3 MB/s sustained (a burst reaches 786.4 MB/s for 52 min 4 s \
+        "The instance limit of m7g.xlarge caps I/O at 156.3 MB/s sustained (a burst reaches 786.4 MB/s for 52 min 4 s \
          from full credits)."
     );
     assert_eq!(
         why("ebs-volume-limit"),
-        "The disk limit of gp3:size=10G,iops=4000,bw=750M binds at 4,000 IOPS sustained."
+        "The disk limit of gp3:size=10G,iops=4000,bw=750M caps I/O at 4,000 IOPS sustained."
     );
 }
 

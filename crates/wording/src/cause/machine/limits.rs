@@ -20,7 +20,7 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
             });
             let bounds: Vec<String> = bounds.iter().map(bound).collect();
             let misses = misses.unwrap_or_default();
-            format!("The {} is the lowest limit: {}.{misses}", name_by(by), listed(&bounds))
+            format!("The {} caps I/O at {}.{misses}", name_by(by), listed(&bounds))
         }
         LimitsWhy::Local(limit) => {
             format!("The {} applies to {disks}: {}.", name_of(limit), rates(limit))
