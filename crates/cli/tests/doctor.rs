@@ -61,23 +61,23 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
     let folded = desk.run(&["doctor", "--machine", &machine]).out;
     let (_, findings) = folded.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @r"
-: what could hurt here, and a command that shows whether it does
+: possible causes, each with a command that shows whether it hurts here
   nvme-power-states  nvme0n1 of /home/user
       iotax run randread-4k /home/user --set rate=1 --time 30s
 
-  all in full  the same command with --all
-  one cause    iotax doctor --explain NAME
+  full details  the same command with --all
+  one cause     iotax doctor --explain NAME
 ");
     let whole = desk.run(&["doctor", "--machine", &machine, "--all"]).out;
     let (_, findings) = whole.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @r"
 : NVMe disks fall asleep when idle (nvme0n1 of /home/user)
-  If nvme0n1 has states of sleep, the driver lets it use those that take up to
-  100 ms to leave: the first I/O after a pause waits for that.
+  If nvme0n1 has sleep states, the driver allows those with a wake-up time of up
+  to 100 ms. The first I/O after a pause waits for the wake-up.
     seen    /sys/module/nvme_core/parameters/default_ps_max_latency_us: 100000
     test    iotax run randread-4k /home/user --set rate=1 --time 30s
             iotax run randread-4k /home/user
-    remedy  `nvme_core.default_ps_max_latency_us=0` at boot, or the disk's
+    remedy  Set `nvme_core.default_ps_max_latency_us=0` at boot, or the disk's
             `power/pm_qos_latency_tolerance_us`.
     source  Linux, commit c5552fde102f: nvme: Enable autonomous power state
             transitions (undated); 1 more
@@ -102,7 +102,7 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     let size = told(&["vm=Standard_E16d_v5"]).out;
     let (_, findings) = size.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @"
-    : what could hurt here, and a command that shows whether it does
+    : possible causes, each with a command that shows whether it hurts here
       double-encryption   nvme0n1, disk of /var/lib/db
           iotax run driver-searcher /var/lib/db --scale 0.05
       azure-burst         Standard_E16d_v5
@@ -112,11 +112,11 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
       first-touch         nvme0n1
           iotax limits /dev/nvme0n1
 
-      all in full  the same command with --all
-      one cause    iotax doctor --explain NAME
+      full details  the same command with --all
+      one cause     iotax doctor --explain NAME
 
     Not checked
-      - nvme0n1 (nvme disk): which kind of disk it is (--fact disk=P30)
+      - nvme0n1 (nvme disk): its disk type (--fact disk=P30)
     ");
     assert!(!told(&["vm=Standard_E16d_v5", "encryption-at-host=no"]).out.contains("double"));
     assert_snapshot!(told(&["encryption=yes"]), @"

@@ -120,7 +120,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     [exit 2]
     ");
     insta::assert_snapshot!(of("pvc:orders"), @"
-    error: there is no claim default/orders, or it may not be seen
+    error: there is no claim default/orders, or you have no permission to see it
     [exit 2]
     ");
     insta::assert_snapshot!(of("node:"), @"
@@ -139,7 +139,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     ");
     std::fs::write(desk.path().join("b.json"), "{\"kind\": \"List\", \"items\": []}").unwrap();
     insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "b.json"]), @"
-    Nothing could be looked at.
+    Nothing could be inspected.
 
     Not seen
       - storage classes, nodes, persistent volumes, claims, limits of drivers on

@@ -117,7 +117,7 @@ fn a_queue_that_holds_packets_back_or_drops_them_is_in_the_record() {
     let short = ["--ramp", "0", "--time", "1s", "-n", "1", "--out", "out"];
     let said = desk.run(&[&["run", "tcp-stream", "netns + tbf(rate=20Mbit)"], &short[..]].concat());
     for told in
-        ["Queues (qdisc)", "near eth0 tbf 1:", "queue tbf 1: of near eth0 was over its limit"]
+        ["Queues (qdisc)", "near eth0 tbf 1:", "queue tbf 1: of near eth0 exceeded its limit"]
     {
         assert!(said.out.replace("\n    ", " ").contains(told), "{told}: {said}");
     }

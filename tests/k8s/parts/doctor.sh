@@ -35,7 +35,7 @@ part_doctor() {
   kubectl annotate storageclass fast "$DEFAULT=true" >/dev/null
   user_of_claim
   doctor
-  need "a healthy cluster has no cause" "Nothing that is known to hurt was seen." "$W/said"
+  need "a healthy cluster has no cause" "None of the known causes was found" "$W/said"
   doctor pvc:bench/data
   need "the claim is told" "claim bench/data" "$W/said"
   need "its volume" "volume fast-" "$W/said"
