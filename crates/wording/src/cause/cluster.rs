@@ -70,8 +70,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             format!("{volumes} mounted with {option}: {costs}.")
         }
         ClusterWhy::Encrypted { plugin, by } => format!(
-            "{plugin} encrypts traffic between pods on different nodes with {by}. Storage that \
-             pods serve pays for it; cloud disks do not."
+            "{plugin} encrypts traffic between pods on different nodes with {by}. This slows \
+             storage that is served by pods, but not cloud disks."
         ),
         ClusterWhy::Trouble { conditions } => format!(
             "{of} reports {}. Its pods compete with the kubelet's cleanup, and may be evicted.",
@@ -108,7 +108,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
 fn waiting(databases: &[String]) -> String {
     match databases.len() {
         0 => "programs that sync small writes, such as databases, wait for it".to_owned(),
-        1 => format!("{} has the name of a program that waits for it", databases[0]),
-        _ => format!("{} have names of programs that wait for it", listed(databases)),
+        1 => format!("by its name, {} is a program that waits for it", databases[0]),
+        _ => format!("by their names, {} are programs that wait for it", listed(databases)),
     }
 }

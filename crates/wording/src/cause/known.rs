@@ -81,10 +81,10 @@ pub fn causes() -> &'static [Cause] {
     static CAUSES: OnceLock<Vec<Cause>> = OnceLock::new();
     CAUSES.get_or_init(|| {
         let sources: BTreeMap<String, CauseSource> =
-            toml::from_str(SOURCES).expect("the embedded sources are as written");
-        let files = FILES.iter().map(|text| {
-            toml::from_str::<File>(text).expect("the embedded causes are as written").cause
-        });
+            toml::from_str(SOURCES).expect("the embedded sources are valid");
+        let files = FILES
+            .iter()
+            .map(|text| toml::from_str::<File>(text).expect("the embedded causes are valid").cause);
         files.flatten().map(|cause| cause.with(&sources)).collect()
     })
 }

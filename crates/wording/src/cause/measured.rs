@@ -49,7 +49,7 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
             } else {
                 format!("took up to {own} of CPU time")
             };
-            format!("encryption of an I/O and of those in flight with it {took}")
+            format!("encrypting an I/O, and those in flight with it, {took}")
         }
     }
 }
@@ -211,7 +211,7 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             grouped(whole(*segment_bytes))
         ),
         NetworkEvidence::NoCpuLeft { cpus } => format!(
-            "this machine's {} had no time left, so the receiver itself may be the cause",
+            "this machine's {} had no idle time, so the receiver itself may be the cause",
             count(*cpus, "CPU")
         ),
         NetworkEvidence::Dropped(all) => {
@@ -346,7 +346,7 @@ fn taken(share: f64) -> String {
 pub(super) fn regime(evidence: &RegimeEvidence) -> String {
     match evidence {
         RegimeEvidence::Step { peak_iops, seconds, rate_iops, within } => format!(
-            "{} in the first {seconds} seconds of a trial, then {} within {} until its end",
+            "{} in the first {seconds} seconds of a trial, then {} (within {}) until its end",
             iops(*peak_iops),
             iops(*rate_iops),
             percent(*within)

@@ -21,7 +21,7 @@ fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
         format!(" Against it: {}.", joined(&each(&suspect.against)))
     };
     format!(
-        "{} ({}{share}): {}.{against} iotax doctor --explain {}",
+        "{} ({}{share}): {}.{against} More: iotax doctor --explain {}",
         title(suspect.cause),
         confidence(suspect.confidence),
         joined(&speaks_for(suspect, evidence_of)),

@@ -24,7 +24,7 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
         ConfidentialWhy::FullPool { most, since } => {
             let used = match most {
                 Some((share, size)) => format!(
-                    "Up to {} of the pool of {} were in use {}",
+                    "Up to {} of the pool of {} was in use {}",
                     percent(*share),
                     bytes(*size as f64),
                     since_boot(since)

@@ -5,7 +5,7 @@ pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
         NetworkWhy::Encrypted { by, server, is_twice } => {
             let twice = if *is_twice { " sec=krb5p also encrypts the same data." } else { "" };
             format!(
-                "{} encrypts each packet to {server}, and mostly one core handles one \
+                "{} encrypts each packet to {server}, and usually one core handles a whole \
                  connection.{twice}",
                 tunnel(*by)
             )

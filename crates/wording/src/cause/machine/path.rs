@@ -31,12 +31,12 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
             lower()
         ),
         PathWhy::Encrypted { by } => format!(
-            "{} encrypts each packet of {name}, and mostly one core handles one flow.",
+            "{} encrypts each packet of {name}, and usually one core handles a whole flow.",
             tunnel(*by)
         ),
-        PathWhy::IpSec { to } => {
-            format!("IPsec encrypts each packet to {to}, and mostly one core handles one flow.")
-        }
+        PathWhy::IpSec { to } => format!(
+            "IPsec encrypts each packet to {to}, and usually one core handles a whole flow."
+        ),
         PathWhy::Buffers { bytes: most, rtt_ns, is_assumed, bits_per_s } => format!(
             "A connection has at most {} in flight. With {} round trip of {}, this gives {}.",
             bytes(*most as f64),
