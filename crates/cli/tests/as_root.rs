@@ -66,7 +66,7 @@ fn a_suite_fits_itself_to_the_space_there_is() {
     let (_, refused) = plan.split_once("would be refused\n").unwrap();
     // Where a line ends goes with the length of the path.
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"arm target: DESK/small: needs 307 GiB of free space, but only 4 GiB is available; free some space, or choose smaller sizes --scale 0.01 would do");
+    assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"arm target: DESK/small: needs 307 GiB of free space, but only 4 GiB is available; free some space, or choose smaller sizes use --scale 0.01");
 }
 
 #[test]

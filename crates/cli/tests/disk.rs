@@ -164,12 +164,12 @@ fn disks_that_no_cloud_has_are_refused() {
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P11"]), @"
     error: unknown disk `P11`: did you mean P1, P10 or P15?
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2", "--disk", "P50", "--caching", "readonly"]), @"
     error: the host cannot cache P50; use caching=none
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "readwrite"]), @"
@@ -177,7 +177,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "all"]), @"
-    error: option --caching: `all`: write none or readonly
+    error: option --caching: `all`: use none or readonly
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--credits", "200%"]), @"
@@ -191,7 +191,7 @@ fn disks_that_no_cloud_has_are_refused() {
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
     error: local of Standard_E16s_v5: the catalog lists no such storage on its host
-    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
+    Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"
@@ -219,7 +219,7 @@ fn disks_that_no_cloud_has_are_refused() {
     let directories = ["a", "b", "c", "d", "e"];
     assert_snapshot!(said(&[&directories[..], &disks, &["--vm", "DS1_v2"]].concat()), @"
     error: Standard_DS1_v2 supports at most 4 disks, not 5
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     ");
 }

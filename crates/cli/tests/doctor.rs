@@ -60,14 +60,15 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
     let machine = machine("laptop-luks2");
     let folded = desk.run(&["doctor", "--machine", &machine]).out;
     let (_, findings) = folded.split_once("To be tested").unwrap();
-    assert_snapshot!(findings, @r"
-: possible causes, each with a command that shows whether it hurts here
-  nvme-power-states  nvme0n1 of /home/user
-      iotax run randread-4k /home/user --set rate=1 --time 30s
+    assert_snapshot!(findings, @"
+    : possible causes, each with a command that shows whether it hurts
+      here
+      nvme-power-states  nvme0n1 of /home/user
+          iotax run randread-4k /home/user --set rate=1 --time 30s
 
-  full details  the same command with --all
-  one cause     iotax doctor --explain NAME
-");
+      full details  the same command with --all
+      one cause     iotax doctor --explain NAME
+    ");
     let whole = desk.run(&["doctor", "--machine", &machine, "--all"]).out;
     let (_, findings) = whole.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @r"
@@ -102,7 +103,8 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     let size = told(&["vm=Standard_E16d_v5"]).out;
     let (_, findings) = size.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @"
-    : possible causes, each with a command that shows whether it hurts here
+    : possible causes, each with a command that shows whether it hurts
+      here
       double-encryption   nvme0n1, disk of /var/lib/db
           iotax run driver-searcher /var/lib/db --scale 0.05
       azure-burst         Standard_E16d_v5

@@ -81,15 +81,15 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
     if needs_root() {
         assert_snapshot!(asked, @"
         arm target: test files of 2 GiB do not fit on a stack of 1 GiB
-        a stack of size=2560M, or sizes of 857M in all would do
+        use a stack of size=2560M, or sizes of at most 857M in total
         ");
         assert_snapshot!(scaled, @"
         arm target: test files of 5.6 GiB do not fit on a stack of 1 GiB
-        a stack of size=6656M, or --scale 0.01 would do
+        use a stack of size=6656M, or --scale 0.01
         ");
         assert_snapshot!(published, @"
         arm target: test files of 110 GiB do not fit on a stack of 1 GiB
-        a stack of size=128G would do
+        use a stack of size=128G
         ");
     }
 }

@@ -120,7 +120,7 @@ fn documented_vms_and_disks_are_factors() {
     error: option --matrix: gp3:size=1G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       cloud(disk="gp3:size=1G", vm=DS1_v2, size=4M)
                  ^^^^^^^^^^^^^ column 12
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     [exit 2]
     "#);
 

@@ -56,11 +56,11 @@ fn one_arm_native_and_one_with_fio() {
 #[test]
 fn an_engine_for_an_arm_that_is_not_there_is_refused() {
     assert_snapshot!(compare(&Desk::new(), &["--engine", "three=fio"]), @"
-    error: --engine three=fio: there is no such arm; the arms are one, two
+    error: --engine three=fio: unknown arm; the arms are one, two
     [exit 2]
     ");
     assert_snapshot!(compare(&Desk::new(), &["--engine", "one=diskspd"]), @"
-    error: --engine one=diskspd: there is no engine `diskspd`; write native, fio or iperf3, as in --engine fio or --engine ARM=fio
+    error: --engine one=diskspd: unknown engine `diskspd`; use native, fio or iperf3, as in --engine fio or --engine ARM=fio
     [exit 2]
     ");
 }
@@ -136,27 +136,27 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     let line = "fio --name=a --rw=read --size=50% --runtime=1 --time_based";
     let plan = |target: &str| desk.run(&["plan", "run", line, target]);
     assert_snapshot!(plan("d"), @"
-    error: iotax's own engines cannot do size=50%
+    error: iotax's own engines do not support size=50%
       a command line: size=50%
-        a share of a size that only the target knows
-    run it with fio itself: --engine fio
+        a percentage of the size of the target
+    run it with fio: --engine fio
     [exit 2]
     ");
     assert_snapshot!(plan("mem(size=64M)"), @"
-    error: iotax's own engines cannot do size=50%
+    error: iotax's own engines do not support size=50%
       a command line: size=50%
-        a share of a size that only the target knows
-    fio cannot do it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name that path
+        a percentage of the size of the target
+    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name that path
     [exit 2]
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
     assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"
-    error: iotax's own engines cannot do 2 options of this
+    error: iotax's own engines do not support 2 options
       a command line: size=50%
-        a share of a size that only the target knows
+        a percentage of the size of the target
       a command line: fadvise_hint=noreuse
-        advice that is not that of its own pattern; came with fio 3.35
-    fio cannot do it here: job `a`: this fio is 3.33, but `fadvise_hint=noreuse` (a command line) came with fio 3.35; remove it, or install a newer fio
+        advice that does not match its pattern; introduced with fio 3.35
+    fio cannot run it here: job `a`: this fio is 3.33, but `fadvise_hint=noreuse` (a command line) came with fio 3.35; remove it, or install a newer fio
     [exit 2]
     ");
     let mut command = desk.command(&["plan", "run", line, "d"]);
@@ -177,16 +177,15 @@ fn a_pasted_line_is_read_wherever_a_workload_is_named() {
     assert_snapshot!(desk.run(&["plan", "run", line, "a", "--seed", "1"]), @"
     Workload t
       every trial: 0s ramp, then 1s measured
-      t: 1 thread, shuffled reads of 4k, over 1M of `sdX`, psync buffered with a
-        cold cache
-      a command line: filename=/dev/sdX: TARGET takes its place
+      t: 1 thread, shuffled reads of 4k, over 1M of `sdX`, psync buffered (cold
+        cache)
+      a command line: filename=/dev/sdX: replaced by TARGET
       a command line: sudo: start iotax itself as root if the target needs it
-      a command line: numactl -N 0: iotax binds nothing to these CPUs or nodes;
-        start iotax itself under it to have that
-      a command line: > /tmp/out.txt: iotax reports in its own way
-      a command line: 2>&1: iotax reports in its own way
-      a command line: rm -f x: not run; iotax makes its test files itself, and
-        removes them
+      a command line: numactl -N 0: ignored; to use these CPUs or nodes, start iotax
+        with it
+      a command line: > /tmp/out.txt: ignored; iotax writes its own reports
+      a command line: 2>&1: ignored; iotax writes its own reports
+      a command line: rm -f x: not run; iotax creates and removes its own test files
 
     Arms
       target  DESK/a

@@ -60,11 +60,11 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     let (_, lacks) = text.split_once("\nHere and now, ").unwrap();
     assert_snapshot!(lacks, @"
     the run would be refused
-     2 targets cannot be used:
-       arm b: /no/such/b: does not exist; create the directory first, or check the
-       spelling
-       arm c: /no/such/c: does not exist; create the directory first, or check the
-       spelling
+      2 targets cannot be used:
+        arm b: /no/such/b: does not exist; create the directory first, or check
+        the spelling
+        arm c: /no/such/c: does not exist; create the directory first, or check
+        the spelling
     ");
     fs::create_dir(desk.path().join("out")).unwrap();
     fs::write(desk.path().join("out/experiment.json"), "{}").unwrap();

@@ -59,12 +59,12 @@ fn what_several_cannot_do_is_said() {
         assert_ne!(said.code, 0, "{said}");
         said.err
     };
-    insta::assert_snapshot!(refused(&["a", "a", "--format", "json"]), @"error: several experiments are reported as text, Markdown, and in report.html; for programs report each alone");
-    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided judge one experiment: report each alone");
-    insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided judge one experiment: report each alone");
-    insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file among directories: report files of other tools alone");
+    insta::assert_snapshot!(refused(&["a", "a", "--format", "json"]), @"error: several directories can only be reported as text or Markdown; for another format, report each directory separately");
+    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
+    insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
+    insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file, but other arguments are directories; report files and directories separately");
     insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax results directory: it has no experiment.json; pass the directory that the run named at the end");
-    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html, which results of other tools have with --out DIR");
+    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html; for results of other tools, write one with --out DIR");
 }
 
 /// Calls what the desktop opens files with.
@@ -90,5 +90,5 @@ fn a_page_is_opened_in_a_browser() {
 
     let said = report(&Path::new("/nowhere").display().to_string());
     assert_ne!(said.code, 0, "{said}");
-    insta::assert_snapshot!(said.err, @"error: cannot open run/report.html in a browser; open it there yourself: No such file or directory (os error 2)");
+    insta::assert_snapshot!(said.err, @"error: cannot open run/report.html in a browser; open it yourself: No such file or directory (os error 2)");
 }

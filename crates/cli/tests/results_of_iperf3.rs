@@ -71,8 +71,8 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       Nothing was run here: the figures are those of the files.
 
     Warning, unlike results:
-      job udp reverse of udprev.json is taken for the same as udp of udp.json: each
-        result has one job
+      job udp reverse of udprev.json is compared with udp of udp.json, because each
+        result has only one job
       the results are not from the same job: rw write in udp, read in udprev
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a

@@ -89,8 +89,8 @@ fn results_of_other_jobs_say_so() {
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: bs 4k in
-      before, 8k in after
+    Warning, unlike results: the results are not from the same job: bs 4k in before,
+      8k in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
       comparison of the jobs too.
@@ -162,8 +162,8 @@ fn several_results_have_an_interval() {
       Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: rate_iops
-      400 in before, 300 in after
+    Warning, unlike results: the results are not from the same job: rate_iops 400 in
+      before, 300 in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
       comparison of the jobs too.

@@ -29,7 +29,7 @@ fn compared(arms: [&str; 2]) -> String {
 
 #[test]
 fn a_comparison_of_a_file_with_itself_is_made_and_pointed_out() {
-    assert_snapshot!(compared(["a=one", "b=again"]), @"warning: a and b are the same file, DESK/one: a difference between them is chance");
+    assert_snapshot!(compared(["a=one", "b=again"]), @"warning: a and b are the same file, DESK/one: any difference between them is chance");
     assert_eq!(compared(["a=one", "b=two"]), "");
 }
 
@@ -42,10 +42,10 @@ fn caps_of_one_thing_under_two_names_are_not_asked_to_be_shared() {
     };
     assert_snapshot!(refused(["one", "again"]), @"
     2
-    error: one and again are the same file, DESK/one: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
+    error: one and again are the same file, DESK/one, so they share every cap; pass only one of them, or run iotax limits once for each
     ");
     assert_snapshot!(refused(["a=.", "b=here"]), @"
     2
-    error: a and b are the same directory, DESK: they share every cap, so asking whether they do tells nothing; name one of them, or run iotax limits once for each
+    error: a and b are the same directory, DESK, so they share every cap; pass only one of them, or run iotax limits once for each
     ");
 }

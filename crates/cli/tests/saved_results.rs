@@ -136,8 +136,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       throughput after 3 blocks; 2 jobs that one side alone has could not be
       compared. It is not known which violation would have been detected.
       new against old: equivalent in read; slower in write.
-      Left out, because only old has it: log.
-      Left out, because only new has it: verify.
+      Left out, because found only in old: log.
+      Left out, because found only in new: verify.
 
     By job
       job                                      new / old
@@ -191,8 +191,10 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     r, w: 2 jobs of 2 results of fio 3.35
 
       One result each: how much of a difference is chance cannot be told.
-      Job rnd of b.json is compared with r of a.json, because no other job does the same.
-      Job seq of b.json is compared with w of a.json, because no other job does the same.
+      Job rnd of b.json is compared with r of a.json, because no other job does
+      the same.
+      Job seq of b.json is compared with w of a.json, because no other job does
+      the same.
 
     By job
       job                            b / a
