@@ -6,27 +6,27 @@ use crate::limit::{Cloud, Limit, Source};
 use crate::note::{Fact, Note};
 use crate::vm::Conflict;
 
-/// A disk as the catalog knows it, or as it was provisioned.
+/// A disk as in the catalog, or as provisioned.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Disk {
     pub cloud: Cloud,
-    /// As it was asked for: `P30`, `gp3:size=500G`.
+    /// As requested: `P30`, `gp3:size=500G`.
     pub name: String,
     /// `premium-ssd`, `premium-v2`, `gp3`, `pd-ssd` ...
     pub kind: String,
     /// Size, or the largest size of its tier.
     pub size_bytes: Option<u64>,
-    /// Documented limits: one for reads and writes, or one for each.
+    /// Documented limits: one for reads and writes together, or one for each.
     pub limits: Vec<Limit>,
-    /// Host caching it may have, as documented.
+    /// Documented support for host caching.
     pub host_cache: Option<HostCache>,
-    /// Everything else that is documented.
+    /// Other documented facts.
     pub facts: Vec<Fact>,
-    /// What sources say beside the figures.
+    /// Notes from the sources.
     pub notes: Vec<Note>,
     /// Published figures that the sources contradict.
     pub conflicts: Vec<Conflict>,
-    /// Where the row was read.
+    /// Source of the row.
     pub source: Source,
 }
 
@@ -34,7 +34,7 @@ pub struct Disk {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum HostCache {
-    /// None, read only, or read and write.
+    /// None, read-only, or read and write.
     Possible,
     /// Not for this disk.
     NotSupported,

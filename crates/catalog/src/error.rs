@@ -1,11 +1,11 @@
-//! What can be wrong with a question.
+//! Errors of lookups.
 
 use iotax_quantity::{exact, gib, iops_limit, mb_per_s, mib_per_s_limit};
 
 use crate::limit::{Cloud, Scope};
 use crate::units::{MB, MIB};
 
-/// A question that the catalog cannot answer.
+/// A lookup that the catalog cannot answer.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum Error {
     #[error("unknown VM size `{name}`{}{}", in_cloud(*cloud), near_names(near, "iotax catalog azure (or aws, gcp) lists the known sizes"))]
@@ -48,7 +48,7 @@ pub enum Error {
     Table { file: String, line: u64, column: Option<String>, problem: TableProblem },
 }
 
-/// What is wrong with a disk as it was written.
+/// What is wrong with the text of a disk.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum DiskProblem {
     #[error("`{0}` is not a parameter; write KEY=VALUE")]
@@ -128,7 +128,7 @@ fn or_unknown(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| "unknown".to_owned())
 }
 
-/// What a name that is not known may have meant, for an error.
+/// Similar known names, for an error about an unknown name.
 pub fn near_names(near: &[String], otherwise: &str) -> String {
     match near {
         [] => format!(": {otherwise}"),

@@ -1,9 +1,8 @@
-//! Documented limits of clouds' virtual machines and disks, as data with sources.
+//! Documented limits of cloud VMs and disks, as data with sources.
 //!
-//! The tables are embedded; nothing else is read. Each figure has a source and a date, what is
-//! not documented is `None`, and where sources disagree both are told. [`vm()`] and [`disk()`]
-//! look one up; [`expect()`] says
-//! what a VM and its disks may do together.
+//! The tables are embedded; nothing else is read. Each figure has a source and a date. Undocumented
+//! values are `None`, and contradicting sources are both reported. [`vm()`] and [`disk()`] look up
+//! entries; [`expect()`] computes the limits of a VM with its disks.
 #![forbid(unsafe_code)]
 
 mod aws;

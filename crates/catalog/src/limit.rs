@@ -1,4 +1,4 @@
-//! What a provider documents of one bucket: rates, bursts, and where that was read.
+//! Documented limits of one bucket: rates, bursts and sources.
 
 use std::fmt;
 
@@ -28,7 +28,7 @@ impl fmt::Display for Cloud {
     }
 }
 
-/// Where a figure was read, and when.
+/// Source of a figure.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Source {
     /// Repository, file and commit, or page.
@@ -40,9 +40,9 @@ pub struct Source {
 /// A rate per second: I/Os, or bytes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Rate {
-    /// What may be had for ever.
+    /// The sustained rate.
     pub sustained: f64,
-    /// What may be had for a while.
+    /// The burst above it.
     pub burst: Option<Burst>,
 }
 
@@ -52,27 +52,27 @@ impl Rate {
         Self { sustained, burst: None }
     }
 
-    /// A rate whose burst lasts `full_s` from full credits. A "burst" that is no faster than the
-    /// sustained rate is none.
+    /// A rate whose burst lasts `full_s` with full credits. Without a burst if it is not faster
+    /// than the sustained rate.
     pub(crate) fn with_burst(sustained: f64, burst: Option<Burst>) -> Self {
         Self { sustained, burst: burst.filter(|burst| burst.per_s > sustained) }
     }
 
-    /// The highest rate, however short; a burst that has to be turned on first is not counted.
+    /// The highest rate, however short, without bursts that must be enabled first.
     pub fn peak(&self) -> f64 {
         let burst = self.burst.as_ref().filter(|burst| !burst.opt_in);
         burst.map_or(self.sustained, |burst| burst.per_s)
     }
 }
 
-/// What may be had above the sustained rate.
+/// A burst above the sustained rate.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Burst {
     /// The rate while it lasts.
     pub per_s: f64,
-    /// I/Os or bytes beyond the sustained rate that a full bucket holds, if documented.
+    /// I/Os or bytes above the sustained rate that a full bucket holds, if documented.
     pub credits: Option<f64>,
-    /// Whether it has to be turned on first, and is not.
+    /// Whether it must be enabled first, and is not.
     pub opt_in: bool,
     /// Conditions: on-demand, 30 min per 24 h ...
     pub notes: Vec<Note>,
@@ -84,7 +84,7 @@ impl Burst {
         self.lasts_s(sustained, self.per_s)
     }
 
-    /// Seconds that full credits last at `per_s`; infinite if nothing is drawn.
+    /// Seconds that full credits last at `per_s`; infinite if it uses none.
     pub(crate) fn lasts_s(&self, sustained: f64, per_s: f64) -> Option<f64> {
         let drawn_per_s = per_s - sustained;
         if drawn_per_s <= 0.0 {
@@ -94,27 +94,26 @@ impl Burst {
     }
 }
 
-/// Which bucket a limit fills.
+/// The bucket that a limit belongs to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Scope {
     /// The disk's own.
     Disk,
-    /// Of all disks of an Azure VM with host caching on. On sizes that have one, the temporary
-    /// disk draws on it too.
+    /// Of all disks of an Azure VM with host caching. On some sizes, the temporary disk shares it.
     VmCached,
-    /// Of all disks of an Azure VM with host caching off.
+    /// Of all disks of an Azure VM without host caching.
     VmUncached,
     /// The temporary disk of an Azure VM. Unless a note says otherwise, the same bucket as
     /// [`Scope::VmCached`].
     VmTemporary,
-    /// Local `NVMe` disks of an Azure VM, all together.
+    /// Of all local `NVMe` disks of an Azure VM.
     LocalNvme,
     /// Of all volumes of an AWS instance, or of all disks of a kind of a Google Cloud VM.
     Instance,
-    /// The network of a VM: reads are what comes in, writes what goes out.
+    /// The network of a VM: reads are incoming, writes are outgoing traffic.
     Network,
-    /// A single flow over it.
+    /// A single network flow.
     NetworkFlow,
 }
 
@@ -157,23 +156,23 @@ pub enum Direction {
 }
 
 impl Direction {
-    /// Whether a limit on `self` counts I/Os of `other`.
+    /// Whether a limit on `self` also counts I/Os of `other`.
     pub fn counts(self, other: Self) -> bool {
         self == Self::Both || other == Self::Both || self == other
     }
 }
 
-/// A documented limit. What is not documented is `None`.
+/// A documented limit. Undocumented values are `None`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Limit {
     /// Which bucket.
     pub scope: Scope,
-    /// Whose: `P10`, `Standard_DS1_v2`.
+    /// Name of the VM size or disk: `P10`, `Standard_DS1_v2`.
     pub of: String,
     /// Whether disks of its kind share it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub is_pooled: bool,
-    /// Kinds of disk it holds for ([`crate::Disk::kind`]); empty: all.
+    /// Kinds of disk that it applies to ([`crate::Disk::kind`]); empty: all.
     pub disk_kinds: Vec<String>,
     /// I/Os per second.
     pub iops: Option<Rate>,
@@ -183,23 +182,23 @@ pub struct Limit {
     pub direction: Direction,
     /// I/Os larger than this count as several.
     pub io_unit_bytes: Option<u64>,
-    /// Where the figures were read.
+    /// Source of the figures.
     pub source: Source,
-    /// Whether a rate without a burst may burst all the same: the sources do not tell.
+    /// Whether a rate without a burst may still burst, because the sources do not say.
     pub burst_unknown: bool,
-    /// Where the burst figures were read, if elsewhere.
+    /// Source of the burst figures, if different.
     pub burst_source: Option<Source>,
-    /// What the source says beside the figures.
+    /// Notes from the source.
     pub notes: Vec<Note>,
 }
 
-/// Kinds that cannot be an OS disk: "Usable as OS Disk? No".
-/// Source: `MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-types.md@18c531ec`,
+/// Kinds that cannot be an OS disk: "Usable as OS Disk? No". Source:
+/// `MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-types.md@18c531ec`,
 /// 2026-08-11.
 const DATA_ONLY_KINDS: [&str; 2] = ["premium-v2", "ultra"];
 
 impl Limit {
-    /// A limit on reads and writes of all kinds of disk, its figures unknown yet.
+    /// A limit on reads and writes of all kinds of disk, with figures still unknown.
     pub(crate) fn unknown(scope: Scope, of: &str, source: &Source) -> Self {
         Self {
             scope,
@@ -228,12 +227,12 @@ impl Limit {
         Self { direction, bw_bytes: Some(rate), ..Self::unknown(scope, of, source) }
     }
 
-    /// Whether it holds for this kind of disk.
+    /// Whether it applies to this kind of disk.
     pub fn holds_for(&self, kind: &str) -> bool {
         self.disk_kinds.is_empty() || self.disk_kinds.iter().any(|known| known == kind)
     }
 
-    /// Whether it holds for a kind of disk that an operating system can be on.
+    /// Whether it applies to a kind of disk that can be an OS disk.
     pub fn holds_os_disks(&self) -> bool {
         let is_data_only = |kind: &String| DATA_ONLY_KINDS.contains(&kind.as_str());
         self.disk_kinds.is_empty() || !self.disk_kinds.iter().all(is_data_only)

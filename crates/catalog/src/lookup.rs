@@ -1,4 +1,4 @@
-//! Finding a size or a disk by its name.
+//! Looks up a VM size or a disk by name.
 
 use crate::disk::{Caching, Disk};
 use crate::error::Error;
@@ -8,29 +8,29 @@ use crate::text::Parameters;
 use crate::vm::{Vm, conflicts_of_disk};
 use crate::{aws, azure, gcp};
 
-/// Names that an error suggests at most.
+/// Maximum number of names that an error suggests.
 const SUGGESTED: usize = 3;
 
-/// What every size of Azure is called, and nobody writes.
+/// Prefix of all Azure sizes, which users usually leave out.
 const AZURE_PREFIX: &str = "standard_";
 
 impl Cloud {
     pub const ALL: [Self; 3] = [Self::Azure, Self::Aws, Self::Gcp];
 }
 
-/// The size of this name in any cloud: one, or its variants by disk controller. Case does not
-/// matter, nor whether `Standard_` is written.
+/// The size with this name in any cloud, or its variants by disk controller. Ignores case and the
+/// prefix `Standard_`.
 pub fn vm(name: &str) -> Result<Vec<Vm>, Error> {
     let found = Cloud::ALL.into_iter().find_map(|cloud| named(cloud, name));
     found.ok_or_else(|| unknown_vm(name, None))
 }
 
-/// As [`vm`], in one cloud.
+/// Like [`vm`], in one cloud.
 pub fn vm_of(cloud: Cloud, name: &str) -> Result<Vec<Vm>, Error> {
     named(cloud, name).ok_or_else(|| unknown_vm(name, Some(cloud)))
 }
 
-/// Sizes whose name contains `part`, one for each variant; all, if it is empty.
+/// Sizes with a name that contains `part`, one per variant; all if it is empty.
 pub fn vms_like(cloud: Cloud, part: &str) -> Vec<Vm> {
     let part = part.to_ascii_lowercase();
     rows(cloud, |name| name.to_ascii_lowercase().contains(&part))
@@ -57,14 +57,14 @@ pub fn disk_names(cloud: Cloud) -> Vec<String> {
     }
 }
 
-/// Disks whose names follow one another: `P1` to `P80`, or one alone.
+/// Disks with consecutive names, such as `P1` to `P80`, or a single one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DiskRange {
     pub first: String,
     pub last: String,
 }
 
-/// The disks that can be attached to a size, and those of its host.
+/// The disks that can be attached to a size, and the local disks of its host.
 pub fn attachable(vm: &Vm) -> Vec<DiskRange> {
     let is_tier = |name: &str| name[1..].bytes().all(|digit| digit.is_ascii_digit());
     let is_premium = |name: &str| is_tier(name) && name.starts_with('P');
@@ -88,16 +88,16 @@ pub fn attachable(vm: &Vm) -> Vec<DiskRange> {
     ranges
 }
 
-/// The name of a disk of Azure, for [`disk`], as the metadata service of its VM tells it: a type
-/// such as `Premium_LRS`, a tier if one was chosen apart from the size, and the size. `None` for what
-/// is provisioned freely, and what is not known.
+/// The name of an Azure disk, for [`disk`], from the metadata service of its VM: a type such as
+/// `Premium_LRS`, a tier if it was chosen independently of the size, and the size. `None` for
+/// freely provisioned and unknown disks.
 pub fn azure_disk_of(kind: &str, tier: Option<&str>, size_bytes: u64) -> Option<String> {
     azure::disks::of_instance(kind, tier, size_bytes)
 }
 
-/// A disk by its name and what was provisioned: `P30`, `gp3:size=500G,iops=6000,bw=250M`,
-/// `pd-ssd:size=500G`. Letters are the provider's units: `G` is GiB; `M` is MB at Azure, MiB
-/// elsewhere.
+/// A disk by its name and provisioned values: `P30`, `gp3:size=500G,iops=6000,bw=250M`,
+/// `pd-ssd:size=500G`. Letters are the provider's units: `G` is GiB; `M` is MB for Azure, MiB
+/// otherwise.
 pub fn disk(text: &str) -> Result<Disk, Error> {
     let mut parameters = Parameters::parse(text)?;
     let disk = found(&mut parameters)?;
@@ -105,7 +105,7 @@ pub fn disk(text: &str) -> Result<Disk, Error> {
     Ok(disk)
 }
 
-/// A disk that is attached to a VM: as [`disk`], and `caching=none`, `readonly` or `readwrite`.
+/// A disk attached to a VM: like [`disk`], with `caching=none`, `readonly` or `readwrite`.
 pub fn attached_disk(text: &str, otherwise: Caching) -> Result<(Disk, Caching), Error> {
     let mut parameters = Parameters::parse(text)?;
     let said = parameters.caching()?;
@@ -146,7 +146,7 @@ fn unknown_vm(name: &str, cloud: Option<Cloud>) -> Error {
     Error::UnknownVm { name: name.to_owned(), cloud, near: near(name, known) }
 }
 
-/// A name without what every size of Azure begins with.
+/// A name without the prefix of Azure sizes.
 fn bare(name: &str) -> &str {
     let name = name.trim();
     let has_prefix = |start: &str| start.eq_ignore_ascii_case(AZURE_PREFIX);
@@ -154,7 +154,7 @@ fn bare(name: &str) -> &str {
     rest.map_or(name, |start| &name[start.len()..])
 }
 
-/// A name as it is compared.
+/// A name in the form used for comparison.
 pub(crate) fn short(name: &str) -> String {
     bare(name).to_ascii_lowercase()
 }
@@ -162,7 +162,7 @@ pub(crate) fn short(name: &str) -> String {
 /// The known names that were probably meant: at most a third of them mistyped, the closest first.
 pub fn near(name: &str, known: impl Iterator<Item = String>) -> Vec<String> {
     let wanted = short(name);
-    // A long text is no mistyped name, and comparing takes time by the square of its length.
+    // A long text is not a mistyped name, and comparing takes quadratic time.
     let length = wanted.chars().count();
     if !(1..=64).contains(&length) {
         return Vec::new();

@@ -1,76 +1,76 @@
-//! What is documented beside figures: properties, and notes on what a figure leaves out.
+//! Documented facts other than figures: properties, and notes on what a figure does not include.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Scope, Source};
 
-/// What is to be known of a figure, a size or a disk.
+/// A note on a figure, a size or a disk.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Note {
-    /// AWS: the highest rates of an instance.
+    /// AWS: the maximum rates of an instance.
     HalfAnHourADay,
-    /// AWS: sizes of I/O that limits of instances are stated at.
+    /// AWS: I/O sizes at which limits of instances are stated.
     StatedAt {
         iops_kib: u64,
         throughput_kib: u64,
     },
     NetworkFromCredits,
-    /// AWS: of one flow, unless both ends are in a cluster placement group.
+    /// AWS: limit of one flow, unless both ends are in a cluster placement group.
     OneFlow {
         bytes_per_s: f64,
     },
-    /// AWS: what the user guide of 2023-05-11 says instead, baseline and maximum.
+    /// AWS: different values in the user guide of 2023-05-11, baseline and maximum.
     UserGuide {
         figures: String,
     },
     WhileIoCredits,
-    /// AWS: taken as I/Os of this size at the baseline.
+    /// AWS: computed from I/Os of this size at the baseline.
     ThroughputWithoutCredits {
         io_kib: u64,
     },
     IopsAreProvisioned,
     RatesAreProvisioned,
     NeedsSize,
-    /// What was not given.
+    /// For values that were not given.
     MostProvisionable,
     IopsRule(String),
     ThroughputRule(String),
-    /// Azure: what leaves is metered, what comes in is not.
+    /// Azure: outgoing traffic is metered, incoming traffic is not.
     MeteredOneWay,
     NetworkEgress,
     NoPersistentDiskLimits,
     NoLimitFor {
         kind: String,
     },
-    /// What sums over cached disks leave out.
+    /// Facts that sums over cached disks do not include.
     CachedDisks,
     OnDemandOff {
         disk: String,
     },
-    /// Azure: disks with limits of the VM of their own.
+    /// Azure: disks for which the VM has separate limits.
     FastBesideOthers,
     BurstUnknown {
         of: String,
         scope: Scope,
     },
-    /// As a table has it. Records of earlier versions have all notes so.
+    /// Text from a table. Records of earlier versions have all notes in this form.
     #[serde(untagged)]
     Tabled(String),
 }
 
-/// A documented property that is no limit.
+/// A documented property that is not a limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Fact {
     pub property: Property,
-    /// Where it was read.
+    /// Its source.
     pub source: Source,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Property {
-    // Sizes of Azure.
+    // For Azure sizes.
     TemporaryDiskGib(f64),
     LocalNvmeGib(f64),
     LocalNvmeDisks(u32),
@@ -80,19 +80,19 @@ pub enum Property {
     ConfidentialType(String),
     ConstrainedFrom(String),
     Retires(String),
-    /// Of Google Cloud, too.
+    /// Also for Google Cloud.
     Family(String),
-    // Instances of AWS.
+    // For AWS instances.
     InstanceStore(bool),
     Hypervisor(String),
     BareMetal(bool),
-    // Machine types of Google Cloud.
+    // For Google Cloud machine types.
     SharedCpu,
     PersistentDiskGb(u64),
-    // Disks of Azure.
+    // For Azure disks.
     DiskType(String),
     MostShares(u32),
-    // Volumes of AWS.
+    // For AWS volumes.
     Variant(String),
     SizesGib {
         least: f64,
@@ -101,7 +101,7 @@ pub enum Property {
     IopsRule(String),
     ThroughputRule(String),
     Promised(String),
-    // Disks of Google Cloud.
+    // For Google Cloud disks.
     BaselineIops(f64),
     BaselineMib(f64),
     ReadIopsPerGib(f64),
@@ -110,12 +110,12 @@ pub enum Property {
     MostIops(f64),
     MostMib(f64),
     ConsoleIops(f64),
-    /// The source names no unit.
+    /// The source gives no unit.
     ConsoleThroughput(f64),
 }
 
 impl Fact {
-    /// Those of these that are known.
+    /// The known ones of these.
     pub(crate) fn all(
         properties: impl IntoIterator<Item = Option<Property>>,
         source: &Source,
@@ -125,7 +125,7 @@ impl Fact {
     }
 }
 
-/// Parts of a column that are separated by semicolons.
+/// Parts of a column, separated by semicolons.
 pub(crate) fn tabled(text: &str) -> Vec<Note> {
     let parts = text.split("; ").filter(|part| !part.is_empty());
     parts.map(|part| Note::Tabled(part.to_owned())).collect()

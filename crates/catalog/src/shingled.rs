@@ -1,4 +1,4 @@
-//! Hard drives that are known to record in overlapping tracks, and do not say so.
+//! Hard drives that are known to use shingled recording without reporting it.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,10 +8,10 @@ use crate::table::SHINGLED;
 /// A model of a shingled drive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shingled {
-    /// The model, up to what tells its variants apart: `WDC WD40EFAX`.
+    /// The model, up to the part that distinguishes variants: `WDC WD40EFAX`.
     pub model: String,
     pub family: String,
-    /// Where that was read.
+    /// Its source.
     pub source: Source,
 }
 
@@ -23,12 +23,12 @@ struct ShingledRow {
     as_of: String,
 }
 
-/// The shingled model that a drive is, by its model as the kernel tells it: `ATA WDC WD40EFAX-68J`,
-/// which has the bus before it and may be cut off behind.
+/// The shingled model for the model string of the kernel, such as `ATA WDC WD40EFAX-68J`, which
+/// starts with the bus and may be truncated.
 pub fn shingled(model: &str) -> Option<Shingled> {
     let model = model.trim();
     let model = model.strip_prefix("ATA ").unwrap_or(model);
-    // USB bridges leave the maker out.
+    // USB bridges leave out the vendor.
     let bare =
         |name: &str| name.split_once(' ').map_or(name.to_owned(), |(_, bare)| bare.to_owned());
     let is_it = |name: &str| {

@@ -1,7 +1,7 @@
-//! The embedded tables, and how a row is found in them.
+//! The embedded tables, and how to find their rows.
 //!
-//! A table is cut into fields once in a process, which takes a few milliseconds for half a
-//! megabyte; only the rows that are wanted become typed ones.
+//! A table is split into fields once per process, which takes a few milliseconds for half a
+//! megabyte. Only the requested rows are converted to types.
 
 use std::sync::OnceLock;
 
@@ -10,7 +10,7 @@ use serde::de::DeserializeOwned;
 
 /// One embedded file.
 pub(crate) struct Table {
-    /// Its name in `data/`.
+    /// Its file name in `data/`.
     name: &'static str,
     text: &'static str,
     records: OnceLock<Records>,
@@ -47,7 +47,7 @@ impl Table {
         Self { name, text, records: OnceLock::new() }
     }
 
-    /// The rows whose first column `wanted` likes, in order.
+    /// The rows whose first column `wanted` accepts, in order.
     pub(crate) fn rows<Row: DeserializeOwned>(&self, wanted: impl Fn(&str) -> bool) -> Vec<Row> {
         let Records { heads, rows } = self.records();
         let wanted = rows.iter().filter(|record| record.get(0).is_some_and(&wanted));
@@ -68,7 +68,7 @@ impl Table {
         })
     }
 
-    /// A test reads every row of every table.
+    /// Unwraps a result; a test reads every row of every table.
     fn sound<T>(&self, result: Result<T, csv::Error>) -> T {
         result.unwrap_or_else(|error| panic!("the embedded {} is sound: {error}", self.name))
     }

@@ -1,12 +1,11 @@
-//! A disk as a user writes it: `NAME:key=value,...`.
+//! The text of a disk as users write it: `NAME:key=value,...`.
 
 use crate::disk::Caching;
 use crate::error::{DiskProblem, Error};
 use crate::limit::Cloud;
 use crate::units;
 
-/// A name and what is said of it. Each parameter is taken once; what is left at the end is
-/// unknown.
+/// A name and its parameters. Each parameter is taken once; those left at the end are unknown.
 pub(crate) struct Parameters<'a> {
     text: &'a str,
     name: &'a str,
@@ -31,7 +30,7 @@ impl<'a> Parameters<'a> {
         Ok(new)
     }
 
-    /// What stands before the colon.
+    /// The part before the colon.
     pub(crate) fn name(&self) -> &'a str {
         self.name
     }
@@ -40,7 +39,7 @@ impl<'a> Parameters<'a> {
         self.text
     }
 
-    /// One of a few words.
+    /// One of several words.
     pub(crate) fn word(
         &mut self,
         key: &'static str,
@@ -53,14 +52,14 @@ impl<'a> Parameters<'a> {
         }
     }
 
-    /// What the host caches, if it is said.
+    /// The host caching, if given.
     pub(crate) fn caching(&mut self) -> Result<Option<Caching>, Error> {
         let Some(value) = self.take("caching") else { return Ok(None) };
         let caching = Caching::parse(value);
         caching.map(Some).ok_or_else(|| self.unreadable("caching", value, DiskProblem::CACHING))
     }
 
-    /// The size, which must lie within what can be had.
+    /// The size, which must be in the available range.
     pub(crate) fn size_gib(&mut self, least: f64, most: f64) -> Result<Option<f64>, Error> {
         let Some(value) = self.take("size") else { return Ok(None) };
         let Some(gib) = units::size_gib(value) else {
@@ -86,7 +85,7 @@ impl<'a> Parameters<'a> {
         bytes.ok_or_else(|| self.unreadable("bw", value, DiskProblem::THROUGHPUT))
     }
 
-    /// Refuses parameters that nobody asked for.
+    /// Refuses parameters that were not taken.
     pub(crate) fn finish(&self) -> Result<(), Error> {
         let Some((key, _)) = self.left.first() else { return Ok(()) };
         let (key, known) = ((*key).to_owned(), self.known.clone());

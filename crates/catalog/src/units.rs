@@ -1,9 +1,9 @@
-//! Units of the sources, and amounts as users write them.
+//! Units of the sources, and quantities as users write them.
 //!
-//! Azure prints MB/s; its API gives bytes per second, and where it does that is authoritative
-//! (older sizes are multiples of 1,024,000 or 1,048,576). A figure that is only printed is taken
-//! as 10^6. AWS gives instances in MB/s (10^6) and volumes in MiB/s; Google Cloud prints MiB/s.
-//! Sizes are GiB everywhere.
+//! Azure prints MB/s. Its API gives bytes per second, which take precedence (older sizes are
+//! multiples of 1,024,000 or 1,048,576). A figure that is only printed is read as 10^6. AWS gives
+//! instances in MB/s (10^6) and volumes in MiB/s; Google Cloud prints MiB/s. Sizes are in GiB
+//! everywhere.
 
 use crate::limit::Cloud;
 
@@ -33,8 +33,8 @@ pub(crate) fn size_gib(text: &str) -> Option<f64> {
     (gib > 0.0).then_some(gib)
 }
 
-/// A throughput in bytes per second: `250M`, `250MiB`, `250MB`, `1G`. `M` is the provider's own
-/// unit: MB at Azure, MiB elsewhere; without a unit, too.
+/// A throughput in bytes per second: `250M`, `250MiB`, `250MB`, `1G`. `M`, or no unit, is the
+/// provider's own unit: MB for Azure, MiB otherwise.
 pub(crate) fn bw_bytes(text: &str, cloud: Cloud) -> Option<f64> {
     let text = text.strip_suffix("/s").unwrap_or(text);
     let (amount, unit) = split(text)?;
@@ -63,7 +63,7 @@ pub(crate) fn iops(text: &str) -> Option<f64> {
     (iops >= 1.0).then_some(iops)
 }
 
-/// A number and what follows it, in lower case. Sums stay exact in f64 below 10^12.
+/// A number and its suffix in lower case. Sums stay exact in f64 below 10^12.
 fn split(text: &str) -> Option<(f64, String)> {
     let end = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(end);

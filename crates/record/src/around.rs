@@ -6,7 +6,7 @@ use crate::experiment::ExperimentHead;
 use crate::search::SearchHead;
 use crate::store::Record as _;
 
-/// The directory of results of iotax that `path` is, or lies in, whether or not it is there itself.
+/// The iotax results directory that `path` is, or is in, whether or not the path exists.
 pub fn record_around(path: &Path) -> Option<PathBuf> {
     let all = std::path::absolute(path).ok()?;
     let there = all.ancestors().find_map(|part| part.canonicalize().ok())?;

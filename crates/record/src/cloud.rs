@@ -1,19 +1,19 @@
-//! The VM that a cloud says a machine is.
+//! The cloud VM that this machine is.
 
 use serde::{Deserialize, Serialize};
 
-/// A VM, as the cloud's metadata service tells. `None`: it does not.
+/// A VM according to the cloud's metadata service. `None`: not reported.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudInstance {
-    /// Whose: `Azure`, `AWS`, `Google Cloud`.
+    /// The provider: `Azure`, `AWS`, `Google Cloud`.
     pub cloud: String,
     /// Its size, as the provider spells it: `Standard_DS1_v2`.
     pub vm: String,
     /// Where it runs: `westeurope`.
     pub region: Option<String>,
-    /// What is attached, as far as the cloud tells.
+    /// Attached disks, as far as the cloud reports them.
     pub disks: Vec<CloudDisk>,
-    /// Whether the host encrypts what passes it: Azure's `securityProfile.encryptionAtHost`.
+    /// Whether the host encrypts data: Azure's `securityProfile.encryptionAtHost`.
     #[serde(default)]
     pub encryption_at_host: Option<bool>,
     /// `TrustedLaunch`, `ConfidentialVM`: Azure's `securityProfile.securityType`.
@@ -28,25 +28,25 @@ pub struct CloudInstance {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudDisk {
     pub name: Option<String>,
-    /// Logical unit number, of data disks.
+    /// Logical unit number, for data disks.
     pub lun: Option<u32>,
     /// Its kind, in the provider's words: `Premium_LRS`.
     pub kind: Option<String>,
     /// Its performance tier: `P30`.
     pub tier: Option<String>,
-    /// What the host caches of it, in the provider's words: `ReadOnly`.
+    /// Host caching, in the provider's words: `ReadOnly`.
     pub caching: Option<String>,
     pub size_bytes: Option<u64>,
     /// Whether it is the disk of the operating system.
     #[serde(default)]
     pub is_os: bool,
-    /// Whether it lies on the host and is lost with the VM: Azure's `diffDiskSettings.option`.
+    /// Whether it is on the host and is lost with the VM: Azure's `diffDiskSettings.option`.
     #[serde(default)]
     pub is_ephemeral: Option<bool>,
     /// Whether the guest encrypts it by Azure Disk Encryption: `encryptionSettings.enabled`.
     #[serde(default)]
     pub is_guest_encrypted: Option<bool>,
-    /// Arms or targets that lie on it, as indices, as far as this machine tells.
+    /// Indices of the arms or targets on it, as far as this machine can tell.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<usize>,
 }

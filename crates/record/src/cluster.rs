@@ -1,8 +1,7 @@
-//! A Kubernetes cluster as it was seen: its storage, its nodes, what they are attached to.
+//! A Kubernetes cluster as observed: storage, nodes and attachments.
 //!
-//! Facts only, from the objects that its API server has; what they mean is decided elsewhere. Empty
-//! fields mean that nothing is set, or that it was not allowed to be looked at:
-//! [`ClusterSeen::unseen`] says which.
+//! Only facts from the objects of the API server; other crates interpret them. An empty field means
+//! that nothing is set or that access was denied: [`ClusterSeen::unseen`] tells which.
 
 use std::collections::BTreeMap;
 
@@ -17,22 +16,23 @@ pub const CLUSTER_FORMAT: u32 = 1;
 #[serde(default)]
 pub struct ClusterSeen {
     pub format: u32,
-    /// The namespace that was looked at; `None`: all of them.
+    /// The observed namespace; `None`: all of them.
     pub namespace: Option<String>,
-    /// Whether storage classes could be listed: else it is not known that there are none.
+    /// Whether storage classes could be listed. If not, their absence is not known.
     pub knows_classes: bool,
     /// Storage classes.
     pub classes: Vec<ClassSeen>,
-    /// Drivers, by the name that classes and volumes have for them.
+    /// Drivers, by their name in classes and volumes.
     pub drivers: Vec<String>,
-    /// Classes of what can be changed of a volume while it is used: name, driver, parameters.
+    /// Classes of attributes that can be changed while a volume is in use: name, driver,
+    /// parameters.
     pub attributes: Vec<AttributesSeen>,
     pub nodes: Vec<NodeSeen>,
     pub volumes: Vec<VolumeSeen>,
     pub claims: Vec<ClaimSeen>,
-    /// The network between pods, as far as objects tell.
+    /// The pod network, as far as objects describe it.
     pub network: PodNetwork,
-    /// What could not be looked at.
+    /// What could not be observed.
     pub unseen: Vec<Unseen>,
 }
 
@@ -40,22 +40,22 @@ pub struct ClusterSeen {
 #[serde(default)]
 pub struct ClassSeen {
     pub name: String,
-    /// What makes its volumes.
+    /// The provisioner of its volumes.
     pub provisioner: String,
-    /// What that is told; names of secrets, never what is in them.
+    /// Its parameters; names of secrets, but never their contents.
     pub parameters: BTreeMap<String, String>,
     /// `Immediate` or `WaitForFirstConsumer`.
     pub binding: String,
     /// `Delete` or `Retain`.
     pub reclaim: String,
-    /// Whether claims may grow.
+    /// Whether claims can grow.
     pub can_grow: bool,
     pub mount_options: Vec<String>,
-    /// Whether claims without a class get this one.
+    /// Whether it is the default class.
     pub is_default: bool,
-    /// When it was made, RFC 3339: of several defaults the newest is taken.
+    /// Creation time, RFC 3339; the newest of several defaults is used.
     pub created: String,
-    /// Where its volumes may be, as `KEY in VALUE, VALUE`.
+    /// Where its volumes can be, as `KEY in VALUE, VALUE`.
     pub topologies: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct ClassSeen {
 pub struct AttributesSeen {
     pub name: String,
     pub driver: String,
-    /// What volumes become.
+    /// The new attributes of volumes.
     pub parameters: BTreeMap<String, String>,
 }
 
@@ -73,39 +73,39 @@ pub struct AttributesSeen {
 #[serde(default)]
 pub struct NodeSeen {
     pub name: String,
-    /// Type of instance: the VM's size.
+    /// Instance type, which is the VM size.
     pub instance_type: Option<String>,
     pub zone: Option<String>,
     pub region: Option<String>,
-    /// Where it comes from: `aws:///eu-west-1a/i-0123`.
+    /// Provider ID: `aws:///eu-west-1a/i-0123`.
     pub provider: Option<String>,
-    /// Version of the kubelet.
+    /// kubelet version.
     pub kubelet: String,
-    /// Container runtime and its version.
+    /// Container runtime and version.
     pub runtime: String,
-    /// Version of the kernel.
+    /// Kernel version.
     pub kernel: String,
-    /// Whether it is ready; `None`: nobody knows.
+    /// Whether it is ready; `None`: unknown.
     pub is_ready: Option<bool>,
-    /// Conditions that should not hold, and do: `DiskPressure`, with what is said of them.
+    /// Conditions that indicate a problem: `DiskPressure`, with their message.
     pub troubles: Vec<Trouble>,
-    /// Whether new pods are kept off it.
+    /// Whether new pods are not scheduled on it.
     pub is_cordoned: bool,
     /// Taints as `kubectl taint` writes them.
     pub taints: Vec<String>,
-    /// Drivers on it: how many volumes they may attach, if they say so.
+    /// Drivers on it, with the maximum number of volumes if known.
     pub drivers: BTreeMap<String, Option<u32>>,
-    /// Volumes that are attached to it.
+    /// Volumes attached to it.
     pub attached: Vec<String>,
 }
 
-/// A condition of a node that should not hold.
+/// A condition of a node that indicates a problem.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Trouble {
     /// `DiskPressure`.
     pub kind: String,
-    /// In the cluster's words.
+    /// The message from the cluster.
     pub message: String,
 }
 
@@ -116,27 +116,27 @@ pub struct VolumeSeen {
     pub name: String,
     /// `Bound`, `Available`, `Released`, `Failed`, `Pending`.
     pub phase: String,
-    /// Its class; empty if it has none.
+    /// Its class; empty if there is none.
     pub class: String,
     /// Its size.
     pub bytes: Option<u64>,
     /// `Filesystem` or `Block`.
     pub mode: String,
     pub access: Vec<String>,
-    /// What becomes of it without its claim.
+    /// What happens to it when its claim is deleted.
     pub reclaim: String,
-    /// The driver, or what it is without one: `csi`, `hostPath`, `local`, `nfs`.
+    /// The driver, or the type without a driver: `csi`, `hostPath`, `local`, `nfs`.
     pub source: String,
-    /// What the driver knows it by, or its path.
+    /// The driver's handle, or its path.
     pub handle: String,
     pub file_system: Option<String>,
-    /// What the driver notes of it.
+    /// Attributes set by the driver.
     pub attributes: BTreeMap<String, String>,
     pub attributes_class: Option<String>,
     pub mount_options: Vec<String>,
-    /// Where it may be used, as `KEY in VALUE, VALUE`.
+    /// Where it can be used, as `KEY in VALUE, VALUE`.
     pub affinity: Vec<String>,
-    /// Nodes that it is attached to.
+    /// Nodes it is attached to.
     pub attached_to: Vec<String>,
 }
 
@@ -147,15 +147,15 @@ pub struct ClaimSeen {
     pub name: String,
     /// `Bound`, `Pending`, `Lost`.
     pub phase: String,
-    /// Its class; `None` if it names none.
+    /// Its class; `None` if it does not name one.
     pub class: Option<String>,
     pub volume: Option<String>,
-    /// What it asks for.
+    /// Requested size.
     pub bytes: Option<u64>,
     /// `Filesystem` or `Block`.
     pub mode: String,
     pub access: Vec<String>,
-    /// Pods that use it, and the nodes that these are on.
+    /// Pods that use it, and their nodes.
     pub pods: Vec<PodSeen>,
 }
 
@@ -167,13 +167,13 @@ pub struct PodSeen {
     pub node: Option<String>,
 }
 
-/// The network between pods.
+/// The pod network.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PodNetwork {
-    /// What makes it: `Cilium`, by the objects that it runs as.
+    /// The network plugin: `Cilium`, detected by the objects that run it.
     pub plugins: Vec<PluginSeen>,
-    /// Mode of kube-proxy.
+    /// kube-proxy mode.
     pub proxy_mode: Option<String>,
 }
 
@@ -183,17 +183,17 @@ pub struct PodNetwork {
 pub struct PluginSeen {
     /// `Cilium`.
     pub name: String,
-    /// What it was known by: `daemonset kube-system/cilium`.
+    /// The object that identified it: `daemonset kube-system/cilium`.
     pub by: String,
-    /// What it encrypts with, where its settings say so: `WireGuard`.
+    /// Its encryption, if its settings say so: `WireGuard`.
     pub encryption: Option<String>,
-    /// Size of packets, where its settings say so.
+    /// MTU, if its settings say so.
     pub mtu: Option<u32>,
-    /// The settings that told.
+    /// The settings that were used.
     pub settings: Vec<PluginSetting>,
 }
 
-/// A setting of a plugin: where it stands, `cilium-config`, and what it is, `enable-wireguard: true`.
+/// A setting of a plugin: its source, `cilium-config`, and its value, `enable-wireguard: true`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenSetting")]
 pub struct PluginSetting {
@@ -205,7 +205,7 @@ pub struct PluginSetting {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WrittenSetting {
-    /// As it was until November 2026: `cilium-config, enable-wireguard: true`.
+    /// The form used until November 2026: `cilium-config, enable-wireguard: true`.
     Text(String),
     Parts {
         place: String,
@@ -248,12 +248,12 @@ impl ClusterSeen {
         self.nodes.iter().find(|node| node.name == name)
     }
 
-    /// Classes that claims without one get; more than one is a mistake.
+    /// Default classes; more than one is a mistake.
     pub fn defaults(&self) -> Vec<&ClassSeen> {
         self.classes.iter().filter(|class| class.is_default).collect()
     }
 
-    /// Nodes that a claim is used on: where its volume is attached, and where its pods are.
+    /// Nodes on which a claim is used: where its volume is attached, and where its pods run.
     pub fn nodes_of(&self, claim: &ClaimSeen) -> Vec<&NodeSeen> {
         let volume = claim.volume.as_deref().and_then(|name| self.volume(name));
         let attached = volume.into_iter().flat_map(|volume| &volume.attached_to);

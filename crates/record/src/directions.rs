@@ -6,7 +6,7 @@ use crate::histogram::LatencyHistogram;
 use crate::trial::{DirectionRecord, JobRecord};
 
 impl JobRecord {
-    /// Its reads, its writes, and its trims if it has some.
+    /// Its reads, its writes, and its trims if it has any.
     pub fn directions(&self) -> impl Iterator<Item = &DirectionRecord> {
         [&self.read, &self.write].into_iter().chain(&self.trim)
     }
@@ -26,7 +26,7 @@ impl JobRecord {
         self.sum(|direction| direction.errors)
     }
 
-    /// I/Os that moved less than asked in the window.
+    /// I/Os that moved less than requested in the window.
     pub fn short_ios(&self) -> u64 {
         self.sum(|direction| direction.short_ios)
     }
@@ -35,7 +35,7 @@ impl JobRecord {
         self.directions().map(of).fold(0, u64::saturating_add)
     }
 
-    /// [`DirectionRecord::latency_from`] of all directions; copies only if it did several.
+    /// [`DirectionRecord::latency_from`] for all directions; copies only if there are several.
     pub fn latency_from(&self, submission: bool) -> Cow<'_, LatencyHistogram> {
         let all = self.directions().map(|part| part.latency_from(submission));
         let mut used = all.filter(|latency| latency.count() > 0);

@@ -1,9 +1,9 @@
-//! Records of earlier formats, read as those of today.
+//! Converts records of earlier formats to the current one.
 
 use iotax_experiment::{SidePhase, SideRole, Spec};
 use serde_json::{Map, Value, json};
 
-/// A head of an earlier format as one of today's.
+/// Converts a head of an earlier format.
 pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
     if let Some(fields) = head.as_object_mut() {
         if format < 2 {
@@ -34,7 +34,7 @@ pub(crate) fn head(mut head: Value, format: u32, today: u32) -> Value {
     head
 }
 
-/// Until format 2 a record said in words why it ended.
+/// Until format 2, a record gave the reason of its end as text.
 pub(crate) fn end(mut end: Value) -> Value {
     if let Some(fields) = end.as_object_mut()
         && let Some(reason) = fields.remove("reason")
@@ -44,7 +44,7 @@ pub(crate) fn end(mut end: Value) -> Value {
     end
 }
 
-/// Until format 2 the first phase had a field of its own.
+/// Until format 2, the first phase had its own field.
 fn phases(spec: &mut Map<String, Value>) {
     let mut phases = vec![spec.remove("workload").unwrap_or_default()];
     if let Some(Value::Array(then)) = spec.remove("then") {
@@ -53,7 +53,7 @@ fn phases(spec: &mut Map<String, Value>) {
     spec.insert("phases".to_owned(), phases.into());
 }
 
-/// Until format 2 what was found of targets was beside what was asked.
+/// Until format 2, observed facts of targets were next to the requested ones.
 fn opened(search: &mut Map<String, Value>) -> Value {
     let targets = search.get_mut("targets").and_then(Value::as_array_mut).into_iter().flatten();
     let found = targets.filter_map(Value::as_object_mut).map(|target| {
@@ -82,7 +82,7 @@ fn saved_results(spec: &mut Map<String, Value>) {
     }
 }
 
-/// Until 2026-11-26 the tools of saved results were told in a sentence.
+/// Until 2026-11-26, the tools of saved results were part of a sentence.
 fn tools_of_results(spec: &mut Value) {
     for phase in spec["phases"].as_array_mut().into_iter().flatten() {
         let text = phase["origin"].as_str().and_then(|text| text.strip_prefix("results of "));
@@ -94,7 +94,7 @@ fn tools_of_results(spec: &mut Value) {
     }
 }
 
-/// Until 2026-11-26 a note said what the mean latencies of saved results are.
+/// Until 2026-11-26, a note described the kind of mean latency in saved results.
 fn mean_latencies(head: &mut Map<String, Value>) {
     let called = |note: &Value| {
         let called = note.as_str()?.strip_prefix("mean latency is what fio calls ")?;
@@ -109,7 +109,7 @@ fn mean_latencies(head: &mut Map<String, Value>) {
     }
 }
 
-/// Until 2026-11-26 the first note of what is in a cluster began with that.
+/// Until 2026-11-26, the first note of a site in a cluster started with these words.
 fn places_in_clusters(head: &mut Map<String, Value>) {
     let sites = head.get_mut("sites").and_then(Value::as_array_mut).into_iter().flatten();
     for site in sites.filter(|site| site["placed"].is_object()) {
@@ -122,8 +122,8 @@ fn places_in_clusters(head: &mut Map<String, Value>) {
     }
 }
 
-/// Until 2026-11-26 only the name of a side run's phase said what it was there for. `main`: the
-/// experiment that it is beside; `roles`: what there is in a side run of its kind.
+/// Until 2026-11-26, only the name of a side run's phase described its role. `main`: the experiment
+/// it belongs to; `roles`: the roles in this kind of side run.
 pub(crate) fn with_side_phases(side: &Spec, main: &Spec, roles: &[SideRole]) -> Spec {
     let phases = || main.phases().enumerate();
     let all = roles.iter().flat_map(|role| phases().map(move |phase| (*role, phase)));
@@ -134,7 +134,7 @@ pub(crate) fn with_side_phases(side: &Spec, main: &Spec, roles: &[SideRole]) -> 
     side.with(|draft| draft.side_phases = found.unwrap_or_default())
 }
 
-/// A line of an earlier format as one of today's.
+/// Converts a line of an earlier format.
 pub(crate) fn line(mut line: Value, format: u32) -> Value {
     if let (Some(load), 1) = (line.get_mut("load").and_then(Value::as_object_mut), format)
         && let Some(index) = load.remove("index").filter(Value::is_object)
@@ -144,7 +144,7 @@ pub(crate) fn line(mut line: Value, format: u32) -> Value {
     line
 }
 
-/// Until format 1 an index had a record of its own, with nothing of its errors but the first.
+/// Until format 1, an index had its own record, with only the first of its errors.
 fn operations(index: &Value) -> Value {
     let of = |(name, doing): (&str, &str)| {
         let error = index["first_error"].as_str();
@@ -159,7 +159,7 @@ fn operations(index: &Value) -> Value {
     json!([publish, load, query])
 }
 
-/// Until format 1 there was one machine, its facts beside those of the experiment.
+/// Until format 1, there was one machine, with its facts next to those of the experiment.
 fn hosts(fields: &mut Map<String, Value>) {
     let mut host = Map::from_iter([("role".to_owned(), json!("local"))]);
     for name in ["environment", "machine", "instance", "generator_ns_per_io"] {

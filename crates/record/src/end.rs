@@ -1,89 +1,90 @@
-//! How a record ends.
+//! The end of a record.
 
 use serde::{Deserialize, Serialize};
 
-/// How an experiment ended; written last. A record without it was cut off.
+/// How an experiment ended; written last. A record without it was interrupted.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct End {
-    /// Why: of phases that ended for reasons of their own, each reason once.
+    /// The reasons, each once, if phases ended for different reasons.
     pub reasons: Vec<EndReason>,
     /// Wall time of the experiment in nanoseconds.
     pub wall_ns: u64,
     /// Whether the user interrupted it.
     pub interrupted: bool,
-    /// Whether it was given up because an arm kept failing.
+    /// Whether it was stopped because an arm kept failing.
     #[serde(default)]
     pub gave_up: bool,
-    /// Trials that were run; `None` in records that do not say.
+    /// Number of trials that were run; `None` in records without it.
     #[serde(default)]
     pub trials: Option<u32>,
-    /// What other programs of this machine used meanwhile; `None` where trials ran elsewhere, and in records that
-    /// do not say.
+    /// Resources that other programs of this machine used meanwhile; `None` if trials ran
+    /// elsewhere, and in records without it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub other_programs: Option<OtherPrograms>,
 }
 
-/// What programs beside iotax, those that it started and the kernel's own threads used from the first trial to
-/// the end of the last.
+/// Resources that other programs used from the first trial to the end of the last. Excludes iotax,
+/// programs that it started, and kernel threads.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct OtherPrograms {
-    /// Time in between, in nanoseconds.
+    /// Length of that time, in nanoseconds.
     pub span_ns: u64,
     /// CPU time of all of them, in nanoseconds, summed over CPUs.
     pub cpu_ns: u64,
-    /// What each of them read and wrote is known, which takes root's rights.
+    /// Whether their I/O is known, which requires root.
     pub io_is_known: bool,
-    /// Those with the most, the largest first.
+    /// The programs with the highest use, the largest first.
     pub largest: Vec<ProgramUse>,
 }
 
-/// Processes of one name, with those that they started and that ended.
+/// Processes with one name, including children that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ProgramUse {
-    /// What the kernel calls them: 15 bytes of the command's name.
+    /// Name in the kernel: 15 bytes of the command name.
     pub name: String,
     /// CPU time in nanoseconds, summed over CPUs.
     pub cpu_ns: u64,
-    /// Bytes that storage delivered to them; 0 if that is not known.
+    /// Bytes read from storage; 0 if unknown.
     pub read_bytes: u64,
-    /// Bytes that they had written to storage; 0 if that is not known.
+    /// Bytes written to storage; 0 if unknown.
     pub write_bytes: u64,
 }
 
-/// Why an experiment ended. How many blocks were asked for, how precise the answers had to be, and
-/// what was compared, is in the experiment.
+/// Why an experiment ended. The experiment itself has the number of blocks, the requested precision
+/// and the comparisons.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// All that was asked for was run.
+    /// Everything requested was run.
     AllRun,
-    /// Each of what is compared has its verdict, or is one of these.
+    /// Each comparison has its verdict, or is one of these.
     Resolved { besides: Option<Besides> },
-    /// No arm keeps up with the offered rate.
+    /// No arm reaches the offered rate.
     NoneKeepsUp,
-    /// No arm completes anything within its window.
+    /// No arm completes an I/O within its window.
     NoneCompletes,
-    /// An arm does not keep up what its short slices show for as long as arms were held.
+    /// An arm does not sustain the throughput of its short slices while it is held.
     NotKeptUp,
-    /// Every effect changed, too late for a verdict on the blocks since.
+    /// Every effect changed, too late for a verdict on the later blocks.
     AllChanged,
-    /// No number of blocks that may be run brings a verdict on these (`None`: all); so many would.
+    /// No allowed number of blocks leads to a verdict on these (`None`: all); this many would be
+    /// needed.
     OutOfReach { futile: Option<u32>, needed: Option<u32> },
-    /// The last planned look at the data was taken.
+    /// The last planned analysis was made.
     LastLook { blocks: u32 },
-    /// No node of a fleet is suspected any more.
+    /// No node of a fleet is suspicious any more.
     NoNodeStandsOut { rounds: u32 },
-    /// Every rule is broken or kept.
+    /// Every rule is decided.
     RulesDecided,
-    /// No number of blocks that may be run decides those that are left; so many would.
+    /// No allowed number of blocks decides the remaining rules; this many would be needed.
     RulesOutOfReach { needed: Option<u32> },
-    /// An arm completed nothing in so many trials in a row.
+    /// An arm completed nothing in this many trials in a row.
     ArmSilent { arm: String, trials: u32 },
-    /// An arm failed so many times in a row.
+    /// An arm failed this many times in a row.
     ArmFailed { arm: String, times: u32 },
-    /// How each arm answers to its depth is clear.
+    /// The effect of the depth is clear for each arm.
     DepthsClear,
-    /// The time that was given was over.
+    /// The time limit was reached.
     TimeUp,
     /// The user stopped it.
     Interrupted,
@@ -93,28 +94,28 @@ pub enum EndReason {
     Steady { rounds: u32 },
     /// Not all arms were steady.
     NotSteady { rounds: u32 },
-    /// Burst credits were spent, or the time for that was over.
+    /// Burst credits were spent, or the time for it was over.
     Drained,
-    /// All that a search asked is decided.
+    /// All questions of a search are decided.
     SearchDecided,
-    /// A search could make no more probes.
+    /// A search could not make more probes.
     SearchFailed(String),
-    /// Nothing was run: results were read.
+    /// Nothing was run: results were read from files.
     ResultsRead { results: u32 },
-    /// In the words of a record of format 2 or before.
+    /// Text from a record of format 2 or earlier.
     Said(String),
 }
 
-/// What has no verdict of the usual kind, and will have none.
+/// Comparisons without one of the usual verdicts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Besides {
-    /// What does not keep up with the offered rate.
+    /// Arms that do not reach the offered rate.
     Overloaded,
-    /// What completes nothing, as its baseline.
+    /// Arms that complete nothing, like their baseline.
     Silent,
-    /// What has an effect that changed during the run.
+    /// Arms whose effect changed during the run.
     Changed,
-    /// What has a verdict in most slices, where all together would take much longer.
+    /// Arms with a verdict in most slices, where all slices together would take much longer.
     InMostSlices,
 }

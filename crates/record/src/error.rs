@@ -3,7 +3,7 @@ use std::path::{Path, PathBuf};
 
 use iotax_experiment::{Blame, Fault, brief};
 
-/// What can be wrong with a record.
+/// An error about a record.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
@@ -33,7 +33,7 @@ pub enum Error {
     Newer {
         path: PathBuf,
         format: u32,
-        /// The latest format known here.
+        /// The latest format that this version supports.
         known: u32,
     },
     /// Not what iotax writes.
@@ -45,38 +45,38 @@ pub enum Error {
         /// What the JSON parser says.
         source: serde_json::Error,
     },
-    /// A file that is no machine as it was seen.
+    /// A file that is not a saved machine.
     #[error(
         "{} is not a saved machine; pass a file written by `iotax doctor --save`",
         path.display()
     )]
     NotAMachine { path: PathBuf },
-    /// A number that no machine has.
+    /// A number that is out of range for a machine.
     #[error(
         "{}: {} is {}, which is out of range; it must be 0 to {}",
         path.display(), brief(field), brief(value), u64::MAX
     )]
     AbsurdNumber {
         path: PathBuf,
-        /// Where in it: `nodes[1].device.size_bytes`.
+        /// Its path: `nodes[1].device.size_bytes`.
         field: String,
-        /// The number, as it is written.
+        /// The number as written.
         value: String,
     },
-    /// A machine with more layers than any has.
+    /// A machine with too many layers.
     #[error("{} has more than {limit} layers, the limit for a saved machine", path.display())]
     TooManyLayers {
         path: PathBuf,
-        /// The most that are read.
+        /// The maximum.
         limit: usize,
     },
     /// A machine could not be written.
     #[error("cannot write {}: {source}", path.display())]
     Save { path: PathBuf, source: io::Error },
-    /// A file that is there already.
+    /// A file that already exists.
     #[error("{} already exists; choose another file", path.display())]
     Occupied { path: PathBuf },
-    /// Longer than any saved machine.
+    /// A file that is too long for a saved machine.
     #[error(
         "{} is {bytes} bytes long; the limit for a saved machine is {limit} bytes",
         path.display()
@@ -85,7 +85,7 @@ pub enum Error {
         path: PathBuf,
         /// Its length.
         bytes: u64,
-        /// The most that is read.
+        /// The maximum.
         limit: u64,
     },
     /// Reading failed.

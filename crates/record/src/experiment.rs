@@ -1,4 +1,4 @@
-//! What was run, where, with which seed: `experiment.json`.
+//! The head of a record: what was run, where, with which seed (`experiment.json`).
 
 use iotax_experiment::{CloudChoice, KnownLimit, Spec};
 use serde::{Deserialize, Serialize};
@@ -16,7 +16,7 @@ pub const FORMAT: u32 = 3;
 pub struct ExperimentHead {
     /// Version of the record format.
     pub format: u32,
-    /// Its own in all records ([`crate::stable_id`]); those of format 1 have none.
+    /// Unique identifier ([`crate::stable_id`]); records of format 1 have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Version of iotax that wrote it.
@@ -27,11 +27,11 @@ pub struct ExperimentHead {
     pub command: Vec<String>,
     /// The resolved specification, seed included.
     pub spec: Spec,
-    /// The machines that took part; none of those of other tools' results is known.
+    /// The machines that took part; unknown for results of other tools.
     pub hosts: Vec<HostRecord>,
-    /// What each arm's target turned out to be, in the order of the spec's arms.
+    /// The observed target of each arm, in the order of the spec's arms.
     pub sites: Vec<Site>,
-    /// What the spec says of the cloud, and what the cloud tells of it.
+    /// The cloud according to the spec and to its metadata service.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
 }
@@ -45,56 +45,56 @@ impl Record for ExperimentHead {
 }
 
 impl ExperimentHead {
-    /// The machine on which an arm was measured; of an arm that the record does not know, the first.
+    /// The machine on which an arm was measured; the first one if the record does not say.
     pub fn host(&self, arm: usize) -> &HostRecord {
         HostRecord::of(&self.hosts, self.sites.get(arm).map_or(0, |site| site.host))
     }
 }
 
-/// What a target turned out to be on this machine.
+/// The observed target on this machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Site {
     /// `directory`, `file`, `block device` or `vdisk`.
     pub kind: String,
-    /// Its place in the list of hosts.
+    /// Index in the list of hosts.
     #[serde(default)]
     pub host: usize,
     /// The target's text, paths included.
     pub target: String,
-    /// File system it lies on, e.g. `ext4`, `tmpfs`.
+    /// Its file system, e.g. `ext4`, `tmpfs`.
     pub file_system: Option<String>,
-    /// Block device it lies on, e.g. `vda`.
+    /// Its block device, e.g. `vda`.
     pub device: Option<String>,
     /// Model or kind of that device.
     pub device_model: Option<String>,
-    /// Whether the page cache was bypassed at the bottom; `None` where there is none to bypass.
+    /// Whether the page cache was bypassed at the bottom; `None` if there is none.
     pub direct: Option<bool>,
-    /// Whether reads of it show up in this process's device-read counter.
+    /// Whether its reads are in this process's counter of device reads.
     pub has_device: bool,
-    /// The smallest I/O past the page cache that it takes, in bytes, if that is known.
+    /// The smallest supported I/O that bypasses the page cache, in bytes, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_io_bytes: Option<u32>,
     /// Arms with the same value share the same storage.
     pub storage_id: String,
-    /// The device that it lies on, the same in every record of it ([`crate::stable_id`] of its serial
-    /// number or of its file system's UUID); `None` if nothing tells it from others.
+    /// Identifier of its device, the same in every record ([`crate::stable_id`] of its serial
+    /// number or of its file system's UUID); `None` if there is neither.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_id: Option<String>,
-    /// Where in Kubernetes it is, if it is there.
+    /// Its location in Kubernetes, if it is there.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub placed: Option<Placed>,
-    /// Of saved results: what their mean latencies are, where all say the same.
+    /// For saved results: the kind of their mean latencies, if it is the same for all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mean_latency: Option<FioLatency>,
-    /// Facts worth a line, for people.
+    /// Facts for users, one line each.
     pub notes: Vec<String>,
-    /// Caches of its layers that could answer instead of what is below them, for people.
+    /// Caches of its layers that could answer instead of the layers below, for users.
     #[serde(default)]
     pub caches: Vec<String>,
-    /// Limits on it that were read on the machine.
+    /// Limits that were read on the machine.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
-    /// Of an arm with several targets: each of them.
+    /// For an arm with several targets: each of them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<NamedSite>,
 }
@@ -102,8 +102,8 @@ pub struct Site {
 /// One of several targets of an arm.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NamedSite {
-    /// What jobs call it.
+    /// Its name in the jobs.
     pub name: String,
-    /// What it turned out to be.
+    /// The observed target.
     pub site: Site,
 }

@@ -1,4 +1,4 @@
-//! What a record lacks of what was run: its program was killed, or it was cut or edited since.
+//! Missing parts of a record: iotax was killed, or the record was truncated or edited.
 
 use std::fmt;
 use std::io::{self, BufRead as _, BufReader};
@@ -9,16 +9,16 @@ use crate::error::Error;
 use crate::json_file::open_file;
 use crate::location::Location;
 
-/// What a record lacks.
+/// Missing parts of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Gap {
-    /// Whether it does not say how it ended.
+    /// Whether it has no end.
     has_no_end: bool,
-    /// Whether its last line has no end: part of a trial that cannot be read.
+    /// Whether its last line is incomplete, so that part of a trial cannot be read.
     has_part_of_a_line: bool,
-    /// Lines there are, and those that were written, if they differ.
+    /// Lines in the file, and lines that were written, if they differ.
     lines: Option<(u32, u32)>,
-    /// What a line is one of: `trial`, `probe`.
+    /// What a line contains: `trial`, `probe`.
     of: &'static str,
 }
 
@@ -39,7 +39,8 @@ impl fmt::Display for Gap {
     }
 }
 
-/// What `file`, with one line for each of what `end` counts, lacks. `None`: nothing.
+/// The missing parts of `file`, which should have a line for each of those that `end` counts.
+/// `None`: complete.
 pub(crate) fn gap(
     file: &Location,
     end: Option<&End>,
@@ -58,7 +59,7 @@ pub(crate) fn gap(
     Ok((!is_whole).then_some(gap))
 }
 
-/// Whole lines, and whether there is part of one after them.
+/// Number of complete lines, and whether an incomplete one follows.
 fn lines(path: &Path) -> io::Result<(u32, bool)> {
     let mut reader = BufReader::new(open_file(path)?);
     let (mut lines, mut is_in_line) = (0_u32, false);

@@ -1,4 +1,4 @@
-//! Trials in a row as one: what was counted adds up.
+//! Combines consecutive trials into one by adding their counts.
 
 use crate::trial::{
     DirectionRecord, FarEndRecord, JobRecord, LatencySummary, LoadRecord, PauseRecord,
@@ -6,7 +6,7 @@ use crate::trial::{
 };
 
 impl LoadRecord {
-    /// Adds a later trial of the same arm: its window, what its jobs did, what was counted.
+    /// Adds a later trial of the same arm: its window, its jobs and its counters.
     pub fn add(&mut self, later: &Self) {
         self.window_ns = self.window_ns.saturating_add(later.window_ns);
         for job in &later.jobs {
@@ -39,8 +39,8 @@ impl LoadRecord {
 }
 
 impl JobRecord {
-    /// Adds what the job did in a later trial. What is no count is kept as it was in the first, and a
-    /// summary of another tool is dropped: two of them have no sum.
+    /// Adds the job of a later trial. Values that are not counts stay those of the first, and a
+    /// summary of another tool is dropped, because two summaries cannot be added.
     fn add(&mut self, later: &Self) {
         self.active_ns = self.active_ns.saturating_add(later.active_ns);
         self.read.add(&later.read);
@@ -68,7 +68,7 @@ impl JobRecord {
         self.max_slip_ns = self.max_slip_ns.max(later.max_slip_ns);
         self.first_error = self.first_error.take().or_else(|| later.first_error.clone());
         if let (Some(tcp), Some(more)) = (&mut self.tcp, &later.tcp) {
-            // The same connections, or as many others.
+            // The same connections, or the same number of others.
             tcp.connections = tcp.connections.max(more.connections);
             tcp.retransmits = tcp.retransmits.saturating_add(more.retransmits);
             tcp.rtt_ns = tcp.rtt_ns.max(more.rtt_ns);
@@ -114,7 +114,7 @@ impl SystemCounters {
     }
 }
 
-/// `None` if one of the two is not known.
+/// `None` if one of them is unknown.
 fn sum(a: Option<u64>, b: Option<u64>) -> Option<u64> {
     a.zip(b).map(|(a, b)| a.saturating_add(b))
 }

@@ -1,4 +1,4 @@
-//! Files of JSON: whole ones, and those with a value on each line.
+//! JSON files: single values, and files with a value per line.
 
 use std::fs::{self, File};
 use std::io::{self, BufRead, BufReader, ErrorKind, Write as _};
@@ -7,8 +7,7 @@ use std::path::Path;
 use crate::error::Error;
 use crate::location::Location;
 
-/// The values of a file, which `decode` makes of its lines. A last line without its end, left by a
-/// crash, is passed over.
+/// The values of a file, decoded from its lines. Ignores an incomplete last line, left by a crash.
 pub(crate) fn read_lines<T, D: Fn(&[u8]) -> serde_json::Result<T>>(
     file: &Location,
     decode: D,
@@ -45,7 +44,7 @@ impl<R: BufRead> Lines<R> {
     }
 }
 
-/// Writes the first file of a record, in a directory that is made if it is not there.
+/// Writes the first file of a record, and creates its directory if needed.
 pub(crate) fn write_head(file: &Location, head: Vec<u8>) -> Result<(), Error> {
     let parent = |path: &Path| path.parent().unwrap_or(path).to_owned();
     fs::create_dir_all(parent(file.at()))
@@ -53,7 +52,7 @@ pub(crate) fn write_head(file: &Location, head: Vec<u8>) -> Result<(), Error> {
     write_json(file, head)
 }
 
-/// A new file to which lines are added.
+/// A new file for appending lines.
 pub(crate) fn appended(file: &Location) -> Result<File, Error> {
     let mut options = File::options();
     let opened = options.create_new(true).append(true).open(file.at());
@@ -67,7 +66,7 @@ pub(crate) fn write_json(file: &Location, mut text: Vec<u8>) -> Result<(), Error
         .map_err(|source| Error::write(file.shown(), source))
 }
 
-/// The value of a file, which `decode` makes of its bytes, if there is such a file.
+/// The decoded value of a file, if it exists.
 pub(crate) fn read_json_if_there<T>(
     file: &Location,
     decode: impl FnOnce(&[u8]) -> serde_json::Result<T>,
@@ -89,7 +88,7 @@ pub(crate) fn read_json<T>(
     decode(text.as_bytes()).map_err(|source| Error::broken(path, source))
 }
 
-/// Opens a regular file: a pipe in its place would be waited for for ever.
+/// Opens a regular file; reading a pipe could wait forever.
 pub(crate) fn open_file(path: &Path) -> io::Result<File> {
     if fs::metadata(path)?.is_file() {
         File::open(path)

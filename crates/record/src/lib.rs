@@ -1,10 +1,10 @@
 //! The raw facts of an experiment: trials, histograms, series, counters, and their files.
 //!
-//! Nothing here computes a statistic. A record is a directory: `experiment.json` (what was run,
+//! Nothing here computes statistics. A record is a directory: `experiment.json` (what was run,
 //! where, with which seed) and `trials.jsonl` (one line per trial, written as it ends).
 #![forbid(unsafe_code)]
 
-/// For errors of whoever knows records and no experiments.
+/// For errors in crates that use records but not experiments.
 pub use iotax_experiment::{Blame, Fault};
 
 mod around;

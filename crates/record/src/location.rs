@@ -1,9 +1,9 @@
-//! Where a record is: how it is reached, and what people call it.
+//! The location of a record: how it is accessed, and its name for users.
 
 use std::path::{Path, PathBuf};
 
-/// A directory, or a file in it. Where somebody else could exchange names meanwhile, it is reached by
-/// a descriptor (`/proc/PID/fd/N`), which whoever hands this out keeps open.
+/// A directory, or a file in it. If others could replace names meanwhile, it is accessed through a
+/// descriptor (`/proc/PID/fd/N`), which the creator of the location keeps open.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
     at: PathBuf,
@@ -11,29 +11,29 @@ pub struct Location {
 }
 
 impl Location {
-    /// Reached at `at`, and called `shown` in messages.
+    /// Accessed at `at`, and shown in messages as `shown`.
     pub fn new(at: impl Into<PathBuf>, shown: impl Into<PathBuf>) -> Self {
         Self { at: at.into(), shown: shown.into() }
     }
 
-    /// What is called `name` in it.
+    /// The entry `name` in it.
     #[must_use]
     pub fn join(&self, name: impl AsRef<Path>) -> Self {
         Self { at: self.at.join(&name), shown: self.shown.join(&name) }
     }
 
-    /// How it is reached.
+    /// The path for access.
     pub fn at(&self) -> &Path {
         &self.at
     }
 
-    /// What people call it.
+    /// The path for messages.
     pub fn shown(&self) -> &Path {
         &self.shown
     }
 }
 
-/// By its name alone.
+/// Accessed by its name.
 impl From<&Path> for Location {
     fn from(path: &Path) -> Self {
         Self::new(path, path)

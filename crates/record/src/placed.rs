@@ -1,15 +1,15 @@
 use serde::{Deserialize, Serialize};
 
-/// Where in Kubernetes an arm was. What is a name there is an identifier here ([`crate::stable_id`]), the
-/// same in every record of the same cluster or node.
+/// Location of an arm in Kubernetes. Names are replaced by identifiers ([`crate::stable_id`]), the
+/// same in every record of a cluster or node.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct Placed {
-    /// Of its certificate authority; of its address, where it has none of its own.
+    /// From its certificate authority, or from its address if it has none.
     pub cluster: String,
-    /// Of cluster and name.
+    /// From cluster and node name.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub node: Option<String>,
-    /// As the cloud calls it, as far as it may be seen.
+    /// As named by the cloud, as far as it may be seen.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zone: Option<String>,
     /// Storage class of its volume.
@@ -18,10 +18,10 @@ pub struct Placed {
 }
 
 impl Placed {
-    /// Digits that tell a few clusters or nodes apart.
+    /// Digits that are enough to distinguish a few clusters or nodes.
     const SHORT: usize = 8;
 
-    /// The cluster, as far as it takes to tell a few apart.
+    /// The start of the cluster's identifier, enough to distinguish a few.
     pub fn short_cluster(&self) -> String {
         Self::short(&self.cluster)
     }

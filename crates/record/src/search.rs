@@ -1,5 +1,5 @@
-//! The record of a search for caps: `limits.json`; one line per probe, `probes.jsonl`; and what was
-//! concluded, `found.json`.
+//! The record of a search for caps: `limits.json`; `probes.jsonl` with a line per probe; and
+//! `found.json` with the conclusions.
 
 use iotax_experiment::{Opened, Probe, Search};
 use serde::de::DeserializeOwned;
@@ -21,7 +21,7 @@ const FOUND: &str = "found.json";
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchHead {
     pub format: u32,
-    /// Its own in all records ([`crate::stable_id`]); those of format 1 have none.
+    /// Unique identifier ([`crate::stable_id`]); records of format 1 have none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
     /// Version of iotax that wrote it.
@@ -32,32 +32,32 @@ pub struct SearchHead {
     pub command: Vec<String>,
     #[serde(rename = "limits")]
     pub search: Search,
-    /// The machine: one.
+    /// The machine; only one.
     pub hosts: Vec<HostRecord>,
-    /// What each target turned out to be.
+    /// The observed targets.
     pub sites: Vec<Site>,
-    /// What is known of the targets since they were opened.
+    /// Facts about the targets from opening them.
     pub opened: Opened,
 }
 
-/// One probe and what came of it.
+/// A probe and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ProbeRecord {
-    /// What was measured.
+    /// The probe that was measured.
     pub probe: Probe,
     /// Its start, in nanoseconds after the start of the search.
     pub started_ns: u64,
-    /// One per place of the probe.
+    /// One per target of the probe.
     pub loads: Vec<ProbeLoad>,
 }
 
-/// What came of a probe on one target.
+/// The result of a probe on one target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ProbeLoad {
     /// Measured.
     Done(Box<LoadRecord>),
-    /// Nothing was measured; why, for people.
+    /// Nothing was measured, with the reason for users.
     Failed(String),
 }
 
@@ -76,8 +76,8 @@ impl SearchHead {
 }
 
 impl Writer<SearchHead> {
-    /// Adds what was concluded: later versions may search in another way, and cannot follow these
-    /// probes then.
+    /// Adds the conclusions. A later version may search in another way, so that it cannot follow
+    /// these probes.
     pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(found).expect("types of records are always JSON");
         self.add(FOUND, text)
@@ -85,8 +85,8 @@ impl Writer<SearchHead> {
 }
 
 impl Reader<SearchHead> {
-    /// What was concluded when it was made, if it came to that; `earlier` makes that of an earlier
-    /// format one of today's.
+    /// The conclusions of the search, if there are any; `earlier` converts those of an earlier
+    /// format.
     pub fn found<T: DeserializeOwned>(
         &self,
         earlier: impl FnOnce(Value) -> Value,

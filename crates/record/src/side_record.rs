@@ -1,4 +1,5 @@
-//! Experiments that belong to another one, on the same arms: records inside its directory.
+//! Experiments that belong to another one, on the same arms; their records are inside its
+//! directory.
 
 use iotax_experiment::{Depth, SideRole, Spec};
 
@@ -8,16 +9,16 @@ use crate::experiment::ExperimentHead;
 use crate::location::Location;
 use crate::store::Reader;
 
-/// What was run beside the experiment itself.
+/// Kind of experiment that runs beside the main one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum SideRecord {
-    /// The span written, and the workload until it is steady, before anything is measured.
+    /// Writes the span, then runs the workload until it is steady, before the measurement.
     Precondition,
-    /// Load until burst credits are spent, before anything is measured.
+    /// Loads the target until burst credits are spent, before the measurement.
     Drain,
-    /// The same load at other depths: do equal arms sit on a cap?
+    /// The same load at other depths, to check whether equal arms share a cap.
     DepthCheck,
-    /// Loads below a cap, which show what it hides.
+    /// Load below a cap, to show what the cap hides.
     BelowCap,
 }
 
@@ -34,7 +35,7 @@ impl SideRecord {
         }
     }
 
-    /// What it was called in records made before 2026-11-23.
+    /// Its name in records made before 2026-11-23.
     const fn earlier_name(self) -> Option<&'static str> {
         match self {
             Self::BelowCap => Some("unmask"),
@@ -42,7 +43,7 @@ impl SideRecord {
         }
     }
 
-    /// What its phases are there for.
+    /// The roles of its phases.
     const fn roles(self) -> &'static [SideRole] {
         match self {
             Self::Precondition => &[SideRole::Fill, SideRole::Rounds],
@@ -56,15 +57,15 @@ impl SideRecord {
         }
     }
 
-    /// Where its record is, or would be, of the experiment in `dir`.
+    /// Directory of its record inside that of the experiment in `dir`.
     pub fn directory(self, dir: impl Into<Location>) -> Location {
         dir.into().join(self.name())
     }
 
-    /// Its record, if it was run with the experiment in `dir`, of which this is the spec.
+    /// Its record, if it was run with the experiment in `dir`, which has this spec.
     ///
     /// # Errors
-    /// As [`Reader::open`], but for a record that is not there.
+    /// As [`Reader::open`], except that a missing record is not an error.
     pub fn open(
         self,
         dir: impl Into<Location>,

@@ -1,11 +1,11 @@
-//! Identifiers by which records of different days and machines can be joined.
+//! Identifiers that join records of different days and machines.
 
 use std::fmt::Write as _;
 
 use sha2::{Digest as _, Sha256};
 
-/// The same for the same parts, and another for others: 32 hexadecimal digits of a SHA-256. The
-/// parts are not in it; only who guesses them all can tell.
+/// The same for the same parts, different for different ones: 32 hexadecimal digits of a SHA-256.
+/// The parts can only be recovered by guessing all of them.
 pub fn stable_id(of: &str, parts: &[&str]) -> String {
     let mut hash = Sha256::new();
     for part in [&["iotax", of], parts].concat() {

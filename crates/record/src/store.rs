@@ -1,4 +1,4 @@
-//! The files of a record: a directory, written as the experiment goes, read back trial by trial.
+//! The files of a record: a directory, written during the experiment and read back trial by trial.
 
 use std::fs::{self, File};
 use std::io::Write as _;
@@ -19,7 +19,8 @@ use crate::stored::{Stored, Version};
 
 const END: &str = "end.json";
 
-/// A kind of record, by its head: what was asked, and where. A line for each measurement follows.
+/// A kind of record, by its head: what was requested, and where. A line for each measurement
+/// follows.
 pub trait Record: Stored {
     /// One measurement.
     type Line: Stored + Send + 'static;
@@ -27,22 +28,24 @@ pub trait Record: Stored {
     const HEAD: &'static str;
     /// Name of the file of lines.
     const LINES: &'static str;
-    /// What a line is one of, for people.
+    /// What a line contains, for users.
     const LINE: &'static str;
     /// Version of the format that this program writes.
     const FORMAT: u32;
 }
 
-/// Between two syncs of the lines of a record: a sync for each of many short measurements would disturb them.
+/// Minimum time between two syncs of the lines: a sync for each of many short measurements would
+/// disturb them.
 const BETWEEN_SYNCS: Duration = Duration::from_secs(1);
 
-/// Writes a record. A line survives this process once [`Writer::append`] returns, and this machine once the
-/// lines are synced: by the first append a second after the last sync, and by [`Writer::finish`].
+/// Writes a record. A line survives a crash of this process once [`Writer::append`] returns, and a
+/// crash of the machine once it is synced: by the first append a second after the last sync, and by
+/// [`Writer::finish`].
 #[derive(Debug)]
 pub struct Writer<R> {
     dir: Location,
     lines: File,
-    /// When what was written was last known to be on disk.
+    /// When the lines were last synced.
     synced: Instant,
     of: PhantomData<R>,
 }
@@ -57,7 +60,7 @@ impl<R: Record> Writer<R> {
         Ok(Self { dir, lines, synced: Instant::now(), of: PhantomData })
     }
 
-    /// Whether a record could be started in `dir`, without starting one.
+    /// Whether a record can be created in `dir`, without creating one.
     ///
     /// # Errors
     /// [`Error::Exists`] if a file, or a link to nowhere, has the name of one of a record's files.
@@ -82,7 +85,7 @@ impl<R: Record> Writer<R> {
         written.map_err(|source| Error::write(self.dir.join(R::LINES).shown(), source))
     }
 
-    /// Adds a file about the whole.
+    /// Adds a file about the whole record.
     pub(crate) fn add(&self, name: &str, text: Vec<u8>) -> Result<(), Error> {
         write_json(&self.dir.join(name), text)
     }
@@ -98,11 +101,11 @@ impl<R: Record> Writer<R> {
 /// A record opened for reading.
 #[derive(Debug)]
 pub struct Reader<R> {
-    /// What was asked, and where.
+    /// What was requested, and where.
     pub head: R,
-    /// How it ended; `None` if it was cut off (killed, power loss).
+    /// How it ended; `None` if it was interrupted (killed, power loss).
     pub end: Option<End>,
-    /// Of its files.
+    /// Format of its files.
     format: u32,
     dir: Location,
 }
@@ -113,7 +116,7 @@ impl<R: Record> Reader<R> {
         dir.into().join(R::HEAD).at().is_file()
     }
 
-    /// Opens the record in `dir`. One of an earlier format is read as one of today's.
+    /// Opens the record in `dir`, and converts one of an earlier format.
     pub fn open(dir: impl Into<Location>) -> Result<Self, Error> {
         let dir = dir.into();
         let file = dir.join(R::HEAD);
@@ -145,7 +148,7 @@ impl<R: Record> Reader<R> {
             .map_err(|source| Error::broken(file.shown(), source))
     }
 
-    /// What it lacks of what was measured.
+    /// Its missing parts.
     ///
     /// # Errors
     /// If its lines cannot be read.
@@ -153,7 +156,7 @@ impl<R: Record> Reader<R> {
         gap(&self.dir.join(R::LINES), self.end.as_ref(), R::LINE)
     }
 
-    /// A file about the whole, if there is one.
+    /// A file about the whole record, if it exists.
     pub(crate) fn added<T>(
         &self,
         name: &str,
@@ -162,9 +165,9 @@ impl<R: Record> Reader<R> {
         read_json_if_there(&self.dir.join(name), decode)
     }
 
-    /// The measurements in the order in which they were made, one at a time: a record may be larger
-    /// than memory. A thread of its own decodes a few ahead, which halves the time of a large record.
-    /// A last line without its end, left by a crash, is passed over.
+    /// The measurements in order, one at a time, because a record may be larger than memory. A
+    /// separate thread decodes a few ahead, which halves the time for a large record. Ignores an
+    /// incomplete last line, left by a crash.
     pub fn lines(&self) -> Result<impl Iterator<Item = Result<R::Line, Error>> + use<R>, Error> {
         let format = self.format;
         let decoded = read_lines(&self.dir.join(R::LINES), move |line| {
@@ -186,6 +189,6 @@ impl<R: Record> Reader<R> {
     }
 }
 
-/// Lines decoded ahead of their use: enough to keep both sides busy, few enough that their
-/// histograms (up to some MB each trial) do not count.
+/// Lines decoded ahead: enough to keep both threads busy, few enough that their histograms (up to
+/// some MB per trial) do not matter.
 const DECODED_AHEAD: usize = 8;

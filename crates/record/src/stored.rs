@@ -1,5 +1,5 @@
-//! JSON of the types in records. What serde makes of one is large, and made again in each crate that
-//! reads or writes it: here it is made once, for all of them.
+//! JSON of the types in records. serde's code for them is large and is generated in each crate that
+//! reads or writes them, so it is generated here, once for all crates.
 
 use iotax_experiment::{Spec, Target};
 use serde::{Deserialize, Serialize};
@@ -8,12 +8,12 @@ use serde_json::Value;
 use crate::cluster::ClusterSeen;
 use crate::{End, ExperimentHead, Machine, ProbeRecord, SearchHead, Trial};
 
-/// A type with a form in JSON.
+/// A type with a JSON form.
 pub trait Stored: Sized {
     fn decode(text: &[u8]) -> serde_json::Result<Self>;
     /// On one line.
     fn encode(&self) -> Vec<u8>;
-    /// For people as well.
+    /// Indented, for users.
     fn encode_pretty(&self) -> Vec<u8> {
         indented(&self.encode())
     }
@@ -37,8 +37,8 @@ macro_rules! stored {
 stored!(ClusterSeen, End, ExperimentHead, Machine, ProbeRecord, SearchHead, Spec, Target, Trial);
 stored!(Value, Version);
 
-/// JSON on one line, laid out as `serde_json` would: a serializer of its own for that is as large as
-/// the first one.
+/// JSON on one line, indented as by `serde_json`: a separate serializer for it would double the
+/// code.
 fn indented(json: &[u8]) -> Vec<u8> {
     let mut out = Vec::with_capacity(json.len() * 2);
     let mut depth = 0;
@@ -73,7 +73,7 @@ fn indented(json: &[u8]) -> Vec<u8> {
     out
 }
 
-/// What is read of a head first.
+/// Read first from a head.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Version {
     pub format: u32,

@@ -8,56 +8,57 @@ use crate::histogram::LatencyHistogram;
 /// One trial, as one JSON line of `trials.jsonl`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Trial {
-    /// Block it belongs to, from 0.
+    /// Block number, from 0.
     pub block: u32,
     /// Position in the order in which all trials ran, from 0.
     pub slot: u32,
     pub arm: String,
-    /// Which of the experiment's phases it is a run of, from 0.
+    /// Index of its phase in the experiment, from 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub phase: u32,
-    /// How long it was, among slices.
+    /// Its length, if trials are slices.
     #[serde(default, skip_serializing_if = "is_default")]
     pub length: TrialLength,
     /// Start of the trial, nanoseconds since the start of the experiment (monotonic).
     pub started_ns: u64,
-    /// Time spent on bringing the arm up before the trial (switching), in nanoseconds.
+    /// Time to bring up the arm before the trial (switching), in nanoseconds.
     pub switch_ns: u64,
     pub outcome: Outcome,
-    /// The measurement; absent if the trial failed before any.
+    /// The measurement; absent if the trial failed before it.
     pub load: Option<LoadRecord>,
-    /// What the kernel counted meanwhile, once a second; `statistics` in records of format 1.
+    /// Kernel counters during the trial, sampled once per second; `statistics` in records of format
+    /// 1.
     #[serde(default, alias = "statistics", skip_serializing_if = "Option::is_none")]
     pub counters: Option<Counters>,
 }
 
-/// How long a trial is in an experiment whose trials are slices.
+/// Length of a trial in an experiment with slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TrialLength {
-    /// As long as the experiment says.
+    /// The length from the experiment.
     #[default]
     Planned,
-    /// A longer slice: does it show the same as short ones?
+    /// A longer slice, to check whether it shows the same as short ones.
     LongSlice,
-    /// The usual length of trials, since it did not.
+    /// The usual length of trials, because slices did not work.
     Usual,
 }
 
-/// What came of a trial. A failed trial is data, not a reason to stop.
+/// Result of a trial. A failed trial is data, not a reason to stop.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Measured as asked.
+    /// Measured as requested.
     Completed,
-    /// Measured, but some I/O failed or some fact could not be gathered.
+    /// Measured, but some I/O failed or some facts could not be collected.
     Degraded {
-        /// What went wrong, for people.
+        /// What went wrong, for users.
         reasons: Vec<String>,
     },
     /// Nothing usable was measured.
     Failed {
-        /// What went wrong, for people.
+        /// What went wrong, for users.
         error: String,
     },
     /// The user interrupted it; not used in any statistic.
@@ -67,34 +68,34 @@ pub enum Outcome {
 /// What the load driver measured.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LoadRecord {
-    /// Which driver: `native`, `fio 3.33`.
+    /// The driver: `native`, `fio 3.33`.
     pub driver: String,
     /// Length of the measured window, in nanoseconds.
     pub window_ns: u64,
-    /// One per job of the workload, in its order.
+    /// One per job of the workload, in order.
     pub jobs: Vec<JobRecord>,
-    /// What was done beside the jobs, such as loads of an index.
+    /// Operations beside the jobs, such as loads of an index.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationRecord>,
     /// Counters of this machine and process over the window.
     pub system: SystemCounters,
-    /// What the far end of a network path did over the window.
+    /// Activity of the far end of a network path in the window.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub far_end: Option<FarEndRecord>,
-    /// Of a network path: at each end the thread and the CPU that had the most to do in the window.
+    /// For a network path: the busiest thread and CPU at each end in the window.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busiest: Vec<Busiest>,
-    /// The load generator itself was held up in the window: stopped by a signal, frozen, or with its
-    /// machine. Rates and latencies then tell of that, too.
+    /// The load generator did not run for part of the window: stopped by a signal, frozen, or
+    /// stopped with its machine. Rates and latencies include that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<PauseRecord>,
-    /// What the driver said that is no failure: warnings of another tool, for people.
+    /// Messages of the driver that are not failures, such as warnings of another tool, for users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
 impl LoadRecord {
-    /// If the job of this name completed nothing in its window although it was at it: the I/Os per
+    /// If the job of this name completed nothing although it was active: the rate in I/Os per
     /// second that it stayed below, one per window. `None` for a job that completed something,
     /// failed, or had nothing to do.
     pub fn stalled_below(&self, job: &str) -> Option<f64> {
@@ -102,24 +103,24 @@ impl LoadRecord {
         if job.first_error.is_some() || job.errors() > 0 || job.ios() > 0 {
             return None;
         }
-        // fio does not tell what is in flight, but a job of it that has nothing to do ends.
+        // fio does not report I/Os in flight, but its jobs end when they have nothing to do.
         let was_at_it = job.in_flight_io_ns > 0 || self.driver != "native";
         (was_at_it && job.active_ns > 0).then(|| 1e9 / job.active_ns as f64)
     }
 }
 
-/// Times in which a load generator did not run, though it could have.
+/// Times for which a load generator did not run although it could have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PauseRecord {
     pub count: u32,
-    /// All together, in nanoseconds.
+    /// Total time, in nanoseconds.
     pub total_ns: u64,
-    /// The longest, in nanoseconds.
+    /// Longest time, in nanoseconds.
     pub longest_ns: u64,
 }
 
 impl PauseRecord {
-    /// Both of one trial.
+    /// Both from the same trial.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self {
@@ -130,36 +131,36 @@ impl PauseRecord {
     }
 }
 
-/// What one job did in the window; its threads are merged.
+/// Results of one job in the window, merged over its threads.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct JobRecord {
     pub name: String,
-    /// Engine really used.
+    /// Engine actually used.
     pub engine: String,
-    /// The engine that was asked for, where a sandbox forbids that and `engine` stands in for it.
+    /// The requested engine, if a sandbox forbids it and `engine` replaces it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub instead_of: Option<String>,
     pub threads: u32,
     /// Queue depth of each thread.
     pub queue_depth: u32,
-    /// The depth at which a job that looked for one ended; the most of its threads.
+    /// The depth that a job with a latency target ended at; the maximum over its threads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub found_depth: Option<u32>,
-    /// Time in the window during which the job ran, in nanoseconds (shorter than the window for a
+    /// Time for which the job ran in the window, in nanoseconds (shorter than the window for a
     /// size-bound job that finished).
     pub active_ns: u64,
     pub read: DirectionRecord,
     pub write: DirectionRecord,
-    /// Trims, of a job that has some.
+    /// Trims, if the job has any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trim: Option<DirectionRecord>,
-    /// Latencies of reads and writes together, where another tool sums them up and gave no
-    /// distribution: percentiles of two directions have no sum.
+    /// Latencies of reads and writes together, if another tool reports them without a distribution,
+    /// because percentiles of two directions cannot be added.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub both: Option<LatencySummary>,
     /// `fsync` / `fdatasync` latencies.
     pub sync: LatencyHistogram,
-    /// Syncs of which another tool gave no distribution: how many, and what it said of them.
+    /// Syncs without a distribution from another tool: their number and summary.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sync_summary: Option<(u64, LatencySummary)>,
     /// CPU time of the job's threads in user mode.
@@ -172,32 +173,32 @@ pub struct JobRecord {
     pub major_faults: u64,
     /// Context switches, voluntary and not.
     pub context_switches: u64,
-    /// Time that the job's threads had nothing to do but to wait for completions, where the loop counts
-    /// it; whatever an engine computes while it waits is in it.
+    /// Time for which the job's threads only waited for completions, if the loop measures it;
+    /// includes computation by an engine while it waits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waiting_ns: Option<u64>,
-    /// Time that the job's threads were ready to run and had to wait for a CPU, if the kernel counts it.
+    /// Time for which the job's threads were ready but waited for a CPU, if the kernel measures it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cpu_wait_ns: Option<u64>,
     /// Open loop: I/Os that should have started in the window.
     pub offered_ios: Option<u64>,
-    /// Open loop: the longest an I/O started after its intended time, in nanoseconds.
+    /// Open loop: the longest delay of an I/O after its intended start, in nanoseconds.
     pub max_slip_ns: u64,
-    /// I/Os in flight summed over the window, in I/O-nanoseconds, counted independently of the
-    /// latencies: divided by `active_ns` it is the mean number in flight, for Little's law. A
-    /// sync is none of them: it takes a place in the queue, but is counted in `sync` alone.
+    /// I/Os in flight integrated over the window, in I/O-nanoseconds, counted independently of the
+    /// latencies. Divided by `active_ns` it is the mean number in flight, for Little's law. Syncs
+    /// are not included: a sync takes a place in the queue, but is counted only in `sync`.
     pub in_flight_io_ns: u64,
     /// Blocks that did not read back as written; only with `verify`.
     pub verify_mismatches: Option<u64>,
-    /// First error, for people: operation, offset, reason.
+    /// First error, for users: operation, offset, reason.
     pub first_error: Option<String>,
-    /// What the kernel knows of its TCP connections.
+    /// Kernel statistics of its TCP connections.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<TcpRecord>,
-    /// What became of its datagrams.
+    /// Statistics of its datagrams.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub udp: Option<UdpRecord>,
-    /// Latencies of each operation on trees of files; `read` and `write` have them all together.
+    /// Latencies of each operation on trees of files; `read` and `write` have all of them together.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationRecord>,
 }
@@ -205,45 +206,46 @@ pub struct JobRecord {
 /// The host at the far end of a network path over the window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct FarEndRecord {
-    /// CPU time of the process that is the peer, in nanoseconds.
+    /// CPU time of the peer process, in nanoseconds.
     pub cpu_ns: u64,
-    /// Time all CPUs of its host were busy, in nanoseconds, summed over CPUs.
+    /// Time for which all CPUs of its host were busy, in nanoseconds, summed over CPUs.
     pub cpu_busy_ns: Option<u64>,
-    /// It runs on the near end's kernel: [`LoadRecord::system`] has its CPU time, too.
+    /// It runs on the same kernel as the near end: [`LoadRecord::system`] includes its CPU time.
     pub same_host: bool,
-    /// How many CPUs its host has; 0 if that is not known.
+    /// Number of CPUs of its host; 0 if unknown.
     #[serde(default, skip_serializing_if = "is_default")]
     pub cpus: u32,
 }
 
-/// What had the most to do at one end of a network path.
+/// The busiest resource at one end of a network path.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Busiest {
     pub end: PathEnd,
     pub one: BusyOne,
-    /// How long it was busy in the window, in nanoseconds.
+    /// Time for which it was busy in the window, in nanoseconds.
     pub busy_ns: u64,
 }
 
-/// One of several that can do one thing at a time.
+/// A resource that can do one thing at a time.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BusyOne {
-    /// The thread that used the most CPU time, of load, of the peer, or of a layer's program.
+    /// The thread that used the most CPU time: of the load generator, the peer, or a layer's
+    /// program.
     Thread {
-        /// What the kernel calls it.
+        /// Name in the kernel.
         name: String,
     },
-    /// The CPU that had the most to do with interrupts.
+    /// The CPU with the most interrupt time.
     Cpu {
         number: u32,
-        /// Time that it spent on interrupts, soft ones among them.
+        /// Time spent on interrupts, including soft ones.
         interrupts_ns: u64,
     },
 }
 
 impl FarEndRecord {
-    /// What was counted after `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -258,33 +260,32 @@ impl FarEndRecord {
     }
 }
 
-/// TCP connections of one job, as the near end's kernel sees them when the trial is over.
+/// TCP connections of one job, according to the near end's kernel at the end of the trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct TcpRecord {
     pub connections: u64,
-    /// Segments that the near end sent again, of all connections, ramp included.
+    /// Segments that the near end retransmitted, over all connections, including the ramp.
     pub retransmits: u64,
-    /// The kernel's smoothed estimate of a round trip, in nanoseconds; the longest of all
-    /// connections.
+    /// The kernel's smoothed round-trip time, in nanoseconds; the longest of all connections.
     pub rtt_ns: u64,
     /// The congestion window in bytes, of all connections together.
     pub cwnd_bytes: u64,
-    /// Bytes that a segment holds at most; the least of all connections.
+    /// Maximum bytes per segment; the minimum of all connections.
     pub mss_bytes: u64,
-    /// Bytes of a full segment's headers: IP's, TCP's, and TCP's options in it.
+    /// Header bytes of a full segment: IP, TCP and TCP options.
     #[serde(default, skip_serializing_if = "is_default")]
     pub header_bytes: u64,
-    /// Sends from load's own memory, if that was asked for.
+    /// Zero-copy sends, if requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub zero_copy: Option<ZeroCopyRecord>,
 }
 
-/// Sends with `MSG_ZEROCOPY`, ramp included.
+/// Sends with `MSG_ZEROCOPY`, including the ramp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct ZeroCopyRecord {
-    /// Those of which the kernel said that it is done.
+    /// Sends that the kernel reported as complete.
     pub sends: u64,
-    /// Of these, those that it copied all the same, as it does on the way to this machine itself.
+    /// Those of them that the kernel copied anyway, as it does on paths within this machine.
     pub copied: u64,
 }
 
@@ -305,18 +306,18 @@ impl TcpRecord {
     }
 }
 
-/// Datagrams of one job in the window, as both ends counted them.
+/// Datagrams of one job in the window, as counted by both ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UdpRecord {
     /// Sent by the near end.
     pub sent: u64,
-    /// Of these, those that came to the far end.
+    /// Those of them that arrived at the far end.
     pub received: u64,
-    /// Of these, those that came after a later one.
+    /// Those of them that arrived after a later one.
     pub reordered: u64,
-    /// Copies of one that had come already, ramp included.
+    /// Duplicates of datagrams that had already arrived, including the ramp.
     pub duplicates: u64,
-    /// How unevenly they came (RFC 3550, 6.4.1), in nanoseconds; the most of all flows.
+    /// Jitter (RFC 3550, 6.4.1), in nanoseconds; the maximum of all flows.
     pub jitter_ns: u64,
 }
 
@@ -334,19 +335,20 @@ impl UdpRecord {
 /// One kind of operation: on a tree of files, or beside the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OperationRecord {
-    /// Its name: that of an `iotax_experiment::Operation`; `publish`, `load`, `query` of an index.
+    /// Its name: that of an `iotax_experiment::Operation`, or `publish`, `load`, `query` for an
+    /// index.
     pub name: String,
     /// Its latencies.
     pub latency: LatencyHistogram,
-    /// Those that failed.
+    /// Failed operations.
     pub errors: u64,
-    /// First error beside the jobs, for people; a job's own is with the job.
+    /// First error of an operation beside the jobs, for users; the job has its own errors.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub first_error: Option<String>,
-    /// Those that took too long, where that is asked.
+    /// Operations that took too long, if there is a threshold.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slow: Option<Slow>,
-    /// Those that came while another was under way, and waited for it, where they can.
+    /// Operations that waited for an earlier one, if they can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
 }
@@ -354,13 +356,13 @@ pub struct OperationRecord {
 /// Operations that took too long.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow {
-    /// Longer than this is too long, in nanoseconds.
+    /// Threshold, in nanoseconds.
     pub above_ns: u64,
     pub count: u64,
 }
 
 impl OperationRecord {
-    /// Adds this one to the one of its name.
+    /// Adds it to the entry with its name.
     pub fn add_to(&self, sums: &mut Vec<Self>) {
         let Some(sum) = sums.iter_mut().find(|sum| sum.name == self.name) else {
             sums.push(self.clone());
@@ -379,13 +381,13 @@ impl OperationRecord {
 /// Reads, writes or trims of one job.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct DirectionRecord {
-    /// I/Os completed in the window, short ones included, failed ones not.
+    /// I/Os completed in the window, including short ones and excluding failed ones.
     pub ios: u64,
     /// Bytes moved in the window.
     pub bytes: u64,
-    /// I/Os that failed, or moved nothing at all; neither in `ios` nor in the latencies.
+    /// I/Os that failed or moved nothing; not included in `ios` or in the latencies.
     pub errors: u64,
-    /// I/Os that moved fewer bytes than asked.
+    /// I/Os that moved fewer bytes than requested.
     pub short_ios: u64,
     /// Completion minus submission: service time.
     pub service: LatencyHistogram,
@@ -395,16 +397,16 @@ pub struct DirectionRecord {
     pub per_second_ios: Vec<u32>,
     /// Bytes per whole second of the window.
     pub per_second_bytes: Vec<u64>,
-    /// The bins of fio's JSON+ as it wrote them, middle in nanoseconds and count; `service` is
-    /// made of them.
+    /// The bins of fio's JSON+ as written: middle in nanoseconds and count; `service` is computed
+    /// from them.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fio_bins: Vec<(u64, u64)>,
-    /// What another tool said of its latencies; where it gave no distribution, all there is.
+    /// Latency summary of another tool, the only data if it gave no distribution.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<LatencySummary>,
 }
 
-/// Latencies as another tool sums them up.
+/// Latency summary of another tool.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct LatencySummary {
     /// Mean, in nanoseconds.
@@ -417,18 +419,18 @@ pub struct LatencySummary {
     pub max_ns: Option<u64>,
     /// Quantile in 0..1, and latency in nanoseconds.
     pub quantiles: Vec<(f64, u64)>,
-    /// Which they are, where the tool has several kinds.
+    /// Kind of latency, if the tool has several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub called: Option<FioLatency>,
 }
 
-/// A kind of latency, as fio calls it.
+/// A kind of latency in fio's terms.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FioLatency {
     /// From submission to completion.
     Clat,
-    /// With the time that submission took.
+    /// Including the time of the submission.
     Lat,
 }
 
@@ -437,32 +439,32 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 }
 
 impl DirectionRecord {
-    /// The histogram for verdicts: from the intended start if there was one.
+    /// The histogram for verdicts: from the intended start if there is one.
     pub fn latency(&self) -> &LatencyHistogram {
         self.response.as_ref().unwrap_or(&self.service)
     }
 
-    /// The same, unless all must count from submission since some of them know nothing else.
+    /// The same, unless all must count from submission because some have nothing else.
     pub fn latency_from(&self, submission: bool) -> &LatencyHistogram {
         if submission { &self.service } else { self.latency() }
     }
 }
 
-/// Counters over the measured window. `None` means this system does not tell.
+/// Counters over the measured window. `None` means that this system does not report them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SystemCounters {
-    /// CPU time of the whole process (its kernel worker threads included), in nanoseconds.
+    /// CPU time of the whole process (including its kernel worker threads), in nanoseconds.
     pub process_cpu_ns: Option<u64>,
     /// Bytes this process caused to be fetched from devices.
     pub device_read_bytes: Option<u64>,
     /// Bytes this process caused to be sent to devices.
     pub device_write_bytes: Option<u64>,
-    /// Time all CPUs were busy, in nanoseconds, summed over CPUs.
+    /// Time for which all CPUs were busy, in nanoseconds, summed over CPUs.
     pub cpu_busy_ns: Option<u64>,
-    /// Time stolen by the hypervisor, in nanoseconds, summed over CPUs.
+    /// Steal time, in nanoseconds, summed over CPUs.
     pub cpu_steal_ns: Option<u64>,
     /// CPU time of all kernel threads, in nanoseconds: layers such as dm-crypt and loop devices
-    /// work in them. `None` also where they cannot be seen, as in a container.
+    /// work in them. `None` also if they cannot be seen, as in a container.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub kernel_threads_cpu_ns: Option<u64>,
 }

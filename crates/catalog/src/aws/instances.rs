@@ -1,4 +1,4 @@
-//! EC2's instance types.
+//! EC2 instance types.
 
 use serde::Deserialize;
 
@@ -8,16 +8,16 @@ use crate::table::AWS_INSTANCES;
 use crate::units::{GBIT, MB, gib_to_bytes};
 use crate::vm::Vm;
 
-/// The highest rates are had for at least so long in 24 hours where they are not the baseline.
+/// Minimum time in 24 hours for which the maximum rates last, if they are not the baseline.
 const BURST_S: f64 = 1_800.0;
 
-/// Where limits of flows were read.
+/// Source of the limits of flows.
 const FLOWS: &str =
     "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/ec2-instance-network-bandwidth";
-/// Bytes per second of a flow.
+/// Bytes per second per flow.
 const FLOW_BYTES: f64 = 5.0 * GBIT;
-/// Sizes of I/O that limits are stated at. Larger I/Os count as several against a volume's limit,
-/// not against these.
+/// I/O sizes at which limits are stated. Larger I/Os count as several against the limit of a
+/// volume, but not against these.
 const STATED_AT: Note = Note::StatedAt { iops_kib: 16, throughput_kib: 128 };
 
 #[derive(Deserialize)]
@@ -42,7 +42,7 @@ struct AwsRow {
     as_of: String,
 }
 
-/// The types whose name `wanted` likes.
+/// The types with a name that `wanted` accepts.
 pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     AWS_INSTANCES.rows::<AwsRow>(wanted).into_iter().map(AwsRow::into_vm).collect()
 }
@@ -94,7 +94,7 @@ impl AwsRow {
         }
     }
 
-    /// In and out each, at the same time.
+    /// In and out, each, at the same time.
     fn network(&self) -> Vec<Limit> {
         let Some(baseline) = self.network_baseline_gbps.map(|gbit| gbit * GBIT) else {
             return Vec::new();

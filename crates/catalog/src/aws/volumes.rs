@@ -1,4 +1,4 @@
-//! EBS volumes: what a volume of a size, as provisioned, may do.
+//! EBS volumes: the limits of a volume by size and provisioning.
 
 use serde::Deserialize;
 
@@ -13,9 +13,9 @@ use crate::units::{KIB, MIB, TIB, gib_to_bytes};
 /// gp2 volumes up to this size reach [`GP2_SMALL_MIB`].
 const GP2_SMALL_GIB: f64 = 170.0;
 const GP2_SMALL_MIB: f64 = 128.0;
-/// gp2 volumes from this size reach the highest throughput without credits.
+/// gp2 volumes from this size on reach the maximum throughput without credits.
 const GP2_LARGE_GIB: f64 = 334.0;
-/// Up to this many IOPS, io1 and io2 carry [`IO1_LOW_MIB`]; above, 16 KiB for each.
+/// Up to this many IOPS, io1 and io2 reach [`IO1_LOW_MIB`]; above, 16 KiB per I/O.
 const IO1_LOW_IOPS: f64 = 32_000.0;
 const IO1_LOW_MIB: f64 = 500.0;
 const IO1_HIGH_KIB: f64 = 16.0;
@@ -35,7 +35,7 @@ struct EbsRow {
     io_credits: Option<f64>,
     max_throughput_mib: f64,
     included_mib: Option<f64>,
-    /// Of gp3 what can be provisioned, of io2 Block Express what it carries.
+    /// For gp3, what can be provisioned; for io2 Block Express, what it supports.
     mib_per_iops: Option<f64>,
     baseline_mib_per_tib: Option<f64>,
     max_baseline_mib: Option<f64>,
@@ -50,7 +50,7 @@ struct EbsRow {
     notes: String,
 }
 
-/// What the user asked for.
+/// The requested values.
 #[derive(Clone, Copy)]
 struct Asked {
     size_gib: Option<f64>,
@@ -65,8 +65,8 @@ pub(crate) fn names() -> Vec<String> {
     names
 }
 
-/// A volume; `None` if there is no such type. Of a type with several rows, the first that allows
-/// what was asked for.
+/// A volume; `None` if there is no such type. If a type has several rows, the first that allows the
+/// requested values.
 pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     let rows: Vec<EbsRow> = AWS_VOLUMES.rows(|kind| kind.eq_ignore_ascii_case(parameters.name()));
     let Some(first) = rows.first() else { return Ok(None) };
@@ -91,7 +91,7 @@ impl EbsRow {
         self.iops_per_gib_max.is_some() && self.baseline_iops_per_gib.is_none()
     }
 
-    /// What cannot be provisioned.
+    /// Why it cannot be provisioned, if so.
     fn refusal(&self, asked: Asked) -> Option<DiskProblem> {
         let (least, most) = (self.size_min_gib, self.size_max_gib);
         if asked.size_gib.is_some_and(|gib| !(least..=most).contains(&gib)) {
@@ -145,8 +145,8 @@ impl EbsRow {
         Source { text: self.source.clone(), as_of: self.as_of.clone() }
     }
 
-    /// 3 IOPS per GiB, and credits to burst where that is less than the burst. Without credits,
-    /// I/Os of 256 KiB at the baseline carry less than the highest throughput.
+    /// 3 IOPS per GiB, and credits to burst if that is below the burst rate. Without credits, I/Os
+    /// of 256 KiB at the baseline rate stay below the maximum throughput.
     fn gp2(&self, asked: Asked, limit: &mut Limit) {
         let Some(gib) = asked.size_gib else { return needs_size(limit) };
         let least = self.min_iops.unwrap_or(0.0);
@@ -169,7 +169,7 @@ impl EbsRow {
         });
     }
 
-    /// What comes with the volume, or as provisioned.
+    /// Included with the volume, or as provisioned.
     fn gp3(&self, asked: Asked, limit: &mut Limit) {
         limit.iops = asked.iops.or(self.included_iops).map(Rate::steady);
         limit.bw_bytes = asked.mib.or(self.included_mib).map(|mib| Rate::steady(mib * MIB));
@@ -192,7 +192,7 @@ impl EbsRow {
         limit.bw_bytes = Some(Rate::steady(mib.min(self.max_throughput_mib) * MIB));
     }
 
-    /// Throughput by size, with credits of bytes; IOPS of 1 MiB each.
+    /// Throughput by size, with credits for bytes; IOPS of 1 MiB each.
     fn streaming(&self, asked: Asked, limit: &mut Limit) {
         limit.iops = Some(Rate::steady(self.max_iops));
         let Some(gib) = asked.size_gib else { return needs_size(limit) };

@@ -31,11 +31,11 @@ struct AzureDiskRow {
     notes: String,
 }
 
-/// Words for the two kinds that are provisioned freely.
+/// Names of the two kinds that are provisioned freely.
 pub(crate) const FREE_KINDS: [&str; 2] = ["premium-v2", "ultra"];
 
-/// Most IOPS per GiB, most IOPS, and most MB/s per IOPS and in all, as the notes of the rows of
-/// these kinds say.
+/// Maximum IOPS per GiB, total IOPS, MB/s per IOPS and total MB/s, from the notes of the rows of
+/// these kinds.
 struct Ceilings {
     min_iops: f64,
     iops_per_gib: f64,
@@ -44,13 +44,13 @@ struct Ceilings {
     max_mb: f64,
 }
 
-/// Tiers with redundancy in one zone, then words for disks that are provisioned freely.
+/// Tiers with redundancy in one zone, then names of freely provisioned disks.
 pub(crate) fn names() -> Vec<String> {
     let tiers = rows().into_iter().filter(AzureDiskRow::is_local_tier).map(|row| row.tier);
     tiers.chain(FREE_KINDS.map(str::to_owned)).collect()
 }
 
-/// A tier or a freely provisioned disk; `None` if there is none of that name.
+/// A tier or a freely provisioned disk; `None` if there is none with that name.
 pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     let name = parameters.name().to_ascii_lowercase();
     match name.as_str() {
@@ -60,9 +60,9 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     }
 }
 
-/// The tier of a disk as the metadata service of its VM tells it: a type such as `Premium_LRS`, a
-/// tier if it was chosen apart from the size, and the size. `None` for what is provisioned freely,
-/// and what is not known.
+/// The tier of a disk from the metadata service of its VM: a type such as `Premium_LRS`, a tier if
+/// it was chosen independently of the size, and the size. `None` for freely provisioned and unknown
+/// disks.
 pub(crate) fn of_instance(r#type: &str, tier: Option<&str>, size_bytes: u64) -> Option<String> {
     let mut rows: Vec<AzureDiskRow> = rows().into_iter().filter(AzureDiskRow::is_tier).collect();
     rows.retain(|row| row.r#type.eq_ignore_ascii_case(r#type));
@@ -168,7 +168,7 @@ impl AzureDiskRow {
     }
 }
 
-/// 3,000 IOPS and 125 MB/s come with it; more is provisioned, as far as the size allows.
+/// 3,000 IOPS and 125 MB/s are included; more can be provisioned, within the limits of the size.
 fn premium_v2(parameters: &mut Parameters) -> Result<Disk, Error> {
     let rows = AZURE_DISKS.rows::<AzureDiskRow>(|kind| kind == "PremiumV2_LRS");
     let row = |tier: &str| {
@@ -193,7 +193,7 @@ fn premium_v2(parameters: &mut Parameters) -> Result<Disk, Error> {
     Ok(most.disk(limit, size_gib))
 }
 
-/// What is not said is taken as the most that the size allows.
+/// Values that are not given are the maximum for the size.
 fn ultra(parameters: &mut Parameters) -> Result<Disk, Error> {
     let rows = AZURE_DISKS.rows::<AzureDiskRow>(|kind| kind == "UltraSSD_LRS");
     let row = rows.last().expect("Ultra disks are embedded");
@@ -223,7 +223,7 @@ impl Ceilings {
         (iops * self.mb_per_iops).min(self.max_mb)
     }
 
-    /// Refuses what cannot be provisioned.
+    /// Refuses values that cannot be provisioned.
     fn check(
         &self,
         parameters: &Parameters,

@@ -1,4 +1,4 @@
-//! Azure's VM sizes.
+//! Azure VM sizes.
 
 use serde::Deserialize;
 
@@ -8,7 +8,7 @@ use crate::table::{AZURE_NETWORKS, AZURE_VMS};
 use crate::units::{KIB, MB, MBIT, gib_to_bytes};
 use crate::vm::{LocalStorage, Vm, conflicts_of_vm};
 
-/// Kinds of disk that have limits of their own on newer sizes.
+/// Kinds of disk that have separate limits on newer sizes.
 const FAST_KINDS: [&str; 2] = ["premium-v2", "ultra"];
 
 #[derive(Deserialize)]
@@ -35,9 +35,9 @@ struct AzureVmRow {
     temp_disk_gib: Option<f64>,
     temp_iops: Option<f64>,
     temp_mbps: Option<f64>,
-    /// Whether the temporary disk draws on the bucket of cached disks.
+    /// Whether the temporary disk shares the bucket of cached disks.
     temp_shares_cache: bool,
-    /// Whether its limits are from a page, and not from the API.
+    /// Whether its limits are from a page instead of the API.
     temp_from_page: bool,
     local_nvme_gib: Option<f64>,
     local_nvme_disks: Option<u32>,
@@ -61,7 +61,7 @@ struct AzureVmRow {
     notes: String,
 }
 
-/// The variants of the sizes whose name `wanted` likes.
+/// The variants of the sizes with a name that `wanted` accepts.
 pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     AZURE_VMS.rows::<AzureVmRow>(wanted).into_iter().map(AzureVmRow::into_vm).collect()
 }
@@ -74,7 +74,7 @@ struct Network {
     as_of: String,
 }
 
-/// What may go out; what comes in is not metered
+/// Outgoing traffic; incoming traffic is not metered
 /// (`MicrosoftDocs/azure-docs:articles/virtual-network/virtual-machine-network-throughput.md@0375bb83e151`,
 /// 2023-03-30).
 fn network(size: &str) -> Vec<Limit> {
@@ -124,13 +124,13 @@ impl AzureVmRow {
         Source { text: self.source.clone(), as_of: self.as_of.clone() }
     }
 
-    /// The page of the series, where one was read.
+    /// The page of the series, if one was read.
     fn page(&self) -> Option<Source> {
         let text = self.burst_source.clone()?;
         Some(Source { text, as_of: self.burst_as_of.clone()? })
     }
 
-    /// Bursts are on the pages alone, and no page has those of the cached bucket.
+    /// Only the pages have bursts, and no page has those of the cached bucket.
     fn limit(&self, scope: Scope) -> Limit {
         let is_of_cache = matches!(scope, Scope::VmCached | Scope::VmTemporary);
         Limit {
@@ -139,7 +139,7 @@ impl AzureVmRow {
         }
     }
 
-    /// One limit, or one for each direction where the bandwidths differ.
+    /// One limit, or one per direction if the bandwidths differ.
     fn cached(&self) -> Vec<Limit> {
         if self.cached_iops.is_none() {
             return Vec::new();
@@ -174,7 +174,7 @@ impl AzureVmRow {
         }
     }
 
-    /// What Premium SSD v2 and Ultra disks may do where that is more.
+    /// The limit for Premium SSD v2 and Ultra disks, if it is higher.
     fn uncached_fast(&self) -> Option<Limit> {
         let iops = self.pv2_ultra_uncached_iops?;
         let burst_iops = self.pv2_ultra_burst_iops.map(burst);
@@ -188,7 +188,7 @@ impl AzureVmRow {
         })
     }
 
-    /// Bytes per second of the shared bucket where it is that, else as the page prints it.
+    /// Bytes per second of the shared bucket if it shares one, otherwise as printed on the page.
     fn temporary(&self) -> Option<Limit> {
         self.temp_disk_gib.filter(|gib| *gib > 0.0)?;
         let limit = self.limit(Scope::VmTemporary);
@@ -260,12 +260,12 @@ impl AzureVmRow {
     }
 }
 
-/// The sources say neither how many credits a VM has nor how long they last.
+/// The sources do not say how many credits a VM has, nor how long they last.
 fn burst(per_s: f64) -> Burst {
     Burst { per_s, credits: None, opt_in: false, notes: Vec::new() }
 }
 
-/// I/O size above which an I/O counts as several, of disks.
+/// I/O size above which an I/O to a disk counts as several.
 pub(super) fn io_unit_bytes(kib: Option<u64>) -> Option<u64> {
     kib.map(|kib| kib * KIB)
 }

@@ -1,4 +1,4 @@
-//! A user's own figures against the catalog's.
+//! Compares a user's own figures with the catalog.
 
 mod read;
 
@@ -14,50 +14,50 @@ use crate::lookup::{attached_disk, disk, disk_names, short, vm, vms_like};
 use crate::units::{MB, MIB};
 use crate::vm::{Conflict, Vm};
 
-/// Entries that an answer names at most.
+/// Maximum number of entries that an answer names.
 const NAMED: usize = 4;
 
-/// How far a printed figure may be from the exact one: half of its last digit.
+/// How far a printed figure may be from the exact one: half of the last digit.
 const ROUNDING_MB: f64 = 0.5;
 
-/// What the catalog says to a claim.
+/// The result of comparing a claim with the catalog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Agreement {
-    /// All figures are the catalog's.
+    /// All figures match the catalog.
     Same,
-    /// A figure is another than the catalog's.
+    /// A figure differs from the catalog.
     Differs,
-    /// No figure is another, but the catalog does not have all of them.
+    /// No figure differs, but the catalog does not have all of them.
     Unconfirmed,
-    /// The catalog does not know the name, or no such limit of it.
+    /// The catalog does not have the name, or has no such limit for it.
     Unknown,
 }
 
-/// A claim and what the catalog says to it.
+/// A claim and the result of comparing it with the catalog.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Checked {
     pub claim: Claim,
-    /// What the catalog says.
+    /// Whether it matches.
     pub agreement: Agreement,
-    /// Whose limit it was compared with, as the provider spells it.
+    /// Name of the entry that it was compared with, as the provider spells it.
     pub of: Option<String>,
-    /// Which bucket it was compared with.
+    /// Bucket that it was compared with.
     pub scope: Option<Scope>,
     /// The catalog's figures.
     pub known: Option<Claimed>,
-    /// Where those were read.
+    /// Source of the catalog's figures.
     pub source: Option<Source>,
-    /// Other entries that have exactly the claimed figures, the likeliest first.
+    /// Other entries that have exactly the claimed figures, the most likely first.
     pub belongs_to: Vec<String>,
-    /// The same figures are known to have been published wrongly.
+    /// A known error in publications of the same figures.
     pub conflict: Option<Conflict>,
-    /// Why a name is unknown, and names like it.
+    /// Why the name is unknown, and similar names.
     pub problem: Option<String>,
 }
 
 impl Checked {
-    /// Which figures differ from the catalog's, in the order of [`Claimed`].
+    /// Which figures differ from the catalog, in the order of [`Claimed`].
     pub fn differing(&self) -> [bool; 4] {
         let Some(known) = self.known else { return [false; 4] };
         pairs(self.claim.claimed, known).map(|(claimed, known, same)| {
@@ -72,15 +72,15 @@ pub fn check_claims(claims: &[Claim]) -> Vec<Checked> {
     claims.iter().map(|claim| all.checked(claim)).collect()
 }
 
-/// The whole catalog: a table may have as many rows as it.
+/// The whole catalog: a table may have as many rows.
 struct All {
     sizes: Vec<Vm>,
-    /// Places of a size's variants, by its short name.
+    /// Positions of a size's variants, by its short name.
     places: HashMap<String, Vec<usize>>,
     disks: Vec<Disk>,
 }
 
-/// A limit under the name that stands for it.
+/// A limit under its own name.
 struct Entry {
     name: String,
     limit: Limit,
@@ -111,7 +111,7 @@ impl All {
             Err(problem) => (Vec::new(), Vec::new(), Some(problem)),
         };
         let agreement = |entry: &Entry| agreement(claim.claimed, figures(&entry.limit));
-        // Of variants, the one that agrees best.
+        // The variant that matches best.
         let best = entries.iter().min_by_key(|entry| match agreement(entry) {
             Agreement::Same => 0,
             Agreement::Unconfirmed => 1,
@@ -141,7 +141,7 @@ impl All {
         }
     }
 
-    /// The limits that the claim may mean, or why there are none.
+    /// The limits that the claim may refer to, or why there are none.
     fn known(&self, claim: &Claim) -> Result<(Vec<Entry>, Vec<Conflict>), String> {
         let wants_disk = claim.scope == Some(Scope::Disk);
         let sizes = if wants_disk { Ok(Vec::new()) } else { self.sizes(&claim.name) };
@@ -182,7 +182,8 @@ impl All {
         Ok((entries, conflicts))
     }
 
-    /// Entries with exactly the claimed figures: at least two of them, or it would be chance.
+    /// Entries with exactly the claimed figures: at least two figures, otherwise it could be
+    /// chance.
     fn owners(&self, claim: &Claim, entry: &Entry, conflict: Option<&Conflict>) -> Vec<String> {
         let Claimed { iops, bw_bytes, burst_iops, burst_bw_bytes } = claim.claimed;
         if [iops, bw_bytes, burst_iops, burst_bw_bytes].iter().flatten().count() < 2 {
@@ -221,7 +222,7 @@ fn figures(limit: &Limit) -> Claimed {
     }
 }
 
-/// A claimed figure, the catalog's, and whether two such are the same.
+/// A claimed figure, the catalog's figure, and whether two of them match.
 type Pair = (Option<f64>, Option<f64>, fn(f64, f64) -> bool);
 
 fn pairs(claimed: Claimed, known: Claimed) -> [Pair; 4] {
@@ -251,7 +252,7 @@ fn same_iops(claimed: f64, known: f64) -> bool {
     claimed.round() == known.round()
 }
 
-/// Providers print MB/s that are 10^6, 1,024,000 or 2^20 bytes, rounded or cut off.
+/// Providers print MB/s that are 10^6, 1,024,000 or 2^20 bytes, rounded or truncated.
 fn same_bw(claimed: f64, known: f64) -> bool {
     let printed = claimed / MB;
     claimed == known

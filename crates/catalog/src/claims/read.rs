@@ -1,4 +1,4 @@
-//! A user's own table, and what it claims: three forms, told apart by their columns.
+//! Reads a user's table of limits, in three forms that are distinguished by their columns.
 
 use csv::{ByteRecord, ReaderBuilder};
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use crate::error::{Error, TableProblem};
 use crate::limit::{Scope, Source};
 use crate::units::MB;
 
-/// What somebody says of one limit.
+/// A claim about one limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Claim {
     /// Line of the table, from 1.
@@ -16,15 +16,15 @@ pub struct Claim {
     pub name: String,
     /// `scsi` or `nvme`.
     pub variant: Option<String>,
-    /// Which bucket; if it is not said, the one a name usually stands for.
+    /// Which bucket; by default the usual one for the name.
     pub scope: Option<Scope>,
     /// The figures.
     pub claimed: Claimed,
-    /// Where they are from.
+    /// Their source.
     pub source: Option<Source>,
 }
 
-/// Figures of one limit; `None` says nothing.
+/// Figures of one limit; `None` if not given.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Claimed {
     /// I/Os per second.
@@ -38,20 +38,20 @@ pub struct Claimed {
 }
 
 impl Claim {
-    /// Larger tables are no tables of limits, and [`read_claims`] refuses them.
+    /// Larger files are not tables of limits, and [`read_claims`] refuses them.
     pub const MAX_TABLE_BYTES: usize = 16 << 20;
 }
 
-/// A claim's columns in one of the forms: whose limit, and where its figures stand.
+/// Columns of a claim in one of the forms: the bucket, and where its figures are.
 struct Columns {
     scope: Option<Scope>,
-    /// Bytes per second, which stand before MB/s.
+    /// Bytes per second, which take precedence over MB/s.
     bytes: Option<&'static str>,
-    /// IOPS and MB/s, and those of a burst.
+    /// IOPS and MB/s, and those of the burst.
     figures: [&'static str; 4],
 }
 
-/// A form of table: the column of names, and the claims in each row.
+/// A form of table: the column with the names, and the claims in each row.
 struct Form {
     name: &'static str,
     claims: &'static [Columns],
@@ -101,9 +101,9 @@ const AZURE_DISKS: Form = Form {
     }],
 };
 
-/// Reads a table: the form of `azure_vm_sizes.csv`, that of `azure_disks.csv`, or
-/// `name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of`, of which only `name` must be there.
-/// Columns that no form knows are passed over. `file` is named in errors.
+/// Reads a table in the form of `azure_vm_sizes.csv`, of `azure_disks.csv`, or
+/// `name,scope,iops,mbps,burst_iops,burst_mbps,source,as_of`, of which only `name` is required.
+/// Ignores unknown columns. `file` is named in errors.
 pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
     let at = |line, column: Option<&str>, problem| Error::Table {
         file: file.to_owned(),
@@ -142,7 +142,7 @@ pub fn read_claims(file: &str, table: &[u8]) -> Result<Vec<Claim>, Error> {
     Ok(claims)
 }
 
-/// One row and how it is called in errors.
+/// One row, with its name for errors.
 struct ClaimRow<'a> {
     file: &'a str,
     line: u64,
@@ -163,7 +163,7 @@ impl ClaimRow<'_> {
             let (iops, mb) = (self.figure(iops)?, self.figure(mb)?);
             let claimed = Claimed {
                 iops,
-                // Bytes alone are those of a bucket that the row does not claim.
+                // Bytes without IOPS belong to a bucket that the row does not claim.
                 bw_bytes: bytes.filter(|_| iops.is_some()).or(mb.map(|mb| mb * MB)),
                 burst_iops: self.figure(burst_iops)?,
                 burst_bw_bytes: self.figure(burst_mb)?.map(|mb| mb * MB),

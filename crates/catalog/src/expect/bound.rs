@@ -1,11 +1,11 @@
-//! The least of several limits, and what disks add up to.
+//! The lowest of several limits, and the sum over disks.
 
 use serde::{Deserialize, Serialize};
 
 use crate::limit::{Burst, Direction, Limit, Rate, Scope};
 use crate::note::Note;
 
-/// Whose limit binds.
+/// The limit that binds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct By {
     /// Which bucket.
@@ -13,32 +13,32 @@ pub struct By {
     pub of: String,
 }
 
-/// What several limits leave of a rate.
+/// A rate after several limits apply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bound {
-    /// For ever.
+    /// The sustained rate.
     pub sustained: f64,
-    /// Whose limit that is; nobody's if it is a sum over paths.
+    /// The limit that sets it; none if it is a sum over paths.
     pub sustained_by: Option<By>,
-    /// For a while, if all limits allow more than that.
+    /// The burst rate, if all limits allow more than the sustained rate.
     pub burst: Option<BurstBound>,
 }
 
-/// What several limits leave of a burst.
+/// A burst rate after several limits apply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BurstBound {
     /// The rate while it lasts.
     pub per_s: f64,
-    /// Whose limit that is; nobody's if it is a sum over paths.
+    /// The limit that sets it; none if it is a sum over paths.
     pub by: Option<By>,
-    /// Seconds until the first of the full buckets is empty, if all of them are documented.
+    /// Seconds until the first full bucket is empty, if all of them are documented.
     pub lasts_s: Option<f64>,
-    /// Conditions of the bursts it draws on.
+    /// Conditions of the bursts it uses.
     pub notes: Vec<Note>,
 }
 
 impl Bound {
-    /// As a rate, whose credits are those that last as long.
+    /// As a rate whose credits last as long.
     fn rate(&self) -> Rate {
         let burst = self.burst.as_ref().map(|burst| Burst {
             per_s: burst.per_s,
@@ -50,7 +50,7 @@ impl Bound {
     }
 }
 
-/// What is left for I/Os of one direction.
+/// Rates for I/Os of one direction after all limits apply.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Effective {
     /// Which I/Os.
@@ -59,19 +59,19 @@ pub struct Effective {
     pub iops: Option<Bound>,
     /// Bytes per second.
     pub bw_bytes: Option<Bound>,
-    /// Limits that hold, too, but whose IOPS are unknown: there may be less.
+    /// Limits that also apply but have unknown IOPS: the rate may be lower.
     pub unknown_iops: Vec<By>,
-    /// Limits that hold, too, but whose bytes per second are unknown: there may be less.
+    /// Limits that also apply but have unknown bytes per second: the rate may be lower.
     pub unknown_bw: Vec<By>,
 }
 
-/// A rate under somebody's name; `None` is unknown. A limit that says nothing of a rate does not
-/// hold it and stands in no list.
+/// A named rate; `None` is unknown. A limit without a value for a rate does not limit it and is in
+/// no list.
 pub(super) struct Named {
     pub(super) by: By,
     pub(super) iops: Option<Rate>,
     pub(super) bw_bytes: Option<Rate>,
-    /// Whether a rate that is `None` is no limit, instead of an unknown one.
+    /// Whether a rate of `None` means no limit instead of an unknown one.
     pub(super) is_partial: bool,
 }
 
@@ -87,13 +87,13 @@ impl Named {
     }
 }
 
-/// The limits that count reads, and those that count writes, each brought down to the least; as
-/// one if they agree.
+/// The limits that count reads, and those that count writes, each reduced to the lowest; merged if
+/// they are equal.
 pub(super) fn effective(of: impl Fn(Direction) -> Vec<Named>) -> Vec<Effective> {
     merged([Direction::Read, Direction::Write].map(|direction| least(direction, &of(direction))))
 }
 
-/// Buckets that do not share, added up.
+/// The sum of buckets that are independent.
 pub(super) fn sum_of(parts: &[&[Effective]], shared: &[Limit]) -> Vec<Effective> {
     effective(|direction| {
         let sides: Vec<_> = parts.iter().filter_map(|part| side(part, direction)).collect();
@@ -109,7 +109,7 @@ pub(super) fn sum_of(parts: &[&[Effective]], shared: &[Limit]) -> Vec<Effective>
     .collect()
 }
 
-/// Rates added up: bursts at once, with all credits drawn down together.
+/// The sum of rates: bursts at the same time, with all credits used up together.
 pub(super) fn sum(rates: impl Iterator<Item = Option<Rate>>) -> Option<Rate> {
     let rates: Vec<Rate> = rates.collect::<Option<_>>()?;
     let sustained: f64 = rates.iter().map(|rate| rate.sustained).sum();
@@ -126,7 +126,7 @@ pub(super) fn sum(rates: impl Iterator<Item = Option<Rate>>) -> Option<Rate> {
     Some(Rate::with_burst(sustained, Some(burst)))
 }
 
-/// The side of a merged list that holds for this direction.
+/// The entry of a merged list for this direction.
 fn side(effective: &[Effective], direction: Direction) -> Option<&Effective> {
     effective.iter().find(|found| found.direction.counts(direction))
 }
@@ -153,7 +153,7 @@ fn bound(limits: &[Named], rate: fn(&Named) -> Option<&Rate>) -> Option<Bound> {
     let (sustained, sustained_by) = least(|rate| rate.sustained)?;
     let (per_s, by) = least(Rate::peak)?;
     let burst = (per_s > sustained).then(|| {
-        // Those that are below this rate without their credits.
+        // Those that are below this rate without credits.
         let drawn = || known.iter().filter(|(_, rate)| rate.sustained < per_s);
         let lasts_s: Option<Vec<f64>> =
             drawn().map(|(_, rate)| rate.burst.as_ref()?.lasts_s(rate.sustained, per_s)).collect();
@@ -170,7 +170,7 @@ fn bound(limits: &[Named], rate: fn(&Named) -> Option<&Rate>) -> Option<Bound> {
     Some(Bound { sustained, sustained_by: Some(sustained_by.clone()), burst })
 }
 
-/// Reads and writes as one where all figures agree.
+/// Reads and writes merged if all figures are equal.
 fn merged([read, write]: [Effective; 2]) -> Vec<Effective> {
     let both = Effective { direction: Direction::Both, ..read.clone() };
     if both == (Effective { direction: Direction::Both, ..write.clone() }) {
@@ -179,7 +179,7 @@ fn merged([read, write]: [Effective; 2]) -> Vec<Effective> {
     vec![read, write]
 }
 
-/// A sum over paths is nobody's limit.
+/// Removes limits that are sums over paths.
 fn without_sums(effective: Effective) -> Effective {
     let nobody = |by: Option<By>| by.filter(|by| !by.of.is_empty());
     let clean = |bound: Option<Bound>| {

@@ -1,4 +1,4 @@
-//! What a VM and its disks may do together: the least limit on each path, and the sum of paths.
+//! Expected limits of a VM and its disks: the lowest limit on each path, and the sum over paths.
 //!
 //! ```text
 //! disk 1 (own limit) ─┐
@@ -6,8 +6,8 @@
 //! disk 3 (own limit) ─── VM uncached bucket ─┴─ all together
 //! ```
 //!
-//! At AWS there is one bucket for all volumes, at Google Cloud one for each kind of disk, and
-//! disks of a kind share what their sizes add up to.
+//! AWS has one bucket for all volumes. Google Cloud has one for each kind of disk, and disks of a
+//! kind share the limit of their total size.
 
 mod bound;
 mod path;
@@ -28,56 +28,56 @@ use crate::vm::Vm;
 /// A VM and its disks.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Setup {
-    /// Name of its size; without one, only the disks count.
+    /// Name of its size; without one, only the limits of the disks apply.
     pub vm: Option<String>,
     /// `scsi` or `nvme`, for sizes whose limits differ.
     pub variant: Option<String>,
-    /// What is attached, and what the host caches of it.
+    /// Attached disks with their host caching.
     pub disks: Vec<(Disk, Caching)>,
 }
 
-/// What the documents promise of a [`Setup`].
+/// The documented expectation for a [`Setup`].
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Expectation {
     pub vm: Option<Vm>,
-    /// Each disk with nothing else going on.
+    /// Each disk alone.
     pub disks: Vec<DiskExpectation>,
     /// Disks that share limits of the VM.
     pub buckets: Vec<Bucket>,
     /// All disks at once.
     pub together: Vec<Effective>,
-    /// What the figures leave out.
+    /// Facts that the figures do not include.
     pub notes: Vec<Note>,
 }
 
-/// What may be expected of one disk alone.
+/// The expectation for one disk alone.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DiskExpectation {
     pub disk: Disk,
-    /// What the host caches of it.
+    /// Its host caching.
     pub caching: Caching,
-    /// All limits that hold it: its own and the VM's.
+    /// All limits that apply: its own and the VM's.
     pub limits: Vec<Limit>,
-    /// What they leave.
+    /// The rates after all limits.
     pub effective: Vec<Effective>,
 }
 
 /// Disks under the same limits of the VM.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Bucket {
-    /// Which; `None` without a VM.
+    /// The bucket; `None` without a VM.
     pub scope: Option<Scope>,
-    /// Places of the disks in [`Expectation::disks`].
+    /// Indices of the disks in [`Expectation::disks`].
     pub disks: Vec<usize>,
-    /// What the disks could do without the VM's limits.
+    /// The rates of the disks without the VM's limits.
     pub of_disks: Vec<Effective>,
     /// The VM's limits.
     pub limits: Vec<Limit>,
-    /// What they leave.
+    /// The rates after all limits.
     pub effective: Vec<Effective>,
 }
 
-/// What the documents promise of a VM and its disks.
+/// The documented expectation for a VM and its disks.
 pub fn expect(setup: &Setup) -> Result<Expectation, Error> {
     let vm = setup.vm.as_deref().map(|name| vm_variant(name, setup.variant.as_deref()));
     let vm = vm.transpose()?;
@@ -103,7 +103,8 @@ pub fn expect(setup: &Setup) -> Result<Expectation, Error> {
     Ok(Expectation { vm, disks, buckets, together, notes })
 }
 
-/// A disk's own limits. Persistent Disks of a kind have those of one disk with all their size.
+/// A disk's own limits. Persistent Disks of one kind have those of a single disk with their total
+/// size.
 fn own_limits(disk: &Disk, all: &[(Disk, Caching)]) -> Vec<Limit> {
     if !PERSISTENT_KINDS.contains(&disk.kind.as_str()) {
         let limit = |limit: &Limit| Limit { of: disk.name.clone(), ..limit.clone() };
@@ -122,7 +123,7 @@ fn named(limits: &[Limit], direction: Direction) -> Vec<Named> {
     counting.map(Named::limit).collect()
 }
 
-/// Disks with the same limits of the VM, in order of their first.
+/// Disks with the same limits of the VM, ordered by their first disk.
 fn buckets(disks: &[DiskExpectation]) -> Vec<Bucket> {
     let of_vm = |disk: &DiskExpectation| -> Vec<Limit> {
         disk.limits.iter().filter(|limit| limit.scope != Scope::Disk).cloned().collect()
@@ -151,7 +152,7 @@ fn buckets(disks: &[DiskExpectation]) -> Vec<Bucket> {
     groups.into_iter().map(bucket).collect()
 }
 
-/// Disks added up; those that share a pool of their kind count once.
+/// The sum over disks; disks that share a pool of their kind count once.
 fn sum_of_disks(members: &[&DiskExpectation], direction: Direction) -> Named {
     let mut counted: Vec<&Limit> = Vec::new();
     for member in members {
@@ -188,7 +189,7 @@ fn names(all: &[&str]) -> String {
     counts.into_iter().map(word).collect::<Vec<_>>().join(" + ")
 }
 
-/// Limits that stand over several buckets: their sum is held by them, too.
+/// Limits that cover several buckets and therefore also limit their sum.
 fn shared_by_all(buckets: &[Bucket]) -> Vec<Limit> {
     let Some((first, rest)) = buckets.split_first() else { return Vec::new() };
     let everywhere = |limit: &&Limit| rest.iter().all(|bucket| bucket.limits.contains(limit));

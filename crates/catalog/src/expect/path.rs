@@ -1,4 +1,4 @@
-//! Which VM, which of its limits hold a disk, and what cannot be together.
+//! Finds the VM and its limits for a disk, and refuses impossible combinations.
 
 use crate::disk::{Caching, Disk, HostCache};
 use crate::error::Error;
@@ -7,7 +7,7 @@ use crate::lookup::vm;
 use crate::note::Note;
 use crate::vm::Vm;
 
-/// The one size that is meant by a name and, where its limits differ, the disk controller.
+/// The size with this name and, if its limits differ, this disk controller.
 pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     let mut found = vm(name)?;
     let variants: Vec<_> = found.iter().filter_map(|vm| vm.variant.clone()).collect();
@@ -23,7 +23,7 @@ pub fn vm_variant(name: &str, variant: Option<&str>) -> Result<Vm, Error> {
     }
 }
 
-/// Refuses what no provider would let anybody attach.
+/// Refuses combinations that no provider allows.
 pub(super) fn refuse_impossible(vm: Option<&Vm>, disks: &[(Disk, Caching)]) -> Result<(), Error> {
     let Some((first, _)) = disks.first() else {
         return Err(Error::NoDisk);
@@ -57,8 +57,8 @@ fn check_disk(disk: &Disk, caching: Caching) -> Result<(), Error> {
     })
 }
 
-/// The limits of the VM that hold the disk. If there must be some and the sources have none, one
-/// whose figures are unknown.
+/// The VM's limits for the disk. If some must exist but the sources have none, one with unknown
+/// figures.
 pub(super) fn limits(vm: &Vm, disk: &Disk, caching: Caching) -> Vec<Limit> {
     let scope = match (vm.cloud, caching) {
         (Cloud::Azure, Caching::None) => Scope::VmUncached,

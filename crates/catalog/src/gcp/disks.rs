@@ -8,11 +8,11 @@ use crate::note::{Fact, Note, Property, tabled};
 use crate::text::Parameters;
 use crate::units::{MIB, gib_to_bytes};
 
-/// Zonal kinds whose performance follows from the size of all of them on a VM.
+/// Zonal kinds whose performance depends on their total size on a VM.
 pub(crate) const PERSISTENT_KINDS: [&str; 4] =
     ["pd-standard", "pd-balanced", "pd-ssd", "pd-extreme"];
 
-/// Disks are 64 TiB at most; the sources of the table do not say the least.
+/// Disks have at most 64 TiB; the sources of the table do not give the minimum.
 const LARGEST_GIB: f64 = 65_536.0;
 
 /// Names of the kinds.
@@ -41,8 +41,8 @@ pub(crate) fn disk(parameters: &mut Parameters) -> Result<Option<Disk>, Error> {
     Ok(None)
 }
 
-/// A Persistent Disk of this size, or all of this kind on a VM: they share what their sizes add
-/// up to, and the baseline counts once.
+/// A Persistent Disk of this size, or all of this kind on a VM: they share the limit of their total
+/// size, and the baseline counts once.
 pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
     let rows = GcpRow::all("per-GiB");
     let row = rows.iter().find(|row| row.disk_type == kind);
@@ -88,7 +88,7 @@ pub(crate) fn persistent(kind: &str, size_gib: Option<f64>) -> Disk {
     }
 }
 
-/// IOPS and throughput are provisioned; of most kinds the sources do not say how much can be.
+/// IOPS and throughput are provisioned; for most kinds, the sources do not give the range.
 fn hyperdisk(kind: &str, parameters: &mut Parameters) -> Result<Disk, Error> {
     let size_gib = parameters.size_gib(1.0, LARGEST_GIB)?;
     let (iops, bytes) = (parameters.iops()?, parameters.bw_bytes(Cloud::Gcp)?);

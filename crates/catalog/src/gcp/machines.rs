@@ -1,4 +1,4 @@
-//! Machine types, and what each kind of Persistent Disk may do on them.
+//! Machine types, and the limits of each kind of Persistent Disk on them.
 
 use serde::Deserialize;
 
@@ -33,7 +33,7 @@ struct Network {
     as_of: String,
 }
 
-/// The machine types whose name `wanted` likes.
+/// The machine types with a name that `wanted` accepts.
 pub(crate) fn vms(wanted: impl Fn(&str) -> bool) -> Vec<Vm> {
     let machines = GCP_MACHINES.rows::<Machine>(wanted);
     if machines.is_empty() {
@@ -80,7 +80,7 @@ impl Machine {
         Source { text: self.source.clone(), as_of: self.as_of.clone() }
     }
 
-    /// A row that names the machine type stands before one for its number of vCPUs.
+    /// A row that names the machine type takes precedence over one for its number of vCPUs.
     fn is_named_by_other(&self, caps: &[GcpRow], row: &GcpRow) -> bool {
         let named = |row: &GcpRow| row.vm_bracket.as_ref() == Some(&self.name);
         !named(row) && caps.iter().any(|other| other.disk_type == row.disk_type && named(other))
@@ -105,7 +105,7 @@ impl Machine {
         vec![read, write]
     }
 
-    /// Writes to Persistent Disk share the network's way out.
+    /// Writes to Persistent Disk share the outgoing bandwidth of the network.
     fn egress(&self, row: &GcpRow) -> Limit {
         let bytes = row.max_write_mib.map(|amount| amount * row.throughput_bytes());
         Limit {
@@ -117,7 +117,7 @@ impl Machine {
         }
     }
 
-    /// What may go out; what comes in has no limit of its own in the sources.
+    /// Outgoing traffic; the sources give no limit for incoming traffic.
     fn network(&self) -> Vec<Limit> {
         let rows = GCP_NETWORKS.rows::<Network>(|family| family == self.family);
         let here = rows.into_iter().filter(|row| {
@@ -142,7 +142,7 @@ impl Machine {
 }
 
 impl GcpRow {
-    /// Whether it is a row for this machine type: by its name, or by family and number of vCPUs.
+    /// Whether the row is for this machine type: by its name, or by family and number of vCPUs.
     fn bracket_holds(&self, machine: &Machine) -> bool {
         let Some(bracket) = self.vm_bracket.as_deref() else { return false };
         if self.vm_bracket_kind.as_deref() == Some("machine-type") {

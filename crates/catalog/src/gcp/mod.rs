@@ -9,7 +9,7 @@ use crate::limit::Source;
 use crate::table::GCP_DISKS;
 use crate::units::{MB, MIB};
 
-/// A row of the table of Persistent Disk: what it holds depends on its first column.
+/// A row of the table of Persistent Disk; its first column determines what it contains.
 #[derive(Deserialize)]
 struct GcpRow {
     family: Option<String>,
@@ -40,7 +40,7 @@ impl GcpRow {
         Source { text: self.source.clone(), as_of: self.as_of.clone() }
     }
 
-    /// Bytes in a unit of throughput, as the source labels it.
+    /// Bytes per unit of throughput, as labelled in the source.
     fn throughput_bytes(&self) -> f64 {
         if self.throughput_unit.as_deref() == Some("MB/s") { MB } else { MIB }
     }

@@ -1,9 +1,9 @@
-//! What the kernel counted during a trial, once a second: devices, CPUs, pressure, memory, NFS, network
-//! interfaces.
+//! Kernel counters during a trial, sampled once per second: devices, CPUs, pressure, memory, NFS,
+//! network interfaces.
 //!
-//! Counters are kept raw, as the kernel shows them, so that every figure of iostat and its kin can
-//! be computed later for any stretch of the trial. A record may hold thousands of trials, so a
-//! column is written as its first value and the differences from sample to sample.
+//! Counters are stored raw, as the kernel shows them, so that all iostat figures can be computed
+//! later for any part of the trial. A record may have thousands of trials, so a column is stored as
+//! its first value and the differences between samples.
 
 mod interfaces;
 mod series;
@@ -18,48 +18,48 @@ pub use series::Series;
 /// Counters of one device in `/proc/diskstats`, see the kernel's
 /// `Documentation/admin-guide/iostats.rst`.
 pub const DISK_COUNTERS: usize = 17;
-/// Modes of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal,
-/// guest, `guest_nice`; the last two are part of the first two.
+/// Modes in the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal,
+/// guest, `guest_nice`; the last two are included in the first two.
 pub const CPU_MODES: usize = 10;
-/// Counters of one operation in `/proc/self/mountstats`: operations, transmissions, major
-/// timeouts, bytes sent, bytes received, milliseconds queued, milliseconds until the reply,
-/// milliseconds in all, errors.
+/// Counters of one operation in `/proc/self/mountstats`: operations, transmissions, major timeouts,
+/// bytes sent, bytes received, milliseconds queued, milliseconds until the reply, total
+/// milliseconds, errors.
 pub const NFS_COUNTERS: usize = 9;
-/// Counters of one connection to an NFS server, lines `xprt:` of the same file: times connected, calls
-/// sent, replies, replies to no call; and sums over the calls sent, of how many were then unanswered,
-/// in the backlog, waiting to be sent, and waiting for their reply.
+/// Counters of one connection to an NFS server, lines `xprt:` of the same file: connects, calls
+/// sent, replies, replies without a call; and, summed over the calls sent, the number of unanswered
+/// calls, calls in the backlog, calls waiting to be sent, and calls waiting for their reply.
 pub const NFS_TRANSPORT_COUNTERS: usize = 8;
 
 /// Samples of the kernel's counters over one trial, ramp included.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counters {
-    /// When each sample was taken, in nanoseconds since the trial's `started_ns`. One per second;
-    /// where the load driver tells, one exactly at each edge of the measured window as well.
+    /// Time of each sample, in nanoseconds since the trial's `started_ns`. One per second; if the
+    /// load driver reports it, also one at each edge of the measured window.
     pub at_ns: Vec<u64>,
-    /// When the measured window opened and closed, on the same clock. `None`: there was none.
+    /// Start and end of the measured window, on the same clock. `None`: there was no window.
     pub window_ns: Option<[u64; 2]>,
-    /// Devices under the target, each above those it lies on.
+    /// Devices under the target, each before those it is stacked on.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub devices: Vec<DeviceCounters>,
     /// CPU time of the whole machine by mode, in ticks; [`CPU_MODES`] has the order.
     pub cpu_ticks: Option<Box<[Series; CPU_MODES]>>,
-    /// Ticks of `cpu_ticks` in a second of one CPU.
+    /// Ticks of `cpu_ticks` per second of one CPU.
     pub ticks_per_s: u32,
-    /// Pressure stall information; absent where the kernel has none.
+    /// Pressure stall information; absent if the kernel does not provide it.
     pub pressure: Pressure,
-    /// Page faults and page cache; absent where `/proc/vmstat` cannot be read.
+    /// Page faults and page cache; absent if `/proc/vmstat` cannot be read.
     pub memory: Option<MemoryCounters>,
     /// NFS mounts under the target.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub nfs: Vec<NfsCounters>,
-    /// All NFS mounts of this machine together; only where there is one under the target.
+    /// All NFS mounts of this machine together; only if one is under the target.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nfs_client: Option<NfsClientCounters>,
-    /// CPU time that taking the samples cost, in nanoseconds.
+    /// CPU time used for sampling, in nanoseconds.
     pub sampler_cpu_ns: u64,
-    /// Time in which the control group of this process had used up its CPU quota, in microseconds,
-    /// a counter; absent where no quota is set.
+    /// Time for which the CPU quota of this process's cgroup was used up, in microseconds, a
+    /// counter; absent without a quota.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub throttled_us: Option<Series>,
     /// Interfaces of a network path.
@@ -71,17 +71,17 @@ pub struct Counters {
 pub struct DeviceCounters {
     /// The kernel's name, e.g. `nvme0n1p2`.
     pub name: String,
-    /// What it is, e.g. `device mapper CRYPT (x)`, where the kernel says.
+    /// Its kind, e.g. `device mapper CRYPT (x)`, if the kernel reports it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
-    /// Of a trial with several targets: what jobs call those that lie on it.
+    /// For a trial with several targets: their names, if they are on this device.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub targets: Vec<String>,
-    /// The counters of `/proc/diskstats` in their order; missing while the device is gone.
+    /// The counters of `/proc/diskstats` in their order; missing while the device does not exist.
     pub counters: Box<[Series; DISK_COUNTERS]>,
 }
 
-/// Time in which work waited for a resource, from `/proc/pressure`.
+/// Time for which tasks waited for a resource, from `/proc/pressure`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Pressure {
@@ -96,12 +96,12 @@ pub struct Pressure {
     pub memory: Option<Stalls>,
 }
 
-/// Totals of one resource, in microseconds.
+/// Totals for one resource, in microseconds.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Stalls {
     /// At least one task waited.
     pub some_us: Series,
-    /// All tasks that were not idle waited.
+    /// All non-idle tasks waited.
     pub full_us: Series,
 }
 
@@ -118,11 +118,10 @@ pub struct MemoryCounters {
     pub writeback_pages: Series,
     /// Pages of files and block devices in memory (`nr_file_pages`).
     pub cached_pages: Series,
-    /// Pages waiting to be written at which writers must wait (`nr_dirty_threshold`).
+    /// Number of dirty pages from which writers must wait (`nr_dirty_threshold`).
     #[serde(default)]
     pub dirty_threshold_pages: Series,
-    /// Pages of files that were thrown out of memory and soon read again
-    /// (`workingset_refault_file`), a counter.
+    /// File pages that were evicted and soon read again (`workingset_refault_file`), a counter.
     #[serde(default)]
     pub file_refaults: Series,
 }
@@ -131,20 +130,19 @@ pub struct MemoryCounters {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct NfsCounters {
     pub mount_point: String,
-    /// What is mounted: `server:/export`.
+    /// The mounted export: `server:/export`.
     pub source: String,
-    /// What client and server agreed on.
+    /// The options that client and server agreed on.
     #[serde(default)]
     pub granted: NfsGranted,
     /// Connections to the server.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub transports: Vec<NfsTransportCounters>,
-    /// Operations that were ever used.
+    /// Operations that were used.
     pub operations: Vec<NfsOperation>,
 }
 
-/// The options in force on an NFS mount that change what it costs; those that the kernel does not
-/// show are absent.
+/// Active options of an NFS mount that affect its cost; absent if the kernel does not show them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NfsGranted {
@@ -163,13 +161,13 @@ pub struct NfsGranted {
     /// Bytes per WRITE.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wsize_bytes: Option<u64>,
-    /// Connections that the client was to make; not shown where that is one.
+    /// Configured number of connections; not shown if it is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nconnect: Option<u32>,
 }
 
 impl NfsGranted {
-    /// Reads the options as the kernel shows them: `rw,vers=4.1,rsize=65536,sec=krb5`.
+    /// Reads options as shown by the kernel: `rw,vers=4.1,rsize=65536,sec=krb5`.
     pub fn of(options: &str) -> Self {
         let pairs = || options.split(',').filter_map(|option| option.split_once('='));
         let value = |name: &str| pairs().find_map(|(key, value)| (key == name).then_some(value));
@@ -200,8 +198,8 @@ pub struct NfsClientCounters {
     pub calls: Series,
     /// Calls sent again.
     pub retransmissions: Series,
-    /// Credentials looked at: once for each call, and again where a server refused one, as it does
-    /// when it has lost a Kerberos context.
+    /// Credential lookups: one per call, and one more if a server rejects a credential, for example
+    /// after losing a Kerberos context.
     pub credentials: Series,
 }
 

@@ -2,16 +2,16 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// Values of one counter or gauge, one per sample; `None` where it could not be read.
+/// Values of a counter or gauge, one per sample; `None` if it could not be read.
 ///
-/// Written as an array: the first value, then each one's difference from the last value before it,
-/// `null` where there is none. Samples at the end that equal the one before are left out, and so
+/// Written as an array: the first value, then the difference of each value from the last one before
+/// it, `null` for missing values. Trailing samples that equal the one before are left out, and so
 /// is a column of zeros.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Series(Vec<Option<u64>>);
 
 impl Series {
-    /// The value at sample `index`. Beyond what is written the last value holds.
+    /// The value at sample `index`. After the written values, the last one applies.
     pub fn at(&self, index: usize) -> Option<u64> {
         match self.0.get(index).or(self.0.last()) {
             Some(value) => *value,
@@ -19,7 +19,7 @@ impl Series {
         }
     }
 
-    /// Without what reading adds by itself, so that equal columns compare equal.
+    /// Without values that reading restores, so that equal columns compare equal.
     fn trimmed(mut values: Vec<Option<u64>>) -> Self {
         while let Some((last, before)) = values.split_last()
             && *last == before.last().copied().unwrap_or(Some(0))
@@ -55,7 +55,7 @@ impl<'de> Deserialize<'de> for Series {
         let mut before: i128 = 0;
         let values = written.into_iter().map(|difference| {
             let Some(difference) = difference else { return Ok(None) };
-            // Saturating: what is out of range once is out of range after it, too.
+            // Saturates: values stay out of range after the first one that is.
             before = before.saturating_add(difference);
             u64::try_from(before).map(Some).map_err(|_| {
                 serde::de::Error::custom(format!(

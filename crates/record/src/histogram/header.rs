@@ -1,33 +1,34 @@
-//! What a histogram says of its own size, before memory is taken for it.
+//! Checks the header of a histogram before memory is allocated for it.
 //!
-//! The library believes the header: a length of 2^32 bytes is allocated before the first of them is
-//! read, and bounds from 1 to 2^63 at five digits take a table to match. So the header must be one
+//! The library trusts the header: it allocates a length of 2^32 bytes before reading the first of
+//! them, and bounds from 1 to 2^63 at five digits need a table to match. So the header must be one
 //! that iotax could have written.
 //!
 //! Layout (`HdrHistogram` V2, all big-endian): cookie, length of the counts in bytes, normalising
 //! offset, significant digits (32 bits each), lowest and highest value (64 bits each), ratio (64
-//! bits). In a file it is deflated, behind a cookie and the length of what is deflated.
+//! bits). In a file it is deflated, after a cookie and the length of the deflated part.
 
 use std::io::Read;
 
 use flate2::read::ZlibDecoder;
 
-/// Longest latency told apart, in nanoseconds (one hour); longer ones count as this long.
+/// Longest latency that is distinguished, in nanoseconds (one hour); longer ones count as this
+/// long.
 pub(super) const MAX_NS: u64 = 3_600_000_000_000;
 /// Significant decimal digits: every value is exact to 0.1 %.
 pub(super) const DIGITS: u8 = 3;
-/// Cookie and length in front of the deflated part.
+/// Cookie and length before the deflated part.
 const OUTER_BYTES: usize = 8;
 const HEADER_BYTES: usize = 40;
-/// A histogram that grew has the bound of its last bucket, at most twice the longest value's.
+/// A histogram that grew has the bound of its last bucket, at most twice that of the longest value.
 const HIGHEST: u64 = MAX_NS.next_power_of_two() * 2;
-/// A count takes nine bytes at most, in LEB128 as the format has it.
+/// A count takes at most nine bytes in LEB128.
 const MOST_COUNT_BYTES: u64 = 9;
-/// Counts of a histogram up to [`HIGHEST`]: at three digits 2,048 values of one unit each, and then
-/// 1,024 for each doubling.
+/// Number of counts up to [`HIGHEST`]: at three digits 2,048 values of one unit each, then 1,024
+/// for each doubling.
 const MOST_COUNTS: u64 = 1024 * (HIGHEST.ilog2() as u64 - 10 + 2);
 
-/// Fails, saying why, unless a histogram of iotax's could begin so.
+/// Fails with a reason unless iotax could have written this header.
 pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     let mut header = [0; HEADER_BYTES];
     let deflated = bytes.get(OUTER_BYTES..).unwrap_or_default();

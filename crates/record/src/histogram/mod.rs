@@ -23,15 +23,15 @@ impl Default for LatencyHistogram {
 }
 
 impl LatencyHistogram {
-    /// An empty histogram. Allocates all its memory here, none when recording.
+    /// An empty histogram. Allocates all its memory here, and none when recording.
     pub fn new() -> Self {
         let counts = Histogram::new_with_bounds(1, MAX_NS, DIGITS)
             .expect("constant bounds are valid for HdrHistogram");
         Self { counts }
     }
 
-    /// An empty histogram that takes next to no memory until something is merged into it: what a
-    /// reader of ten thousand trials needs for the directions that a job did not use.
+    /// An empty histogram that takes almost no memory until something is merged into it. A reader
+    /// of ten thousand trials needs it for directions that a job did not use.
     pub fn empty() -> Self {
         let mut counts = Histogram::new_with_bounds(1, 2, DIGITS)
             .expect("constant bounds are valid for HdrHistogram");
@@ -43,7 +43,7 @@ impl LatencyHistogram {
     /// clamped.
     #[inline]
     pub fn record(&mut self, latency_ns: u64) {
-        // Never fails: MAX_NS is within the bounds of `new`, and what `empty` made grows.
+        // Never fails: MAX_NS is within the bounds of `new`, and a histogram from `empty` grows.
         let _ = self.counts.record(latency_ns.min(MAX_NS));
     }
 
@@ -58,8 +58,8 @@ impl LatencyHistogram {
         if other.counts.is_empty() {
             return;
         }
-        // Only histograms of one size are added bucket by bucket; others, value by value, which is
-        // what reading ten thousand trials would spend its time on.
+        // Only histograms of equal size are added bucket by bucket; others are added value by
+        // value, which would dominate the time to read ten thousand trials.
         if self.counts.is_empty() && self.counts.distinct_values() < other.counts.distinct_values()
         {
             self.counts.clone_from(&other.counts);
@@ -103,7 +103,7 @@ impl LatencyHistogram {
         self.counts.max()
     }
 
-    /// Where the bucket of a latency begins, and where the next one does, in nanoseconds.
+    /// Start of the bucket of a latency and of the next one, in nanoseconds.
     pub fn bucket(&self, latency_ns: u64) -> [u64; 2] {
         [self.counts.lowest_equivalent(latency_ns), self.counts.next_non_equivalent(latency_ns)]
     }

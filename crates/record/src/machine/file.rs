@@ -1,4 +1,4 @@
-//! A machine in a file of its own: for another computer.
+//! A saved machine in its own file, for analysis on another computer.
 
 use std::io::{self, ErrorKind};
 use std::path::Path;
@@ -10,16 +10,16 @@ use crate::error::Error;
 use crate::json_file::{open_file, write_json};
 use crate::stored::Stored as _;
 
-/// No machine's facts are longer.
+/// Larger than the facts of any machine.
 const MOST_BYTES: u64 = 16 << 20;
-/// No paths lie on more layers.
+/// More layers than any path has.
 const MOST_NODES: usize = 4096;
 
 impl Machine {
-    /// Reads one that was written.
+    /// Reads a saved machine.
     ///
     /// # Errors
-    /// If there is none, it is no machine, or one of a later version.
+    /// If the file does not exist, is not a saved machine, or is from a later version.
     pub fn read(path: &Path) -> Result<Self, Error> {
         let file = open_file(path).map_err(|e| Error::read(path, e))?;
         let bytes = file.metadata().map_err(|e| Error::read(path, e))?.len();
@@ -29,9 +29,9 @@ impl Machine {
         let text = io::read_to_string(file).map_err(|e| Error::read(path, e))?;
         let broken = |source| Error::broken(path, source);
         let value: Value = serde_json::from_str(&text).map_err(broken)?;
-        // A later format may have other types in its fields.
+        // A later format may have other field types.
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
-        // A record's head has a format, too.
+        // The head of a record also has a format.
         if format == 0 || value.get("nodes").is_none() {
             return Err(Error::NotAMachine { path: path.to_owned() });
         }
@@ -45,7 +45,7 @@ impl Machine {
         if let Some((field, value)) = absurd(&value, String::new()) {
             return Err(Error::AbsurdNumber { path: path.to_owned(), field, value });
         }
-        // From the text and not from `value`, for the line of what is wrong.
+        // From the text instead of `value`, to get the line of an error.
         let machine = Self::decode(text.as_bytes()).map_err(broken)?;
         if machine.nodes.len() > MOST_NODES {
             return Err(Error::TooManyLayers { path: path.to_owned(), limit: MOST_NODES });
@@ -53,7 +53,7 @@ impl Machine {
         Ok(machine)
     }
 
-    /// Writes it; what is there is never overwritten.
+    /// Writes it; never overwrites a file.
     pub fn write(&self, path: &Path) -> Result<(), Error> {
         write_json(&path.into(), self.encode_pretty()).map_err(|error| match error {
             Error::Write { path, source } if source.kind() == ErrorKind::AlreadyExists => {
@@ -65,8 +65,8 @@ impl Machine {
     }
 }
 
-/// The first number that no machine has, and where it stands. What it is used for would be infinite,
-/// or less than nothing.
+/// The first number that is out of range for a machine, and its path. Computations with it would
+/// give infinite or negative results.
 fn absurd(value: &Value, at: String) -> Option<(String, String)> {
     match value {
         Value::Number(number) => {

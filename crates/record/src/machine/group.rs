@@ -1,10 +1,10 @@
-//! Control groups of a process.
+//! Control groups of the process.
 
 use serde::{Deserialize, Serialize};
 
 use super::system::PressureAverages;
 
-/// The groups of the process that looked, and those above.
+/// The cgroups of the observing process, and those above.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ControlGroups {
@@ -12,23 +12,23 @@ pub struct ControlGroups {
     pub version: Option<String>,
     /// I/O limits on disks under the paths.
     pub io: Vec<GroupIoLimits>,
-    /// CPU quota and what it has cost: of the group with the tightest quota.
+    /// CPU quota and its effect, for the cgroup with the tightest quota.
     pub cpu: Option<CpuThrottling>,
-    /// Memory limits: of the group with the tightest limit.
+    /// Memory limits, for the cgroup with the tightest limit.
     pub memory: Option<GroupMemory>,
-    /// `io.pressure` of the process's own group.
+    /// `io.pressure` of the process's own cgroup.
     pub io_pressure: Option<PressureAverages>,
 }
 
-/// What one group allows on a disk, per second: `io.max`, or `blkio.throttle.*`.
+/// Limits of one cgroup on a disk, per second: `io.max`, or `blkio.throttle.*`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupIoLimits {
-    /// The group: `/system.slice/db.service`.
+    /// The cgroup: `/system.slice/db.service`.
     pub group: String,
-    /// The file that has the limit.
+    /// The file with the limit.
     pub file: String,
-    /// Path that it holds for, of [`super::Machine::paths`].
+    /// The path that it applies to, from [`super::Machine::paths`].
     pub path: String,
     pub read_iops: Option<f64>,
     pub write_iops: Option<f64>,
@@ -43,17 +43,17 @@ pub struct CpuThrottling {
     pub group: String,
     /// The file with the counters.
     pub file: String,
-    /// CPUs' worth of time that it allows.
+    /// Allowed CPU time, in CPUs.
     pub cpus: Option<f64>,
-    /// Periods in which it ran.
+    /// Periods in which the cgroup ran.
     pub periods: u64,
-    /// Periods in which it ran out of time.
+    /// Periods in which it used up its quota.
     pub throttled_periods: u64,
-    /// Time in which it had to wait.
+    /// Time for which it was throttled.
     pub throttled_us: u64,
 }
 
-/// Memory of a group: `memory.max`, `memory.high`, `memory.current`, `memory.stat`.
+/// Memory of a cgroup: `memory.max`, `memory.high`, `memory.current`, `memory.stat`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct GroupMemory {
@@ -65,9 +65,9 @@ pub struct GroupMemory {
     pub high_bytes: Option<u64>,
     /// `memory.current`, or `memory.usage_in_bytes`.
     pub current_bytes: Option<u64>,
-    /// `file` in `memory.stat`: page cache that counts against the limit.
+    /// `file` in `memory.stat`: page cache that counts towards the limit.
     pub page_cache_bytes: Option<u64>,
-    /// `workingset_refault_file`: pages of files that were thrown out and read again.
+    /// `workingset_refault_file`: file pages that were evicted and read again.
     pub file_refaults: Option<u64>,
     /// `memory.pressure`.
     pub pressure: Option<PressureAverages>,

@@ -2,13 +2,13 @@
 
 use serde::{Deserialize, Serialize};
 
-/// A device mapper device: `/sys/block/dm-N/dm/`, and its table where that may be read.
+/// A device mapper device: `/sys/block/dm-N/dm/`, and its table if readable.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Mapping {
     /// `dm/name`.
     pub name: String,
-    /// What made it: the first word of `dm/uuid`, such as `CRYPT`, `LVM`, `mpath`.
+    /// Its creator: the first word of `dm/uuid`, such as `CRYPT`, `LVM`, `mpath`.
     pub maker: Option<String>,
     /// The table's lines; `None` if it could not be read.
     pub targets: Option<Vec<MappedTarget>>,
@@ -20,7 +20,7 @@ impl Mapping {
         self.targets.iter().flatten().filter_map(|target| target.crypt.as_ref())
     }
 
-    /// Whether it encrypts: by its table, or by who made it where that cannot be read.
+    /// Whether it encrypts: according to its table, or to its creator if the table cannot be read.
     pub fn is_crypt(&self) -> bool {
         match &self.targets {
             Some(targets) => targets.iter().any(|target| target.crypt.is_some()),
@@ -37,10 +37,10 @@ pub struct MappedTarget {
     pub kind: String,
     /// Version of the kernel's target: `1.24.0`.
     pub version: Option<String>,
-    /// Parameters of kinds other than `crypt`, as the table has them.
+    /// Parameters of kinds other than `crypt`, as in the table.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub parameters: String,
-    /// Of `crypt`.
+    /// For `crypt`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crypt: Option<Crypt>,
 }
@@ -53,7 +53,7 @@ pub struct Crypt {
     pub cipher: String,
     /// Flags in the table's order: `allow_discards`, `no_read_workqueue`.
     pub flags: Vec<String>,
-    /// Encryption sector; 512 where the table has none.
+    /// Encryption sector; 512 if the table does not give one.
     pub sector_bytes: u32,
     /// Authentication: the value of `integrity:`, such as `28:aead`.
     pub integrity: Option<String>,

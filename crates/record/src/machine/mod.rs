@@ -1,8 +1,8 @@
-//! A machine as it was seen: the layers under some paths, what limits this process, where it runs.
+//! A machine as observed: the layers under some paths, limits on this process, and where it runs.
 //!
-//! Facts only; what they mean is decided elsewhere. Each type says in which file its facts stand,
-//! so that a finding can name file, field and value. `None` and empty lists mean that the system
-//! does not tell, or that it was not allowed to: [`Machine::unseen`] says which.
+//! Only facts; other crates interpret them. Each type names the source file of its facts, so that a
+//! finding can name file, field and value. `None` and empty lists mean that the system does not
+//! report a fact, or that access was denied: [`Machine::unseen`] tells which.
 //!
 //! | module | facts |
 //! |---|---|
@@ -49,75 +49,76 @@ use crate::cloud::CloudInstance;
 /// Version of the format of [`Machine`] that this program writes.
 pub const MACHINE_FORMAT: u32 = 1;
 
-/// What was seen of a machine.
+/// An observed machine.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Machine {
     pub format: u32,
-    /// Where the facts are from, if not from a running machine: `built from documented formats`.
+    /// Source of the facts, if not a running machine: `built from documented formats`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// Version of iotax that looked.
+    /// Version of iotax that observed it.
     pub iotax_version: String,
-    /// When it looked, RFC 3339, UTC.
+    /// Time of observation, RFC 3339, UTC.
     pub taken: String,
     pub environment: Environment,
-    /// The paths that were asked about.
+    /// The requested paths.
     pub paths: Vec<PathSeen>,
-    /// What lies under them. [`Node::below`] and [`PathSeen::top`] are places in this list.
+    /// The layers under them. [`Node::below`] and [`PathSeen::top`] are indices in this list.
     pub nodes: Vec<Node>,
-    /// The control groups of the process that looked.
+    /// The cgroups of the observing process.
     pub groups: ControlGroups,
     /// Memory, page cache and swap.
     pub memory: MemorySeen,
-    /// How long counters have counted.
+    /// Since when counters have counted.
     pub counting: Counting,
-    /// What hides the memory from the host, if anything does.
+    /// Memory encryption that hides the memory from the host.
     pub confidential: Confidential,
     /// Settings of kernel modules.
     pub kernel: KernelSettings,
-    /// The network of this process, if a peer or an interface was asked about.
+    /// The network of this process, if a peer or an interface was requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkSeen>,
-    /// Which VM of which cloud.
+    /// The cloud VM.
     pub cloud: Option<CloudInstance>,
-    /// What could not be looked at.
+    /// What could not be observed.
     pub unseen: Vec<Unseen>,
 }
 
-/// A path that was asked about.
+/// A requested path.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathSeen {
-    /// The path as it was asked for; what is no UTF-8 in it is replaced.
+    /// The path as requested, with invalid UTF-8 replaced.
     pub path: String,
-    /// The path for a shell, where it has characters that cannot be written as they are: `$'a\377'`.
+    /// The path quoted for a shell, if it has special characters: `$'a\377'`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub shell: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<PathKind>,
-    /// Size, of regular files.
+    /// Size, for regular files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size_bytes: Option<u64>,
-    /// A directory on the same mount in which files can be made: the path itself, or that of a file.
+    /// A directory on the same mount in which files can be created: the path itself, or the one
+    /// that contains the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directory: Option<String>,
-    /// Place of the uppermost layer in [`Machine::nodes`].
+    /// Index of the topmost layer in [`Machine::nodes`].
     pub top: Option<usize>,
-    /// Why nothing was seen, if nothing was.
+    /// Why nothing was observed, if so.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<String>,
 }
 
 impl PathSeen {
-    /// [`PathSeen::shell`], if it is one quoted word: a machine may be from somebody else's file, and
-    /// this stands in commands that are pasted.
+    /// [`PathSeen::shell`], if it is one quoted word. A machine may come from an untrusted file,
+    /// and this text is part of commands that users paste.
     pub fn shell_word(&self) -> Option<&str> {
         let word = self.shell.as_deref()?;
         let mut rest = word.strip_prefix("$'")?.strip_suffix('\'')?.chars();
         while let Some(character) = rest.next() {
             let is_sound = match character {
-                // Whatever follows is part of the word, and something must.
+                // Everything that follows is part of the word, and something must follow.
                 '\\' => rest.next().is_some_and(|escaped| !escaped.is_control()),
                 '\'' => false,
                 other => !other.is_control(),
@@ -130,7 +131,7 @@ impl PathSeen {
     }
 }
 
-/// What a path is to somebody who wants to measure it.
+/// What a path is for a measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum PathKind {
@@ -139,13 +140,13 @@ pub enum PathKind {
     Device,
     /// A character device, a FIFO, a socket.
     Other,
-    /// No path: the other end of a network path, `tcp://HOST:PORT`.
+    /// Not a path: the other end of a network path, `tcp://HOST:PORT`.
     Peer,
-    /// No path: a network interface.
+    /// Not a path: a network interface.
     Interface,
 }
 
-/// Something that could not be looked at, and how it could be.
+/// Something that could not be observed, and how to observe it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unseen {
     /// What: `the cipher of dm-0`.
@@ -161,11 +162,11 @@ impl Unseen {
 }
 
 impl Machine {
-    /// The nodes under a path, each once and above those it lies on.
+    /// The nodes under a path, each once and before those it is stacked on.
     pub fn under(&self, path: &PathSeen) -> Vec<&Node> {
         let mut places: Vec<usize> = Vec::new();
         let mut next: Vec<usize> = path.top.into_iter().collect();
-        // A file that was edited by hand may lead in a circle, or nowhere.
+        // In a file edited by hand, indices may be circular or invalid.
         while let Some(place) = next.pop() {
             if let Some(node) = self.nodes.get(place)
                 && !places.contains(&place)

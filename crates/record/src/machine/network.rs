@@ -1,40 +1,40 @@
-//! Network paths: routes, interfaces, and what the kernel counts of all of them.
+//! Network paths: routes, interfaces, and kernel counters for all of them.
 
 use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
-/// The way that packets to a peer take, as `ip route get` tells.
+/// The route of packets to a peer, as in `ip route get`.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Route {
     /// The peer's address.
     pub destination: String,
-    /// The router that they go to first.
+    /// The first router.
     pub gateway: Option<String>,
-    /// The address that they are sent from.
+    /// The source address.
     pub source: Option<String>,
-    /// The route's own MTU, or the path's, where a router has told: `metrics`.
+    /// The MTU of the route, or of the path if a router reported it: `metrics`.
     pub mtu_bytes: Option<u32>,
-    /// Whether `IPsec` policies hold for it; `None` if that may not be read.
+    /// Whether `IPsec` policies apply; `None` if they cannot be read.
     pub ipsec: Option<bool>,
-    /// What datagrams of several sizes came to.
+    /// The result of sending datagrams of several sizes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub probe: Option<PathProbe>,
 }
 
-/// What datagrams that nobody may fragment came to, sent to a peer that counts them. Sizes are of whole
-/// IP packets.
+/// The result of sending datagrams that must not be fragmented to a peer that counts them. Sizes
+/// are of whole IP packets.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PathProbe {
-    /// The largest that arrived.
+    /// The largest size that arrived.
     pub arrived_bytes: Option<u32>,
-    /// The smallest that did not, although smaller ones did.
+    /// The smallest size that was lost although smaller ones arrived.
     pub lost_bytes: Option<u32>,
-    /// The path's MTU as this machine knew it afterwards: `IP_MTU`.
+    /// The path's MTU as known to this machine afterwards: `IP_MTU`.
     pub known_mtu_bytes: Option<u32>,
-    /// The shortest of some round trips, in nanoseconds.
+    /// The shortest of several round trips, in nanoseconds.
     pub rtt_ns: Option<u64>,
 }
 
@@ -42,25 +42,25 @@ pub struct PathProbe {
 #[serde(default)]
 pub struct Interface {
     pub name: String,
-    /// `info_kind` of `ip -d link`: `wireguard`, `vxlan`, `veth`, `tun`; `None` of cards.
+    /// `info_kind` of `ip -d link`: `wireguard`, `vxlan`, `veth`, `tun`; `None` for cards.
     pub kind: Option<String>,
-    /// `wireguard-go` where a program is the tunnel: a socket in `/var/run/wireguard`.
+    /// `wireguard-go` if a program runs the tunnel: a socket in `/var/run/wireguard`.
     pub served_by: Option<String>,
-    /// The kernel's driver: `device/driver` in `/sys/class/net/NAME`.
+    /// Its driver: `device/driver` in `/sys/class/net/NAME`.
     pub driver: Option<String>,
     /// `operstate`: `UP`, `DOWN`.
     pub state: Option<String>,
     /// `mtu`.
     pub mtu_bytes: Option<u32>,
-    /// What a tunnel takes of a packet of the interface below for its own headers.
+    /// Size of the headers that a tunnel adds to a packet of the interface below.
     pub overhead_bytes: Option<u32>,
-    /// `speed`, in Mbit/s; virtual interfaces say what they like.
+    /// `speed`, in Mbit/s; not reliable for virtual interfaces.
     pub speed_mbit: Option<u64>,
     /// `num_rx_queues`.
     pub receive_queues: Option<u64>,
     /// `num_tx_queues`.
     pub transmit_queues: Option<u64>,
-    /// Whether `queues/rx-*/rps_cpus` spread what is received over CPUs.
+    /// Whether `queues/rx-*/rps_cpus` distribute received packets over CPUs.
     pub spread_by_software: Option<bool>,
     /// `link_netnsid`: the other end of a pair is in another namespace.
     pub is_pair_elsewhere: bool,
@@ -68,17 +68,16 @@ pub struct Interface {
     pub offloads: Offloads,
     /// `ethtool -g`.
     pub ring: Option<Ring>,
-    /// `tc qdisc`, and classes and filters of it that limit.
+    /// `tc qdisc`, with its classes and filters that limit.
     pub qdiscs: Vec<Qdisc>,
-    /// `ip -s -s link`, since it was made.
+    /// `ip -s -s link`, since the interface was created.
     pub counters: InterfaceCounters,
-    /// What was added while counters were watched.
+    /// The increase while counters were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub while_watched: Option<InterfaceCounters>,
 }
 
-/// What a card does for the kernel, or the kernel for many packets at once; `None` is not told, or off
-/// since it cannot be on.
+/// Offloads of a card or the kernel; `None` if unknown, or off because it is not supported.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Offloads {
@@ -95,7 +94,7 @@ pub struct Offloads {
 }
 
 impl Offloads {
-    /// Each with its name and whether it is on.
+    /// Each with its name and state.
     pub fn each(self) -> [(&'static str, Option<bool>); 5] {
         [
             ("tso", self.tso),
@@ -107,66 +106,66 @@ impl Offloads {
     }
 }
 
-/// Places for packets between the card and the kernel.
+/// Ring buffers between the card and the kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Ring {
     /// For received packets.
     pub receive: Option<u64>,
-    /// The most there can be.
+    /// The maximum.
     pub most_receive: Option<u64>,
-    /// For packets to be sent.
+    /// For transmitted packets.
     pub transmit: Option<u64>,
-    /// The most there can be.
+    /// The maximum.
     pub most_transmit: Option<u64>,
 }
 
-/// A queueing discipline, a class or a filter of one.
+/// A queueing discipline, or one of its classes or filters.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Qdisc {
     /// `tbf`, `htb`, `netem`, `fq_codel`, `police`.
     pub kind: String,
-    /// `1:`, `1:10` of classes.
+    /// `1:`, or `1:10` for a class.
     pub handle: String,
-    /// The rate that it limits to, in bytes per second with the headers of frames.
+    /// Its rate limit, in bytes per second including frame headers.
     pub rate_bytes_per_s: Option<f64>,
-    /// How long it keeps packets, of netem.
+    /// How long netem delays packets.
     pub delay_us: Option<f64>,
-    /// Share of packets that it drops, of netem.
+    /// Share of packets that netem drops.
     pub loss_share: Option<f64>,
-    /// Packets that it let pass.
+    /// Packets that passed.
     pub packets: u64,
-    /// Packets that it threw away.
+    /// Packets that were dropped.
     pub drops: u64,
-    /// How often a packet had to wait for the rate.
+    /// How often a packet waited for the rate limit.
     pub overlimits: u64,
 }
 
-/// Packets of an interface.
+/// Packet counters of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct InterfaceCounters {
     /// Received.
     pub rx_packets: u64,
-    /// Received, and thrown away by the kernel.
+    /// Received, and dropped by the kernel.
     pub rx_dropped: u64,
     /// `missed_errors`: the ring was full.
     pub rx_missed: u64,
     /// `fifo_errors`.
     pub rx_fifo: u64,
-    /// Broken when they came.
+    /// Received with errors.
     pub rx_errors: u64,
     /// Sent.
     pub tx_packets: u64,
-    /// To be sent, and thrown away.
+    /// Dropped before transmission.
     pub tx_dropped: u64,
-    /// That could not be sent.
+    /// Transmit errors.
     pub tx_errors: u64,
 }
 
 impl InterfaceCounters {
-    /// What was counted after `earlier`.
+    /// The difference from `earlier`.
     #[must_use]
     pub fn since(&self, earlier: &Self) -> Self {
         Self {
@@ -182,7 +181,7 @@ impl InterfaceCounters {
     }
 }
 
-/// An interface that encrypts, and the plugin of Kubernetes that is known to have made it.
+/// An interface that encrypts, and the Kubernetes plugin that created it, if known.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(from = "WrittenInterface")]
 pub struct EncryptingInterface {
@@ -193,7 +192,7 @@ pub struct EncryptingInterface {
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum WrittenInterface {
-    /// As it was until November 2026: `cilium_wg0 (Cilium)`.
+    /// The form used until November 2026: `cilium_wg0 (Cilium)`.
     Text(String),
     Parts {
         interface: String,
@@ -226,7 +225,7 @@ impl fmt::Display for EncryptingInterface {
     }
 }
 
-/// What holds for all interfaces of a network namespace.
+/// Facts of all interfaces in a network namespace.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkSeen {
@@ -236,10 +235,10 @@ pub struct NetworkSeen {
     pub encrypting: Vec<EncryptingInterface>,
     /// `/proc/net/softnet_stat`, all CPUs.
     pub softnet: Softnet,
-    /// What was added while counters were watched.
+    /// The increase while counters were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub softnet_while_watched: Option<Softnet>,
-    /// Connections that are tracked; `None` where none are.
+    /// Connection tracking; `None` if not in use.
     pub conntrack: Option<Conntrack>,
     /// `/proc/sys/net`.
     pub tcp: TcpSettings,
@@ -247,15 +246,15 @@ pub struct NetworkSeen {
     pub kernel_wireguard: Option<bool>,
 }
 
-/// What the kernel did with packets that came, over all CPUs.
+/// Receive processing by the kernel, over all CPUs.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Softnet {
-    /// Packets of each CPU.
+    /// Packets per CPU.
     pub processed: Vec<u64>,
-    /// Packets thrown away since the CPU's queue was full.
+    /// Packets dropped because the CPU's queue was full.
     pub dropped: u64,
-    /// How often it stopped with packets left, for want of budget or time.
+    /// How often processing stopped with packets left because its budget or time was used up.
     pub time_squeeze: u64,
 }
 
@@ -267,11 +266,11 @@ pub struct Conntrack {
     pub count: u64,
     /// `nf_conntrack_max`.
     pub max: u64,
-    /// Connections that could not be added: `insert_failed`.
+    /// Connections that could not be inserted: `insert_failed`.
     pub insert_failed: u64,
-    /// Packets thrown away since the table was full: `drop`.
+    /// Packets dropped because the table was full: `drop`.
     pub dropped: u64,
-    /// Connections thrown out for new ones: `early_drop`.
+    /// Connections evicted for new ones: `early_drop`.
     pub early_drop: u64,
 }
 
@@ -281,11 +280,11 @@ pub struct Conntrack {
 pub struct TcpSettings {
     /// `tcp_congestion_control`.
     pub congestion_control: Option<String>,
-    /// The most of `tcp_rmem`.
+    /// The maximum of `tcp_rmem`.
     pub most_receive_bytes: Option<u64>,
-    /// The most of `tcp_wmem`.
+    /// The maximum of `tcp_wmem`.
     pub most_send_bytes: Option<u64>,
-    /// `tcp_mtu_probing`: 0 never, 1 after a black hole was met, 2 always.
+    /// `tcp_mtu_probing`: 0 never, 1 after a black hole, 2 always.
     pub mtu_probing: Option<u64>,
     /// `tcp_window_scaling`.
     pub window_scaling: Option<bool>,

@@ -2,11 +2,11 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What the kernel tells of an NFS mount.
+/// An NFS mount as reported by the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NfsSeen {
-    /// Options in force, the line `opts:`; has `vers`, `rsize`, `sec`, `nconnect`.
+    /// Active options, the line `opts:`; has `vers`, `rsize`, `sec`, `nconnect`.
     pub options: String,
     /// Connections to the server: lines `xprt:`.
     pub transports: Vec<NfsTransport>,
@@ -14,20 +14,20 @@ pub struct NfsSeen {
     pub operations: u64,
     /// Transmissions of these; more than operations if some were sent again.
     pub transmissions: u64,
-    /// Operations that waited longer than `timeo` in all their repeats.
+    /// Operations that waited longer than `timeo` in all retries.
     pub major_timeouts: u64,
     /// Seconds since it was mounted: the line `age:`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_s: Option<u64>,
-    /// Transmissions beyond operations that came while counters were watched.
+    /// Retransmissions while counters were watched.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sent_again_while_watched: Option<u64>,
-    /// The way to the server.
+    /// The network path to the server.
     pub network: Option<NetworkPath>,
 }
 
 impl NfsSeen {
-    /// The option that keeps the client from remembering attributes or names, if there is one.
+    /// The option that disables caching of attributes or names, if there is one.
     pub fn without_cache(&self) -> Option<&'static str> {
         const OFF: [(&str, &str, &str); 4] = [
             ("noac", "", "noac"),
@@ -39,7 +39,7 @@ impl NfsSeen {
         OFF.iter().find(is_set).map(|(_, _, option)| *option)
     }
 
-    /// The value of an option in force; `Some("")` for those without one.
+    /// The value of an active option; `Some("")` for options without a value.
     pub fn option(&self, name: &str) -> Option<&str> {
         let pairs = self.options.split(',');
         pairs
@@ -54,11 +54,11 @@ impl NfsSeen {
 pub struct NfsTransport {
     /// `tcp`, `rdma`, `udp`, `local`.
     pub protocol: String,
-    /// Most requests in flight that there were.
+    /// Maximum number of requests in flight so far.
     pub most_slots: Option<u64>,
 }
 
-/// The interface through which a server is reached, from `/sys/class/net/NAME`.
+/// The interface on the way to the server, from `/sys/class/net/NAME`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct NetworkPath {
@@ -70,23 +70,23 @@ pub struct NetworkPath {
     pub mtu_bytes: Option<u32>,
     /// `DEVTYPE` in `uevent`: `wireguard`, `vxlan`; `None` for cards.
     pub kind: Option<String>,
-    /// Whether `IPsec` policies hold for traffic to the server; `None` if that may not be read.
+    /// Whether `IPsec` policies apply to traffic to the server; `None` if they cannot be read.
     pub ipsec: Option<bool>,
-    /// What listens at the server's port, if the server is this machine.
+    /// The process listening on the server's port, if the server is this machine.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub listener: Option<Listener>,
 }
 
-/// A process of this machine that listens where a mount sends its calls: a proxy, or a server.
+/// A local process that receives the calls of a mount: a proxy or a server.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Listener {
     /// `/proc/PID/comm`.
     pub program: String,
-    /// Threads that it has: `/proc/PID/stat`.
+    /// Its threads: `/proc/PID/stat`.
     pub threads: Option<u64>,
-    /// CPU time that it has used, in milliseconds.
+    /// CPU time it has used, in milliseconds.
     pub cpu_ms: Option<u64>,
-    /// For how long it has run, in milliseconds.
+    /// How long it has been running, in milliseconds.
     pub age_ms: Option<u64>,
 }

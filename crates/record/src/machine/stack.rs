@@ -1,4 +1,4 @@
-//! What may lie under a path: mounts, block devices, routes, network interfaces.
+//! Layers under a path: mounts, block devices, routes, network interfaces.
 
 use serde::{Deserialize, Serialize};
 
@@ -12,7 +12,7 @@ use super::zfs::ZfsSeen;
 pub struct Node {
     #[serde(flatten)]
     pub layer: SeenLayer,
-    /// What it lies on: places in [`super::Machine::nodes`].
+    /// The layers it is stacked on: indices in [`super::Machine::nodes`].
     #[serde(default)]
     pub below: Vec<usize>,
 }
@@ -24,7 +24,7 @@ pub enum SeenLayer {
     /// A mounted file system.
     Mount(MountSeen),
     Device(Device),
-    /// The way to a peer.
+    /// The route to a peer.
     Route(Route),
     Interface(Interface),
 }
@@ -38,7 +38,7 @@ impl SeenLayer {
         }
     }
 
-    /// As [`SeenLayer::device`], to be filled in.
+    /// Mutable [`SeenLayer::device`].
     pub const fn device_mut(&mut self) -> Option<&mut Device> {
         match self {
             Self::Device(device) => Some(device),
@@ -54,7 +54,7 @@ impl SeenLayer {
         }
     }
 
-    /// As [`SeenLayer::mount`], to be filled in.
+    /// Mutable [`SeenLayer::mount`].
     pub const fn mount_mut(&mut self) -> Option<&mut MountSeen> {
         match self {
             Self::Mount(mount) => Some(mount),
@@ -70,7 +70,7 @@ impl SeenLayer {
         }
     }
 
-    /// As [`SeenLayer::route`], to be filled in.
+    /// Mutable [`SeenLayer::route`].
     pub const fn route_mut(&mut self) -> Option<&mut Route> {
         match self {
             Self::Route(route) => Some(route),
@@ -86,7 +86,7 @@ impl SeenLayer {
         }
     }
 
-    /// As [`SeenLayer::interface`], to be filled in.
+    /// Mutable [`SeenLayer::interface`].
     pub const fn interface_mut(&mut self) -> Option<&mut Interface> {
         match self {
             Self::Interface(interface) => Some(interface),
@@ -102,33 +102,34 @@ pub struct MountSeen {
     pub mount_point: String,
     /// Type: `ext4`, `nfs4`, `fuse.gcsfuse`.
     pub file_system: String,
-    /// What is mounted: a device, `host:/export`, or a word.
+    /// Its source: a device, `host:/export`, or a word.
     pub source: String,
     /// The mount's own options: `rw,noatime`.
     pub options: String,
     /// The file system's options: `rw,discard,data=ordered`.
     pub super_options: String,
-    /// Features that ext4's superblock says, in the words of `dumpe2fs`: only root may read it.
+    /// Features from ext4's superblock, as named by `dumpe2fs`; reading it requires root.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub features: Vec<String>,
-    /// Read-ahead of the mount's own backing device where no block device is below, in bytes:
+    /// Read-ahead of the mount's own backing device if there is no block device below, in bytes:
     /// `/sys/class/bdi/MAJOR:MINOR/read_ahead_kb`.
     pub read_ahead_bytes: Option<u64>,
-    /// `MAJOR:MINOR` of the files on it.
+    /// `MAJOR:MINOR` of its files.
     pub number: Option<String>,
-    /// Of NFS mounts.
+    /// For NFS mounts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub nfs: Option<NfsSeen>,
-    /// Of ZFS, where its programs tell.
+    /// For ZFS, if its programs report it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub zfs: Option<ZfsSeen>,
-    /// What a file system in a process finds on its device: `ntfs`, `exfat`, from udev or the device.
+    /// The file system that a user-space driver mounted: `ntfs`, `exfat`, from udev or the device.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub contents: Option<String>,
 }
 
 impl MountSeen {
-    /// The value of an option of the mount or its file system; `Some("")` for those without one.
+    /// The value of an option of the mount or its file system; `Some("")` for options without a
+    /// value.
     pub fn option(&self, name: &str) -> Option<&str> {
         let options = self.options.split(',').chain(self.super_options.split(','));
         options
@@ -137,11 +138,11 @@ impl MountSeen {
     }
 }
 
-/// What a block device is.
+/// Kind of block device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
-    /// A disk, real or virtual, with nothing below it that this machine can see.
+    /// A disk, real or virtual, with no layer below that this machine can see.
     #[default]
     Disk,
     Partition,
@@ -155,15 +156,15 @@ pub enum DeviceKind {
     Memory,
 }
 
-/// What a cloud uses a disk as.
+/// Use of a disk in a cloud VM.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum UsedAs {
     /// The disk of the operating system.
     Os,
-    /// A disk of the host that is lost with the VM.
+    /// A local disk of the host, lost with the VM.
     Temporary,
-    /// A data disk, with its logical unit number where there is one.
+    /// A data disk, with its logical unit number if it has one.
     Data {
         /// Logical unit number.
         lun: Option<u32>,
@@ -179,38 +180,38 @@ pub struct Device {
     /// `MAJOR:MINOR`.
     pub number: String,
     pub kind: DeviceKind,
-    /// Vendor and model as the disk says, or what made it.
+    /// Vendor and model according to the disk, or its creator.
     pub model: Option<String>,
     pub size_bytes: u64,
     /// How it is attached: `nvme`, `scsi`, `virtio`, `xen`, `mmc`.
     pub transport: Option<String>,
-    /// What the cloud uses it as.
+    /// Its use in a cloud VM.
     pub used_as: Option<UsedAs>,
     /// `queue/`: limits and settings.
     pub queue: Queue,
-    /// Of device mapper devices.
+    /// For device mapper devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub mapping: Option<Mapping>,
-    /// Of loop devices.
+    /// For loop devices.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub loop_file: Option<LoopFile>,
-    /// Of software RAIDs: `md/level`.
+    /// For software RAIDs: `md/level`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raid_level: Option<String>,
-    /// Of software RAIDs: `md/chunk_size`.
+    /// For software RAIDs: `md/chunk_size`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub stripe_bytes: Option<u64>,
-    /// Of software RAIDs: how they are doing.
+    /// For software RAIDs: their state.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub raid: Option<RaidSeen>,
-    /// Of Amazon EBS volumes: log page 0xD0 of their controller.
+    /// For Amazon EBS volumes: log page 0xD0 of their controller.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ebs: Option<EbsCounters>,
     /// Whether the first feature word has bit 33, `VIRTIO_F_ACCESS_PLATFORM`:
     /// `/sys/bus/virtio/devices/*/features`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub virtio_access_platform: Option<bool>,
-    /// CPUs that its interrupts have come to, and how many came to each: `/proc/interrupts`.
+    /// CPUs that handled its interrupts, with counts: `/proc/interrupts`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub interrupts_per_cpu: Vec<u64>,
 }
@@ -220,7 +221,7 @@ pub struct Device {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Queue {
-    /// `rotational`; many hypervisors say 1 of anything.
+    /// `rotational`; many hypervisors always report 1.
     pub rotational: Option<bool>,
     /// `zoned`: `none`, `host-aware`, `host-managed`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -233,7 +234,7 @@ pub struct Queue {
     pub scheduler: Option<String>,
     /// `nr_requests`.
     pub requests: Option<u64>,
-    /// `device/queue_depth`, of SCSI disks.
+    /// `device/queue_depth`, for SCSI disks.
     pub depth: Option<u64>,
     /// Hardware queues: directories in `mq/`.
     pub hardware_queues: Option<u64>,
@@ -251,7 +252,7 @@ pub struct Queue {
     pub write_cache: Option<String>,
     /// `fua`.
     pub forced_unit_access: Option<bool>,
-    /// `discard_max_bytes`; 0 cannot discard.
+    /// `discard_max_bytes`; 0 if discard is not supported.
     pub discard_max_bytes: Option<u64>,
     /// `io_timeout`, in milliseconds.
     pub timeout_ms: Option<u64>,
@@ -269,8 +270,8 @@ pub struct LoopFile {
     pub is_direct: Option<bool>,
 }
 
-/// What an EBS volume's controller counts, since it was attached: microseconds in which more was
-/// asked than a limit allows.
+/// Counters of an EBS volume's controller since it was attached: microseconds for which the load
+/// exceeded a limit.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct EbsCounters {
@@ -282,26 +283,26 @@ pub struct EbsCounters {
     pub instance_iops_exceeded_us: u64,
     /// The instance's throughput.
     pub instance_throughput_exceeded_us: u64,
-    /// I/Os in the queue when it was read.
+    /// I/Os in the queue at the time of reading.
     pub queue_length: u64,
 }
 
-/// How an array is doing, and what it does beside the I/O.
+/// State of an array, and its background activity.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct RaidSeen {
     /// `raid_disks`.
     pub members: Option<u64>,
-    /// `degraded`: members that are missing.
+    /// `degraded`: missing members.
     pub missing: Option<u64>,
     /// `sync_action`: `idle`, `resync`, `recover`, `check`, `repair`, `reshape`.
     pub action: Option<String>,
-    /// `bitmap/location`: `none`, `file`, or where on the members it is, such as `+8`.
+    /// `bitmap/location`: `none`, `file`, or its position on the members, such as `+8`.
     pub bitmap: Option<String>,
     /// `consistency_policy`: `bitmap`, `resync`, `journal`, `ppl`.
     pub policy: Option<String>,
-    /// `stripe_cache_size`, of parity levels: entries of one page for each member.
+    /// `stripe_cache_size`, for parity levels: entries of one page per member.
     pub stripe_cache: Option<u64>,
-    /// `group_thread_cnt`, of parity levels: threads beside the one of the array.
+    /// `group_thread_cnt`, for parity levels: threads in addition to that of the array.
     pub threads: Option<u64>,
 }

@@ -10,15 +10,15 @@ use super::nfs::NfsSeen;
 pub struct MemorySeen {
     /// `MemAvailable` of `/proc/meminfo`.
     pub available_bytes: Option<u64>,
-    /// When writers are slowed down: `/proc/sys/vm/dirty_*`.
+    /// When writers are throttled: `/proc/sys/vm/dirty_*`.
     pub writeback: WritebackSettings,
     /// Bytes waiting to be written: `nr_dirty` of `/proc/vmstat`.
     pub dirty_bytes: Option<u64>,
     /// Bytes being written: `nr_writeback`.
     pub being_written_bytes: Option<u64>,
-    /// Dirty bytes at which writers wait: `nr_dirty_threshold`.
+    /// Dirty bytes from which writers wait: `nr_dirty_threshold`.
     pub dirty_threshold_bytes: Option<u64>,
-    /// Pages of files thrown out and read again since boot: `workingset_refault_file`.
+    /// File pages evicted and read again since boot: `workingset_refault_file`.
     pub file_refaults: Option<u64>,
     /// `/proc/pressure/memory`.
     pub pressure: Option<PressureAverages>,
@@ -28,7 +28,7 @@ pub struct MemorySeen {
     pub swaps: Vec<Swap>,
 }
 
-/// Shares of time in which work waited, in percent, over ten seconds and five minutes.
+/// Shares of time for which tasks waited, in percent, over ten seconds and five minutes.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct PressureAverages {
@@ -42,7 +42,7 @@ pub struct PressureAverages {
     pub full_300s_percent: f64,
 }
 
-/// `/proc/sys/vm/dirty_*`; where the bytes are 0 the ratio counts.
+/// `/proc/sys/vm/dirty_*`; if the bytes are 0, the ratio applies.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct WritebackSettings {
@@ -69,17 +69,17 @@ pub struct Swap {
     pub used_bytes: u64,
 }
 
-/// What hides the memory of this machine from its host.
+/// Memory encryption that hides the memory of this machine from its host.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Confidential {
-    /// `SEV-SNP`, `SEV-ES`, `SEV`, `TDX`; `None` if nothing tells of any.
+    /// `SEV-SNP`, `SEV-ES`, `SEV`, `TDX`; `None` if none was detected.
     pub kind: Option<String>,
-    /// Where that was seen: a file or the cloud's metadata.
+    /// Where it was detected: a file or the cloud's metadata.
     pub seen_in: Option<String>,
     /// The pool of bounce buffers.
     pub swiotlb: Option<Swiotlb>,
-    /// Lines of the kernel's log about bounce buffers.
+    /// Lines of the kernel log about bounce buffers.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub log: Vec<String>,
 }
@@ -104,7 +104,7 @@ pub struct KernelSettings {
     pub nvme_timeout_s: Option<u64>,
     /// `nvme_core/parameters/default_ps_max_latency_us`; 0 is off.
     pub nvme_sleep_latency_us: Option<u64>,
-    /// `dm_crypt/parameters/max_read_size`; 0 is the kernel's own choice.
+    /// `dm_crypt/parameters/max_read_size`; 0 is the kernel's default.
     pub crypt_max_read_bytes: Option<u64>,
     /// `dm_crypt/parameters/max_write_size`.
     pub crypt_max_write_bytes: Option<u64>,
@@ -117,8 +117,8 @@ pub struct KernelSettings {
 }
 
 impl KernelSettings {
-    /// How many calls of an NFS mount may be in flight on a connection, and the file that says so: a
-    /// session's slots from NFS 4.1 on, where a connection has as many as it needs.
+    /// Maximum NFS calls in flight on a connection of a mount, and the file with the limit: from
+    /// NFS 4.1 on, the slots of a session, which a connection can use fully.
     pub fn nfs_slots(&self, nfs: &NfsSeen) -> Option<(u64, &'static str)> {
         let has_sessions = matches!(nfs.option("vers"), Some("4.1" | "4.2"));
         let (slots, setting) = if has_sessions {
@@ -130,19 +130,19 @@ impl KernelSettings {
     }
 }
 
-/// What tells an old trouble from one of now: counters run from boot on.
+/// Distinguishes old problems from current ones, because counters run from boot.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct Counting {
     /// Seconds since boot: `/proc/uptime`.
     pub up_s: Option<u64>,
-    /// How long counters were watched, in milliseconds; `None` if they were read once.
+    /// How long counters were watched, in milliseconds; `None` if they were read only once.
     pub watched_ms: Option<u64>,
-    /// How many more there were of [`super::MemorySeen::file_refaults`] in that time.
+    /// The increase of [`super::MemorySeen::file_refaults`] in that time.
     pub more_file_refaults: Option<u64>,
 }
 
-/// The machine an experiment ran on. `None`: this system does not tell.
+/// The machine an experiment ran on. `None`: not reported by this system.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Environment {
     /// Host name.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// What `zfs get` and `zpool` tell of a mounted dataset.
+/// Properties of a mounted dataset from `zfs get` and `zpool`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ZfsSeen {
@@ -16,7 +16,7 @@ pub struct ZfsSeen {
     pub compression: Option<String>,
     /// `special_small_blocks`; 0 keeps all data off the special vdevs.
     pub special_small_bytes: Option<u64>,
-    /// The pool's `ashift`: log2 of its smallest I/O; 0 is the choice of each vdev.
+    /// The pool's `ashift`: log2 of its smallest I/O; 0 if each vdev has its own.
     pub ashift: Option<u64>,
     /// The pool's vdevs, as `zpool status` lists them.
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -31,9 +31,9 @@ pub struct ZfsVdev {
     pub role: String,
     /// `disk`, `mirror`, `raidz1`, `raidz2`, `raidz3`, `draid1`.
     pub kind: String,
-    /// How many devices it has.
+    /// Number of devices.
     pub devices: u64,
-    /// Whether its devices say that they rotate; `None` if they could not be asked.
+    /// Whether its devices are rotational; `None` if unknown.
     pub rotates: Option<bool>,
 }
 
