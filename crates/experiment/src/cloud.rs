@@ -1,10 +1,11 @@
-//! The VM size and disks that targets are said to be, in the words of the catalogue of limits.
+//! The VM size and disks of the targets according to the user, in the terms of the catalog of
+//! limits.
 
 use iotax_layers::Error;
 use iotax_layers::units::parse_switch;
 use serde::{Deserialize, Serialize};
 
-/// What limits are documented for.
+/// What the documented limits are for.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct CloudChoice {
     /// Name of the VM size.
@@ -13,37 +14,36 @@ pub struct CloudChoice {
     /// `scsi` or `nvme`, for sizes whose limits differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// Host caching of disks that do not say it: `none`, `readonly`, `readwrite`.
+    /// Host caching of disks that do not specify it: `none`, `readonly`, `readwrite`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub caching: Option<String>,
     /// Kinds of disk, one for all targets or one for each: `P10`, `gp3:size=500G,iops=6000`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub disks: Vec<String>,
-    /// What the VM uses the disks under the targets as, in their order; empty: all as data disks.
+    /// Use of the disks under the targets, in order; empty: all are data disks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub roles: Vec<DiskRole>,
-    /// Whether the VM's host encrypts disks once more, if its user says so: Azure's Encryption at
-    /// Host.
+    /// Whether the VM's host also encrypts disks, if the user says so: Azure's Encryption at Host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub encryption_at_host: Option<bool>,
 }
 
-/// What a VM uses a disk as, which decides what limits of the VM hold for it.
+/// Use of a disk in a VM, which determines the VM's limits for it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DiskRole {
-    /// As a data disk, or nobody knows.
+    /// Data disk, or unknown.
     #[default]
     Data,
-    /// As the disk of its operating system.
+    /// Disk of the operating system.
     Os,
-    /// As the disk of its operating system, which is kept on the host.
+    /// Disk of the operating system that is kept on the host.
     EphemeralOs,
-    /// As a temporary disk, which is one of the host.
+    /// Temporary disk of the host.
     Temporary,
 }
 
-/// What [`CloudChoice::tell`] takes, with what may be said.
+/// The facts for [`CloudChoice::tell`], with their values.
 const FACTS: [(&str, &str); 4] = [
     ("caching", "none, readonly or readwrite"),
     ("disk", "a disk from the catalog, such as P30 or gp3:size=500G"),
@@ -52,11 +52,11 @@ const FACTS: [(&str, &str); 4] = [
 ];
 
 impl CloudChoice {
-    /// Takes a fact that only the user knows: `encryption-at-host=yes`, `disk=gp3`. Several disks are
-    /// one for each target. Whether the catalog knows them is not looked up here.
+    /// Takes a fact that only the user knows: `encryption-at-host=yes`, `disk=gp3`. Several disks
+    /// are one for each target. Does not check whether the catalog knows them.
     ///
     /// # Errors
-    /// A fact that is none of those known, which are listed; a value that is none of it.
+    /// An unknown fact (lists the known ones), or an invalid value.
     pub fn tell(&mut self, fact: &str) -> Result<(), Error> {
         let Some((name, value)) = fact.split_once('=') else {
             let advice = "write FACT=VALUE, as in encryption-at-host=yes";
@@ -91,12 +91,12 @@ impl CloudChoice {
         Ok(())
     }
 
-    /// Whether nothing was said.
+    /// Whether no fact was given.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()
     }
 
-    /// The kind of disk of the target at this place.
+    /// The kind of disk of the target with this index.
     pub fn disk(&self, at: usize) -> Option<&str> {
         self.disks.get(if self.disks.len() == 1 { 0 } else { at }).map(String::as_str)
     }

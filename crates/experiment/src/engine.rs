@@ -1,8 +1,7 @@
-//! The engines, each declared once: what it is called, what it does, what its I/O goes through.
+//! The engines, each declared once: name, kind of work, and path of the I/O.
 //!
-//! Validation, keys, explanations, preconditioning, what is written for fio and how a load is
-//! driven read these declarations. A new engine is its entry here; what issues its I/O is in
-//! `load`.
+//! Validation, keys, explanations, preconditioning, fio jobs and load drivers use these
+//! declarations. A new engine needs an entry here and code in `load` that issues its I/O.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,13 +10,13 @@ pub struct EngineInfo {
     /// The name used in specs and reports.
     pub name: &'static str,
     pub does: Work,
-    /// What it can be driven at.
+    /// Its possible targets.
     pub at: DrivenAt,
     /// Whether its I/O goes through the page cache.
     pub cache: PageCache,
     /// Whether more than one I/O per thread can be in flight.
     pub is_async: bool,
-    /// Whether it has a queue that takes I/Os in batches and that the kernel can poll.
+    /// Whether it has a queue that accepts batches of I/Os and that the kernel can poll.
     pub has_queue: bool,
     /// Whether it can trim.
     pub trims: bool,
@@ -25,31 +24,31 @@ pub struct EngineInfo {
     pub fio: Result<&'static str, &'static str>,
 }
 
-/// What an engine does.
+/// Kind of work of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Work {
-    /// Nothing at all: the target is never touched.
+    /// Nothing: never accesses the target.
     Nothing,
-    /// Reads and writes of a span.
+    /// Reads and writes on a span.
     Span,
     /// Operations on a tree of files.
     Tree,
-    /// Blocks in one direction, as fast as the path takes them.
+    /// Blocks in one direction, as fast as possible.
     Stream,
-    /// A request and its answer, both of the block size.
+    /// A request and its response, both of the block size.
     RoundTrips,
-    /// A connection for each request and its answer.
+    /// A connection for each request and its response.
     Connections,
-    /// Datagrams in one direction, of which some may be lost.
+    /// Datagrams in one direction; some may be lost.
     Datagrams,
 }
 
-/// What an engine can be driven at.
+/// Possible targets of an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum DrivenAt {
-    /// Whatever the target is.
+    /// Any target.
     Anything,
-    /// A virtual disk of this process.
+    /// An in-process virtual disk.
     VirtualDisk,
     Directory,
     /// The far end of a network path.
@@ -76,7 +75,7 @@ macro_rules! engines {
         }
 
         impl Engine {
-            /// All there are.
+            /// All engines.
             pub const ALL: &[Self] = &[$(Self::$Engine,)*];
             pub(crate) const NAMES: &[&str] = &[$(Self::$Engine.name(),)*];
 
@@ -89,7 +88,7 @@ macro_rules! engines {
     };
 }
 
-/// What only reads and writes a file or device, one I/O after the other.
+/// An engine that only reads and writes a file or device, one I/O after the other.
 const PLAIN: EngineInfo = EngineInfo {
     name: "psync",
     does: Work::Span,
@@ -101,7 +100,7 @@ const PLAIN: EngineInfo = EngineInfo {
     fio: Ok("psync"),
 };
 
-/// What is driven at a peer.
+/// An engine that needs a peer.
 const NETWORK: EngineInfo = EngineInfo {
     at: DrivenAt::Peer,
     cache: PageCache::Never,
@@ -160,20 +159,21 @@ engines! {
         does: Work::Stream,
         ..NETWORK
     },
-    /// A TCP connection per thread, on which the peer answers each block with one of the same size.
+    /// A TCP connection per thread, on which the peer responds to each block with one of the same
+    /// size.
     TcpRr: EngineInfo {
         name: "tcp_rr",
         does: Work::RoundTrips,
         is_async: true,
         ..NETWORK
     },
-    /// A TCP connection for each block, which the peer answers with one of the same size.
+    /// A TCP connection per block; the peer responds with a block of the same size.
     TcpConnect: EngineInfo {
         name: "tcp_connect",
         does: Work::Connections,
         ..NETWORK
     },
-    /// Numbered UDP datagrams to the peer, or from it; whom they go to counts those that come.
+    /// Numbered UDP datagrams to the peer, or from it; the receiver counts them.
     UdpStream: EngineInfo {
         name: "udp_stream",
         does: Work::Datagrams,
@@ -192,7 +192,7 @@ impl Engine {
         self.info().is_async
     }
 
-    /// Whether it never touches the target.
+    /// Whether it never accesses the target.
     pub const fn does_nothing(self) -> bool {
         matches!(self.info().does, Work::Nothing)
     }
@@ -202,32 +202,32 @@ impl Engine {
         matches!(self.info().does, Work::Span)
     }
 
-    /// Whether it is driven at the far end of a network path.
+    /// Whether it needs the far end of a network path.
     pub const fn is_network(self) -> bool {
         matches!(self.info().at, DrivenAt::Peer)
     }
 
-    /// Whether what counts is how much it moves: blocks in one direction.
+    /// Whether it is measured by throughput: blocks in one direction.
     pub const fn is_stream(self) -> bool {
         matches!(self.info().does, Work::Stream)
     }
 
-    /// Whether it sends datagrams, of which some may be lost.
+    /// Whether it sends datagrams; some may be lost.
     pub const fn is_datagrams(self) -> bool {
         matches!(self.info().does, Work::Datagrams)
     }
 
-    /// Whether it makes a connection for each request.
+    /// Whether it opens a connection per request.
     pub const fn is_connections(self) -> bool {
         matches!(self.info().does, Work::Connections)
     }
 
-    /// Whether what counts is how long a request waits for its answer.
+    /// Whether it is measured by the time until the response to a request.
     pub const fn is_round_trips(self) -> bool {
         matches!(self.info().does, Work::RoundTrips)
     }
 
-    /// What it does one after the other, in a sentence: an I/O, or over a network path a request.
+    /// Name of its unit of work: an I/O, or a request over a network path.
     pub const fn unit(self) -> &'static str {
         match self.info().does {
             Work::Nothing | Work::Span | Work::Tree => "I/O",
@@ -238,7 +238,7 @@ impl Engine {
         }
     }
 
-    /// Whether its connections to a peer stay for the whole trial.
+    /// Whether its connections to a peer stay open for the whole trial.
     pub const fn keeps_connections(self) -> bool {
         self.is_stream() || self.is_round_trips()
     }

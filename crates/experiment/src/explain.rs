@@ -1,4 +1,4 @@
-//! Workloads in words, for `iotax workloads` and for plans.
+//! Describes workloads in words, for `iotax workloads` and for plans.
 
 use iotax_layers::units::{format_bytes, format_duration, format_iops};
 
@@ -14,7 +14,7 @@ use crate::workload::{
 use crate::writes::Content;
 
 impl Workload {
-    /// What runs, one line for the times, one per job, one for the index.
+    /// One line for the times, one per job, and one for the index.
     pub fn explain(&self) -> Vec<String> {
         std::iter::once(self.explain_times()).chain(self.explain_load()).collect()
     }
@@ -25,7 +25,7 @@ impl Workload {
         format!("every trial: {ramp} ramp, then {time} measured")
     }
 
-    /// What runs, without the times.
+    /// The same, without the times.
     pub fn explain_load(&self) -> Vec<String> {
         let mut lines = Vec::new();
         lines.extend(self.jobs.iter().map(|job| {
@@ -242,7 +242,7 @@ fn plural(count: u32, noun: &str) -> String {
 }
 
 impl Job {
-    /// How it shares machine and span, in words: one part for each.
+    /// How it shares the machine and its span, in words.
     pub fn explain_shares(&self) -> Vec<String> {
         let mut parts = Vec::new();
         if let Some(stretches) = self.stretches {

@@ -1,5 +1,5 @@
-//! Long stretches of load between short slices: burst credits that come back while the other arm has its turn
-//! never run out in slices, nor in trials of a few seconds.
+//! Long periods of load between short slices. Burst credits that come back during the other arm's
+//! turn never run out in slices, nor in trials of a few seconds.
 
 use iotax_layers::{About, Error};
 
@@ -9,11 +9,11 @@ use crate::units::format_duration;
 use crate::workload::{Slices, Workload};
 
 impl Draft {
-    /// Refuses to hold arms where that shows nothing, or cannot be done in the time and blocks there are.
-    /// Trials must be what [`Draft::alternate`] leaves slices.
+    /// Refuses to hold arms if that shows nothing, or does not fit into the time and number of
+    /// blocks. Trials must be slices according to [`Draft::alternate`].
     ///
     /// # Errors
-    /// If so.
+    /// If it is refused.
     pub fn validate_hold(&self) -> Result<(), Error> {
         let Some(hold_ns) = self.hold_ns else { return Ok(()) };
         let refuse = |problem: String, advice: &'static str| {
@@ -44,17 +44,17 @@ impl Draft {
         Ok(())
     }
 
-    /// Each arm once under each phase for as long, in nanoseconds.
+    /// Time for each arm once under each phase, in nanoseconds.
     fn turns_ns(&self, each_ns: u64) -> u64 {
         each_ns.saturating_mul((self.arms.len() * self.phases.len()) as u64)
     }
 
-    /// Whether an arm was held in a window of `window_ns`: one may end a little early.
+    /// Whether an arm was held in a window of `window_ns`, which may be slightly shorter.
     pub fn is_held_in(&self, window_ns: u64) -> bool {
         self.hold_ns.is_some_and(|hold_ns| window_ns >= hold_ns / 10 * 9)
     }
 
-    /// How long arms are held at most, in nanoseconds: once, and as often again as it is repeated.
+    /// Maximum time for holding arms, in nanoseconds, including repeats.
     pub(crate) fn most_hold_ns(&self) -> u64 {
         let ns = self.hold_ns.map_or(0, |hold_ns| self.turns_ns(hold_ns));
         ns.saturating_mul(u64::from(1 + REPEATS))

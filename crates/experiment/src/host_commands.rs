@@ -1,4 +1,5 @@
-//! Settings of the host as part of an arm: a command that makes one, and a command that undoes it.
+//! Settings of the host as part of an arm: a command that makes the setting, and one that undoes
+//! it.
 
 use std::path::{Path, PathBuf};
 
@@ -7,29 +8,28 @@ use serde::{Deserialize, Serialize};
 
 use crate::spec::{Arm, Draft};
 
-/// Instead of a command that undoes it: nothing needs to be undone.
+/// Instead of an undo command: there is nothing to undo.
 const NONE: &str = "none";
 
 /// Commands around the turns of an arm, for the user's shell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct HostCommands {
-    /// Makes the setting, each time that the arm's turn begins.
+    /// Makes the setting at the start of each turn of the arm.
     pub before: String,
-    /// Undoes it, each time that the arm's turn ends; `None`: the user said that nothing needs to
-    /// be undone.
+    /// Undoes it at the end of each turn; `None`: the user says that there is nothing to undo.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub after: Option<String>,
-    /// The directory that both run in.
+    /// Working directory of both.
     pub directory: PathBuf,
 }
 
 impl Draft {
-    /// Gives arms their commands: pairs of an arm's name and its command. The commands run in
+    /// Sets the commands of arms: pairs of an arm's name and its command. The commands run in
     /// `directory`, which is absolute.
     ///
     /// # Errors
-    /// If there is no such arm, a command is given twice or empty, one makes a setting that nothing
-    /// undoes, or the other way round.
+    /// If there is no such arm, a command is given twice or empty, or one of the two commands is
+    /// missing.
     pub fn set_host_commands<'a>(
         &mut self,
         before: impl IntoIterator<Item = (&'a str, &'a str)>,
@@ -59,7 +59,7 @@ impl Draft {
         Ok(())
     }
 
-    /// The first arm that has commands of the host.
+    /// The first arm with host commands.
     pub fn with_host_commands(&self) -> Option<&Arm> {
         self.arms.iter().find(|arm| arm.host_commands.is_some())
     }
@@ -92,10 +92,10 @@ fn of(
     }
 }
 
-/// The arm that `ARM=COMMAND` is about, and the command. Names of arms may hold `=`.
+/// The arm and the command of `ARM=COMMAND`. Names of arms may contain `=`.
 ///
 /// # Errors
-/// If it begins with the name of no arm.
+/// If it does not start with the name of an arm.
 pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'a str), Error> {
     let of_arm = |arm: &'a Arm| {
         let rest = text.strip_prefix(arm.name.as_str())?.strip_prefix('=')?;

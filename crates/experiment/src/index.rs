@@ -1,5 +1,5 @@
-//! An index beside the jobs, and a workload that two processes do together: who writes and
-//! publishes, and who reads and loads.
+//! An index beside the jobs, and workloads of two processes: one writes and publishes, the other
+//! reads and loads.
 
 use std::path::PathBuf;
 
@@ -7,33 +7,33 @@ use serde::{Deserialize, Serialize};
 
 use crate::workload::Workload;
 
-/// A driver publishes index versions, a searcher loads them and answers queries.
+/// A driver publishes index versions; a searcher loads them and answers queries.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct IndexLoads {
-    /// Versions published per second, at most.
+    /// Maximum versions published per second.
     pub versions_per_second: f64,
     /// Size of one version.
     pub index_bytes: u64,
-    /// A load longer than this is a slow load.
+    /// A load longer than this is slow.
     pub slow_load_ns: u64,
     /// Queries arriving per second (open loop, Poisson).
     pub queries_per_second: f64,
-    /// Bytes one query reads from the index.
+    /// Bytes read per query.
     pub query_bytes: u32,
 }
 
 impl IndexLoads {
-    /// The operation that makes a new version readable: loading it.
+    /// The operation that makes a new version readable.
     pub const LOAD: &'static str = "load";
 }
 
-/// Index publishing as described for a search engine: at most 4 versions per second, loads over 10 ms
-/// flagged.
+/// Index publishing as described for a search engine: at most 4 versions per second, loads above 10
+/// ms flagged.
 ///
-/// The size is ours. Touching 16 MiB that is still in the page cache takes 1 to 4 ms on any
-/// machine, so a load over 10 ms is the storage's doing; and 4 versions per second write 64 MiB/s,
-/// which a small cloud disk sustains (64 MiB versions would be 256 MiB/s: the experiment would
-/// measure its own publishing). Queries of 16 KiB, 1000 per second, are what a busy shard answers.
+/// The size is our choice. Accessing 16 MiB in the page cache takes 1 to 4 ms on any machine, so
+/// that a load above 10 ms is caused by the storage. 4 versions per second write 64 MiB/s, which a
+/// small cloud disk sustains (64 MiB versions would be 256 MiB/s, and the experiment would measure
+/// its own publishing). A busy shard answers 1000 queries of 16 KiB per second.
 impl Default for IndexLoads {
     fn default() -> Self {
         Self {
@@ -46,24 +46,24 @@ impl Default for IndexLoads {
     }
 }
 
-/// Which ends of an index are here: the driver that publishes its versions, the searcher that loads
-/// them, or both.
+/// The local ends of an index: the driver that publishes versions, the searcher that loads them, or
+/// both.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum IndexEnds {
     #[default]
     Both,
-    /// The driver; somebody else loads what it publishes.
+    /// The driver; another process loads its versions.
     Driver,
     Searcher {
-        /// Where somebody else publishes.
+        /// Directory in which another process publishes.
         published_in: PathBuf,
     },
 }
 
 impl Workload {
-    /// The jobs that write, with the publishing of an index, and those that only read, with its
-    /// loads; `None` if there is nothing to divide.
+    /// The jobs that write, with index publishing, and those that only read, with index loading;
+    /// `None` if there is nothing to divide.
     pub fn driver_and_searcher(&self) -> Option<[Self; 2]> {
         let part = |writes: bool| {
             let jobs = self.jobs.iter().filter(|job| job.writes() == writes).cloned();

@@ -1,8 +1,7 @@
-//! What the user asked for: workloads, stacks, experiment files, units.
+//! The request of the user: workloads, stacks, experiment files, units.
 //!
-//! Two levels, as in a good argument parser: what was *written* ([`mod@file`], text) and what it
-//! *means* ([`Draft`], then [`Spec`]: typed, in bytes and nanoseconds). Nothing here touches disk, clock or
-//! environment.
+//! There are two levels: the text as *written* ([`mod@file`]) and what it *means* ([`Draft`], then
+//! [`Spec`]: typed, in bytes and nanoseconds). Nothing here accesses disk, clock or environment.
 #![forbid(unsafe_code)]
 
 mod build;
@@ -76,7 +75,8 @@ pub use workload::{
 };
 pub use writes::Content;
 
-/// A message in which the list of all layers is `ALL`, for snapshots that a new layer leaves alone.
+/// A message with the list of all layers replaced by `ALL`, so that new layers do not change
+/// snapshots.
 #[cfg(test)]
 fn abbreviated(message: impl std::fmt::Display) -> String {
     let names: Vec<_> = Layer::catalog().map(|layer| layer.name).collect();

@@ -1,19 +1,20 @@
-//! Factors of the workload: each combination of their levels is a phase, as factors of the target
-//! make arms. Phases take turns within a block, so both are compared side by side.
+//! Factors of the workload: each combination of their levels is a phase, like factors of the target
+//! create arms. Phases alternate within a block, so that both are compared side by side.
 //!
-//! Phases of a suite may have levels of a factor of its own (`random load=low`): such a factor
-//! chooses among them.
+//! Phases of a suite may have levels of their own factor (`random load=low`): such a factor selects
+//! among them.
 
 use iotax_layers::Error;
 
 use crate::matrix::{Factor, stands_in};
 use crate::workload::Workload;
 
-/// Phases at most: each is a trial on every arm in every block.
+/// Maximum number of phases: each is a trial on every arm in every block.
 const MAX_PHASES: usize = 64;
 
-/// The factors of a target, and those of the workload: what neither stands in the target nor is a
-/// parameter of a layer in it, but a key of `--set`, or a factor that phases of a suite have.
+/// Separates the factors of a target from those of the workload. A factor of the workload is not
+/// used in the target, and is not a parameter of one of its layers. It is a key of `--set`, or a
+/// factor of the phases of a suite.
 pub fn of_target_and_load(
     factors: Vec<Factor>,
     template: &str,
@@ -29,13 +30,13 @@ fn varies(phase: &Workload, factor: &str) -> bool {
     level(phase, factor).is_some() || phase.has_key(factor)
 }
 
-/// The level that a phase has of a factor, by its name.
+/// The level of a factor that a phase has, by its name.
 fn level<'a>(phase: &'a Workload, factor: &str) -> Option<&'a str> {
     let mut settings = phase.name.split(' ').skip(1).filter_map(|word| word.split_once('='));
     settings.find_map(|(name, level)| (name == factor).then_some(level))
 }
 
-/// Named after its level of a factor.
+/// Renamed for its level of a factor.
 fn with_level(phase: Workload, factor: &str, level: &str) -> Workload {
     Workload { name: format!("{} {factor}={level}", phase.name), ..phase }
 }
@@ -55,11 +56,11 @@ fn chosen(mut phases: Vec<Workload>, factor: &Factor) -> Result<Vec<Workload>, E
     Ok(phases)
 }
 
-/// Each phase with each combination of levels, the last factor changing fastest; of a factor that
-/// phases have, those with the levels that are asked for.
+/// Each phase with each combination of levels, the last factor changing fastest. For a factor of
+/// the phases, those with the requested levels.
 ///
 /// # Errors
-/// A level that is none for its key; too many phases.
+/// An invalid level; too many phases.
 pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>, Error> {
     let mut all = phases;
     for factor in factors {
@@ -83,7 +84,7 @@ pub fn varied(phases: Vec<Workload>, factors: &[Factor]) -> Result<Vec<Workload>
     Ok(all)
 }
 
-/// Refuses what cannot be left out: a phase runs on every arm.
+/// Refuses exclusions that name the workload, because a phase runs on every arm.
 ///
 /// # Errors
 /// An exclusion that names a factor of the workload.

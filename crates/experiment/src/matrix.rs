@@ -1,22 +1,22 @@
-//! Arms that are the combinations of some factors' levels: `sec=sys,krb5` times `nconnect=1,4`.
+//! Arms for all combinations of the levels of factors: `sec=sys,krb5` times `nconnect=1,4`.
 
 use iotax_layers::{Error, Layer, LayerInfo, WrittenLayer, written_layers};
 use serde::{Deserialize, Serialize};
 
 use crate::spec::{Arm, Draft, Target};
 
-/// More would take days, and a report that nobody reads.
+/// More would take days and give an unreadable report.
 const MAX_CELLS: usize = 128;
 const SHAPE: &str = "write a factor and its levels, as in sec=sys,krb5,krb5p";
 
-/// The level that an arm has of a factor.
+/// The level of a factor that an arm has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Setting {
     pub factor: String,
     pub level: String,
 }
 
-/// A factor with all of its levels, the first to be compared with.
+/// A factor with its levels; the first is the one to compare with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Factor {
     pub name: String,
@@ -24,20 +24,20 @@ pub struct Factor {
     pub levels: Vec<String>,
 }
 
-/// The factors of an experiment, and which combinations of their levels are its arms.
+/// The factors of an experiment, and the combinations of levels that are its arms.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Matrix {
-    /// The factors, two levels of each or more.
+    /// The factors, each with at least two levels.
     pub factors: Vec<Factor>,
-    /// By arm: which level it has of each factor.
+    /// By arm: index of its level for each factor.
     pub cells: Vec<Vec<usize>>,
 }
 
 impl Matrix {
-    /// Reads the factors (`sec=sys,krb5`), and what to leave out.
+    /// Reads the factors (`sec=sys,krb5`), and the combinations to leave out.
     ///
     /// # Errors
-    /// As [`Self::new`]; what is no factor.
+    /// As [`Self::new`]; text that is not a factor.
     pub fn parse<S: AsRef<str>>(texts: &[S], excluded: &[S]) -> Result<Self, Error> {
         let factors: Result<_, _> = texts.iter().map(|text| Factor::parse(text.as_ref())).collect();
         Self::new(factors?)?.without(excluded)
@@ -46,7 +46,7 @@ impl Matrix {
     /// All combinations of the factors, the last one changing fastest.
     ///
     /// # Errors
-    /// A factor that is none; too many combinations.
+    /// An invalid factor; too many combinations.
     pub fn new(factors: Vec<Factor>) -> Result<Self, Error> {
         for (at, factor) in factors.iter().enumerate() {
             factor.validate()?;
@@ -69,10 +69,11 @@ impl Matrix {
         Ok(Self { factors, cells })
     }
 
-    /// Leaves out what has all of the levels of one of `excluded` (`sec=krb5,nconnect=1`).
+    /// Leaves out combinations that have all levels of an entry in `excluded`
+    /// (`sec=krb5,nconnect=1`).
     ///
     /// # Errors
-    /// An exclusion of what there is not; fewer than two combinations that are left.
+    /// An unknown exclusion; fewer than two remaining combinations.
     pub fn without<S: AsRef<str>>(mut self, excluded: &[S]) -> Result<Self, Error> {
         let all = self.cells.len();
         for text in excluded {
@@ -89,7 +90,7 @@ impl Matrix {
         }
     }
 
-    /// Refuses places in a target that no factor is for.
+    /// Refuses placeholders in a target without a factor.
     ///
     /// # Errors
     /// The first of them.
@@ -105,7 +106,7 @@ impl Matrix {
         }
     }
 
-    /// The matrix that arms make up, if each of them has a level of the same factors.
+    /// The matrix of these arms, if each has a level for the same factors.
     pub fn of_arms(arms: &[Arm]) -> Option<Self> {
         let first = &arms.first()?.levels;
         let names: Vec<&str> = first.iter().map(|setting| setting.factor.as_str()).collect();
@@ -130,12 +131,11 @@ impl Matrix {
         has_choice.then_some(Self { factors, cells })
     }
 
-    /// An arm for each combination: `template` with the levels in the places of `{factor}`, or, of
-    /// a factor that has no such place, as the parameter of that name of a layer in it.
+    /// An arm for each combination: `template` with levels in the place of `{factor}`, or as the
+    /// parameter with that name in one of its layers.
     ///
     /// # Errors
-    /// A factor that has no place, or more than one layer to be a parameter of; a target that
-    /// cannot be read.
+    /// A factor without a place, or with several layers that have the parameter; an invalid target.
     pub fn arms(&self, template: &str) -> Result<Vec<Arm>, Error> {
         let arm = |cell: &Vec<usize>| {
             let levels: Vec<Setting> = (self.factors.iter().zip(cell))
@@ -153,7 +153,7 @@ impl Matrix {
 }
 
 impl Draft {
-    /// The matrix that its arms make up, if they do.
+    /// The matrix of its arms, if they have one.
     pub fn matrix(&self) -> Option<Matrix> {
         Matrix::of_arms(&self.arms)
     }
@@ -163,7 +163,7 @@ impl Factor {
     /// Reads `sec=sys,krb5`.
     ///
     /// # Errors
-    /// What is no factor.
+    /// Text that is not a factor.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let Some((name, levels)) = text.split_once('=') else {
             return Err(Error::syntax(format!("`{text}` is not a factor"), SHAPE));
@@ -191,7 +191,7 @@ impl Factor {
     }
 }
 
-/// `sec=krb5,nconnect=1` as factors and levels by number.
+/// `sec=krb5,nconnect=1` as indices of factors and levels.
 fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     let setting = |part: &str| {
         let Some((name, level)) = part.split_once('=') else {
@@ -210,7 +210,7 @@ fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     split_at_commas(text).map(setting).collect()
 }
 
-/// Commas between brackets or quotes separate nothing: they are part of a layer, or of a value.
+/// Commas in brackets or quotes do not separate: they are part of a layer or a value.
 fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     let (mut depth, mut is_quoted) = (0_i32, false);
     text.split(move |c: char| {
@@ -220,8 +220,8 @@ fn split_at_commas(text: &str) -> impl Iterator<Item = &str> {
     })
 }
 
-/// Whether a factor has a place in a target, or a layer written in it has such a parameter: the
-/// places of other factors may still be open.
+/// Whether a factor has a place in a target, or is a parameter of one of its layers. Places of
+/// other factors may still be open.
 pub(crate) fn stands_in(factor: &Factor, template: &str) -> bool {
     let (layer, name) = layer_and_parameter(&factor.name);
     let mut words = template.split(|c: char| !(c.is_ascii_alphanumeric() || c == '-'));
@@ -234,7 +234,7 @@ pub(crate) fn stands_in(factor: &Factor, template: &str) -> bool {
     template.contains(&format!("{{{}}}", factor.name)) || words.any(has)
 }
 
-/// `delay.jitter` as a layer and its parameter.
+/// `delay.jitter` as layer and parameter.
 fn layer_and_parameter(factor: &str) -> (Option<&str>, &str) {
     factor.rsplit_once('.').map_or((None, factor), |(layer, name)| (Some(layer), name))
 }
@@ -249,8 +249,8 @@ fn filled_in(template: &str, levels: &[Setting]) -> Result<String, Error> {
     others.iter().try_fold(text, |text, setting| as_parameter(&text, setting))
 }
 
-/// Gives the layer that has such a parameter this value. A layer may be written without what it has
-/// to have, as long as factors give it; one that goes without saying is put in.
+/// Sets the parameter of the layer that has it. A layer may be written without a required parameter
+/// if a factor provides it; implied layers are added.
 fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     let Setting { factor, level } = setting;
     let (layer, name) = layer_and_parameter(factor);

@@ -1,4 +1,4 @@
-//! In which order a job visits the places of its span.
+//! The order of a job's offsets in its span.
 
 use std::fmt;
 
@@ -10,60 +10,61 @@ use serde::{Deserialize, Serialize};
 pub enum Pattern {
     /// Uniformly random, aligned to the smallest block size.
     Random,
-    /// Random, but every block once before any comes again (fio's default, `norandommap=0`).
+    /// Random, but every block once before any repeats (fio's default, `norandommap=0`).
     Shuffled,
     /// Some blocks far more often than others.
     Skewed(Skew),
-    /// The same, and which block is the most frequent is chosen, as fio chooses it.
+    /// The same, with the position of the most frequent block given, as in fio.
     Centred {
-        /// How far more often.
+        /// Its skew.
         skew: Skew,
-        /// Where the first rank is, from 0 at the start of the span to 1 at its end.
+        /// Position of the first rank, from 0 at the start of the span to 1 at its end.
         centre: f64,
     },
-    /// Random within parts of the span that get shares of their own; every [`Zone`] begins where the
-    /// one before it ends.
+    /// Random in parts of the span, each with its own share; every [`Zone`] starts where the one
+    /// before it ends.
     Zoned(Vec<Zone>),
     /// Ascending, wrapping at the end of the span.
     Sequential,
     /// Ascending by this many bytes from the start of one I/O to the start of the next.
     Strided(u64),
-    /// The same for each thread, which begins further behind the start of the span than the one before
-    /// it (`-T` of `DiskSpd`).
+    /// The same for each thread, each starting at a distance from the one before it (`-T` of
+    /// `DiskSpd`).
     Staggered {
         /// Bytes from the start of one I/O of a thread to the start of the next.
         step_bytes: u64,
-        /// Bytes from where a thread begins to where the next one does.
+        /// Bytes from the start of one thread to the start of the next.
         apart_bytes: u64,
     },
-    /// Ascending by this many bytes, in one sequence from which all threads of the job take their
-    /// offsets (`-si` of `DiskSpd`).
+    /// Ascending by this many bytes, in one sequence that all threads of the job share (`-si` of
+    /// `DiskSpd`).
     Interlocked(u64),
-    /// Descending by this many bytes from the start of one I/O to the start of the next, from the
-    /// end of the span again when its start is reached (fio: `read:-8k`).
+    /// Descending by this many bytes from the start of one I/O to the start of the next; continues
+    /// at the end of the span after reaching its start (fio: `read:-8k`).
     Backward(u64),
-    /// Sequential runs from random places: so many I/Os each.
+    /// Sequential runs from random offsets, with this length.
     Runs(RunLength),
-    /// Each I/O random with this probability in percent, else next to the last one.
+    /// Each I/O random with this probability in percent, otherwise directly after the last one.
     Mixed {
         /// Percentage of random offsets.
         random_percent: u8,
     },
 }
 
-/// Stretches of the span with gaps between them, one after the other (fio: `zonemode=strided`).
+/// Stretches of the span with gaps between them, used one after the other (fio:
+/// `zonemode=strided`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stretches {
-    /// Bytes moved in one before the next.
+    /// Bytes moved per stretch.
     pub bytes: u64,
-    /// How long each is (fio: `zonerange`).
+    /// Length of a stretch (fio: `zonerange`).
     pub range_bytes: u64,
-    /// From the end of one to the start of the next (fio: `zoneskip`).
+    /// Gap between stretches (fio: `zoneskip`).
     pub skip_bytes: u64,
 }
 
-/// How accesses are spread over blocks, as fio draws them: by rank, and the ranks scattered over
-/// the span by a hash, so that the frequent blocks do not lie side by side.
+/// How accesses are distributed over blocks, as in fio: by rank, with ranks scattered over the span
+/// by a hash, so that frequent blocks are not adjacent.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Skew {
@@ -71,7 +72,8 @@ pub enum Skew {
     Zipf(f64),
     /// Pareto with this power, below 1 (fio: `pareto:0.2`).
     Pareto(f64),
-    /// What fio calls normal: around the middle rank, with this deviation in percent of the span.
+    /// fio's normal distribution: around the middle rank, with this deviation in percent of the
+    /// span.
     Normal(f64),
 }
 
@@ -86,7 +88,7 @@ impl fmt::Display for Skew {
     }
 }
 
-/// A part of the span, and how many of the accesses go there.
+/// A part of the span, and its share of the accesses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Zone {
     /// Percent of all accesses; 0 for a gap.
@@ -94,25 +96,25 @@ pub struct Zone {
     pub extent: Extent,
 }
 
-/// How long a part of the span is.
+/// Size of a part of the span.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Extent {
     /// A share of the span, in percent.
     Percent(u8),
-    /// So many bytes, or what is left of the span if that is less.
+    /// This many bytes, or the rest of the span if it is smaller.
     Bytes(u64),
-    /// All that the zones before it leave.
+    /// Everything that the zones before it leave.
     Rest,
 }
 
-/// How long sequential runs are, in I/Os.
+/// Length of sequential runs, in I/Os.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunLength {
     /// Always the same (fio: `randread:8`).
     Fixed(u32),
-    /// Geometric with this mean, and each run is all reads or all writes (`-rs` of `DiskSpd`).
+    /// Geometric with this mean; each run has only reads or only writes (`-rs` of `DiskSpd`).
     Geometric(f64),
 }
 
@@ -134,12 +136,13 @@ impl Pattern {
         }
     }
 
-    /// Whether some places come more often than others.
+    /// Whether some offsets are more frequent than others.
     pub const fn has_hot_places(&self) -> bool {
         matches!(self, Self::Skewed(_) | Self::Centred { .. } | Self::Zoned(_))
     }
 
-    /// How its accesses are spread over blocks by rank, and where the first rank is if that is chosen.
+    /// The distribution of its accesses over blocks by rank, and the position of the first rank if
+    /// given.
     pub const fn skew(&self) -> Option<(Skew, Option<f64>)> {
         match self {
             Self::Skewed(skew) => Some((*skew, None)),
@@ -148,7 +151,7 @@ impl Pattern {
         }
     }
 
-    /// Bytes from the start of one I/O to the start of the next, where these are fixed.
+    /// Bytes from the start of one I/O to the start of the next, if constant.
     pub const fn step_bytes(&self) -> Option<u64> {
         match self {
             Self::Strided(step)
@@ -159,7 +162,7 @@ impl Pattern {
         }
     }
 
-    /// Whether most offsets do not follow from the one before.
+    /// Whether most offsets are independent of the one before.
     pub const fn is_random(&self) -> bool {
         match self {
             Self::Random

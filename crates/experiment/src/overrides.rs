@@ -6,30 +6,30 @@ use iotax_layers::{About, Error};
 use crate::job_options::{self, INDEX_OPTIONS, JOB_OPTIONS, JobOption};
 use crate::workload::{Bound, Job, Workload};
 
-/// Index versions that a window must have room for: of fewer loads no mean can be told.
+/// Minimum number of index versions in a window; fewer loads do not give a mean.
 const LEAST_VERSIONS: f64 = 12.0;
-/// The same for the start that is discarded: the queues of the disk must have filled.
+/// Minimum number of index versions in the ramp, in which the queues of the disk must fill.
 const LEAST_RAMP_VERSIONS: f64 = 2.0;
-/// Sixteen windows of the kernel's read-ahead (128 KiB): a load that waits for the disk so often
-/// takes a time that is its own, and not that of one lucky or unlucky read.
+/// Sixteen windows of the kernel's read-ahead (128 KiB). A load that waits for the disk this often
+/// has a typical time, not that of a single lucky or unlucky read.
 const LEAST_INDEX_BYTES: u64 = 2 << 20;
 
-/// What is changed about a workload before it runs, in the order of the fields: an explicit time
-/// is not scaled.
+/// Changes to a workload before it runs, applied in the order of the fields: an explicit time is
+/// not scaled.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Changes {
     /// Factor on times and sizes.
     pub scale: Option<f64>,
     /// Length of the measured window, in nanoseconds.
     pub time_ns: Option<u64>,
-    /// Length of the discarded start, in nanoseconds.
+    /// Length of the ramp, in nanoseconds.
     pub ramp_ns: Option<u64>,
     /// Overrides as text, `key=value` or `job.key=value`; later ones win.
     pub set: Vec<String>,
 }
 
 impl Changes {
-    /// Applies all of them. The result is not yet validated: see [`Workload::validate`].
+    /// Applies all changes. The result is not validated yet: see [`Workload::validate`].
     pub fn apply(&self, workload: &mut Workload) -> Result<(), Error> {
         if let Some(factor) = self.scale {
             workload.scale(factor)?;
@@ -50,14 +50,14 @@ impl Changes {
 }
 
 impl Workload {
-    /// Multiplies times (window, ramp, starts and ends of jobs) and sizes (spans and where they begin, byte
-    /// bounds, index versions) by `factor`. Threads, depths, rates, pauses and block sizes stay,
-    /// since they are the load's shape; a span stays a whole number of largest blocks, and at
-    /// least one.
+    /// Multiplies times (window, ramp, starts and ends of jobs) and sizes (spans and their starts,
+    /// byte bounds, index versions) by `factor`. Threads, depths, rates, pauses and block sizes
+    /// stay, because they are the shape of the load. A span stays a whole number of largest blocks,
+    /// and at least one.
     ///
-    /// Threads of which fewer do the same ([`Job::least_threads`]) are scaled, too, and with them the
-    /// pauses by which they share a rate. Times of a workload with an index, and the index, get no
-    /// smaller than what its loads take to be told from chance.
+    /// Threads that fewer can replace ([`Job::least_threads`]) are scaled too, together with the
+    /// pauses by which they share a rate. Times of a workload with an index, and the index, do not
+    /// go below the minimum for meaningful loads.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
             let advice = "write a factor above 0; 0.05 is a twentieth";
@@ -95,10 +95,10 @@ impl Workload {
         Ok(())
     }
 
-    /// A time of the whole, but not cut below what so many versions of the index take.
+    /// A scaled time, but not below the minimum for this many versions of the index.
     fn scaled_time(&self, time_ns: u64, factor: f64, versions: f64) -> u64 {
         let of_index = self.index.map_or(0.0, |index| versions * 1e9 / index.versions_per_second);
-        // Saturates where no version is ever published; such an index is refused later.
+        // Saturates if no version is ever published; such an index is refused later.
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
         let least_ns = (of_index as u64).min(time_ns);
         scaled(time_ns, factor, 1).max(least_ns)
@@ -106,9 +106,9 @@ impl Workload {
 
     /// Applies one override, `key=value` or `job.key=value`.
     ///
-    /// A key without a job changes every job. `time`, `ramp` and `primary` belong to the workload;
-    /// `index=off` takes the index away, `index=on` adds the one of `driver-searcher`, and
-    /// `index.size` and so on change it. fio's names for keys are understood.
+    /// A key without a job changes every job. `time`, `ramp` and `primary` belong to the workload.
+    /// `index=off` removes the index, `index=on` adds the one of `driver-searcher`, and keys such
+    /// as `index.size` change it. fio's names for keys are accepted.
     pub fn set(&mut self, text: &str) -> Result<(), Error> {
         let Some((path, value)) = text.split_once('=') else {
             let advice = "write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4";
@@ -125,7 +125,7 @@ impl Workload {
         })
     }
 
-    /// [`Workload::set`] with the two sides apart; errors carry no position.
+    /// [`Workload::set`] with key and value separate; errors have no position.
     pub(crate) fn set_path(&mut self, path: &str, value: &str) -> Result<(), Error> {
         let (job, key) = path.rsplit_once('.').map_or((None, path), |(job, key)| (Some(job), key));
         match job.map(str::trim) {
@@ -198,7 +198,7 @@ impl Workload {
 }
 
 impl Job {
-    /// Fewer threads with shorter pauses offer what more threads offered.
+    /// Fewer threads with shorter pauses offer the same rate.
     fn scale_threads(&mut self, factor: f64) {
         let Some(least) = self.least_threads else { return };
         let before = u64::from(self.threads.max(1));
@@ -211,7 +211,7 @@ impl Job {
     }
 }
 
-/// Whether a key of [`Workload::set`] says how large test files are.
+/// Whether a key of [`Workload::set`] is a size of test files.
 pub fn is_size(key: &str) -> bool {
     ["size", "files", "file-size"].contains(&key.replace('_', "-").as_str())
 }
@@ -227,7 +227,7 @@ fn find_key<T>(
     })
 }
 
-/// The keys that [`Workload::set`] takes: scope (empty for every job), key, unit, meaning.
+/// The keys of [`Workload::set`]: scope (empty for every job), key, unit, description.
 pub fn override_options() -> impl Iterator<Item = (&'static str, &'static str, Unit, &'static str)>
 {
     let workload = [
@@ -241,13 +241,13 @@ pub fn override_options() -> impl Iterator<Item = (&'static str, &'static str, U
     workload.into_iter().chain(jobs).chain(index)
 }
 
-/// `value * factor`, rounded down to a multiple of `unit` but never below one.
+/// `value * factor`, rounded down to a multiple of `unit`, but at least one.
 fn scaled(value: u64, factor: f64, unit: u64) -> u64 {
     if value == 0 {
         return 0;
     }
     let unit = unit.max(1);
-    // Saturates at u64::MAX, which no disk and no clock reaches.
+    // Saturates at u64::MAX, which is beyond any disk and clock.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "see above")]
     let exact = (value as f64 * factor).round() as u64;
     (exact / unit).max(1).saturating_mul(unit)

@@ -1,4 +1,4 @@
-//! Which arm is compared with which: all with the first one, or each with a baseline of its own.
+//! Which arms are compared: all with the first one, or each with its own baseline.
 
 use iotax_layers::Error;
 
@@ -7,7 +7,7 @@ use crate::spec::{Arm, Draft};
 const SHAPE: &str = "write a baseline and the arms to compare with it, as in --pair aks,c-azure";
 
 impl Draft {
-    /// Baseline and arm of each comparison, by number, in the order of the arms.
+    /// Baseline and arm of each comparison, by index, in the order of the arms.
     pub fn pairs(&self) -> Vec<[usize; 2]> {
         let place = |name: &str| self.arms.iter().position(|arm| arm.name == name);
         let arms = || self.arms.iter().enumerate();
@@ -18,10 +18,10 @@ impl Draft {
     }
 }
 
-/// Gives arms the baselines that `texts` name: `aks,c-azure`, the baseline first.
+/// Sets the baselines of arms from `texts`: `aks,c-azure`, the baseline first.
 ///
 /// # Errors
-/// What is no pair, names no arm, or leaves an arm in no pair or with two baselines.
+/// Text that is not a pair, an unknown arm, or an arm in no pair or with two baselines.
 pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Error> {
     let mut is_baseline = vec![false; arms.len()];
     for text in texts {

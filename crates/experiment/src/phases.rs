@@ -1,7 +1,7 @@
 //! An experiment of several workloads, run one after the other on each arm.
 //!
-//! A phase is what fio calls a group behind a `stonewall`: it starts when the one before has ended.
-//! Each has trials and verdicts of its own; a block is one trial of every phase on every open arm.
+//! A phase is like a group after `stonewall` in fio: it starts when the one before has ended. Each
+//! phase has its own trials and verdicts; a block is one trial of every phase on every open arm.
 
 use iotax_layers::Error;
 
@@ -10,18 +10,18 @@ use crate::spec::{Draft, Spec};
 use crate::workload::Workload;
 
 impl Draft {
-    /// The phases, in their order; at least one.
+    /// The phases, in order; at least one.
     pub fn phases(&self) -> impl Iterator<Item = &Workload> {
         self.phases.iter()
     }
 
-    /// Name of the whole: the suite's, or the workload's where there is one phase.
+    /// Name of the whole: of the suite, or of the workload if there is only one phase.
     pub fn name(&self) -> &str {
         self.suite.as_deref().unwrap_or(&self.workload().name)
     }
 
-    /// The jobs of all phases as one workload, for what holds for all of them: the room that their
-    /// files take, whether any of them writes.
+    /// The jobs of all phases as one workload, for questions about all of them, such as the space
+    /// for files, or whether any of them writes.
     pub fn all_at_once(&self) -> Workload {
         let mut all = self.workload().clone();
         for phase in &self.phases[1..] {
@@ -31,11 +31,11 @@ impl Draft {
         all
     }
 
-    /// What is wrong with some phase.
+    /// The error of the first invalid phase.
     pub(crate) fn validate_phases(&self) -> Result<(), Error> {
         for (i, phase) in self.phases.iter().enumerate() {
             phase.validate()?;
-            // Those of a side run are told apart by what they are there for.
+            // Phases of a side run are distinguished by their role.
             let is_named = self.side_phases.is_empty();
             if is_named && self.phases[..i].iter().any(|other| other.name == phase.name) {
                 return Err(Error::Duplicate { what: "phase", name: phase.name.clone() });
@@ -46,7 +46,7 @@ impl Draft {
 }
 
 impl Spec {
-    /// The experiment as if phase `index` were all of it; `None` beyond the last.
+    /// The experiment with only phase `index`; `None` beyond the last.
     pub fn phase(&self, index: usize) -> Option<Self> {
         let phase = self.phases.get(index)?.clone();
         let side_phase = self.side_phases.get(index).copied();
@@ -59,7 +59,7 @@ impl Spec {
 }
 
 impl Changes {
-    /// Applies all of them to every phase. A key of one job holds for the phases that have it.
+    /// Applies all changes to every phase. A key for one job applies to the phases that have it.
     ///
     /// # Errors
     /// As [`Changes::apply`]; a job that no phase has.
@@ -88,7 +88,7 @@ impl Changes {
     }
 }
 
-/// The job that an override is about, if it is about one.
+/// The job that an override is for, if any.
 fn job_of(text: &str) -> Option<&str> {
     let (path, _) = text.split_once('=')?;
     path.rsplit_once('.').map(|(job, _)| job.trim())

@@ -1,8 +1,8 @@
-//! Preconditioning: what is written to the storage before anything is measured.
+//! Preconditioning: writes to the storage before the measurement.
 //!
-//! A fresh SSD and a volume whose blocks were never allocated write, and read, at rates that do not
-//! last. SNIA's Solid State Storage Performance Test Specification writes the whole span first,
-//! whatever the workload, and then drives the workload until it is steady.
+//! A fresh SSD, and a volume with unallocated blocks, write and read at rates that do not last.
+//! SNIA's Solid State Storage Performance Test Specification first writes the whole span,
+//! independent of the workload, and then runs the workload until it is steady.
 
 use iotax_layers::Error;
 
@@ -10,23 +10,23 @@ use crate::engine::{Engine, PageCache};
 use crate::spec::{Draft, Target};
 use crate::workload::{BlockSizes, Bound, Files, Job, Workload};
 
-/// Block of the pass over the span.
+/// Block size of the pass over the span.
 const FILL_BLOCK_BYTES: u32 = 128 << 10;
-/// I/Os in flight, where the engine can have several.
+/// I/Os in flight, if the engine supports several.
 const FILL_DEPTH: u32 = 16;
-/// What ends a pass is the end of the span; this is for storage that hangs.
+/// A pass ends at the end of the span; this limit is for storage that hangs.
 const LONGEST_FILL_NS: u64 = 86_400_000_000_000;
 
 impl Job {
-    /// Whether it works on bytes of files, a device or a disk: not on names, and not on nothing.
+    /// Whether it works on bytes of files, a device or a disk, not on names or nothing.
     pub const fn has_span(&self) -> bool {
         self.engine.has_span()
     }
 }
 
 impl Workload {
-    /// One pass over all that the jobs use: sequential writes of 128 KiB. Which bytes these are is
-    /// for the load driver to say. `None` if no job has a span.
+    /// One pass over the span of all jobs: sequential writes of 128 KiB. The load driver determines
+    /// the bytes. `None` if no job has a span.
     pub fn fill(&self) -> Option<Self> {
         let like = self.jobs.iter().find(|job| job.has_span())?;
         Some(Self {
@@ -36,7 +36,7 @@ impl Workload {
         })
     }
 
-    /// Bytes that the jobs use, where the target has room for them and no two share a file.
+    /// Bytes that the jobs use, if the target has space for them and no two share a file.
     pub fn span_bytes(&self) -> u64 {
         let mut shared: Vec<(&str, u64)> = Vec::new();
         let mut bytes: u64 = 0;
@@ -81,7 +81,7 @@ fn fill(like: &Job, size_bytes: u64) -> Job {
 }
 
 impl Target {
-    /// Whether its bytes live in memory, where nothing ages and nothing is allocated later.
+    /// Whether its data is in memory, which needs no preconditioning.
     pub fn is_in_memory(&self) -> bool {
         let in_memory = |one: &&Self| one.stack()?.base().map(|base| base.is_in_memory());
         self.each().iter().all(|one| in_memory(one).unwrap_or(false))
@@ -89,7 +89,7 @@ impl Target {
 }
 
 impl Draft {
-    /// Refuses preconditioning where there is nothing to precondition.
+    /// Refuses preconditioning if there is nothing to precondition.
     ///
     /// # Errors
     /// If no phase has a span, or all arms are in memory.

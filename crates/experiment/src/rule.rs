@@ -1,5 +1,5 @@
-//! Rules that results may break: `slower by 5%`, `sync.p99 > 10ms`, `new: wal read.mean > 1ms`; of a
-//! search for caps also `below documented by 5%`.
+//! Rules that results may break: `slower by 5%`, `sync.p99 > 10ms`, `new: wal read.mean > 1ms`; for
+//! a search for caps also `below documented by 5%`.
 
 use std::fmt;
 
@@ -11,26 +11,26 @@ use serde::{Deserialize, Serialize, Serializer};
 use crate::matrix::Setting;
 use crate::spec::{Design, Draft};
 
-/// What must not be so.
+/// A condition that must not hold.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Rule {
-    /// The arm or layer that it is about; `None`: all that it can be about.
+    /// The arm or layer it applies to; `None`: all of them.
     pub of: Option<String>,
-    /// What breaks it.
+    /// The condition that breaks it.
     pub condition: Condition,
 }
 
-/// What breaks a rule.
+/// A condition that breaks a rule.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Condition {
-    /// To be slower than the baseline.
+    /// Slower than the baseline.
     SlowerBy(Slowdown),
-    /// A cap below what is documented of its target by more than this fraction.
+    /// A cap below the documented limit of its target by more than this fraction.
     BelowDocumented(f64),
-    /// A figure on the wrong side of a limit, whatever the baseline has.
+    /// A metric on the wrong side of a limit, independent of the baseline.
     Figure {
-        /// The job whose figure it is; `None`: the primary one.
+        /// The job of the metric; `None`: the primary one.
         job: Option<String>,
         figure: Figure,
         /// The side that breaks the rule.
@@ -40,16 +40,16 @@ pub enum Condition {
     },
 }
 
-/// By how much an arm must not be slower than the baseline.
+/// How much slower than the baseline an arm may be.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Slowdown {
-    /// More than this fraction breaks the rule.
+    /// A larger fraction breaks the rule.
     pub share: f64,
-    /// It is the median operation that is compared, not the primary metric.
+    /// Whether the median operation is compared instead of the primary metric.
     pub typical: bool,
 }
 
-/// What results say of a rule.
+/// The result for a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RuleOutcome {
@@ -59,17 +59,17 @@ pub enum RuleOutcome {
     Undecided,
 }
 
-/// What an undecided rule counts as, where it is not to have an exit code of its own.
+/// How to treat an undecided rule instead of giving it a separate exit code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UndecidedAs {
-    /// Kept.
+    /// As kept.
     Pass,
-    /// Broken.
+    /// As broken.
     Fail,
 }
 
-/// A figure of one trial, or a cap.
+/// A metric of one trial, or a cap.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Figure {
     /// Reads and writes per second.
@@ -79,7 +79,7 @@ pub enum Figure {
     Time(TimeKind, Statistic),
 }
 
-/// Of what the times are.
+/// Which times a metric is about.
 #[derive(Debug, Clone, PartialEq)]
 pub enum TimeKind {
     /// Reads, writes and trims.
@@ -89,11 +89,11 @@ pub enum TimeKind {
     Trim,
     /// `fsync` and `fdatasync`.
     Sync,
-    /// An operation beside the jobs: the publication of an index, its load, a query.
+    /// An operation beside the jobs: publishing an index, loading it, a query.
     Operation(&'static str),
 }
 
-/// What is taken of all times of a trial.
+/// The statistic over all times of a trial.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Statistic {
     Mean,
@@ -104,13 +104,13 @@ pub enum Statistic {
 /// A side of a limit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
-    /// More.
+    /// Higher.
     Above,
-    /// Less.
+    /// Lower.
     Below,
 }
 
-/// What times there are, by the word for them.
+/// The times, by name.
 const KINDS: [(&str, TimeKind); 8] = [
     ("latency", TimeKind::Latency),
     ("read", TimeKind::Read),
@@ -121,9 +121,9 @@ const KINDS: [(&str, TimeKind); 8] = [
     ("publish", TimeKind::Operation("publish")),
     ("query", TimeKind::Operation("query")),
 ];
-/// What a rule about a difference from the baseline says of it.
+/// Text of a rule about a difference from the baseline.
 const SLOWER: &str = "slower by ";
-/// What stands before that where it is about the median operation.
+/// Text before it if it is about the median operation.
 const TYPICAL: &str = "p50";
 const SHAPE: &str = "write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > \
                      10ms' or 'new: iops < 5000'";
@@ -132,7 +132,7 @@ impl Rule {
     /// Reads a rule.
     ///
     /// # Errors
-    /// If it is none, with what could stand there.
+    /// If it is not a rule, with the possible forms.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         let (of, rest) = match text.rsplit_once(": ") {
@@ -143,7 +143,7 @@ impl Rule {
         Ok(Self { of, condition })
     }
 
-    /// Whether it is about this arm or layer.
+    /// Whether it applies to this arm or layer.
     pub fn is_about(&self, name: &str) -> bool {
         self.of.as_deref().is_none_or(|of| of == name)
     }
@@ -200,7 +200,7 @@ fn not_compared(what: &str) -> Error {
     )
 }
 
-/// A share that leaves something.
+/// A share below 100 %.
 fn part(text: &str, words: &str) -> Result<f64, Error> {
     let share = units::parse_share(text)?;
     if share < 1.0 {
@@ -248,7 +248,7 @@ impl TimeKind {
 }
 
 impl Figure {
-    /// For people: `sync p99`, `IOPS`.
+    /// For users: `sync p99`, `IOPS`.
     pub fn name(&self) -> String {
         match self {
             Self::Iops => "IOPS".to_owned(),
@@ -260,7 +260,7 @@ impl Figure {
         }
     }
 
-    /// A limit of it as it would be written.
+    /// A limit in its written form.
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "whole, above 0")]
     fn limit(&self, limit: f64) -> String {
         match self {
@@ -274,7 +274,7 @@ impl Figure {
         }
     }
 
-    /// Its quantile, if it is one.
+    /// Its quantile, if it has one.
     pub fn quantile(&self) -> Option<f64> {
         match self {
             Self::Time(_, Statistic::Quantile(quantile)) => Some(*quantile),
@@ -320,12 +320,12 @@ impl fmt::Display for Figure {
     }
 }
 
-/// `5%`; rounding leaves .05 * 100 a little off.
+/// `5%`; rounding leaves .05 * 100 slightly off.
 fn percent(share: f64) -> String {
     format!("{}%", (share * 1e8).round() / 1e6)
 }
 
-/// `p99.9`; rounding leaves .999 * 100 a little off.
+/// `p99.9`; rounding leaves .999 * 100 slightly off.
 fn quantile_word(quantile: f64) -> String {
     format!("p{}", (quantile * 1e8).round() / 1e6)
 }
@@ -344,27 +344,27 @@ impl From<Rule> for String {
     }
 }
 
-/// What a conclusion is about. A name never decides which it is: an arm or a layer may be called
-/// as it likes.
+/// The subject of a conclusion. Names do not determine the kind of subject, because arms and layers
+/// can have any name.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub enum Subject {
-    /// An arm against its baseline.
+    /// An arm compared with its baseline.
     Arm(String),
     /// A layer of a peel, by its name in the stack.
     Layer(String),
-    /// What two layers cost together beyond what each costs alone.
+    /// The cost of two layers together beyond the sum of each alone.
     Interaction([String; 2]),
     /// All layers of a peel together.
     Total,
-    /// A level of a matrix against the first level of its factor.
+    /// A level of a matrix compared with the first level of its factor.
     Level(Setting),
 }
 
 impl Subject {
-    /// The word for all layers together in a rule, where no layer is called so.
+    /// The name for all layers together in a rule, unless a layer has this name.
     pub const TOTAL: &str = "total";
 
-    /// The arm's name, of an arm.
+    /// The arm's name, for an arm.
     pub fn arm(&self) -> Option<&str> {
         match self {
             Self::Arm(name) => Some(name),
@@ -378,8 +378,8 @@ impl Subject {
 }
 
 impl Draft {
-    /// What a rule is about; `None`: all that it can be about. Of a peel a layer has its name before
-    /// the word for all of them.
+    /// The subject of a rule; `None`: all of them. In a peel, the name of a layer takes precedence
+    /// over the word for all layers.
     pub fn subject_of(&self, rule: &Rule) -> Option<Subject> {
         let of = rule.of.as_ref()?;
         Some(match &self.design {
@@ -390,8 +390,7 @@ impl Draft {
     }
 }
 
-/// Entries of a map, to be flattened into what is about the subject: `"subject": "arm"` and
-/// `"arm": "name"`.
+/// Map entries to flatten into a value about the subject: `"subject": "arm"` and `"arm": "name"`.
 impl Serialize for Subject {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut map = serializer.serialize_map(None)?;

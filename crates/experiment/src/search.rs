@@ -1,4 +1,4 @@
-//! The search for caps: what is asked, and the single measurements it is made of.
+//! The search for caps: the request, and the single measurements that it consists of.
 
 use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
@@ -19,51 +19,51 @@ pub type Search = Final<SearchDraft>;
 /// What to find out, and how thoroughly.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchDraft {
-    /// Whose caps.
+    /// The targets whose caps are searched for.
     pub targets: Vec<SearchTarget>,
-    /// Whether to write instead of to read.
+    /// Whether to write instead of read.
     pub writes: bool,
-    /// Settle for fewer points and wider intervals.
+    /// Whether fewer points and wider intervals are enough.
     pub quick: bool,
-    /// Wait for bursts to end.
+    /// Whether to wait for bursts to end.
     pub burst: Option<BurstWatch>,
-    /// What the targets are said to be, to set what was measured beside documented limits.
+    /// What the targets are, to show results next to documented limits.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
-    /// What must not come out, beyond which the exit code tells.
+    /// Conditions that must not hold; they determine the exit code.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
-    /// As of a [`Draft`].
+    /// As in a [`Draft`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undecided: Option<UndecidedAs>,
-    /// Seed of every random choice: offsets, order.
+    /// Seed for all random choices: offsets, order.
     pub seed: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SearchTarget {
-    /// What it is, and its name.
+    /// The target and its name.
     pub arm: Arm,
     /// Bytes of it that may be used.
     pub span_bytes: u64,
 }
 
-/// What is known of a search's targets once they are open.
+/// Facts about the targets of a search, known once they are open.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct Opened {
-    /// [`SearchDraft::cloud`], and what the cloud tells of it.
+    /// [`SearchDraft::cloud`], and the report of the cloud.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
-    /// Of each target, in their order.
+    /// One per target, in order.
     pub targets: Vec<OpenedTarget>,
 }
 
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OpenedTarget {
-    /// The smallest I/O that it takes, in bytes; `None` if that is not known.
+    /// Its smallest supported I/O, in bytes; `None` if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub smallest_io_bytes: Option<u32>,
-    /// Limits that this machine itself is known to set, on the I/O that the search does.
+    /// Known limits of this machine on the I/O of the search.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub known: Vec<KnownLimit>,
 }
@@ -71,108 +71,108 @@ pub struct OpenedTarget {
 /// How long to wait for the end of a burst.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BurstWatch {
-    /// Longest load, in nanoseconds.
+    /// Maximum duration of the load, in nanoseconds.
     pub longest_ns: u64,
-    /// Pauses after which the burst is looked at again, in nanoseconds: credits come back in
-    /// proportion, what a device had cached does not.
+    /// Pauses after which the burst is checked again, in nanoseconds: credits come back in
+    /// proportion to the pause, data in a device's cache does not.
     pub pauses_ns: Vec<u64>,
 }
 
 /// A part of a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Region {
-    /// Where it begins, in bytes.
+    /// Its start, in bytes.
     pub offset_bytes: u64,
-    /// How long it is, in bytes.
+    /// Its length, in bytes.
     pub bytes: u64,
 }
 
-/// One measurement: random I/O of one size at one depth, or flows over a network path, on one target or
-/// on several at once.
+/// One measurement: random I/O of one size at one depth, or flows over a network path, on one
+/// target or on several at the same time.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probe {
     pub purpose: ProbePurpose,
-    /// Which targets, as indices, and where on each of them.
+    /// The targets, by index, with the region on each of them.
     pub places: Vec<(usize, Region)>,
     /// Size of each I/O.
     pub block_bytes: u32,
     /// I/Os in flight on each target.
     pub queue_depth: u32,
-    /// Discarded start, in nanoseconds.
+    /// Length of the ramp, in nanoseconds.
     pub ramp_ns: u64,
     /// Measured window, in nanoseconds.
     pub time_ns: u64,
-    /// What goes over those targets that are network paths.
+    /// The load on targets that are network paths.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<Traffic>,
 }
 
-/// What a measurement of a search is for.
+/// The purpose of a measurement in a search.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// To see whether a burst runs out.
+    /// Check whether a burst runs out.
     #[default]
     Saturate,
-    /// To spend what credits have come back.
+    /// Spend credits that have come back.
     SpendCredits,
-    /// Nothing is measured: credits may come back.
+    /// No measurement: credits may come back.
     Rest,
-    /// To see what has come back in a pause.
+    /// Check what has come back in a pause.
     AfterPause,
     OverDepth,
     OverSize,
     CapAgain,
-    /// To see whether the rate holds still.
+    /// Check whether the rate is steady.
     Steadiness,
-    /// To a peer, so many flows at once.
+    /// This many flows to a peer at the same time.
     StreamsTo(u32),
     StreamsFrom(u32),
     DatagramsTo(u32),
     Requests(u32),
-    /// Of two targets.
+    /// One of two targets.
     OneAlone,
     OtherAlone,
     BothAtOnce,
-    /// What was not read before.
+    /// Read data that was not read before.
     ReadNew,
     ReadOnce,
     ReadAgain,
 }
 
-/// What a measurement was for, of a record of whatever format.
+/// The purpose of a measurement, from a record of any format.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum ProbePurpose {
     Known(Purpose),
-    /// In the words of a record of format 2 or before.
+    /// Text from a record of format 2 or earlier.
     Said(String),
 }
 
 /// Load over a network path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Traffic {
-    /// What a flow is: a stream, datagrams, or requests of which one is under way.
+    /// Kind of flow: a stream, datagrams, or requests one at a time.
     pub engine: Engine,
-    /// From the peer to here, and not to the peer.
+    /// Whether it is from the peer to here.
     pub is_back: bool,
-    /// Flows at the same time.
+    /// Number of simultaneous flows.
     pub flows: u32,
     /// Size of a block, a datagram or a request.
     pub block_bytes: u32,
 }
 
 impl SearchDraft {
-    /// The search as it is from now on.
+    /// The final search.
     ///
     /// # Errors
-    /// Rules that it could neither break nor keep.
+    /// Rules that it cannot decide.
     pub fn resolve(self) -> Result<Search, Error> {
         self.validate_rules()?;
         Ok(Final::new(self))
     }
 
-    /// The experiment that a rig makes the targets for.
+    /// The experiment for which a rig creates the targets.
     pub fn spec(&self) -> Spec {
         self.draft().unchecked()
     }
@@ -189,7 +189,7 @@ impl SearchDraft {
 }
 
 impl Probe {
-    /// The load on the target at `place`, an index into [`Probe::places`].
+    /// The load on the target at `place`, an index in [`Probe::places`].
     pub fn workload(&self, place: usize, search: &Search) -> Workload {
         let (target, region) = self.places[place];
         let job = match self.traffic {
@@ -217,7 +217,7 @@ fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
         engine: Engine::IoUring,
         queue_depth,
         read_percent: if writes { 0 } else { 100 },
-        // Each block once before any comes again: a cache is not asked for what it just saw.
+        // Each block once before any repeats, so that a cache does not have it yet.
         pattern: Pattern::Shuffled,
         block_sizes: BlockSizes::Fixed(block_bytes),
         files: Files::Shared(JOB.to_owned()),

@@ -1,4 +1,4 @@
-//! What is run beside an experiment: before it, and for caps above its arms.
+//! Runs beside an experiment: before it, and to find caps above its arms.
 
 use iotax_layers::Error;
 use serde::{Deserialize, Serialize};
@@ -6,33 +6,33 @@ use serde::{Deserialize, Serialize};
 use crate::spec::{Spec, Stop};
 use crate::workload::{Job, Pace, Workload};
 
-/// Preconditioning and draining, and the loads that may follow where arms turn out equal.
+/// Preconditioning and draining, and the load that may follow if arms are equal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct SideRuns {
-    /// Run equal arms at other depths, to see whether they sit on a cap.
+    /// Whether to run equal arms at other depths, to find a cap.
     #[serde(default)]
     pub depth_check: bool,
-    /// Where they do, run loads below it, which show what it hides.
+    /// Whether to run load below such a cap, to show what it hides.
     #[serde(default, alias = "below_cap")]
     pub below_cap: bool,
-    /// Write the span of the test files beforehand, and the workload until it is steady.
+    /// Whether to write the span of the test files first, then run the workload until it is steady.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub precondition: bool,
-    /// Spend the burst credits of each arm beforehand, for so long at most, in nanoseconds.
+    /// Spend the burst credits of each arm first, for at most this long, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub drain_ns: Option<u64>,
 }
 
 impl SideRuns {
-    /// Longest draining of an arm where no time is given.
+    /// Default maximum time for draining an arm.
     pub(crate) const DRAIN_NS: u64 = 120_000_000_000;
 
-    /// Whether nothing is run beside it.
+    /// Whether nothing runs beside it.
     pub fn is_none(&self) -> bool {
         *self == Self::default()
     }
 
-    /// As it is: only the depth check tells which arms are masked.
+    /// Checks it: only the depth check finds out which arms are masked.
     pub(crate) fn validated(self) -> Result<Self, Error> {
         if self.below_cap && !self.depth_check {
             let advice = "leave out `depth-check`: the depth check finds the cap to measure below";
@@ -42,10 +42,10 @@ impl SideRuns {
     }
 }
 
-/// What a phase of a side run is there for.
+/// Role of a phase in a side run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SidePhase {
-    /// The phase of the experiment that it is about, by its place.
+    /// Index of the phase of the experiment that it is for.
     pub of: usize,
     pub role: SideRole,
 }
@@ -55,18 +55,18 @@ pub struct SidePhase {
 pub enum SideRole {
     /// Writes the span.
     Fill,
-    /// Is driven until it is steady.
+    /// Runs until it is steady.
     Rounds,
     /// Spends burst credits.
     Drain,
-    /// Tells how the arms answer to their depth.
+    /// Shows the effect of the depth on the arms.
     Depth(Depth),
     OneAtATime,
     BelowCap,
 }
 
 impl SideRole {
-    /// What people call the workload that does this for a phase.
+    /// The name of the workload with this role for a phase. Names identify phases in older records.
     pub fn name(self, phase: &str) -> String {
         let does = match self {
             Self::Fill => " to write the span",
@@ -83,7 +83,8 @@ impl SideRole {
 }
 
 impl Spec {
-    /// An experiment beside this one, on the same arms: what its phases are there for, and what they do.
+    /// An experiment beside this one, on the same arms, with the roles of its phases and their
+    /// workloads.
     #[must_use]
     pub fn beside(
         &self,
@@ -113,7 +114,7 @@ impl Spec {
         })
     }
 
-    /// The place of the phase of this side run that is there for this.
+    /// Index of the phase of this side run with this role.
     pub fn side_phase(&self, wanted: SidePhase) -> Option<usize> {
         self.side_phases.iter().position(|phase| *phase == wanted)
     }
@@ -122,11 +123,11 @@ impl Spec {
 /// The kernel's limit on the entries of an `io_uring`.
 const MAX_DEPTH: u32 = 32_768;
 
-/// How many I/Os are kept in flight, against what the workload says.
+/// I/Os in flight, relative to the workload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Depth {
-    /// Half of them.
+    /// Half of it.
     Half,
     Same,
     /// Twice as many.
@@ -140,10 +141,10 @@ impl Depth {
 
 impl Workload {
     /// The workload at another depth: every job without an offered rate gets another queue depth,
-    /// or, where that is 1, another number of threads.
+    /// or, if that is 1, another number of threads.
     ///
-    /// `None` if the primary job cannot have that depth: it is paced, or has nothing to halve, or
-    /// its engine does one I/O at a time (more threads would need more files).
+    /// `None` if the primary job cannot have that depth: it has a rate, cannot be halved, or its
+    /// engine does one I/O at a time (more threads would need more files).
     #[must_use]
     pub fn with_depth(&self, depth: Depth) -> Option<Self> {
         let mut changed = self.clone();
@@ -157,8 +158,9 @@ impl Workload {
         (primary.pace == Pace::Closed && changed.validate().is_ok()).then_some(changed)
     }
 
-    /// The workload with one I/O in flight in each job without an offered rate: what an I/O takes
-    /// when none waits for another. `None` if the primary job is that already, or is paced.
+    /// The workload with one I/O in flight in each job without an offered rate: the time of an I/O
+    /// that does not wait for others. `None` if the primary job already is like that, or has a
+    /// rate.
     #[must_use]
     pub fn one_at_a_time(&self) -> Option<Self> {
         let primary = self.primary_job()?;
@@ -172,8 +174,8 @@ impl Workload {
         changed.validate().is_ok().then_some(changed)
     }
 
-    /// The workload with a rate offered to each job that has none: `iops` by the job's name. `None`
-    /// without a rate for the primary job, or where it cannot be offered.
+    /// The workload with a rate for each job that has none: `iops` by job name. `None` without a
+    /// rate for the primary job, or if it cannot be offered.
     #[must_use]
     pub fn at_rates(&self, iops: &[(String, f64)]) -> Option<Self> {
         let mut changed = self.clone();
@@ -190,7 +192,7 @@ impl Workload {
 }
 
 impl Job {
-    /// I/Os kept in flight by all threads together.
+    /// I/Os in flight over all threads.
     pub const fn in_flight(&self) -> u32 {
         self.threads.saturating_mul(self.queue_depth)
     }

@@ -1,46 +1,47 @@
-//! Trials so short that neighbours see the same weather: slices.
+//! Slices: trials so short that neighbouring ones see the same noise.
 //!
-//! Most of the noise of a disk that others share is slower than a second. Two trials of 5 s see different
-//! weather; in the ratio of two slices of 100 ms, one right after the other, it cancels. How long a
-//! slice has to be depends on the machine, too, so a pilot settles it once the arms are up, within bounds
-//! that follow from the workload.
+//! Most noise of a shared disk is slower than a second. Two trials of 5 s see different noise; in
+//! the ratio of two slices of 100 ms, one directly after the other, it cancels. The necessary
+//! length of a slice also depends on the machine, so a pilot determines it once the arms are up,
+//! within bounds given by the workload.
 
 use serde::Serialize;
 
 use crate::spec::{Arm, Design, Draft, Driver, Stop};
 use crate::workload::{Bound, Job, Phase, Slices, Workload};
 
-/// The shortest discarded start of a slice: threads are up, and the queue is full.
+/// The shortest ramp of a slice: threads have started, and the queue is full.
 pub const LEAST_SLICE_RAMP_NS: u64 = 20_000_000;
 
-/// The shortest slice: below it, what starting and ending one costs shows, and what a device had in flight
-/// for the other arm.
+/// The shortest slice: below it, the cost of starting and ending a slice becomes visible, and so do
+/// I/Os that the device still had in flight for the other arm.
 const LEAST_NS: u64 = 100_000_000;
-/// The same where all arms are stacks in this process: nothing of one reaches into the other's.
+/// The same if all arms are in-process stacks, which do not affect each other.
 const LEAST_IN_PROCESS_NS: u64 = 50_000_000;
-/// Cycles of whatever is periodic that a slice has room for.
+/// Minimum number of cycles of a periodic effect in a slice.
 const CYCLES: f64 = 4.0;
-/// Blocks before the first look: as many as give each arm [`LEAST_IN_ALL_NS`], within these. What a device holds
-/// for one slice has run out by then, and how much slices depend on each other shows.
+/// Number of blocks before the first look: enough to give each arm [`LEAST_IN_ALL_NS`], within this
+/// range. By then, effects of the device's state have passed, and the dependence between slices is
+/// known.
 const FEWEST_BLOCKS: std::ops::RangeInclusive<u32> = 8..=20;
-/// Time that the slices of an arm take together before the first look.
+/// Minimum total time of the slices of an arm before the first look.
 const LEAST_IN_ALL_NS: u64 = 2_000_000_000;
-/// Blocks at most, where nobody says: the time ends first.
+/// Default maximum number of blocks: the time limit is reached first.
 const MOST_BLOCKS: u32 = 5120;
-/// Longest time of an experiment made of slices, where nobody says.
+/// Default maximum time of an experiment with slices.
 const MOST_TIME_NS: u64 = 600_000_000_000;
 
 /// Why the trials of an experiment are not slices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum WholeTrials {
-    /// There is one arm, which has none to alternate with.
+    /// There is only one arm.
     OneArm,
-    /// Arms are nodes of a fleet, each with noise of its own.
+    /// Arms are nodes of a fleet, with independent noise.
     Nodes,
     /// Nothing is run.
     SavedResults,
-    /// So many trials were asked for.
+    /// The number of trials is fixed.
     FixedTrials,
     /// Several arms are measured at the same time.
     AtTheSameTime,
@@ -48,21 +49,21 @@ pub enum WholeTrials {
     Drained,
     /// Another program drives an arm, and takes too long to start.
     DrivenBy { arm: String, driver: Driver },
-    /// Commands are run before each turn of an arm.
+    /// Commands run before each turn of an arm.
     HostCommands { arm: String },
-    /// The user, or the job file, sets how long trials of a workload are.
+    /// The user, or the job file, sets the length of the trials of a workload.
     TimesAreSet { workload: String },
-    /// A job ends by itself, or begins later than the trial.
+    /// A job ends by itself, or starts later than the trial.
     NotEven { job: String },
-    /// A job looks for the depth that keeps its latency.
+    /// A job searches for the depth that meets its latency target.
     LatencyTarget { job: String },
     /// A slice of at least `least_ns` is more than half of a trial of `time_ns`, in nanoseconds.
     TooShort { least_ns: u64, time_ns: u64 },
 }
 
 impl Draft {
-    /// Leaves the trials of all phases slices where arms can alternate that fast. Otherwise they are whole
-    /// trials, and the reason is returned.
+    /// Makes the trials of all phases slices if arms can alternate that fast. Otherwise they stay
+    /// whole trials, and the reason is returned.
     pub fn alternate(&mut self) -> Option<WholeTrials> {
         let slices = self.slices();
         let (each, why) = match slices {
@@ -98,7 +99,7 @@ impl Draft {
         if let Some(of) = self.arms.iter().find(|arm| arm.driver != Driver::Native) {
             return Err(WholeTrials::DrivenBy { arm: arm(of), driver: of.driver });
         }
-        // What is set for each turn may take longer than a slice.
+        // A setting made for each turn may take longer than a slice.
         if let Some(of) = self.arms.iter().find(|arm| arm.host_commands.is_some()) {
             return Err(WholeTrials::HostCommands { arm: arm(of) });
         }
@@ -111,7 +112,7 @@ impl Draft {
         self.phases().map(slices).collect()
     }
 
-    /// What comes of it if a pilot finds the shortest slices right.
+    /// The experiment if a pilot chooses the shortest slices.
     #[must_use]
     pub fn in_shortest_slices(&self) -> Option<Self> {
         let shortest = |phase: &Workload| phase.slices.map(Slices::shortest);
@@ -121,7 +122,7 @@ impl Draft {
         Some(draft)
     }
 
-    /// Whether a pilot may make its trials slices, or has.
+    /// Whether a pilot may make its trials slices, or has done so.
     pub fn may_be_of_slices(&self) -> bool {
         self.workload().slices.is_some()
     }
@@ -131,7 +132,8 @@ impl Draft {
         self.workload().is_sliced()
     }
 
-    /// Gives slices up for trials of the usual length: what slices show is not what these would.
+    /// Replaces slices by trials of the usual length, because slices do not show what whole trials
+    /// show.
     pub fn give_up_slices(&mut self) {
         for phase in &mut self.phases {
             *phase = std::mem::replace(phase, Workload::new("", Vec::new())).unsliced();
@@ -143,8 +145,8 @@ impl Draft {
         self.stop.min_blocks = usual.min_blocks.min(self.stop.max_blocks);
     }
 
-    /// Gives the slices of each phase the times that a pilot found right; without any, trials take what they
-    /// usually do. Blocks and time that nobody asked for make room for many.
+    /// Sets the slices of each phase to the times from a pilot; without them, trials have their
+    /// usual length. Default limits on blocks and time are raised for many slices.
     pub fn settle(&mut self, times: Option<&[Phase]>) {
         let Some(times) = times else {
             self.phases.iter_mut().for_each(|phase| phase.slices = None);
@@ -172,26 +174,26 @@ impl Slices {
         Phase { ramp_ns: LEAST_SLICE_RAMP_NS.min(self.usual.ramp_ns), time_ns: self.least_ns }
     }
 
-    /// How long the measured window of one is at most, in nanoseconds.
+    /// Maximum length of the measured window, in nanoseconds.
     pub const fn longest_ns(self) -> u64 {
         self.usual.time_ns / 2
     }
 }
 
 impl Workload {
-    /// With trials that are slices, if they may be. Whoever asks for their length takes that back.
+    /// With slices as trials, if possible. Setting the length of trials undoes that.
     #[must_use]
     pub fn in_slices(mut self) -> Self {
         self.slices = self.sliced(LEAST_NS).ok();
         self
     }
 
-    /// Whether its trials are slices: a pilot has settled their length, which is less than the usual one.
+    /// Whether its trials are slices: a pilot has set their length, which is shorter than usual.
     pub fn is_sliced(&self) -> bool {
         self.slices.is_some_and(|slices| self.time_ns < slices.usual.time_ns)
     }
 
-    /// The same with trials that take what they usually do.
+    /// The same with trials of the usual length.
     #[must_use]
     pub fn unsliced(mut self) -> Self {
         if let Some(slices) = self.slices.take() {
@@ -200,7 +202,7 @@ impl Workload {
         self
     }
 
-    /// How short its trials may be. A part of one has to be the same as the whole.
+    /// How short its trials may be. A part of a trial must be like the whole.
     fn sliced(&self, least_ns: u64) -> Result<Slices, WholeTrials> {
         let is_even = |job: &Job| {
             job.bound == Bound::Time

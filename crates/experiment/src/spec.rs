@@ -1,5 +1,5 @@
-//! The specification of an experiment: a draft while it is put together, then final: what `plan`, `run`
-//! and `analyze` work from.
+//! The specification of an experiment: first a draft, then final. `plan`, `run` and `analyze` use
+//! the final one.
 
 use std::fmt;
 use std::ops::Deref;
@@ -17,8 +17,7 @@ use crate::rule::{Rule, UndecidedAs};
 use crate::side_runs::{SidePhase, SideRuns};
 use crate::workload::{Workload, is_default, is_one, one};
 
-/// What is asked for, with nothing left open. It can be read, and nothing changes it any more: whoever
-/// needs another one makes one of it.
+/// A complete request. It can be read but not changed; to change it, create another one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Final<T>(T);
@@ -41,7 +40,7 @@ impl<T> Final<T> {
 }
 
 impl<T: Clone> Final<T> {
-    /// Another one, which differs by `change`.
+    /// A copy with `change` applied.
     #[must_use]
     pub fn with(&self, change: impl FnOnce(&mut T)) -> Self {
         let mut other = self.clone();
@@ -49,7 +48,7 @@ impl<T: Clone> Final<T> {
         other
     }
 
-    /// The same, if the change can be made.
+    /// A copy, if the change succeeds.
     pub fn try_with<E>(&self, change: impl FnOnce(&mut T) -> Result<(), E>) -> Result<Self, E> {
         let mut other = self.clone();
         change(&mut other.0)?;
@@ -57,51 +56,51 @@ impl<T: Clone> Final<T> {
     }
 }
 
-/// Everything that decides what an experiment does, while it may still change.
+/// Everything that determines what an experiment does, while it may still change.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Draft {
-    /// The load, the same in every arm: at least one phase. They run one after the other, each with
-    /// verdicts of its own.
+    /// The load, the same for every arm: at least one phase. Phases run one after the other, each
+    /// with its own verdicts.
     #[serde(deserialize_with = "at_least_one")]
     pub phases: Vec<Workload>,
-    /// Of a side run: what each phase is there for.
+    /// For a side run: the role of each phase.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub side_phases: Vec<SidePhase>,
-    /// Name of the phases together, where there are several.
+    /// Name of the phases together, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suite: Option<String>,
     #[serde(default, skip_serializing_if = "is_default")]
     pub source: Source,
-    /// What is compared; the first one is the baseline.
+    /// The arms to compare; the first one is the baseline.
     pub arms: Vec<Arm>,
     /// How the arms relate to each other.
     pub design: Design,
     /// When to stop.
     pub stop: Stop,
-    /// Seed of every random choice: block order, offsets, data.
+    /// Seed for all random choices: block order, offsets, data.
     pub seed: u64,
-    /// What the arms are said to be, to set their throughput beside documented limits.
+    /// What the arms are, to show their throughput next to documented limits.
     #[serde(default, skip_serializing_if = "CloudChoice::is_empty")]
     pub cloud: CloudChoice,
-    /// What is run beside it.
+    /// Runs beside it.
     #[serde(default, skip_serializing_if = "SideRuns::is_none")]
     pub side_runs: SideRuns,
-    /// What must not come out.
+    /// Conditions that must not hold.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fail_if: Vec<Rule>,
-    /// What a rule that stays undecided counts as; `None`: it has an exit code of its own.
+    /// How to treat a rule that stays undecided; `None`: it has its own exit code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub undecided: Option<UndecidedAs>,
-    /// If trials are slices: how long each arm is also loaded at a stretch, in nanoseconds.
+    /// If trials are slices: how long each arm is also loaded without a break, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_ns: Option<u64>,
-    /// How many trials of a block are performed at the same time, on hosts of their own.
+    /// Number of trials of a block that run at the same time, on separate hosts.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: u32,
-    /// Of saved results: jobs that one side of a comparison alone has, which are left out.
+    /// For saved results: number of jobs that only one side has, and that are left out.
     #[serde(default, skip_serializing_if = "is_default")]
     pub unmatched_jobs: u32,
-    /// How its test files were fitted to the room there is, if they were.
+    /// How its test files were fitted to the available space, if they were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fitted: Option<Fitted>,
 }
@@ -110,32 +109,31 @@ pub struct Draft {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
-    /// Load is driven at the targets.
+    /// Load is run on the targets.
     #[default]
     Rig,
     /// They were measured before; the target of an arm is the path of its results.
     SavedResults,
 }
 
-/// One configuration under comparison.
+/// One of the compared configurations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Arm {
     /// Unique within the experiment; any text (a bare target is named by itself), so not a file
     /// name.
     pub name: String,
-    /// What the load is driven at.
+    /// Its target.
     pub target: Target,
-    /// What drives it.
+    /// Its load generator.
     #[serde(default, skip_serializing_if = "is_default")]
     pub driver: Driver,
-    /// Of an arm with several targets taken apart: which of them it is. See
-    /// [`Draft::arms_by_target`].
+    /// For one target of an arm with several: its name. See [`Draft::arms_by_target`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub part: Option<String>,
-    /// Of a matrix: the level that it has of each factor.
+    /// In a matrix: its level for each factor.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub levels: Vec<Setting>,
-    /// The arm that it is compared with, if arms have baselines of their own: see [`Draft::pairs`].
+    /// The arm it is compared with, if arms have separate baselines: see [`Draft::pairs`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub against: Option<String>,
     /// Commands that make and undo a setting of the host around its turns.
@@ -152,45 +150,46 @@ fn at_least_one<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Workload>, D::
 }
 
 impl Draft {
-    /// The experiment as it is from now on.
+    /// The final experiment.
     ///
     /// # Errors
-    /// What cannot run.
+    /// An experiment that cannot run.
     pub fn resolve(self) -> Result<Spec, Error> {
         self.validate()?;
         Ok(Final(self))
     }
 
-    /// Likewise, where nothing is driven: of results that were saved, or to make targets for others.
+    /// The same without checks, if no load is run: for saved results, or to create targets for
+    /// others.
     pub const fn unchecked(self) -> Spec {
         Final(self)
     }
 
-    /// The load, or the first of its phases.
+    /// The load, or its first phase.
     pub fn workload(&self) -> &Workload {
         &self.phases[0]
     }
 
-    /// Rules that are judged: those that were set, then what the (first) workload requires.
+    /// The rules to judge: those that were set, then the requirement of the (first) workload.
     pub fn rules(&self) -> impl Iterator<Item = &Rule> {
         self.fail_if.iter().chain(self.workload().requires.iter().map(|requires| &requires.rule))
     }
 
-    /// Whether nothing is run: all arms are results that exist already.
+    /// Whether nothing is run, because all arms are existing results.
     pub fn is_of_results(&self) -> bool {
         self.source == Source::SavedResults
     }
 
-    /// Whether latencies of all arms count from submission, even at an offered rate: fio, which
-    /// drives some of them, knows no time at which an I/O was due, and only what is defined alike
-    /// can be compared.
+    /// Whether latencies of all arms count from submission, even at an offered rate. fio, if it
+    /// drives some of them, does not know when an I/O was due, and only metrics with the same
+    /// definition can be compared.
     pub fn counts_from_submission(&self) -> bool {
         self.arms.iter().any(|arm| arm.driver == Driver::Fio)
     }
 }
 
 impl Arm {
-    /// An arm that the native engines drive.
+    /// An arm with the native engines.
     pub fn new(name: impl Into<String>, target: Target) -> Self {
         Self {
             name: name.into(),
@@ -204,15 +203,15 @@ impl Arm {
     }
 }
 
-/// What an arm drives load at.
+/// The target of an arm.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Target {
-    /// A directory, a file or a block device; which one is found out on the machine.
+    /// A directory, a file or a block device; the kind is determined on the machine.
     Path(PathBuf),
-    /// A stack of layers, in this process or of the system.
+    /// A stack of layers, in this process or in the system.
     Stack(Stack),
-    /// Several at the same time, each for the jobs that call theirs by its name.
+    /// Several at the same time, each for the jobs that use its name.
     Several(Vec<NamedTarget>),
 }
 
@@ -222,7 +221,7 @@ impl Target {
         self.each().iter().any(|one| one.stack().is_some_and(|stack| !stack.is_in_process()))
     }
 
-    /// Whether it is a stack that lives in this process alone, or several of them.
+    /// Whether it is an in-process stack, or several of them.
     pub fn is_in_process(&self) -> bool {
         self.each().iter().all(|one| one.stack().is_some_and(Stack::is_in_process))
     }
@@ -232,7 +231,7 @@ impl Target {
         self.stack().is_some_and(|stack| stack.form().is_network())
     }
 
-    /// Whether load encrypts its connections itself, once each.
+    /// Whether the load generator itself encrypts its connections.
     pub(crate) fn is_encrypted_by_load(&self) -> bool {
         self.stack().is_some_and(|stack| stack.form() == Form::Connections)
     }
@@ -258,7 +257,7 @@ impl Target {
         self.stack().map_or(&[], |stack| &stack.layers)
     }
 
-    /// The disk of a cloud that it stands on, if it does.
+    /// The cloud disk at its bottom, if it has one.
     pub fn cloud(&self) -> Option<&Cloud> {
         self.stack()?.cloud()
     }
@@ -277,10 +276,10 @@ impl fmt::Display for Target {
     }
 }
 
-/// A target that some jobs of a workload work on, beside others.
+/// One of several targets, used by some jobs of a workload.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct NamedTarget {
-    /// What the jobs call it: [`Job::target`](crate::Job::target).
+    /// Its name in the jobs: [`Job::target`](crate::Job::target).
     pub name: String,
     /// What it is.
     pub target: Target,
@@ -292,39 +291,39 @@ impl fmt::Display for NamedTarget {
     }
 }
 
-/// What gives way where test files find no room.
+/// What shrinks if test files do not fit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Yields {
-    /// The sizes of its largest files; those of others, and all times, stay.
+    /// The sizes of its largest files; other sizes and all times stay.
     Spans,
-    /// All of it, as with [`Workload::scale`](crate::Workload::scale), because its jobs have to
-    /// keep their proportions.
+    /// Everything, as with [`Workload::scale`](crate::Workload::scale), because its jobs must keep
+    /// their proportions.
     Scale {
-        /// The length of the measured window is a default, too.
+        /// Whether the length of the measured window is also a default.
         time: bool,
-        /// The length of the discarded start is a default, too.
+        /// Whether the length of the ramp is also a default.
         ramp: bool,
     },
 }
 
-/// How test files were fitted to the room there is.
+/// How test files were fitted to the available space.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Fitted {
-    /// The arm with the least room.
+    /// The arm with the least space.
     pub arm: usize,
-    /// What it has for test files.
+    /// Its space for test files.
     pub free_bytes: u64,
-    /// What they would have taken.
+    /// Their original size.
     pub from_bytes: u64,
-    /// What they take.
+    /// Their final size.
     pub to_bytes: u64,
-    /// The factor on all sizes, and on times that were not asked for; without one, only the
-    /// largest files are smaller.
+    /// The factor for all sizes, and for times that are defaults; without one, only the largest
+    /// files shrink.
     pub scale: Option<f64>,
 }
 
-/// What drives a load.
+/// Load generator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Driver {
@@ -333,25 +332,25 @@ pub enum Driver {
     Native,
     /// The program fio.
     Fio,
-    /// The program iperf3, over network paths.
+    /// The program iperf3, for network paths.
     Iperf3,
 }
 
-/// How arms relate.
+/// How arms are related.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Design {
     /// One arm: a plain run.
     Single,
-    /// Every arm against the first.
+    /// Every arm compared with the first.
     Compare,
-    /// Every arm, a node of a fleet, against the others.
+    /// Every arm, a node of a fleet, compared with the others.
     Fleet,
     /// Subsets of optional layers of one stack.
     Peel {
-        /// Optional layers from bottom to top, by the name shown.
+        /// Names of the optional layers, from bottom to top.
         layers: Vec<String>,
-        /// `masks[i]` says which layers arm `i` has: bit `k` is `layers[k]`. The first is 0.
+        /// `masks[i]` has the layers of arm `i`: bit `k` is `layers[k]`. The first is 0.
         masks: Vec<u32>,
     },
 }
@@ -359,32 +358,32 @@ pub enum Design {
 /// When to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Stop {
-    /// How much certainty is asked for.
+    /// How certain the result must be.
     pub mode: StopMode,
-    /// Differences below this fraction count as none (0.05 = 5 %).
+    /// Differences below this fraction count as equal (0.05 = 5 %).
     pub margin: f64,
     /// Overall error rate.
     pub alpha: f64,
-    /// Intervals hold for all arms at once instead of one by one.
+    /// Whether intervals hold for all arms together instead of one by one.
     pub simultaneous: bool,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub max_blocks: u32,
-    /// Whether the user asked for `max_blocks`. If not, there may be more blocks of slices.
+    /// Whether the user set `max_blocks`. If not, there may be more blocks of slices.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub max_blocks_asked: bool,
-    /// Blocks at least: a fixed number of trials when equal to `max_blocks`.
+    /// Minimum number of blocks: a fixed number of trials if equal to `max_blocks`.
     pub min_blocks: u32,
-    /// Wall time at most; the block under way is finished.
+    /// Maximum wall time; the current block is completed.
     pub max_time_ns: Option<u64>,
 }
 
-/// How much certainty is asked for.
+/// How certain the result must be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StopMode {
     /// Stop at any verdict.
     Quick,
-    /// A verdict, and its size to within the margin or a third of the effect.
+    /// A verdict, and the size of the effect to within the margin or a third of the effect.
     Default,
     /// Within 1 point or a tenth of the effect.
     Tight,

@@ -1,7 +1,7 @@
 //! Targets and arms as written on a command line: `base=/mnt/a`, `slow=mem + delay(latency=1ms)`.
 //!
-//! Whether a path exists, and what it is, is found out on the machine. Below the syntax: what a workload and a
-//! target are to each other.
+//! Whether a path exists, and its kind, is determined on the machine. After the syntax: how
+//! workloads and targets relate.
 
 use std::collections::{HashMap, HashSet};
 use std::path::PathBuf;
@@ -15,10 +15,10 @@ use crate::workload::{Job, Workload};
 impl Target {
     /// Reads a path or a stack.
     ///
-    /// A stack begins with a layer's word followed by `(`, a space, `+` or nothing; `./mem` is the
-    /// file of that name. Text of a stack's shape, `word(...)` or `word + ...`, is taken for one
-    /// even where the word is unknown, so that `ase + mem` is a misspelt stack and not a missing
-    /// file. Everything else is a path, kept as written.
+    /// A stack starts with the name of a layer, followed by `(`, a space, `+` or nothing; `./mem`
+    /// is the file with that name. Text in the form of a stack, `word(...)` or `word + ...`, is
+    /// read as one even if the word is unknown, so that `ase + mem` is a misspelt stack and not a
+    /// missing file. All other text is a path, kept as written.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() {
@@ -39,7 +39,7 @@ impl Target {
     }
 }
 
-/// The layer that `tcp://host:port` or `ssh://host` is short for.
+/// The layer for the short form `tcp://host:port` or `ssh://host`.
 fn of_url(text: &str) -> Option<String> {
     let (scheme, rest) = text.split_once("://")?;
     let rest = quote_value(rest.trim_end_matches('/'));
@@ -66,10 +66,10 @@ fn looks_like_stack(text: &str) -> bool {
     }
 }
 
-/// Splits `name=TARGET` into its name, if it has one, and the target's text.
+/// Splits `name=TARGET` into its name, if it has one, and the text of the target.
 ///
-/// A name is letters, digits, `.`, `_` and `-`. What stands before the first `=` is taken for an
-/// attempt at a name unless it contains a `/`, a bracket, a quote or a `+`, which only targets do.
+/// A name consists of letters, digits, `.`, `_` and `-`. Text before the first `=` is read as a
+/// name unless it contains a `/`, a bracket, a quote or a `+`, which only targets have.
 pub(crate) fn split_name<'a>(
     text: &'a str,
     what: &str,
@@ -95,7 +95,7 @@ pub(crate) fn split_name<'a>(
 impl Arm {
     /// Reads `name=TARGET`, or a bare `TARGET`, which is named by its own canonical text.
     ///
-    /// A relative path that itself contains an `=` is written `./a=b`.
+    /// A relative path that contains `=` must be written `./a=b`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         let (name, target_text) = split_name(text, "arm")?;
@@ -119,7 +119,7 @@ pub fn parse_arms<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Vec<Ar
     }
 }
 
-/// The same, with those behind it whose names are given already.
+/// The same, followed by arms that already have names.
 pub fn parse_repeated_arms<'a>(
     texts: impl IntoIterator<Item = &'a str>,
 ) -> Result<(Vec<Arm>, Vec<Arm>), Error> {
@@ -133,7 +133,7 @@ pub fn parse_repeated_arms<'a>(
                 repeats.push(arm);
                 continue;
             }
-            // The numbers before are taken by those before.
+            // Earlier arms already use the earlier numbers.
             let number = numbers.entry(arm.name.clone()).or_insert(2);
             (arm.name, *number) = numbered_from(*number, &arm.name, |name| taken.contains(name));
         }
@@ -143,7 +143,7 @@ pub fn parse_repeated_arms<'a>(
     Ok((arms, repeats))
 }
 
-/// Arms of one comparison, at most: a plan has a trial of each in every block.
+/// Maximum number of arms in a comparison: a plan has a trial of each in every block.
 const MAX_ARMS: usize = 4096;
 
 pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
@@ -154,19 +154,19 @@ pub(crate) fn refuse_too_many(arms: usize) -> Result<(), Error> {
     Err(Error::syntax(problem, "compare fewer arms at a time, or remove levels of the matrix"))
 }
 
-/// The far end of a path that leads to another host, or out of this namespace.
+/// The far end of a path to another host, or out of this namespace.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Elsewhere<'a> {
-    /// As it is asked for: `tcp://HOST:PORT`, `ssh://HOST`.
+    /// As requested: `tcp://HOST:PORT`, `ssh://HOST`.
     pub name: String,
     /// Its name or address.
     pub host: &'a str,
-    /// Whether the host is one that ssh knows, perhaps by another name.
+    /// Whether the host is an ssh host, possibly an alias.
     pub is_for_ssh: bool,
 }
 
 impl Target {
-    /// Where the path leads, if it is one that was not made for this run.
+    /// Where the path leads, if it was not created for this run.
     pub fn elsewhere(&self) -> Option<Elsewhere<'_>> {
         let (scheme, place, is_for_ssh) = match self.layers().first()? {
             Layer::Peer(peer) => ("tcp", &peer.address, false),
@@ -179,23 +179,23 @@ impl Target {
 }
 
 impl Workload {
-    /// Whether its load is driven over a network path.
+    /// Whether its load runs over a network path.
     pub fn is_network(&self) -> bool {
         self.jobs.iter().any(|job| job.engine.is_network())
     }
 
-    /// What the primary job does one after the other: see [`Engine::unit`](crate::Engine::unit).
+    /// The unit of work of the primary job: see [`Engine::unit`](crate::Engine::unit).
     pub fn unit(&self) -> &'static str {
         self.primary_job().map_or("I/O", |job| job.engine.unit())
     }
 
-    /// Whether the primary job is about how much passes, in one direction.
+    /// Whether the primary job measures throughput in one direction.
     pub fn is_stream(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_stream())
     }
 
-    /// Whether all its jobs are streams, some to the peer and some from it, so that what counts is
-    /// what passes both ways together.
+    /// Whether all its jobs are streams, some to the peer and some from it, so that the total of
+    /// both directions is measured.
     pub fn goes_both_ways(&self) -> bool {
         self.jobs.iter().all(|job| job.engine.is_stream())
             && self.jobs.iter().any(Job::reads)
@@ -207,24 +207,24 @@ impl Workload {
         self.primary_job().is_some_and(|job| job.engine.is_datagrams())
     }
 
-    /// Whether it is bytes over a network path that count, and no single I/O of them.
+    /// Whether it is measured by bytes over a network path, not by single I/Os.
     pub fn moves_bytes(&self) -> bool {
         self.is_stream() || self.is_datagrams()
     }
 
-    /// Whether the primary job is about how long a request waits for its answer.
+    /// Whether the primary job measures the time until the response to a request.
     pub fn is_round_trips(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_round_trips())
     }
 
-    /// Whether the primary job makes a connection for each request.
+    /// Whether the primary job opens a connection for each request.
     pub fn is_connections(&self) -> bool {
         self.primary_job().is_some_and(|job| job.engine.is_connections())
     }
 }
 
 impl Arm {
-    /// What of `workload` has no effect on this arm; empty where all has.
+    /// Options of `workload` without effect on this arm; empty if all have one.
     pub fn unheeded(&self, workload: &Workload) -> Vec<String> {
         if !self.target.is_in_process() || self.driver != Driver::Native {
             return Vec::new();
@@ -236,7 +236,7 @@ impl Arm {
 
 impl Job {
     fn unheeded(&self, from_file: bool) -> Option<String> {
-        // fio's own default is no choice.
+        // fio's default is not a choice.
         let is_chosen = self.engine_asked || from_file && self.engine != Engine::Psync;
         let is_of_system = self.engine.info().cache != PageCache::Never && is_chosen;
         let engine = is_of_system.then(|| format!("engine={}", self.engine.name()));

@@ -1,20 +1,20 @@
-//! Work on trees of small files: what a version control system, a mail store or a build does.
+//! Work on trees of small files, as in version control systems, mail stores or builds.
 
 use serde::{Deserialize, Serialize};
 
-/// A tree of small files for each thread, and what is done to it in which proportions.
+/// A tree of small files for each thread, and the proportions of operations on it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tree {
     pub files: u32,
     pub files_per_directory: u32,
-    /// Content of a file, in bytes.
+    /// Size of a file, in bytes.
     pub file_bytes: u32,
     /// Weights of the operations; those without one do not occur.
     pub operations: Vec<OperationShare>,
 }
 
 impl Default for Tree {
-    /// A thousand files, looked at.
+    /// A thousand files, with only `stat`.
     fn default() -> Self {
         Self {
             files: 1000,
@@ -64,7 +64,7 @@ impl Operation {
     pub const ALL: [Self; 6] =
         [Self::Create, Self::Stat, Self::Open, Self::List, Self::Rename, Self::Delete];
 
-    /// Whether it changes the tree: counted as a write, the others as reads.
+    /// Whether it changes the tree. Such operations count as writes, others as reads.
     pub const fn changes(self) -> bool {
         matches!(self, Self::Create | Self::Rename | Self::Delete)
     }

@@ -1,22 +1,22 @@
-//! How jobs share a machine: in proportion to each other, by priority, on its nodes.
+//! How jobs share a machine: in proportion to each other, by priority, on NUMA nodes.
 
 use serde::{Deserialize, Serialize};
 
 /// I/Os in proportion to those of other threads.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Flow {
-    /// Weight of each thread of the job: its I/Os are this part of the sum of all weights.
+    /// Weight of each thread of the job: its share of the sum of all weights.
     pub weight: u32,
-    /// Threads of one number are held against each other.
+    /// Threads with the same number are balanced against each other.
     #[serde(default)]
     pub group: u32,
-    /// How long a thread that is ahead sleeps, once nothing of it is in flight; 0: it only waits
-    /// for its turn.
+    /// How long a thread that is ahead sleeps, once it has no I/O in flight; 0: it only waits for
+    /// its turn.
     #[serde(default)]
     pub sleep_ns: u64,
 }
 
-/// Priority of I/Os to the kernel (`ioprio_set(2)`).
+/// I/O priority in the kernel (`ioprio_set(2)`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct IoPriority {
     pub class: PriorityClass,
@@ -32,14 +32,14 @@ pub enum PriorityClass {
     RealTime,
     /// As usual.
     BestEffort,
-    /// When nobody else has any.
+    /// Only when no other I/O is waiting.
     Idle,
 }
 
 impl PriorityClass {
     pub const ALL: [Self; 3] = [Self::RealTime, Self::BestEffort, Self::Idle];
 
-    /// What users write.
+    /// Its name for users.
     pub const fn name(self) -> &'static str {
         match self {
             Self::RealTime => "rt",
@@ -48,7 +48,7 @@ impl PriorityClass {
         }
     }
 
-    /// The kernel's number, which is fio's, too.
+    /// Its number in the kernel and in fio.
     pub const fn number(self) -> u8 {
         match self {
             Self::RealTime => 1,
@@ -59,21 +59,21 @@ impl PriorityClass {
 }
 
 impl IoPriority {
-    /// As the kernel takes it.
+    /// In the kernel's encoding.
     pub const fn value(self) -> u16 {
         (self.class.number() as u16) << 13 | self.level as u16
     }
 }
 
-/// Some of a job's I/Os with a priority of their own.
+/// Some of a job's I/Os with a different priority.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PriorityShare {
-    /// Reads, or else writes.
+    /// Whether for reads, otherwise for writes.
     pub reads: bool,
-    /// Those of this size; of any size if it is `None`.
+    /// Only I/Os of this size; `None`: any size.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<u32>,
-    /// How many of them, in percent.
+    /// Percentage of them.
     pub percent: u8,
     pub priority: IoPriority,
 }
@@ -81,24 +81,24 @@ pub struct PriorityShare {
 /// NUMA nodes of a job's threads and of their buffers.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Numa {
-    /// Its threads run on the CPUs of these; of any if it is empty.
+    /// Nodes whose CPUs its threads run on; empty: any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpu_nodes: Vec<u32>,
-    /// Where its memory is.
+    /// Memory placement.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub memory: Option<NumaMemory>,
 }
 
-/// Where memory is (`set_mempolicy(2)`).
+/// Memory placement (`set_mempolicy(2)`).
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum NumaMemory {
-    /// On the node of whoever touches it first.
+    /// On the node of the first access.
     Local,
-    /// On this one, while it has some.
+    /// On this node, while it has memory.
     Prefer(u32),
-    /// On these and no others.
+    /// Only on these nodes.
     Bind(Vec<u32>),
-    /// Page by page on one after the other.
+    /// Page by page on these nodes in turn.
     Interleave(Vec<u32>),
 }

@@ -1,7 +1,7 @@
-//! The I/O to do: a workload is one or more jobs that run at the same time.
+//! Workloads: one or more jobs that run at the same time.
 //!
-//! All numbers here are resolved: bytes, nanoseconds, I/Os per second. How a user writes them
-//! (`4k`, `200us`) is the business of [`crate::units`].
+//! All numbers here are resolved: bytes, nanoseconds, I/Os per second. [`crate::units`] handles how
+//! users write them (`4k`, `200us`).
 
 use std::cmp::Ordering;
 
@@ -21,36 +21,36 @@ pub use crate::order::{Extent, Pattern, RunLength, Skew, Stretches, Zone};
 /// What to run in every trial.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Workload {
-    /// Name shown in every output.
+    /// Name shown in all output.
     pub name: String,
-    /// One paragraph for `iotax workloads`.
+    /// Description for `iotax workloads`.
     pub about: String,
-    /// Length of the discarded start of each trial, in nanoseconds.
+    /// Length of the ramp of each trial, which is discarded, in nanoseconds.
     pub ramp_ns: u64,
     /// Length of the measured window of each trial, in nanoseconds.
     pub time_ns: u64,
-    /// The jobs, all started together (apart from their own `start_delay_ns` and
-    /// `end_after_ns`).
+    /// The jobs, which all start together (apart from their `start_delay_ns` and `end_after_ns`).
     pub jobs: Vec<Job>,
-    /// Index publishing and loading beside the jobs, if the workload has it.
+    /// Index publishing and loading beside the jobs, if any.
     pub index: Option<IndexLoads>,
-    /// Name of the job whose throughput is the workload's figure of merit.
+    /// Name of the job whose throughput is compared.
     pub primary: String,
-    /// What makes storage unfit for what the workload stands for, if somebody has said so.
+    /// The condition under which storage is unfit for the modelled application, if there is a
+    /// published one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires: Option<Requirement>,
-    /// Where it was read, if it is another tool's.
+    /// Its source, if it is from another tool.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Origin>,
-    /// What was read but means something else here, or nothing, for people.
+    /// Options that mean something else here, or nothing, for users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notes: Vec<String>,
-    /// What gives way where its test files find no room, if nobody asked for their sizes; decided
-    /// once, by [`Draft::fit`](crate::Draft::fit).
+    /// What shrinks if its test files do not fit and their sizes are defaults; decided once, by
+    /// [`Draft::fit`](crate::Draft::fit).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub yields: Option<Yields>,
-    /// Its trials are as short as a pilot finds right, and alternate between the arms in large numbers;
-    /// `time_ns` is the longest that they are.
+    /// Its trials are as short as a pilot allows, and alternate between the arms in large numbers;
+    /// `time_ns` is their maximum length.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slices: Option<Slices>,
 }
@@ -58,44 +58,43 @@ pub struct Workload {
 /// The times of one phase's trials.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Phase {
-    /// Discarded start of each trial, in nanoseconds.
+    /// Length of the ramp of each trial, in nanoseconds.
     pub ramp_ns: u64,
     /// Measured part of each trial, in nanoseconds.
     pub time_ns: u64,
 }
 
-/// That the trials of a workload are slices.
+/// The trials of a workload are slices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slices {
-    /// How long the measured window of one is at least, in nanoseconds.
+    /// Minimum length of the measured window, in nanoseconds.
     pub least_ns: u64,
-    /// What its trials take where they cannot be slices. A window of more than half of that is none.
+    /// Times of its trials if they cannot be slices. A slice has at most half of this window.
     pub usual: Phase,
 }
 
-/// Where a workload was read.
+/// Source of a workload.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Origin {
-    /// In a job file or on a command line: `job.fio`, `a fio command line`.
+    /// A job file or a command line: `job.fio`, `a fio command line`.
     Text(String),
-    /// In results of these tools: `fio 3.33`.
+    /// Results of these tools: `fio 3.33`.
     Results { tools: Vec<String>, are_ours: bool },
 }
 
-/// A threshold, and who says so.
+/// A threshold and its source.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Requirement {
-    /// What makes the storage unfit: `sync.p99 > 10ms`, of another job than the primary one with
-    /// its name before it.
+    /// The condition under which storage is unfit: `sync.p99 > 10ms`, with the name of the job
+    /// before it if it is not the primary one.
     pub rule: Rule,
-    /// Where it is from: an address, and what is said there.
+    /// Its source: an address, and a summary.
     pub source: String,
 }
 
 impl Workload {
-    /// Jobs of which the first one decides, with nothing that has to be asked for; how long they take
-    /// is still to be said.
+    /// Jobs with default options, the first one being primary; its times are not set yet.
     pub fn new(name: impl Into<String>, jobs: Vec<Job>) -> Self {
         Self {
             name: name.into(),
@@ -113,7 +112,7 @@ impl Workload {
         }
     }
 
-    /// The job whose throughput decides the verdict.
+    /// The job whose throughput determines the verdict.
     pub fn primary_job(&self) -> Option<&Job> {
         self.jobs.iter().find(|job| job.name == self.primary)
     }
@@ -123,7 +122,7 @@ impl Workload {
         self.index.is_some() || self.jobs.iter().any(Job::writes)
     }
 
-    /// Whether the primary job is about its syncs: see [`Job::waits_for_syncs`].
+    /// Whether the primary job mainly waits for syncs: see [`Job::waits_for_syncs`].
     pub fn waits_for_syncs(&self) -> bool {
         self.primary_job().is_some_and(Job::waits_for_syncs)
     }
@@ -140,32 +139,32 @@ impl Workload {
 pub struct Job {
     /// Unique within the workload.
     pub name: String,
-    /// What it calls its target, where a trial may have several: [`Target::Several`](crate::Target).
+    /// Name of its target, if a trial has several: [`Target::Several`](crate::Target).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub target: Option<String>,
-    /// How I/O is issued on paths. Targets that are vdisk stacks always use [`Engine::Vdisk`].
+    /// How to issue I/O on paths. Targets that are vdisk stacks always use [`Engine::Vdisk`].
     pub engine: Engine,
     /// Threads, each with its own queue (fio: `numjobs`).
     pub threads: u32,
-    /// I/Os kept in flight by each thread (fio: `iodepth`). Synchronous engines take 1.
+    /// I/Os kept in flight by each thread (fio: `iodepth`). Synchronous engines require 1.
     pub queue_depth: u32,
-    /// Percentage of reads: 100 reads only, 0 writes only.
+    /// Percentage of reads: 100 for reads only, 0 for writes only.
     pub read_percent: u8,
     /// Order of offsets.
     pub pattern: Pattern,
-    /// Sizes of single I/Os.
+    /// Sizes of its I/Os.
     pub block_sizes: BlockSizes,
-    /// Sizes of writes, where a job that reads too has others for them.
+    /// Sizes of writes, if different from reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_block_sizes: Option<BlockSizes>,
-    /// Order of the writes, where a job that reads too has another one for them. Reads and writes
-    /// then advance each on their own, as they do where their sizes differ.
+    /// Order of writes, if different from reads. Reads and writes then advance separately, as they
+    /// do if their sizes differ.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub write_pattern: Option<Pattern>,
     /// Which file each thread works on.
     pub files: Files,
-    /// Bytes of file (or of device, or of vdisk) each thread's offsets span; the whole target
-    /// where that is smaller.
+    /// Bytes of the file (or device, or vdisk) that each thread's offsets span; the whole target if
+    /// it is smaller.
     pub size_bytes: u64,
     /// Closed loop, or an offered rate for all threads of the job together.
     pub pace: Pace,
@@ -173,35 +172,33 @@ pub struct Job {
     pub bound: Bound,
     /// Wait before the first I/O, from the start of the trial.
     pub start_delay_ns: u64,
-    /// When the job's I/O ends, from the start of the trial, ramp included; with the trial, if
-    /// that is earlier or this is `None`.
+    /// When the job's I/O ends, from the start of the trial, including the ramp. It ends with the
+    /// trial if that is earlier, or if this is `None`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub end_after_ns: Option<u64>,
     /// Bypass the page cache (`O_DIRECT`).
     pub direct: bool,
-    /// Drop the file's cached pages before each trial, and again whenever a pass over the span is
-    /// over (as fio does): a cold cache, and proof is demanded.
+    /// Drop the file's cached pages before each trial, and after each pass over the span (as in
+    /// fio), and verify that the cache is cold.
     pub invalidate: bool,
-    /// `fdatasync` after every so many writes of a thread.
+    /// `fdatasync` after this many writes of a thread.
     pub fsync_every: Option<u32>,
     /// `fsync` when the job ends.
     pub end_fsync: bool,
     /// After writing, read back and compare every block (outside the measured window).
     pub verify: bool,
-    /// The same already as it runs, after this many writes each time (fio: `verify_backlog`).
+    /// Verify during the run, after this many writes each time (fio: `verify_backlog`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub verify_every: Option<u32>,
-    /// Its writes carry what a later job needs to verify them, or its reads verify what an earlier
-    /// job has so left.
+    /// Its writes carry checksums for a later job, or its reads verify data of an earlier job.
     #[serde(default, skip_serializing_if = "is_default")]
     pub verify_apart: bool,
-    /// The first block that is not as it was written ends the job (fio: `verify_fatal`).
+    /// The first mismatch ends the job (fio: `verify_fatal`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub verify_ends: bool,
     /// `io_uring`: let a kernel thread poll the submission queue.
     pub sqpoll: bool,
-    /// The engine was chosen by whoever asked, and is no default of ours: where it has no effect,
-    /// that is said.
+    /// Whether the user chose the engine. If so, iotax reports if it has no effect.
     #[serde(default, skip_serializing_if = "is_default")]
     pub engine_asked: bool,
     /// Tell the kernel the access pattern (`posix_fadvise`, `madvise`), as fio does by default.
@@ -209,33 +206,33 @@ pub struct Job {
     /// Offsets are multiples of this instead of the smallest block size (fio: `blockalign`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub align_bytes: Option<u64>,
-    /// Where the span begins in the file or device (fio: `offset`).
+    /// Start of the span in the file or device (fio: `offset`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset_bytes: u64,
-    /// Each write reaches the medium before it counts (`O_SYNC`; fio: `sync=1`).
+    /// Each write completes only once it is on the medium (`O_SYNC`; fio: `sync=1`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub write_through: bool,
-    /// A pause after every so many I/Os.
+    /// A pause after a number of I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub think: Option<Think>,
     /// CPUs its threads may run on; empty for any (fio: `cpus_allowed`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub cpus: Vec<u32>,
-    /// Files each thread spreads its I/O over in turn, `size_bytes` in all (fio: `nrfiles`).
+    /// Files that each thread uses in turn, `size_bytes` in total (fio: `nrfiles`).
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub files_per_thread: u32,
-    /// What an I/O has touched leaves the page cache again right after it: the file stays as cold as
-    /// one far larger than memory, however small it is.
+    /// Drop accessed pages from the page cache after each I/O: the file stays as cold as one far
+    /// larger than memory, even if it is small.
     #[serde(default, skip_serializing_if = "is_default")]
     pub uncached: bool,
-    /// What the job writes to is given back and allocated anew before each trial, so that every
-    /// write of a pass is the first to its place, as in a log that grows. In directories only.
+    /// Release and newly allocate the files before each trial, so that every write of a pass is the
+    /// first to its place, as in a growing log. Only in directories.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fresh: bool,
-    /// Streams are sent from the job's own memory, without a copy by the kernel (`MSG_ZEROCOPY`).
+    /// Send streams from the job's own memory, without a copy by the kernel (`MSG_ZEROCOPY`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub zero_copy: bool,
-    /// A smaller scale takes threads away, too, down to so many: see [`Workload::scale`].
+    /// A smaller scale also reduces threads, down to this number: see [`Workload::scale`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub least_threads: Option<u32>,
     /// Read the span into the cache before the trial (fio: `pre_read`).
@@ -244,43 +241,41 @@ pub struct Job {
     /// When this job ends, all others end too (fio: `exitall`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub ends_all: bool,
-    /// `io_uring`: I/Os handed over by one system call, at most (fio: `iodepth_batch_submit`, which
-    /// is 1 there); see [`Job::submit_batch`].
+    /// `io_uring`: maximum I/Os per system call (fio: `iodepth_batch_submit`, which is 1 there);
+    /// see [`Job::submit_batch`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub submit_batch: Option<u32>,
-    /// Operations on trees of files instead of reads and writes; with [`Engine::Metadata`] only.
+    /// Operations on trees of files instead of reads and writes; only with [`Engine::Metadata`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
-    /// It gives space back, instead of writing or before it.
+    /// Discards space, instead of writing or before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Trims>,
-    /// The order is kept to stretches of the span.
+    /// The order is limited to stretches of the span.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stretches: Option<Stretches>,
-    /// The span of each thread begins so many bytes after that of the one before it (fio:
-    /// `offset_increment`).
+    /// Distance in bytes between the starts of the spans of two threads (fio: `offset_increment`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub offset_increment_bytes: u64,
-    /// What its writes carry, if that is not random data.
+    /// The data of its writes, if it is not random.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<Content>,
-    /// It finds its depth itself, up to `queue_depth`.
+    /// The job finds its depth itself, up to `queue_depth`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub latency_target: Option<LatencyTarget>,
-    /// In proportion to other jobs.
+    /// The job runs in proportion to other jobs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub flow: Option<Flow>,
     /// Priority of its I/Os.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub priority: Option<IoPriority>,
-    /// Those of them that have another one.
+    /// I/Os with a different priority.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub priorities: Vec<PriorityShare>,
-    /// NUMA nodes that it is bound to.
+    /// NUMA nodes of the job.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub numa: Option<Numa>,
-    /// Options of fio as they were written that iotax has no words for; handed to fio where fio
-    /// drives the load.
+    /// fio options without an equivalent in iotax, as written; passed to fio if it runs the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fio: Vec<FioOption>,
 }
@@ -288,22 +283,22 @@ pub struct Job {
 /// A pause.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Think {
-    /// How long, in nanoseconds.
+    /// Its length, in nanoseconds.
     pub time_ns: u64,
-    /// After how many I/Os of a thread.
+    /// Number of I/Os of a thread before it.
     pub after_ios: u32,
 }
 
 /// An option of fio, as written.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FioOption {
-    /// fio's name of it.
+    /// Its name in fio.
     pub name: String,
     /// Its value; flags have none.
     pub value: Option<String>,
-    /// Where it was written: `job.fio, line 7`.
+    /// Its position: `job.fio, line 7`.
     pub place: String,
-    /// Why the native engines cannot do it; `None` if they do the same by other means.
+    /// Why the native engines do not support it; `None` if they do the same by other means.
     pub beyond: Option<String>,
 }
 
@@ -326,21 +321,21 @@ impl Job {
         self.read_percent < 100 || self.tree.is_some()
     }
 
-    /// The same without jobs that only trim: whether it writes data.
+    /// Whether the job writes data, so not if it only trims.
     pub fn writes_data(&self) -> bool {
         self.writes() && self.trims != Some(Trims::Only)
     }
 
-    /// Whether the job syncs often enough that its syncs are what it is about, not its writes,
-    /// which only reach the page cache: it writes at least as much as it reads, and syncs after
-    /// every few writes.
+    /// Whether the job syncs so often that its syncs matter, not its writes, which only reach the
+    /// page cache: it writes at least as much as it reads, and syncs after every few writes.
     pub fn waits_for_syncs(&self) -> bool {
         const FEW: u32 = 16;
         self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
     }
 
-    /// The kind of operation that it is about: its syncs where it waits for them, else what most of its
-    /// I/Os are, and all of them where none are most. By its options, so that it is the same in all arms.
+    /// The main kind of operation: syncs if the job waits for them, otherwise the majority of its
+    /// I/Os, or all of them if there is none. Determined from its options, so that it is the same
+    /// for all arms.
     pub fn leading_kind(&self) -> TimeKind {
         let has_directions = self.tree.is_none() && !self.engine.is_network();
         match (self.read_percent.cmp(&50), self.trims) {
@@ -353,8 +348,8 @@ impl Job {
         }
     }
 
-    /// Whether its latencies are those of single I/Os of one size: not of operations on files, nor
-    /// of flows.
+    /// Whether its latencies are those of single I/Os of one size, not of operations on files or of
+    /// flows.
     pub fn has_single_ios(&self) -> bool {
         let is_even = matches!(self.block_sizes, BlockSizes::Fixed(_));
         is_even && !self.engine.has_tree() && !self.engine.is_network()
@@ -365,8 +360,7 @@ impl Job {
         self.read_percent > 0
     }
 
-    /// The job's reads and its writes as jobs of their own, where each has sizes or an order of its
-    /// own.
+    /// The job's reads and its writes as separate jobs, if they have different sizes or orders.
     pub fn by_direction(&self) -> Option<[Self; 2]> {
         if self.write_block_sizes.is_none() && self.write_pattern.is_none() {
             return None;
@@ -387,28 +381,28 @@ impl Job {
         Some([alone(100), writes])
     }
 
-    /// Sizes of its I/Os: all, or those of reads and those of writes.
+    /// Sizes of its I/Os: for all, or for reads and for writes.
     pub fn all_block_sizes(&self) -> impl Iterator<Item = &BlockSizes> {
         [&self.block_sizes].into_iter().chain(&self.write_block_sizes)
     }
 
-    /// Orders of its I/Os: of all, or of reads and of writes.
+    /// Orders of its I/Os: for all, or for reads and for writes.
     pub fn patterns(&self) -> impl Iterator<Item = &Pattern> {
         [&self.pattern].into_iter().chain(&self.write_pattern)
     }
 
-    /// What fio's `rw=rand...` stands for, whatever else it says about the order.
+    /// Whether it is random in the sense of fio's `rw=rand...`.
     pub fn jumps(&self) -> bool {
         self.patterns()
             .any(|pattern| *pattern != Pattern::Sequential && pattern.step_bytes().is_none())
     }
 
-    /// The smallest of its I/Os.
+    /// The smallest block size.
     pub fn min_block_bytes(&self) -> u32 {
         self.all_block_sizes().map(BlockSizes::min_bytes).min().unwrap_or(0)
     }
 
-    /// The largest of its I/Os: buffers are this long.
+    /// The largest block size, which is the size of buffers.
     pub fn max_block_bytes(&self) -> u32 {
         self.all_block_sizes().map(BlockSizes::max_bytes).max().unwrap_or(0)
     }
@@ -428,26 +422,27 @@ impl Job {
         let sizes = self.all_block_sizes().map(of_sizes).fold(0, |all, bytes| all | bytes);
         let stride = self.patterns().map(of_pattern).fold(0, |all, bytes| all | bytes);
         let all = sizes | self.align_bytes.unwrap_or(0) | stride;
-        // The lowest bit that is set in any of them.
+        // The lowest bit set in any of them.
         all & all.wrapping_neg()
     }
 
-    /// I/Os handed to `io_uring` by one system call, at most.
+    /// Maximum I/Os per `io_uring` system call.
     ///
-    /// A few at a time cost nearly as little CPU as all at once, and the device begins with the
-    /// first of them earlier: the kernel holds back what one call brings until the last is in.
+    /// A few at a time cost almost as little CPU as all at once, and the device starts earlier: the
+    /// kernel holds back the I/Os of a call until the last one is in.
     pub fn submit_batch(&self) -> u32 {
         const USUAL: u32 = 4;
         self.submit_batch.unwrap_or(USUAL)
     }
 
-    /// Whether `libaio` may stand in for its engine where a sandbox forbids `io_uring`: buffered, that
-    /// does one I/O at a time, and it has no thread of the kernel's that polls.
+    /// Whether `libaio` may replace its engine if a sandbox forbids `io_uring`. Not for buffered
+    /// I/O, which it does one at a time, and not with a polling kernel thread, which it does not
+    /// have.
     pub fn may_be_stood_in_for(&self) -> bool {
         self.engine == Engine::IoUring && self.direct && !self.sqpoll
     }
 
-    /// Names of the files that a thread has in a directory.
+    /// Names of a thread's files in a directory.
     pub fn file_names(&self, thread: u32) -> Vec<String> {
         let several = self.files_per_thread > 1;
         let files = 0..self.files_per_thread;
@@ -462,24 +457,24 @@ impl Job {
     }
 }
 
-/// Sizes of single I/Os, in bytes.
+/// Block sizes, in bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockSizes {
     Fixed(u32),
     /// Uniform over the multiples of `min` in `min..=max` (fio: `bsrange`).
     Range {
-        /// Smallest size, also the alignment.
+        /// Smallest size, which is also the alignment.
         min: u32,
         /// Largest size.
         max: u32,
     },
-    /// Drawn by weight (fio: `bssplit`). Weights are percent and sum to 100.
+    /// Chosen by weight (fio: `bssplit`). Weights are percentages that add up to 100.
     Split(Vec<Share>),
 }
 
 impl BlockSizes {
-    /// The smallest size: offsets are multiples of it.
+    /// The smallest size; offsets are multiples of it.
     pub fn min_bytes(&self) -> u32 {
         match self {
             Self::Fixed(size) => *size,
@@ -488,7 +483,7 @@ impl BlockSizes {
         }
     }
 
-    /// The largest size: buffers are this long.
+    /// The largest size, which is the size of buffers.
     pub fn max_bytes(&self) -> u32 {
         match self {
             Self::Fixed(size) => *size,
@@ -507,9 +502,9 @@ pub struct Share {
     pub percent: u8,
 }
 
-/// Which file a thread works on, inside a directory target. A target that is itself a file, a
-/// device or a vdisk is always shared; each thread then gets its own region where
-/// [`Files::PerThread`] is asked for and the target is large enough, and the whole span otherwise.
+/// The file of a thread, in a directory. A target that is a file, a device or a vdisk is always
+/// shared. With [`Files::PerThread`], each thread then gets its own region if the target is large
+/// enough, otherwise the whole span.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Files {
@@ -553,35 +548,35 @@ impl Pace {
 pub enum Bound {
     /// With the trial.
     Time,
-    /// After each thread has moved so many bytes, or with the trial if that is earlier.
+    /// After each thread has moved this many bytes, or with the trial if that is earlier.
     Bytes(u64),
-    /// After each thread has been once over all of its span, in ascending order, or with the trial
-    /// if that is earlier.
+    /// After each thread has covered its span once, in ascending order, or with the trial if that
+    /// is earlier.
     Span,
 }
 
-/// The largest depth, up to the job's own, at which I/Os are fast enough (fio: `latency_target`).
+/// The largest depth, up to the job's own, that meets a latency (fio: `latency_target`).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct LatencyTarget {
-    /// How long an I/O may take.
+    /// The maximum latency of an I/O.
     pub target_ns: u64,
-    /// How long a depth is tried.
+    /// How long each depth is tried.
     pub window_ns: u64,
-    /// How many of the I/Os have to be fast enough, in percent; of 100, one that is not ends the
-    /// try at once.
+    /// Percentage of I/Os that must meet the latency; at 100, the first I/O that does not ends the
+    /// attempt.
     pub percentile: f64,
-    /// Go on adapting when a depth was found, instead of measuring that one for a last window and
+    /// Continue adapting after a depth was found, instead of measuring it for a last window and
     /// ending.
     pub keeps_on: bool,
 }
 
-/// What a job trims: ranges of files become holes, ranges of block devices are discarded.
+/// What a job trims: files get holes, ranges of block devices are discarded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Trims {
-    /// It trims instead of writing (fio: `rw=trim`).
+    /// Trims instead of writing (fio: `rw=trim`).
     Only,
-    /// It trims each place before it writes there (fio: `rw=trimwrite`).
+    /// Trims each place before writing there (fio: `rw=trimwrite`).
     First,
 }
 

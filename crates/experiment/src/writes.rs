@@ -1,35 +1,34 @@
-//! What writes carry.
+//! The data that is written.
 
 use std::fmt::Write as _;
 
 use serde::{Deserialize, Serialize};
 
-/// Data of a given kind; without it writes carry random data that neither compresses nor repeats.
+/// Data of a given kind; by default, random data that neither compresses nor repeats.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Content {
-    /// Of each chunk, the part at its end that is the same everywhere (fio:
-    /// `buffer_compress_percentage`); 100 for all of it.
+    /// Percentage of each chunk, at its end, that is the same everywhere (fio:
+    /// `buffer_compress_percentage`).
     pub compress_percent: u8,
-    /// Bytes of a chunk (fio: `buffer_compress_chunk`).
+    /// Size of a chunk in bytes (fio: `buffer_compress_chunk`).
     pub chunk_bytes: u32,
-    /// What is the same everywhere, over and over; zeroes where it is empty (fio:
-    /// `buffer_pattern`).
+    /// The pattern that is the same everywhere, repeated; zeroes if empty (fio: `buffer_pattern`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub pattern: Vec<u8>,
-    /// Percentage of writes that repeat data of another one (fio: `dedupe_percentage`).
+    /// Percentage of writes that repeat data of another write (fio: `dedupe_percentage`).
     #[serde(default)]
     pub dedupe_percent: u8,
-    /// Repeated is data of this part of the span, in percent, instead of the next write's (fio:
+    /// Percentage of the span whose data is repeated, instead of that of the next write (fio:
     /// `dedupe_mode=working_set`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_set_percent: Option<u8>,
-    /// All threads with this switch repeat data of each other (fio: `dedupe_global`).
+    /// Threads with this switch repeat each other's data (fio: `dedupe_global`).
     #[serde(default)]
     pub shared_set: bool,
 }
 
 impl Content {
-    /// The pattern as hexadecimal digits; `0` where there is none.
+    /// The pattern as hexadecimal digits; `0` if there is none.
     pub fn pattern_digits(&self) -> String {
         digits(&self.pattern)
     }

@@ -1,4 +1,4 @@
-//! Putting an experiment together: one arm, several arms, or the subsets of one stack's layers.
+//! Builds an experiment from one arm, several arms, or the subsets of one stack's layers.
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
@@ -11,9 +11,9 @@ use crate::spec::{Arm, Design, Draft, Source, Spec, Stop, StopMode, Target};
 use crate::target::refuse_too_many;
 use crate::workload::{Job, Workload};
 
-/// Up to this many layers every subset is measured: 8 arms.
+/// Up to this many layers, every subset is measured: 8 arms.
 const FACTORIAL_LAYERS: usize = 3;
-/// On request every subset of up to this many layers: 16 arms.
+/// On request, every subset of up to this many layers: 16 arms.
 const MAX_FACTORIAL_LAYERS: usize = 4;
 /// Bits of a mask.
 const MAX_LAYERS: usize = 31;
@@ -44,7 +44,7 @@ impl Default for Stop {
 }
 
 impl Stop {
-    /// Refuses what could never stop or never decide.
+    /// Refuses conditions that never stop or never decide.
     pub fn validate(&self) -> Result<(), Error> {
         let refuse = |key, problem: String, advice| {
             Err(Error::impossible(About::Experiment, key, problem, advice))
@@ -72,7 +72,7 @@ impl Stop {
 }
 
 impl Target {
-    /// Paths that the user named to drive load at, those of layers too.
+    /// Paths that the user gave as targets, including those in layers.
     pub fn named_paths(&self) -> Vec<PathBuf> {
         match self.clone() {
             Self::Path(path) => vec![path],
@@ -114,14 +114,14 @@ impl Spec {
     }
 }
 
-/// What a disk of iotax's own process takes at least.
+/// Sector size of an in-process disk.
 const SECTOR_BYTES: u64 = 512;
 
 impl Draft {
-    /// The seed of experiments that name none, so that they can be repeated as they are.
+    /// Default seed, so that experiments without one can be repeated.
     pub const DEFAULT_SEED: u64 = 1;
 
-    /// An experiment with nothing that has to be asked for.
+    /// An experiment with default options.
     pub fn new(phases: Vec<Workload>, arms: Vec<Arm>, design: Design) -> Self {
         Self {
             phases,
@@ -152,8 +152,8 @@ impl Draft {
         Ok(Self::new(phases, arms, Design::Compare))
     }
 
-    /// The layers of one stack taken off: the arms are `stack` with subsets of the layers above
-    /// its base. The first arm is `bare`, the last has all layers.
+    /// Removes layers of a stack: the arms are `stack` with subsets of the layers above its base.
+    /// The first arm is `bare`, the last has all layers.
     pub fn peel(phases: Vec<Workload>, stack: &Stack, subsets: Subsets) -> Result<Self, Error> {
         let layers = stack.layer_names();
         let masks = masks(layers.len(), subsets)?;
@@ -165,7 +165,7 @@ impl Draft {
         Ok(Self::new(phases, arms, Design::Peel { layers, masks }))
     }
 
-    /// Refuses what cannot run, naming arm, job and key.
+    /// Refuses an experiment that cannot run, naming arm, job and key.
     pub fn validate(&self) -> Result<(), Error> {
         self.validate_phases()?;
         self.stop.validate()?;
@@ -204,8 +204,8 @@ impl Draft {
         Ok(())
     }
 
-    /// Makes relative paths of targets and of `file` layers absolute: they are relative to
-    /// `directory`, and `~/x` is below `home` if the caller has one.
+    /// Makes relative paths of targets and of `file` layers absolute, relative to `directory`;
+    /// `~/x` is in `home` if the caller has one.
     pub fn resolve_paths(&mut self, directory: &Path, home: Option<&Path>) {
         for arm in &mut self.arms {
             arm.target.resolve_paths(directory, home);
@@ -213,7 +213,7 @@ impl Draft {
     }
 }
 
-/// What of a job a stack cannot do: the key, the problem, and what to do instead.
+/// Checks whether a job can run on a stack. If not: the key, the problem, and what to do instead.
 fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &'static str)> {
     let (engine, at) = (job.engine.name(), job.engine.info().at);
     let largest = u64::from(job.max_block_bytes());
@@ -254,7 +254,8 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
     })
 }
 
-/// The subsets of `layers` layers to measure, without repetition: none first, all last.
+/// The subsets of `layers` layers to measure, without repetition: the empty one first, the full one
+/// last.
 fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
     let refuse = |problem: String, advice| {
         Err(Error::impossible(About::Experiment, "stack", problem, advice))

@@ -1,5 +1,5 @@
-//! What was measured beside the limits that are documented and those that this machine sets, and
-//! which of them binds.
+//! Compares measured caps with documented limits and with limits of this machine, and finds the one
+//! that binds.
 
 mod of_vm;
 
@@ -15,19 +15,19 @@ use std::fmt;
 use crate::cloud::{CloudChoice, DiskRole};
 use crate::spec::Target;
 
-/// A limit that is nearer to what was measured than this binds.
+/// A limit within this relative distance of the measured value binds.
 const BINDS: f64 = 0.05;
 
-/// A limit that was read on the machine, per second. `None`: no limit.
+/// A limit that was read on this machine, per second. `None`: no limit.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct KnownLimit {
-    /// What sets it.
+    /// Its kind.
     #[serde(rename = "scope")]
     pub by: LimitBy,
-    /// Which of them: `/system.slice/db.service`; an interface.
+    /// Its name: `/system.slice/db.service`; an interface.
     pub of: String,
-    /// What alone it counts, if not all: of a network path reads are what comes from the peer, writes
-    /// what goes there.
+    /// The direction that it counts, if not both. For a network path, reads come from the peer,
+    /// writes go to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub direction: Option<Direction>,
     /// I/Os.
@@ -37,44 +37,45 @@ pub struct KnownLimit {
     pub bw_bytes: Option<f64>,
 }
 
-/// A cap and the limits that hold there.
+/// A cap and the limits that apply there.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Documented {
-    /// Several: all of them together.
+    /// Several, if the cap is for all of them together.
     pub targets: Vec<String>,
-    /// `iops` or `bw_bytes`; of a network path what its cap is called.
+    /// `iops` or `bw_bytes`; for a network path, the name of its cap.
     pub quantity: String,
-    /// The measured cap, per second; of a network path what is on the wire. `None` if no figure came out.
+    /// The measured cap, per second; for a network path, the rate on the wire. `None` if there is
+    /// no value.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub measured: Option<f64>,
-    /// What is documented, and what this machine sets.
+    /// Documented limits, and limits of this machine.
     pub limits: Vec<DocumentedLimit>,
 }
 
-/// Where a measured cap stands among the limits, by their indices.
+/// Position of a measured cap relative to the limits, by their indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// On this one.
+    /// At this one.
     Binds(usize),
-    /// On the burst rate of this one.
+    /// At the burst rate of this one.
     AtBurst(usize),
-    /// Below the least.
+    /// Below the lowest.
     Below(usize),
-    /// Above the least.
+    /// Above the lowest.
     Above(usize),
 }
 
-/// What sets a limit. Written as one text: `VM cached`, `cgroup`, `htb class`.
+/// Kind of limit. Stored as text: `VM cached`, `cgroup`, `htb class`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(from = "String", into = "String")]
 pub enum LimitBy {
-    /// A bucket of the catalogue.
+    /// A bucket of the catalog.
     Documented(Scope),
-    /// A control group of this machine.
+    /// A cgroup of this machine.
     Cgroup,
-    /// A throttle in a stack of iotax.
+    /// A throttle layer in a stack.
     Throttle,
-    /// What holds packets to a rate, as `tc` calls it.
+    /// A queueing discipline that limits the rate, by its name for `tc`.
     Shaper(String),
 }
 
@@ -111,43 +112,43 @@ impl fmt::Display for LimitBy {
     }
 }
 
-/// A limit that is documented, or that this machine sets.
+/// A documented limit, or one of this machine.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DocumentedLimit {
-    /// What sets it.
+    /// Its kind.
     #[serde(rename = "scope")]
     pub by: LimitBy,
-    /// Whose: `P10`, `Standard_DS1_v2`, `/system.slice/db.service`.
+    /// Its name: `P10`, `Standard_DS1_v2`, `/system.slice/db.service`.
     pub of: String,
     /// Sustained rate, per second.
     pub per_s: f64,
     /// Rate of a burst, per second.
     pub burst_per_s: Option<f64>,
-    /// Where it was read; `None`: on the machine.
+    /// Its source; `None`: read on this machine.
     pub source: Option<Source>,
 }
 
-/// The VM and disks that were named.
+/// The VM and disks given by the user.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Named {
     vm: Option<Vm>,
-    /// The disks, of those targets that have one.
+    /// The disks, for the targets that have one.
     disks: Vec<DiskExpectation>,
-    /// What the VM uses the disks under the targets as; empty: all as data disks.
+    /// Use of the disks under the targets; empty: all are data disks.
     roles: Vec<DiskRole>,
 }
 
 impl Documented {
-    /// Whether it counts bytes, and not I/Os.
+    /// Whether it counts bytes instead of I/Os.
     pub fn is_bytes(&self) -> bool {
         self.quantity == "bw_bytes"
     }
 }
 
-/// What the catalogue says of so many targets.
+/// Looks up this many targets in the catalog.
 ///
 /// # Errors
-/// If the catalogue does not know one of them, or they cannot be together.
+/// If the catalog does not know one of them, or they cannot be combined.
 pub fn named(choice: &CloudChoice, targets: usize) -> Result<Named, Error> {
     let caching = choice.caching.as_deref().and_then(Caching::parse).unwrap_or(Caching::None);
     let disks = (0..targets).filter_map(|target| choice.disk(target));
@@ -162,10 +163,10 @@ pub fn named(choice: &CloudChoice, targets: usize) -> Result<Named, Error> {
 }
 
 impl Named {
-    /// The documented limits that hold for the target at this place. One that is made as a cloud's
-    /// disk has that disk's.
+    /// The documented limits for the target with this index. A simulated cloud disk has those of
+    /// its disk.
     pub fn limits(&self, at: usize, target: &Target, of: Direction) -> Vec<Limit> {
-        // Disks are named for all targets or for none.
+        // Disks are given for all targets or for none.
         let mut limits: Vec<Limit> = match (target.cloud(), self.disks.get(at), &self.vm) {
             (Some(cloud), ..) => cloud.limits(),
             (_, Some(disk), _) => disk.limits.clone(),
@@ -176,7 +177,7 @@ impl Named {
         limits
     }
 
-    /// The documented limits of the VM's network this way: of all flows, or of one.
+    /// The documented limits of the VM's network in this direction: for all flows, or for one.
     pub fn network(&self, of: Direction, is_flow: bool) -> Vec<DocumentedLimit> {
         let scope = if is_flow { Scope::NetworkFlow } else { Scope::Network };
         let limits = self.vm.iter().flat_map(|vm| &vm.network);
@@ -184,7 +185,7 @@ impl Named {
         here.filter_map(|limit| QUANTITIES[1].documented(limit)).collect()
     }
 
-    /// What people should know of these limits.
+    /// A note on these limits for users.
     pub fn note(&self, at: usize, target: &Target, name: &str) -> Option<RoleNote> {
         let is_named = !self.disks.is_empty() || target.cloud().is_some();
         let vm = self.vm.as_ref().filter(|_| !is_named)?;
@@ -209,7 +210,7 @@ impl Documented {
         (!limits.is_empty()).then_some(Self { targets, quantity, measured, limits })
     }
 
-    /// Whether it is of this target alone.
+    /// Whether it is for this target alone.
     pub fn is_of(&self, target: &str) -> bool {
         self.targets == [target]
     }
@@ -222,7 +223,7 @@ impl Documented {
         }
     }
 
-    /// Where it stands; `None` if it was not measured.
+    /// Its position; `None` if it was not measured.
     pub fn standing(&self) -> Option<Standing> {
         let measured = self.measured?;
         let nearest = |of: &dyn Fn(&DocumentedLimit) -> Option<f64>| {
@@ -244,7 +245,7 @@ impl Documented {
     }
 }
 
-/// What is limited, and where a limit says how much of it.
+/// What is limited, and the field of a limit with its value.
 #[derive(Debug, Clone, Copy)]
 pub struct Quantity {
     /// `iops` or `bw_bytes`.
@@ -267,7 +268,7 @@ impl Quantity {
         let rate = (self.documented)(limit)?;
         Some(DocumentedLimit {
             by: LimitBy::Documented(limit.scope),
-            // What was chosen beside its kind is said where it was asked.
+            // Facts chosen in addition to its kind are reported where they were requested.
             of: limit.of.split(':').next().unwrap_or_default().to_owned(),
             per_s: rate.sustained,
             burst_per_s: rate.burst.as_ref().map(|burst| burst.per_s),
@@ -275,7 +276,7 @@ impl Quantity {
         })
     }
 
-    /// A limit on it that was read on the machine.
+    /// A limit for it that was read on this machine.
     pub fn read_here(self, limit: &KnownLimit) -> Option<DocumentedLimit> {
         Some(DocumentedLimit {
             by: limit.by.clone(),

@@ -1,15 +1,15 @@
-//! The limits of a VM that hold a disk whose kind nobody named, by what the VM uses that disk as.
+//! The VM's limits for a disk of unknown kind, by its use in the VM.
 //!
-//! All three clouds count the OS disk as one of the disks that are attached. Azure: the OS disk
-//! draws on the VM's uncached or cached limit beside the data disks
+//! All three clouds count the OS disk as an attached disk. Azure: the OS disk shares the VM's
+//! uncached or cached limit with the data disks
 //! (`MicrosoftDocs/azure-compute-docs:articles/virtual-machines/disks-performance.md@fe2592489377`,
 //! 2026-09-09, "Virtual machine I/O capping" and "Cached-limit example"). AWS: an instance's limits
-//! are on all I/O to EBS, and a root volume is an EBS volume. Google Cloud: all Persistent Disks of a
-//! kind that are attached to a VM share its limit
-//! (<https://cloud.google.com/compute/docs/disks/hyperdisks>, undated).
+//! apply to all I/O to EBS, and a root volume is an EBS volume. Google Cloud: all Persistent Disks
+//! of a kind on a VM share its limit (<https://cloud.google.com/compute/docs/disks/hyperdisks>,
+//! undated).
 //!
-//! What is kept on the host is not attached: temporary disks, and OS disks that are ephemeral, whose
-//! performance is that of the VM's local storage, be it cache, temporary disk or `NVMe`
+//! Local disks of the host are not attached: temporary disks and ephemeral OS disks, whose
+//! performance is that of the VM's local storage, which is cache, temporary disk or `NVMe`
 //! (`ephemeral-os-disks.md@0d0c4c594783`, 2026-09-08, of the same repository).
 
 use iotax_catalog::{Limit, Scope, Vm};
@@ -17,11 +17,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::cloud::DiskRole;
 
-/// Those of the VM's limits that hold a disk in this role.
+/// The VM's limits for a disk with this use.
 pub(super) fn limits(vm: &Vm, role: DiskRole) -> Vec<Limit> {
     let mut found: Vec<Limit> = Vec::new();
     for limit in vm.limits.iter().filter(|limit| holds(vm, limit, role)) {
-        // Cached disks and the temporary disk have one bucket: that is one row.
+        // Cached disks and the temporary disk share one bucket, which is one row.
         let is_same = |known: &Limit| {
             (known.direction, &known.iops, &known.bw_bytes)
                 == (limit.direction, &limit.iops, &limit.bw_bytes)
@@ -44,7 +44,7 @@ fn holds(vm: &Vm, limit: &Limit, role: DiskRole) -> bool {
     }
 }
 
-/// Named with the kinds of disk that it holds for, where not for all.
+/// Named with the kinds of disk that it applies to, unless it applies to all.
 fn with_kinds(limit: &Limit) -> Limit {
     let mut limit = limit.clone();
     if !limit.disk_kinds.is_empty() {
@@ -53,16 +53,16 @@ fn with_kinds(limit: &Limit) -> Limit {
     limit
 }
 
-/// That a target lies on what is no data disk.
+/// A target is on a disk that is not a data disk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoleNote {
     pub target: String,
     pub role: DiskRole,
-    /// Whether the VM's limits of such a disk are documented.
+    /// Whether the VM's limits for such a disk are documented.
     pub has_limits: bool,
 }
 
-/// What is to be known of a target on such a disk, beside its limits.
+/// A note on a target on such a disk, in addition to its limits.
 pub(super) fn note(vm: &Vm, role: DiskRole, target: &str) -> Option<RoleNote> {
     let has_limits = !limits(vm, role).is_empty();
     (role != DiskRole::Data).then(|| RoleNote { target: target.to_owned(), role, has_limits })

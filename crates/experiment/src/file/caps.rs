@@ -1,4 +1,4 @@
-//! The keys about caps above the arms: what the arms are said to be, and what is run beside them.
+//! Keys about caps: what the arms are, and what runs beside them.
 
 use indexmap::IndexMap;
 use iotax_layers::{Error, units};
@@ -11,7 +11,7 @@ use crate::cloud::CloudChoice;
 use crate::side_runs::SideRuns;
 use crate::spec::Arm;
 
-/// What the arms are said to be, in their order.
+/// What the arms are, in order.
 pub(super) fn cloud(file: &SpecFile, arms: &[Arm]) -> Placed<CloudChoice> {
     let Some(table) = &file.documented else { return Ok(CloudChoice::default()) };
     let disks = match &table.disk {
@@ -52,7 +52,7 @@ fn of_each(disks: &IndexMap<String, String>, arms: &[Arm]) -> Placed<Vec<String>
     names().map(of_arm).collect()
 }
 
-/// What is run beside the arms.
+/// What runs beside the arms.
 pub(super) fn side_runs(file: &SpecFile) -> Placed<SideRuns> {
     let drain_ns = match &file.drain {
         None | Some(Scalar::Switch(false)) => None,

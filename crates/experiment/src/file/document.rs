@@ -1,4 +1,4 @@
-//! The file with the position of every key and value, so that each error can name its line.
+//! The file with the position of every key and value, so that errors can name the line.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use super::workload::WorkloadTable;
 use super::written::{DocumentedTable, SpecFile};
 use crate::job_options::{INDEX_OPTIONS, JOB_OPTIONS};
 
-/// What an error underlines.
+/// The part that an error underlines.
 #[derive(Clone, Copy, PartialEq)]
 enum Underline {
     Key,
@@ -38,7 +38,7 @@ impl<'a> Document<'a> {
         toml::from_str(self.text).map_err(|error| from_toml(self.file, self.text, &error))
     }
 
-    /// Refuses unknown keys before serde does, which knows no better name for them.
+    /// Refuses unknown keys before serde does, whose errors do not suggest names.
     fn check_keys(&self) -> Result<(), Error> {
         let job_keys = || std::iter::once("name").chain(JOB_OPTIONS.iter().map(|key| key.name));
         let root = self.root.get_ref();
@@ -85,7 +85,7 @@ impl<'a> Document<'a> {
         }
     }
 
-    /// Gives an error its line and column; the file as a whole where the key was not written.
+    /// Adds line and column to an error; the whole file if the key is missing.
     pub(super) fn place(&self, misplaced: Misplaced) -> Error {
         let on_key = matches!(misplaced.error.root(), Error::Unknown { what: "key" | "job", .. });
         self.place_at(misplaced, if on_key { Underline::Key } else { Underline::Value })
@@ -93,7 +93,7 @@ impl<'a> Document<'a> {
 
     fn place_at(&self, misplaced: Misplaced, underline: Underline) -> Error {
         let Misplaced { path, error } = misplaced;
-        // In a file that this one names, which says more.
+        // The error is in a file that this one names, and has its own position.
         if matches!(*error, Error::InFile { .. }) {
             return *error;
         }
@@ -104,7 +104,7 @@ impl<'a> Document<'a> {
         Error::InFile { source: error, place: Box::new(place) }
     }
 
-    /// The deepest part of `path` that was written.
+    /// The deepest part of `path` that exists.
     fn find(&self, path: &[String], underline: Underline) -> Option<Range<usize>> {
         let mut table = self.root.get_ref();
         let mut found = None;
@@ -114,7 +114,8 @@ impl<'a> Document<'a> {
             let is_last = segments.len() == 0;
             let on_key = is_last && underline == Underline::Key;
             let mut value = value;
-            // A table's span may be its header or all of its lines: the key says more.
+            // The span of a table may be its header or all of its lines, so the key is more
+            // precise.
             let is_table = matches!(value.get_ref(), DeValue::Table(_) | DeValue::Array(_));
             found = Some(if on_key || is_table { key.span() } else { value.span() });
             if let DeValue::Array(entries) = value.get_ref() {
@@ -148,7 +149,8 @@ fn from_toml(file: &str, text: &str, error: &toml::de::Error) -> Error {
         Some(span) => place_of(file, text, &span, String::new()),
         None => nowhere(file),
     };
-    // Its message may be several lines; the first says what is wrong, the others what was expected.
+    // The message may have several lines; the first says what is wrong, the others what was
+    // expected.
     let (problem, advice) = error.message().split_once('\n').unwrap_or((error.message(), ""));
     let source = Box::new(Error::syntax(problem, advice));
     Error::InFile { source, place: Box::new(place) }
@@ -159,7 +161,7 @@ fn nowhere(file: &str) -> FilePlace {
     FilePlace { file: file.to_owned(), line: 0, column: 1, width: 0, line_text, key }
 }
 
-/// Line and column of a span, which is cut at the end of its first line.
+/// Line and column of a span, truncated at the end of its first line.
 fn place_of(file: &str, text: &str, span: &Range<usize>, key: String) -> FilePlace {
     let start = text.floor_char_boundary(span.start.min(text.len()));
     let line_start = text[..start].rfind('\n').map_or(0, |at| at + 1);
@@ -175,7 +177,7 @@ fn place_of(file: &str, text: &str, span: &Range<usize>, key: String) -> FilePla
     }
 }
 
-/// An error, and the key it is about: `["workload", "job", "0", "size"]`.
+/// An error, with the key that it is about: `["workload", "job", "0", "size"]`.
 pub(super) struct Misplaced {
     pub path: Vec<String>,
     pub error: Box<Error>,
@@ -183,7 +185,7 @@ pub(super) struct Misplaced {
 
 pub(super) type Placed<T> = Result<T, Misplaced>;
 
-/// Names the key that an error is about.
+/// Adds the key that an error is about.
 pub(super) trait At<T> {
     fn at(self, path: &[&str]) -> Placed<T>;
 }
@@ -200,7 +202,7 @@ pub(super) fn experiment_schema() -> Schema {
     schema_for!(SpecFile)
 }
 
-/// Keys of the file's top level.
+/// Top-level keys of the file.
 pub(super) fn file_keys() -> Vec<String> {
     property_names(&experiment_schema())
 }

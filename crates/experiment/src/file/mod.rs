@@ -1,4 +1,4 @@
-//! The experiment file: TOML as written (`SpecFile`) to what it means ([`Draft`]).
+//! The experiment file: from TOML (`SpecFile`) to its meaning ([`Draft`]).
 //!
 //! ```toml
 //! workload = "randread-4k"      # or { fio = "job.fio" }, or a [workload] table
@@ -28,8 +28,8 @@ pub use resolve::FioReader;
 pub use workload::FioWorkload;
 
 impl Draft {
-    /// Reads an experiment file. `file` is its name, for errors only; relative paths stay relative
-    /// (see [`Draft::resolve_paths`]). `read_fio` reads a workload that the file gives in fio's words.
+    /// Reads an experiment file. `file` is its name for errors; relative paths stay relative (see
+    /// [`Draft::resolve_paths`]). `read_fio` reads fio workloads in the file.
     pub fn from_toml(file: &str, text: &str, read_fio: FioReader<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
@@ -37,8 +37,8 @@ impl Draft {
     }
 }
 
-/// The error of a key of an experiment file whose value makes no sense elsewhere, with its line.
-/// `key`: the path to it, as in `["documented", "vm"]`.
+/// An error with its line, for a key whose value turned out to be wrong later. `key`: its path, as
+/// in `["documented", "vm"]`.
 pub fn refused_key(file: &str, text: &str, key: &[&str], problem: &str) -> Error {
     let error = Box::new(Error::syntax(problem, ""));
     let path = key.iter().map(|segment| (*segment).to_owned()).collect();

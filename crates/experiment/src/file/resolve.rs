@@ -1,4 +1,4 @@
-//! What the file means: units read, defaults filled in, each error with the key it is about.
+//! The meaning of the file: reads units, fills in defaults, and adds the key to each error.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ use crate::rule::Rule;
 use crate::spec::{Arm, Design, Draft, NamedTarget, Stop, Target};
 use crate::workload::{IndexLoads, Job, Workload};
 
-/// Gives the phases of a workload in fio's words, at least one.
+/// Reads the phases of a fio workload, at least one.
 pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
 
 pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft> {
@@ -55,7 +55,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft>
     Ok(draft)
 }
 
-/// The experiment with nothing beside its phases and arms.
+/// The experiment with only its phases and arms.
 fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Placed<Draft> {
     match (&file.peel, file.arms.is_empty()) {
         (Some(_), false) => {
@@ -83,7 +83,7 @@ fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Pl
     }
 }
 
-/// The baseline first, the others in their order.
+/// The arms, with the baseline first.
 fn arms(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let mut arms = if factors.is_empty() { named(file)? } else { combined(file, factors)? };
     for (name, driver) in &file.engines {
@@ -131,7 +131,7 @@ fn several(targets: &IndexMap<String, String>) -> Result<Target, Error> {
     Ok(Target::Several(targets.iter().map(named).collect::<Result<_, Error>>()?))
 }
 
-/// Those of the matrix, of which the one arm is the template.
+/// The arms of the matrix, for which the only arm is the template.
 fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
         let problem = "a matrix creates its arms from one target, but several are given";
@@ -146,7 +146,7 @@ fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     matrix.arms(template).at(&["arms", name])
 }
 
-/// The factors of the target, and those of the workload.
+/// The factors of the target and of the workload.
 fn factors(file: &SpecFile, phases: &[Workload]) -> Placed<(Vec<Factor>, Vec<Factor>)> {
     let factor = |(name, levels): (&String, &Vec<Scalar>)| Factor {
         name: name.clone(),
@@ -177,7 +177,7 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
         simultaneous: file.simultaneous,
         max_blocks,
         max_blocks_asked: file.max_blocks.is_some(),
-        // Asking for fewer blocks than are usual at least is asking for just those.
+        // A maximum below the usual minimum means exactly that many blocks.
         min_blocks: file.min_blocks.unwrap_or(usual.min_blocks.min(max_blocks)),
         max_time_ns: duration("max-time", file.max_time.as_ref())?,
     };
@@ -191,7 +191,7 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
     Ok(stop)
 }
 
-/// The phases, at least one, with all changes made.
+/// The phases, at least one, with all changes applied.
 fn phases(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Vec<Workload>> {
     let mut phases = match &file.workload {
         WorkloadEntry::Preset(name) if is_suite(name) => Workload::suite(name).at(&["workload"])?,
@@ -229,7 +229,7 @@ fn phases(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Vec<Workload>> {
     Ok(phases)
 }
 
-/// A change holds for every phase that has the job it names; one of them must.
+/// A change applies to every phase with the job that it names; at least one phase must have it.
 fn set(phases: &mut [Workload], path: &str, value: &str) -> Result<(), Error> {
     let mut refused = None;
     let mut taken = false;
@@ -261,7 +261,7 @@ fn suite(file: &SpecFile) -> Option<String> {
     Some(name.strip_suffix(".fio").unwrap_or(name).to_owned())
 }
 
-/// The table's own jobs, with the times of the plain built-in workloads.
+/// The jobs of the table, with the times of the plain built-in workloads.
 fn described(table: &WorkloadTable) -> Placed<Workload> {
     let plain = Workload::preset("randread-4k").expect("it is built in");
     let mut jobs = Vec::new();
@@ -292,7 +292,7 @@ fn described(table: &WorkloadTable) -> Placed<Workload> {
     })
 }
 
-/// Whether any job, or the index, is given a size.
+/// Whether any job, or the index, has a given size.
 fn sizes_are_given(table: &WorkloadTable) -> bool {
     let mut keys = table
         .job
@@ -306,7 +306,7 @@ fn job(written: &JobTable, position: &str) -> Placed<Job> {
     let nameless = || Error::syntax("the job has no name", "write for example name = \"reader\"");
     let name = written.name().ok_or_else(nameless).at(&["workload", "job", position])?;
     let mut job = Job::new(name);
-    // In the table's order, so that `rw` never undoes a `read-percent` written above it.
+    // In the order of the table, so that `rw` does not undo a `read-percent` above it.
     let mut keys: Vec<_> = written.keys.iter().filter(|(key, _)| *key != "name").collect();
     keys.sort_by_key(|(name, _)| JOB_OPTIONS.iter().position(|key| key.name == **name));
     for (name, value) in keys {
@@ -325,7 +325,7 @@ fn find<T>(
         .ok_or_else(|| Error::unknown("key", name, keys.iter().map(|key| key.name)))
 }
 
-/// Points at the arm concerned.
+/// Points at the arm of the error.
 fn in_arms(error: Error) -> Misplaced {
     let arm = match &error {
         Error::Impossible { subject: About::Arm { arm, .. }, .. } => Some(arm.clone()),
@@ -335,8 +335,8 @@ fn in_arms(error: Error) -> Misplaced {
     Misplaced { path, error: Box::new(error) }
 }
 
-/// Where to point for a workload that is impossible as a whole: at the override that made it so,
-/// else at the key in its own table, else at the workload.
+/// Where to point for an impossible workload: at the override that caused it, otherwise at the key
+/// in its table, otherwise at the workload.
 fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
     let path = |segments: &[&str]| segments.iter().map(|s| (*s).to_owned()).collect();
     match error {
@@ -372,7 +372,7 @@ fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
     }
 }
 
-/// The last entry of `[set]` that changed such a key of `scope` (a job or the index).
+/// The last entry of `[set]` that changed such a key in `scope` (a job or the index).
 fn overriding(file: &SpecFile, scope: &str, is_key: impl Fn(&str) -> bool) -> Option<Vec<String>> {
     file.set.iter().rev().find_map(|(written, entry)| match entry {
         SetEntry::Job(table) if written == scope => {

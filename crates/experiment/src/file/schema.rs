@@ -32,7 +32,7 @@ pub(super) fn index(_: &mut SchemaGenerator) -> Schema {
     table(&properties(&INDEX_OPTIONS), &[])
 }
 
-/// A job's name and keys.
+/// The name and keys of a job.
 pub(super) fn job() -> Schema {
     let mut keys = Map::new();
     let about = "Unique within the workload.";

@@ -32,8 +32,8 @@ pub struct FioWorkload {
 }
 
 impl FioWorkload {
-    /// Whether it is a command line, perhaps with other programs or a prompt in front of it: it runs
-    /// fio with options.
+    /// Whether it is a command line that runs fio with options, possibly after other programs or a
+    /// prompt.
     pub fn is_command(&self) -> bool {
         let words: Vec<&str> = self.fio.split_whitespace().collect();
         let is_fio = |word: &&str| {
@@ -42,7 +42,7 @@ impl FioWorkload {
         };
         let behind = words.iter().position(is_fio).map(|at| (at, &words[at + 1..]));
         behind.is_some_and(|(at, behind)| {
-            // A path may have blanks, too.
+            // A path may contain spaces.
             let has_options =
                 behind.iter().any(|word| word.starts_with(['-', '\u{2013}', '\u{2014}']));
             !behind.is_empty() && (at == 0 || has_options)
@@ -69,17 +69,17 @@ pub(super) struct WorkloadTable {
     pub index: Option<IndexMap<String, Scalar>>,
 }
 
-/// One `[[workload.job]]`: its name, and keys as in overrides. What is left out is as fio would
-/// have it: sequential 4 KiB reads, buffered, one thread.
+/// One `[[workload.job]]`: its name, and the same keys as in overrides. Keys left out have the
+/// defaults of fio: sequential 4 KiB reads, buffered, one thread.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize)]
 #[serde(transparent)]
 pub(super) struct JobTable {
-    /// `name` and the other keys; which ones there are is checked with their positions at hand.
+    /// `name` and the other keys; they are checked later, when positions are known.
     pub keys: IndexMap<String, Scalar>,
 }
 
 impl JobTable {
-    /// The job's name, if it is given one.
+    /// The name of the job, if it has one.
     pub(super) fn name(&self) -> Option<String> {
         self.keys.get("name").map(Scalar::to_string)
     }
@@ -96,7 +96,7 @@ impl JsonSchema for JobTable {
 }
 
 impl<'de> Deserialize<'de> for WorkloadEntry {
-    /// By hand, since an untagged enum would hide what is wrong inside the table.
+    /// By hand, because an untagged enum would hide errors in the table.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Entry;
 
@@ -120,7 +120,7 @@ impl<'de> Deserialize<'de> for WorkloadEntry {
     }
 }
 
-/// A `[workload]` table before it is known which kind it is.
+/// A `[workload]` table of a kind that is not known yet.
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct AnyTable {

@@ -1,34 +1,33 @@
-//! Test files that fit: sizes that nobody asked for give way to the room there is.
+//! Shrinks test files to the available space, if the user did not set their sizes.
 //!
-//! All arms get the same files: the largest that the arm with the least room has room for. What
-//! shrinks is decided before the first trial and kept in the spec. Sizes go down in steps, so that
-//! a little more or less free space makes no other experiment.
+//! All arms get the same files: the largest that fit on the arm with the least space. The decision
+//! is made before the first trial and stored in the spec. Sizes shrink in steps, so that small
+//! differences in free space do not change the experiment.
 
 use crate::spec::{Draft, Fitted, Yields};
 use crate::tree::Tree;
 use crate::workload::{Files, Job, Workload};
 
-/// Smaller test files are answered by whatever remembers them: the caches of disks and
-/// controllers hold as much.
+/// Smaller test files would fit into the caches of disks and controllers.
 const LEAST_SPAN_BYTES: u64 = 64 << 20;
-/// A hundredth: below it `driver-searcher` reads less than 512 MiB, and its writers go round in files
-/// of a few downloads.
+/// One percent: below it, `driver-searcher` reads less than 512 MiB, and its writers repeatedly
+/// overwrite files of a few downloads.
 const LEAST_PERCENT: u32 = 1;
-/// Versions of an index that exist at the same time: the one being searched, the one published
-/// last, and the one being written.
+/// Versions of an index that exist at the same time: the searched one, the last published one, and
+/// the one being written.
 const INDEX_VERSIONS: u64 = 3;
-/// Files of a tree take blocks of this size.
+/// Files of a tree use blocks of this size.
 const TREE_BLOCK_BYTES: u64 = 4096;
 
 impl Draft {
-    /// Bytes that the test files of all phases take together in a directory.
+    /// Total bytes of the test files of all phases in a directory.
     pub fn bytes_of_files(&self) -> u64 {
         self.all_at_once().bytes_of_files()
     }
 
-    /// Shrinks what yields until all test files fit `space`: an arm, and the bytes it has for them.
-    /// Where that would make them too small to mean anything, they stay as they are, for whoever
-    /// looks for room to refuse them.
+    /// Shrinks files until all of them fit into `space`: an arm, and the bytes available on it. If
+    /// they would become too small to be useful, they keep their size, so that a later check
+    /// refuses them.
     pub fn fit(&mut self, space: Option<(usize, u64)>) {
         let from_bytes = self.bytes_of_files();
         let small = space.filter(|(_, free_bytes)| *free_bytes < from_bytes);
@@ -42,13 +41,12 @@ impl Draft {
         self.phases.iter_mut().for_each(|phase| phase.yields = None);
     }
 
-    /// The least that its test files can be made to take by [`Draft::fit`]; what they take if
-    /// nothing yields.
+    /// The minimum size of its test files after [`Draft::fit`]; their size if nothing can shrink.
     pub fn least_bytes_of_files(&self) -> u64 {
         self.smaller().last().map_or(self.bytes_of_files(), |(least, _)| least.bytes_of_files())
     }
 
-    /// The factor that its test files would fit `free_bytes` with, if all of it were scaled.
+    /// The scale at which its test files would fit into `free_bytes`, if everything were scaled.
     pub fn scale_that_fits(&self, free_bytes: u64) -> Option<f64> {
         let fits = |scale: &f64| {
             let mut spec = self.clone();
@@ -63,7 +61,7 @@ impl Draft {
         self.smaller().find(|(spec, _)| spec.bytes_of_files() <= free_bytes)
     }
 
-    /// The same experiment with smaller and smaller test files; none if nothing yields.
+    /// The same experiment with smaller and smaller test files; none if nothing can shrink.
     fn smaller(&self) -> Box<dyn Iterator<Item = (Self, Option<f64>)> + '_> {
         match self.phases().find_map(|phase| phase.yields) {
             None => Box::new(std::iter::empty()),
@@ -90,7 +88,7 @@ impl Draft {
         Some(spec)
     }
 
-    /// With no more than `cap_bytes` for the files of each job.
+    /// With at most `cap_bytes` for the files of each job.
     fn capped(&self, cap_bytes: u64) -> Self {
         let mut spec = self.clone();
         let groups = self.all_at_once();
@@ -106,21 +104,21 @@ impl Draft {
 }
 
 impl Workload {
-    /// Bytes that its test files take in a directory.
+    /// Bytes of its test files in a directory.
     pub fn bytes_of_files(&self) -> u64 {
         let index = self.index.map_or(0, |index| index.index_bytes.saturating_mul(INDEX_VERSIONS));
         let groups = self.file_groups().into_iter().map(|group| group.bytes);
         groups.fold(index, u64::saturating_add)
     }
 
-    /// A time was asked for: it does not yield.
+    /// The user set the time, so it does not shrink.
     pub(crate) const fn keep_time(&mut self) {
         if let Some(Yields::Scale { time, .. }) = &mut self.yields {
             *time = false;
         }
     }
 
-    /// A ramp was asked for: it does not yield.
+    /// The user set the ramp, so it does not shrink.
     pub(crate) const fn keep_ramp(&mut self) {
         if let Some(Yields::Scale { ramp, .. }) = &mut self.yields {
             *ramp = false;
@@ -129,7 +127,7 @@ impl Workload {
 
     /// Its files, by the jobs that share them.
     fn file_groups(&self) -> Vec<FileGroup<'_>> {
-        // Jobs of one name in several phases work on the same files.
+        // Jobs with the same name in several phases use the same files.
         let mut groups: Vec<FileGroup<'_>> = Vec::new();
         for job in self.jobs.iter().filter(|job| job.has_span() || job.engine.has_tree()) {
             let own_bytes = match &job.tree {
@@ -151,7 +149,7 @@ impl Workload {
     }
 }
 
-/// Files that jobs of several phases may have in common.
+/// Files that jobs of several phases can share.
 struct FileGroup<'a> {
     key: (&'a str, bool),
     files: u32,
@@ -159,7 +157,7 @@ struct FileGroup<'a> {
     bytes: u64,
 }
 
-/// Which files a job works on: its own, or those of this name. A tree is a thread's own.
+/// The files of a job: its own, or those with this name. Each thread has its own tree.
 fn key(job: &Job) -> (&str, bool) {
     match &job.files {
         Files::Shared(name) if job.tree.is_none() => (name, false),
@@ -168,7 +166,7 @@ fn key(job: &Job) -> (&str, bool) {
 }
 
 impl Job {
-    /// Lets each of its files be no larger than `bytes`: whole blocks, and whole MiB of large ones.
+    /// Limits each of its files to `bytes`: whole blocks, and whole MiB for large ones.
     fn cap(&mut self, bytes: u64) {
         const MIB: u64 = 1 << 20;
         let bytes = if bytes >= 16 * MIB { bytes - bytes % MIB } else { bytes };
@@ -180,19 +178,19 @@ impl Job {
     }
 }
 
-/// Bytes that a tree of files takes: whole blocks, and one for what tells of the file.
+/// Bytes of a tree of files: whole blocks, plus one block per file for its metadata.
 fn bytes_of_tree(tree: &Tree) -> u64 {
     let blocks = u64::from(tree.file_bytes).div_ceil(TREE_BLOCK_BYTES) + 1;
     u64::from(tree.files) * blocks * TREE_BLOCK_BYTES
 }
 
-/// Factors of one digit, from the largest.
+/// Scales with one digit, from the largest.
 fn scales() -> impl Iterator<Item = f64> {
     let tens = (1..10).rev().map(|tenth| tenth * 10);
     tens.chain((LEAST_PERCENT..10).rev()).map(|percent| f64::from(percent) / 100.0)
 }
 
-/// Sizes below `bytes`, eight between one power of two and the next, from the largest.
+/// Sizes below `bytes`, eight per power of two, from the largest.
 fn caps(bytes: u64) -> impl Iterator<Item = u64> {
     let octaves = (0..60_u32).rev();
     let all = octaves.flat_map(|power| (8..16_u64).rev().map(move |eighths| eighths << power));

@@ -1,7 +1,8 @@
-//! The options of a job, of the index and of a workload, declared once: name, unit, meaning, effect.
+//! The options of a job, an index and a workload, each declared once: name, unit, description,
+//! effect.
 //!
-//! Overrides (`--set`), experiment files, their JSON Schema and the errors of all three read these
-//! tables. A new option is one entry here and one field in [`crate::workload`].
+//! Overrides (`--set`), experiment files, their JSON Schema and error messages use these tables. A
+//! new option needs an entry here and a field in [`crate::workload`].
 
 mod patterns;
 mod shares;
@@ -22,32 +23,32 @@ pub(crate) use shares::{
 use values::{block_sizes, operations, pace, percent, small, small_bytes, tree_of};
 pub(crate) use values::{format_block_sizes, format_operations};
 
-/// One option of something of type `T`.
+/// An option of a `T`.
 pub(crate) struct JobOption<T> {
-    /// As written in files; `_` may stand for `-` on the command line.
+    /// Its name in files; the command line also accepts `_` for `-`.
     pub name: &'static str,
     pub unit: Unit,
     pub about: &'static str,
     sets: Sets<T>,
 }
 
-/// What the value of an option goes to.
+/// What an option sets.
 enum Sets<T> {
     Switch(fn(&mut T) -> &mut bool),
     Count(fn(&mut T) -> &mut u32),
-    /// Of which 0 is none.
+    /// 0 means none.
     CountOrNone(fn(&mut T) -> &mut Option<u32>),
     Percent(fn(&mut T) -> &mut u8),
     Bytes(fn(&mut T) -> &mut u64),
-    /// Of which there are less than 4 GiB.
+    /// Less than 4 GiB.
     SmallBytes(fn(&mut T) -> &mut u32),
     Duration(fn(&mut T) -> &mut u64),
     Iops(fn(&mut T) -> &mut f64),
-    /// Whatever it makes of the text.
+    /// Parsed by a function.
     By(fn(&mut T, &str) -> Result<(), Error>),
 }
 
-/// An option that is one value.
+/// An option for a single value.
 const fn value<T>(name: &'static str, about: &'static str, sets: Sets<T>) -> JobOption<T> {
     let unit = match sets {
         Switch(_) => Unit::Switch,
@@ -61,7 +62,7 @@ const fn value<T>(name: &'static str, about: &'static str, sets: Sets<T>) -> Job
     JobOption { name, unit, about, sets }
 }
 
-/// An option that `set` reads.
+/// An option parsed by `set`.
 const fn option<T>(
     name: &'static str,
     unit: Unit,
@@ -87,7 +88,7 @@ impl<T> JobOption<T> {
     }
 }
 
-/// Finds an option by its own name, by fio's, or with `_` for `-`.
+/// Finds an option by its name, by its fio name, or with `_` for `-`.
 pub(crate) fn find<T>(
     options: &'static [JobOption<T>],
     name: &str,
@@ -97,7 +98,7 @@ pub(crate) fn find<T>(
     options.iter().find(|option| option.name == dashed || Some(option.name) == of_fio)
 }
 
-/// fio's `rw` words without `rand`, with the percentage of reads and the trims each stands for.
+/// fio's `rw` words without `rand`, with their percentage of reads and their trims.
 const DIRECTIONS: [(&str, u8, Option<Trims>); 5] = [
     ("read", 100, None),
     ("write", 0, None),
@@ -112,7 +113,7 @@ const DIRECTION_NAMES: &[&str] = &[
 
 const TRIM_NAMES: &[&str] = &["none", Trims::Only.name(), Trims::First.name()];
 
-/// What fio calls options of a job, which is understood on the command line.
+/// fio's names of job options, which the command line accepts.
 const FIO_NAMES: [(&str, &str); 26] = [
     ("engine", "ioengine"),
     ("threads", "numjobs"),
@@ -298,12 +299,12 @@ fn priorities(job: &mut Job, text: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// The job's data; random where it has none yet.
+/// The data of the job; random by default.
 fn content(job: &mut Job) -> &mut Content {
     job.content.get_or_insert_default()
 }
 
-/// The position of a word among those offered.
+/// The index of a word in a list.
 fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
     words
         .iter()
@@ -319,7 +320,7 @@ fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
     } else {
         job.tree = None;
     }
-    // What another tool's command said of its queue does not outlive that.
+    // A batch size from another tool's command does not apply to other engines.
     if !job.engine.info().has_queue {
         job.submit_batch = None;
     }

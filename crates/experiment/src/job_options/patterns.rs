@@ -69,7 +69,7 @@ pub(crate) fn format_pattern(pattern: &Pattern) -> String {
     }
 }
 
-/// `1.2`, or `1.2:0.3` where the first rank is 0.3 of the span behind its start.
+/// `1.2`, or `1.2:0.3` if the first rank is at 0.3 of the span.
 fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
     Ok(match text.split_once(':') {
         None => Pattern::Skewed(skew(number(text)?)),
@@ -79,7 +79,7 @@ fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
     })
 }
 
-/// `4k/1M`: each I/O of a thread so far from the last one, each thread so far from the last one.
+/// `4k/1M`: the distance between I/Os of a thread, and between threads.
 fn staggered(text: &str) -> Result<Pattern, Error> {
     let Some((step, apart)) = text.split_once('/') else {
         let problem = "the distance between threads is missing";
@@ -110,7 +110,7 @@ fn format_think(think: Think) -> String {
     format!("{}/{}", units::format_duration(think.time_ns), think.after_ios)
 }
 
-/// More than any machine has.
+/// More CPUs than any machine has.
 const MAX_CPU: u32 = 65_535;
 
 /// CPUs and ranges of them, `0-3,5`; `any` for all.
@@ -159,7 +159,7 @@ pub(crate) fn format_cpus(cpus: &[u32]) -> String {
 
 const ADVICE: &str = "write parts as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";
 
-/// Zones with colons between them: percent of the accesses, then the part of the span.
+/// Zones separated by colons: percentage of the accesses, then the part of the span.
 pub(super) fn zones(text: &str) -> Result<Vec<Zone>, Error> {
     text.split(':').map(zone).collect()
 }

@@ -1,4 +1,4 @@
-//! How a job shares the machine, and its span: weights, priorities, nodes, stretches.
+//! How a job shares the machine and its span: weights, priorities, nodes, stretches.
 
 use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
@@ -9,7 +9,7 @@ use crate::turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PrioritySh
 use crate::workload::LatencyTarget;
 use crate::workload::Stretches;
 
-/// `256M/256M/2G`: bytes moved in each, its length, the gap; `0` for none.
+/// `256M/256M/2G`: bytes moved per stretch, its length, the gap; `0` for none.
 pub(super) fn stretches(text: &str) -> Result<Option<Stretches>, Error> {
     if text.trim() == "0" {
         return Ok(None);
@@ -56,8 +56,8 @@ pub(crate) fn format_flow(flow: Flow) -> String {
     format!("{}{group}{sleep}", flow.weight)
 }
 
-/// `500us/5s/99.9`: latency, window and percentile, the last two as in fio if they are missing, and
-/// `/run` to go on adapting; `0` for none.
+/// `500us/5s/99.9`: latency, window and percentile, with fio's defaults for the last two, and
+/// `/run` to continue adapting; `0` for none.
 pub(super) fn latency_target(text: &str) -> Result<Option<LatencyTarget>, Error> {
     const WINDOW_NS: u64 = 5_000_000_000;
     if text.trim() == "0" {

@@ -1,4 +1,4 @@
-//! Values with a small grammar of their own: block sizes and rates.
+//! Values with their own syntax: block sizes and rates.
 
 use iotax_layers::Error;
 use iotax_layers::units::{self, Unit};
@@ -83,7 +83,7 @@ pub(super) fn pace(text: &str) -> Result<Pace, Error> {
     }
 }
 
-/// The job's tree; a plain one if it has none yet.
+/// The tree of the job; the default one if it has none yet.
 pub(super) fn tree_of(job: &mut Job) -> &mut Tree {
     job.tree.get_or_insert_with(Tree::default)
 }

@@ -1,34 +1,35 @@
-//! How long the slices of each block are: most are short, some are longer, and one that shows something else
-//! than short ones is repeated.
+//! The length of the slices of each block: most are short, some are longer. A longer one that
+//! differs from short ones is repeated.
 
 use std::ops::Range;
 
 use super::{Phase, Plan};
 
-/// The first block of longer slices is that far on the way to the first look, in tenths.
+/// The first block of longer slices is at this part of the way to the first look, in tenths.
 const FIRST_LONG: Range<u32> = 4..8;
-/// Blocks on that way, at most: a first look that the user puts off does not put off the longer slices.
+/// Maximum number of blocks on that way, so that a late first look does not delay the longer
+/// slices.
 const MOST_FIRST: u32 = 20;
 /// The part of the time for longer slices.
 const TENTH: u32 = 10;
-/// Arms are held at one of these blocks, after the first look.
+/// Arms are held in one of these blocks, after the first look.
 const HELD: Range<u32> = 20..30;
-/// Blocks after that one until it can be told what it shows.
+/// Number of blocks after that one until its result is known.
 pub const AFTER_HELD: u32 = 4;
-/// Fewest blocks of an experiment whose arms are held.
+/// Minimum number of blocks of an experiment whose arms are held.
 pub(crate) const LEAST_HELD_BLOCKS: u32 = HELD.end + AFTER_HELD;
-/// Short slices between two repeats, at the least: the first shows what the long one left behind, the next are
-/// what it is compared with.
+/// Minimum number of short slices between two repeats: the first shows the after-effects of the
+/// long one, the next are for comparison.
 const BETWEEN: u32 = 4;
-/// How often a longer slice is repeated that shows something else than short ones.
+/// How often a longer slice that differs from short ones is repeated.
 pub(crate) const REPEATS: u32 = 3;
-/// How many times as long the next repeats are where these did not tell either.
+/// Growth of the next repeats if these were not conclusive.
 const GROWTH: u32 = 4;
 
 impl Plan {
-    /// How many slices the trials of block `block` are as long as: 1, but for some at random places. The first
-    /// of these is among the blocks before the first look; each later one is longer, as long as a tenth of all
-    /// slices before it, and as many slices lie between them as make it a tenth of the time.
+    /// Length of the trials of block `block` in slices: 1, except for some at random positions. The
+    /// first of these is before the first look. Each later one is longer, a tenth of all slices
+    /// before it, and the slices in between make it a tenth of the time.
     fn slices_of(&self, block: u32) -> u32 {
         let of = self.min_blocks.min(MOST_FIRST);
         let [start, end] = [FIRST_LONG.start, FIRST_LONG.end].map(|at| at * of / TENTH);
@@ -44,12 +45,12 @@ impl Plan {
         1
     }
 
-    /// How many slices a longer one is as long as, at the least: half of all before the first look.
+    /// Minimum length of a longer one, in slices: half of all before the first look.
     fn least_long(&self) -> u32 {
         (self.min_blocks.min(MOST_FIRST) / 2).clamp(1, self.usual_slices.max(1))
     }
 
-    /// How many slices arms are held for, if that is asked for.
+    /// How many slices arms are held for, if requested.
     fn hold_slices(&self) -> Option<u32> {
         let hold_ns = self.hold_ns?;
         let slices = |phase: &Phase| hold_ns.div_ceil(phase.time_ns.max(1));
@@ -57,7 +58,7 @@ impl Plan {
         u32::try_from(most).ok().filter(|slices| *slices > 1)
     }
 
-    /// The measured window of a trial that is as long as `slices` slices, in nanoseconds.
+    /// The measured window of a trial of `slices` slices, in nanoseconds.
     pub fn window_ns(&self, phase: usize, slices: u32) -> u64 {
         let window_ns = self.phases[phase].time_ns.saturating_mul(slices.into());
         match self.hold_ns.filter(|_| self.hold_slices() == Some(slices)) {
@@ -66,17 +67,17 @@ impl Plan {
         }
     }
 
-    /// The block in which arms are held, or the first after it in which there is nothing else to find out.
+    /// The block in which arms are held, or the first after it without other open questions.
     fn held_block(&self) -> u32 {
         HELD.start + self.toss(u32::MAX, HELD.end - HELD.start)
     }
 
-    /// Blocks before there can be a verdict.
+    /// Number of blocks before there can be a verdict.
     pub fn least_blocks(&self) -> u32 {
         self.held_at_least().0
     }
 
-    /// The fewest blocks, and the time that arms are held beside them, in nanoseconds.
+    /// The minimum number of blocks, and the additional time for holding arms, in nanoseconds.
     pub(super) fn held_at_least(&self) -> (u32, u64) {
         let Some(slices) = self.hold_slices() else { return (self.min_blocks, 0) };
         let window_ns = |phase| self.window_ns(phase, slices);
@@ -87,42 +88,43 @@ impl Plan {
         )
     }
 
-    /// The next length after one that does not tell, at most that of a trial that is no slice.
+    /// The next length after an inconclusive one, at most that of a whole trial.
     fn longer(&self, slices: u32) -> u32 {
         slices.saturating_mul(GROWTH).min(self.usual_slices)
     }
 
-    /// A number below `of`, fixed for each `at`.
+    /// A random number below `of`, fixed for each `at`.
     fn toss(&self, at: u32, of: u32) -> u32 {
         let bits = (self.seed ^ (u64::from(at) << 32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         u32::try_from((bits >> 33) % u64::from(of.max(1))).unwrap_or(0)
     }
 }
 
-/// Which longer slices come next, by what the data say of those before.
+/// Which longer slices come next, according to the data so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum LongSlices {
-    /// Those that are planned anyway: the latest show the same as short ones, or it is known that they do not.
+    /// The planned ones: the latest show the same as short ones, or are known not to.
     #[default]
     Planned,
-    /// The latest are repeated: they may show something else.
+    /// The latest are repeated, because they may differ.
     Repeated,
-    /// Longer ones: the latest show the same, and something else says that slices may be too short.
+    /// Longer ones: the latest show the same, but something else suggests that slices are too
+    /// short.
     Longer,
 }
 
-/// How long the slices of a run were so far, and which are to be repeated. Lengths are in slices.
+/// The lengths of slices so far in a run, and which to repeat. Lengths are in slices.
 #[derive(Debug, Clone)]
 pub struct SliceLengths {
     longest: u32,
-    /// Short ones since the latest longer one.
+    /// Short slices since the latest longer one.
     since: u32,
     next: LongSlices,
-    /// Repeats that there may still be, and their length.
+    /// Remaining repeats, and their length.
     repeats: u32,
     repeated: u32,
     is_held: bool,
-    /// The block in which arms were held last.
+    /// The block in which arms were last held.
     held: u32,
 }
 
@@ -141,7 +143,8 @@ impl Default for SliceLengths {
 }
 
 impl SliceLengths {
-    /// The length of the trials of block `block`; `fits` says whether there is time for one so long.
+    /// The length of the trials of block `block`; `fits` tells whether there is time for a given
+    /// length.
     pub fn next(&mut self, plan: &Plan, block: u32, fits: impl Fn(u32) -> bool) -> u32 {
         let held = plan.hold_slices().filter(|_| {
             let is_clear = self.next == LongSlices::Planned && self.since >= BETWEEN;
@@ -167,7 +170,7 @@ impl SliceLengths {
             (self.since, self.longest) = (0, self.longest.max(length));
             (self.repeats, self.repeated) = match self.repeats {
                 _ if !is_repeat => (REPEATS, length),
-                // Those of this length do not tell.
+                // Those of this length are not conclusive.
                 1 if self.repeated < plan.usual_slices => (REPEATS, plan.longer(self.repeated)),
                 repeats => (repeats - 1, self.repeated),
             };
@@ -175,13 +178,13 @@ impl SliceLengths {
         length
     }
 
-    /// Whether no arm would be held twice in a row, with nothing of what it used up then come back.
+    /// Whether no arm would be held twice in a row, without time for its credits to come back.
     fn is_rested(&self, plan: &Plan, block: u32) -> bool {
         let order = |block| plan.order(block, |_| true);
         !self.is_held || order(block).first() != order(self.held).last()
     }
 
-    /// Takes in what the data say after each look.
+    /// Takes the result of each look at the data.
     pub const fn set_next(&mut self, next: LongSlices) {
         self.next = next;
     }

@@ -1,10 +1,10 @@
-//! Arms x blocks to an ordered, seeded schedule of trials.
+//! An ordered, seeded schedule of trials for arms and blocks.
 //!
-//! A *block* is one trial of every arm that is still open, in a balanced random order (the module `order`):
-//! interleaving is what makes differences comparable while the machine drifts (Abedi & Brecht, ICPE
-//! 2017), and balance what keeps a trial's place in its block from passing for a difference. The order
-//! of block `b` depends on the seed and on `b` alone, so a plan can be printed before it is run, and
-//! dropping a resolved arm does not change the others' order.
+//! A *block* is one trial of every arm that is still open, in a balanced random order (the module
+//! `order`). Interleaving makes differences comparable while the machine drifts (Abedi & Brecht,
+//! ICPE 2017). Balance prevents the position of a trial in its block from looking like a
+//! difference. The order of block `b` depends only on the seed and on `b`, so that a plan can be
+//! printed before it runs, and dropping a resolved arm does not change the order of the others.
 
 mod lengths;
 mod order;
@@ -23,20 +23,19 @@ pub struct Plan {
     pub arms: usize,
     /// Blocks before the first look at the data.
     pub min_blocks: u32,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub max_blocks: u32,
-    /// The trials of one arm in one block, in their order: one per phase of the experiment.
+    /// The trials of one arm in one block, in order: one per phase of the experiment.
     pub phases: Vec<Phase>,
-    /// Wall time at most, in nanoseconds.
+    /// Maximum wall time, in nanoseconds.
     pub max_time_ns: Option<u64>,
-    /// If trials are slices, some of which are longer: how many of them take as long as one trial that is none.
-    /// 0 if they are not.
+    /// If trials are slices: how many of them take as long as one whole trial. Otherwise 0.
     #[serde(default, skip_serializing_if = "is_default")]
     pub usual_slices: u32,
-    /// If trials are slices: how long each arm is also loaded at a stretch, in nanoseconds.
+    /// If trials are slices: how long each arm is also loaded without a break, in nanoseconds.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hold_ns: Option<u64>,
-    /// Trials of a block that are performed at the same time.
+    /// Trials of a block that run at the same time.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub at_once: usize,
     seed: u64,
@@ -56,7 +55,7 @@ const fn is_one(at_once: &usize) -> bool {
     *at_once == 1
 }
 
-/// In the phase where it is most.
+/// The maximum over the phases.
 fn usual_slices(spec: &Draft) -> u32 {
     let slices = |phase: &Workload| {
         let usual = phase.slices.filter(|_| phase.is_sliced())?.usual;
@@ -66,7 +65,7 @@ fn usual_slices(spec: &Draft) -> u32 {
 }
 
 impl Plan {
-    /// The schedule that `spec` asks for.
+    /// The schedule for `spec`.
     pub fn new(spec: &Draft) -> Self {
         Self {
             arms: spec.arms.len(),
@@ -84,39 +83,39 @@ impl Plan {
         }
     }
 
-    /// The arms of block `block` in the order in which they run; `open(arm)` says which still do.
+    /// The open arms of block `block` in running order, according to `open(arm)`.
     pub fn order(&self, block: u32, open: impl Fn(usize) -> bool) -> Vec<usize> {
         let mut order = order::of_block(self.arms, block, self.seed);
         order.retain(|arm| open(*arm));
         order
     }
 
-    /// Whether the data are looked at after so many blocks: always while they are few, then each time
-    /// there are 5 % more.
+    /// Whether the data are analysed after this many blocks: always at first, then after each 5 %
+    /// more.
     pub fn is_look(&self, blocks: u32) -> bool {
         blocks.is_multiple_of((blocks / 20).max(1)) || blocks >= self.max_blocks
     }
 
-    /// Seed of the load's random choices in block `block`: the same for every arm of the block, so
-    /// that all arms see the same offsets.
+    /// Seed of the load in block `block`: the same for every arm, so that all arms have the same
+    /// offsets.
     pub fn load_seed(&self, block: u32) -> u64 {
         self.seed ^ u64::from(block).wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32)
     }
 
-    /// Time of one block with `open` arms, without switching, in nanoseconds.
+    /// Time of one block with `open` arms, excluding switching, in nanoseconds.
     pub fn block_ns(&self, open: usize) -> u64 {
         let phase_ns = |phase: &Phase| phase.ramp_ns.saturating_add(phase.time_ns);
         let turn_ns = self.phases.iter().map(phase_ns).fold(0, u64::saturating_add);
         turn_ns.saturating_mul(open.div_ceil(self.at_once) as u64)
     }
 
-    /// The part of a block of trials as long as one slice that is measured, in nanoseconds.
+    /// The measured part of a block with trials of one slice, in nanoseconds.
     pub fn measured_ns(&self) -> u64 {
         let turn_ns = self.phases.iter().map(|phase| phase.time_ns).fold(0, u64::saturating_add);
         turn_ns.saturating_mul(self.arms.div_ceil(self.at_once) as u64)
     }
 
-    /// Shortest and longest time the experiment takes, without switching, in nanoseconds.
+    /// Minimum and maximum duration of the experiment, excluding switching, in nanoseconds.
     pub fn duration_ns(&self) -> (u64, u64) {
         let block = self.block_ns(self.arms);
         let longest = block.saturating_mul(u64::from(self.max_blocks));

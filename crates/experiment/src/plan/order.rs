@@ -1,24 +1,25 @@
-//! The order of the arms within each block: balanced, so that nothing that belongs to a place in the
-//! schedule can pass for a difference between arms.
+//! The order of the arms in each block, balanced so that effects of a position in the schedule do
+//! not look like differences between arms.
 //!
-//! Blocks come in pairs, and the second block of a pair runs the arms of the first backwards: whatever
-//! favours the trials that come first, or drifts in a straight line, cancels within each pair, between
-//! any two arms, also when the other arms are closed. The pairs together are Williams' design (Aust. J.
-//! Sci. Res. A 2, 1949), with the arms dealt out anew for each repetition: in `k` blocks (`2 k` for an
-//! odd number `k` of arms) each arm is at each place equally often, and follows each other arm equally
-//! often.
+//! Blocks come in pairs, and the second block of a pair runs the arms of the first backwards.
+//! Effects on the first trials of a block, and linear drift, cancel within each pair, between any
+//! two arms, even if other arms are closed. The pairs together are Williams' design (Aust. J. Sci.
+//! Res. A 2, 1949), with the arms shuffled for each repetition: in `k` blocks (`2 k` for an odd
+//! number `k` of arms), each arm is at each position equally often, and follows each other arm
+//! equally often.
 //!
-//! *Two arms* have no more than two orders, and something that comes and goes in step with the trials
-//! can fit a few of their pairs: pairs whose first orders are independent tosses agree in one of two
-//! runs after four blocks. So the first four pairs are AB BA, BA AB, BA AB, BA AB, or the same with A
-//! and B exchanged. Of the eight ways to order four pairs this one fits an oscillation of any period
-//! the least (the simulation `known_truth` of `iotax-analyze` plays several). Later pairs are tossed.
+//! *Two arms* have only two orders, and an effect that alternates with the trials can match a few
+//! of their pairs: pairs with independent random first orders agree in half of all runs after four
+//! blocks. So the first four pairs are AB BA, BA AB, BA AB, BA AB, or the same with A and B
+//! exchanged. Of the eight ways to order four pairs, this one matches an oscillation of any period
+//! the least (the simulation `known_truth` of `iotax-analyze` tests several). Later pairs are
+//! random.
 
 use rand::seq::SliceRandom;
 use rand::{Rng, RngExt, SeedableRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-/// Pairs of blocks of two arms whose order follows from that of the first.
+/// Pairs of blocks of two arms whose order is determined by the first.
 const FIXED_PAIRS: u32 = 4;
 
 /// The order of `arms` arms in block `block`.
@@ -43,7 +44,7 @@ fn of_two(pair: u32, seed: u64) -> Vec<usize> {
 
 /// The first block of a pair: a row of a design, or that row backwards.
 fn of_pair(arms: usize, pair: u32, seed: u64) -> Vec<usize> {
-    // Where the number of arms is even, a row backwards is the row half the arms further on.
+    // For an even number of arms, a row backwards is the row half the arms later.
     let pairs = if arms.is_multiple_of(2) { arms / 2 } else { arms }.max(1);
     let (design, at) = (pair as usize / pairs, pair as usize % pairs);
     let mut rng = rng(seed, u32::try_from(design).unwrap_or(u32::MAX));
@@ -60,8 +61,8 @@ fn of_pair(arms: usize, pair: u32, seed: u64) -> Vec<usize> {
     order
 }
 
-/// 0, n - 1, 1, n - 2, ...: the first row of Williams' square, whose neighbours differ by each number
-/// once.
+/// 0, n - 1, 1, n - 2, ...: the first row of Williams' square, in which the differences of
+/// neighbours are all distinct.
 fn zigzag(n: usize) -> impl Iterator<Item = usize> {
     (0..n).map(move |at| if at % 2 == 0 { at / 2 } else { n - 1 - at / 2 })
 }

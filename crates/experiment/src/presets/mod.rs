@@ -1,4 +1,4 @@
-//! What is built in: workloads and suites, in the language of experiment files.
+//! Built-in workloads and suites, in the language of experiment files.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
@@ -38,38 +38,38 @@ struct Suite {
     name: String,
     about: String,
     source: String,
-    /// Suites whose phases are those of this one.
+    /// Suites whose phases this one consists of.
     #[serde(default)]
     of: Vec<String>,
     #[serde(default)]
     phase: Vec<BuiltIn>,
 }
 
-/// A workload as it is written, or a phase of a suite.
+/// A workload as written, or a phase of a suite.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct BuiltIn {
     #[serde(default)]
     name: String,
-    /// The workload that it is but for what else is written.
+    /// The workload that this one is based on.
     like: Option<String>,
     about: Option<String>,
     ramp: Option<String>,
     time: Option<String>,
-    /// The job that decides, if it is not the first.
+    /// The primary job, if it is not the first.
     primary: Option<String>,
     #[serde(default)]
     job: Vec<HashMap<String, toml::Value>>,
     #[serde(default)]
     set: Vec<String>,
-    /// Threads of jobs that stay at any scale.
+    /// Minimum number of threads of jobs at any scale.
     #[serde(default)]
     least_threads: HashMap<String, u32>,
     #[serde(default)]
     index: bool,
     yields: Option<Yields>,
     requires: Option<Requirement>,
-    /// Where its numbers are from: addresses, with what is said there.
+    /// Sources of its numbers: addresses, with a summary.
     #[serde(default)]
     sources: Vec<String>,
 }
@@ -126,14 +126,14 @@ fn suite(name: &str) -> Option<&'static Suite> {
 }
 
 impl Workload {
-    /// The built-in workload of that name.
+    /// The built-in workload with this name.
     pub fn preset(name: &str) -> Result<Self, Error> {
         let found = WORKLOADS.workload.iter().find(|known| known.name == name);
         let unknown = || Error::unknown("workload", name, Self::preset_names());
         found.map(BuiltIn::workload).ok_or_else(unknown)
     }
 
-    /// Where the numbers of the built-in workload of that name are from; empty if they are ours.
+    /// Sources of the numbers of the built-in workload with this name; empty if it has none.
     pub fn preset_sources(name: &str) -> &'static [String] {
         let found = WORKLOADS.workload.iter().find(|known| known.name == name);
         found.map_or(&[], |found| &found.sources)
@@ -149,22 +149,22 @@ impl Workload {
         WORKLOADS.workload.iter().map(BuiltIn::workload)
     }
 
-    /// What `peel` drives at an in-process disk of `disk_bytes`: a search engine in small.
+    /// The workload of `peel` for an in-process disk of `disk_bytes`: a small search engine.
     pub fn peel_search(disk_bytes: u64) -> Self {
         WORKLOADS.peel_in_process.over(disk_bytes)
     }
 
-    /// The same through the system and past its page cache, over `bytes` in all.
+    /// The same through the system, bypassing its page cache, over `bytes` in total.
     pub fn peel_search_in_system(bytes: u64) -> Self {
         const MIB: u64 = 1 << 20;
         let peel = &WORKLOADS.peel_in_system;
         peel.over(bytes / peel.job.len() as u64 / MIB * MIB)
     }
 
-    /// The phases of the built-in suite of that name.
+    /// The phases of the built-in suite with this name.
     ///
     /// # Errors
-    /// A name that is none of a suite.
+    /// A name that is not a suite.
     pub fn suite(name: &str) -> Result<Vec<Self>, Error> {
         let unknown = || Error::unknown("suite", name, Self::suite_names());
         let Suite { of, phase, .. } = suite(name).ok_or_else(unknown)?;
@@ -177,20 +177,20 @@ impl Workload {
         SUITES.suite.iter().map(|suite| suite.name.as_str())
     }
 
-    /// One paragraph about a suite; `None` if there is none of that name.
+    /// The description of a suite; `None` if there is none with this name.
     pub fn suite_about(name: &str) -> Option<&'static str> {
         suite(name).map(|suite| suite.about.as_str())
     }
 
-    /// Where a suite's settings are from; `None` if there is none of that name.
+    /// The source of a suite; `None` if there is none with this name.
     pub fn suite_source(name: &str) -> Option<&'static str> {
         suite(name).map(|suite| suite.source.as_str())
     }
 }
 
 impl Job {
-    /// A job as fio would run it without any option but a name: sequential 4 KiB reads, buffered,
-    /// one thread, no queue, its own file of 1 GiB (fio demands a size; 1 GiB is ours).
+    /// A job with only a name, as fio would run it: sequential 4 KiB reads, buffered, one thread,
+    /// no queue, its own file of 1 GiB (fio requires a size; 1 GiB is our choice).
     pub fn new(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),

@@ -1,7 +1,7 @@
 //! Several targets in one trial: each job works on one of them, all at the same time.
 //!
-//! A workload of another tool names places of its own: a directory of fio's, a drive of `DiskSpd`'s.
-//! Which target of this machine stands for which of them is said beside it: `e=/mnt/e f=/mnt/f`.
+//! A workload of another tool names its own places: a directory in fio, a drive in `DiskSpd`. The
+//! user maps them to targets of this machine: `e=/mnt/e f=/mnt/f`.
 
 use indexmap::IndexSet;
 use iotax_layers::{About, Error};
@@ -11,11 +11,11 @@ use crate::target::split_name;
 use crate::workload::Workload;
 
 impl Target {
-    /// Reads the targets of one trial: one, for all jobs, or `NAME=TARGET` for those that call theirs
-    /// so.
+    /// Reads the targets of one trial: one for all jobs, or `NAME=TARGET` for jobs that name their
+    /// target.
     ///
     /// # Errors
-    /// What is no target; several without names, or with one name.
+    /// An invalid target; several without names, or with the same name.
     pub fn parse_all<'a>(texts: impl IntoIterator<Item = &'a str>) -> Result<Self, Error> {
         let texts: Vec<&str> = texts.into_iter().map(str::trim).collect();
         let mut named: Vec<NamedTarget> = Vec::new();
@@ -50,7 +50,7 @@ impl Target {
         }
     }
 
-    /// Each of them; itself, if it is one.
+    /// Each of them; itself if it is a single one.
     pub fn each(&self) -> Vec<&Self> {
         match self {
             Self::Several(targets) => targets.iter().map(|named| &named.target).collect(),
@@ -60,12 +60,12 @@ impl Target {
 }
 
 impl Workload {
-    /// What its jobs call their targets, each once, in their order.
+    /// The names that its jobs use for targets, each once, in order.
     pub fn targets(&self) -> IndexSet<&str> {
         self.jobs.iter().filter_map(|job| job.target.as_deref()).collect()
     }
 
-    /// With only the jobs that work on the target of this name.
+    /// With only the jobs for the target with this name.
     #[must_use]
     pub fn on(&self, target: &str) -> Self {
         let mut part = self.clone();
@@ -75,7 +75,8 @@ impl Workload {
 }
 
 impl Arm {
-    /// An arm for each of its targets, for whoever brings up one at a time; itself if it has one.
+    /// An arm for each of its targets, for code that brings up one at a time; itself if it has only
+    /// one.
     fn target_by_target(&self, alone: bool) -> Vec<Self> {
         let Some(targets) = self.target.several() else { return vec![self.clone()] };
         let part = |named: &NamedTarget| Self {
@@ -97,12 +98,12 @@ impl Spec {
 }
 
 impl Draft {
-    /// Gives the jobs the targets of the arms: a name of a target is what jobs call theirs, or the
-    /// name of a job. Where arms have one target each it is that of all jobs, whatever these call
-    /// theirs; what is to be said of that is returned.
+    /// Assigns the targets of the arms to jobs. The name of a target is the one that jobs use, or
+    /// the name of a job. If arms have one target each, all jobs use it. Returns a note for the
+    /// user, if needed.
     ///
     /// # Errors
-    /// Targets that no job has, jobs that have no target; what cannot run.
+    /// Targets without a job, jobs without a target; an experiment that cannot run.
     pub fn bind_targets(&mut self) -> Result<Option<String>, Error> {
         self.bind_by_name_of_job();
         self.take_one_for_all();
@@ -130,7 +131,7 @@ impl Draft {
         }
     }
 
-    /// One target that all jobs call so is the target of the arm.
+    /// A single target with the name that all jobs use is the target of the arm.
     fn take_one_for_all(&mut self) {
         let jobs = self.phases().flat_map(|phase| &phase.jobs);
         let called: IndexSet<Option<&str>> = jobs.map(|job| job.target.as_deref()).collect();
@@ -170,8 +171,8 @@ impl Draft {
         ))
     }
 
-    /// What arms are made of: each target of each arm as an arm of its own, and for each arm of this
-    /// spec where its targets are among them. Of one arm the names are those of its targets.
+    /// Splits arms into targets: an arm for each target of each arm, and for each arm of this spec
+    /// the range of its targets. If there is only one arm, they have the names of its targets.
     pub fn arms_by_target(&self) -> (Vec<Arm>, Vec<std::ops::Range<usize>>) {
         let mut arms: Vec<Arm> = Vec::new();
         let mut places = Vec::new();
@@ -189,8 +190,8 @@ impl Draft {
         self.arms.iter().flat_map(|arm| arm.target.each())
     }
 
-    /// Whose the VMs are that this arm's disks of a cloud are on: targets of one arm that name the
-    /// same size are on one VM. So are all arms where none is compared with another.
+    /// The owner of the VMs of this arm's cloud disks: targets of one arm with the same VM size are
+    /// on one VM. The same holds for all arms if no arms are compared.
     pub fn owner<'a>(&self, arm: &'a Arm) -> &'a str {
         match (&self.design, &arm.part) {
             (Design::Single, _) => "",
@@ -204,14 +205,14 @@ impl Draft {
         self.arms.iter().any(|arm| arm.target.several().is_some())
     }
 
-    /// The jobs of all phases that work on an arm as one workload: all of them, unless it is one
-    /// target of several.
+    /// The jobs of all phases that run on an arm as one workload; only those for its target if the
+    /// arm is one of several targets.
     pub fn all_at_once_on(&self, arm: &Arm) -> Workload {
         let all = self.all_at_once();
         arm.part.as_ref().map_or_else(|| all.clone(), |target| all.on(target))
     }
 
-    /// Bytes that the test files of all phases take together in a directory that is an arm's target.
+    /// Total bytes of the test files of all phases in a directory that is an arm's target.
     pub fn bytes_of_files_on(&self, arm: &Arm) -> u64 {
         self.all_at_once_on(arm).bytes_of_files()
     }

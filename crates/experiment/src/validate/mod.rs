@@ -1,4 +1,4 @@
-//! What no machine can do, refused before any machine is touched.
+//! Refuses impossible workloads before any machine is touched.
 
 mod network;
 mod order;
@@ -22,14 +22,14 @@ const DIRECT_ALIGNMENT_BYTES: u32 = 512;
 const MAX_DEPTH: u32 = 32_768;
 /// fio's limit on jobs.
 const MAX_THREADS: u32 = 4096;
-/// Writes that a thread remembers until it checks them.
+/// Maximum number of writes that a thread remembers until it checks them.
 const MAX_BACKLOG: u32 = 1 << 20;
-/// Of one thread: their names are kept in memory.
+/// Per thread: their names are kept in memory.
 const MAX_TREE_FILES: u32 = 10_000_000;
 const MAX_TREE_FILE_BYTES: u32 = 16 << 20;
 
 impl Workload {
-    /// Refuses what cannot run, naming job and key.
+    /// Refuses a workload that cannot run, naming job and key.
     pub fn validate(&self) -> Result<(), Error> {
         let workload = |key, problem: &str, advice: &str| {
             Err(Error::impossible(About::Workload, key, problem, advice))
@@ -60,7 +60,7 @@ impl Workload {
 }
 
 impl Workload {
-    /// When a job runs.
+    /// Checks when a job runs.
     fn validate_turn(&self, job: &Job) -> Result<(), Error> {
         // Both saturate at 584 years.
         if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
@@ -268,7 +268,7 @@ impl Job {
     }
 }
 
-/// What cannot be done to a tree of files.
+/// Checks for trees of files.
 impl Job {
     fn validate_tree(&self) -> Result<(), Error> {
         let Some(tree) = &self.tree else {

@@ -1,4 +1,4 @@
-//! What cannot be done over a network path.
+//! Checks for network paths.
 
 use std::ops::RangeInclusive;
 
@@ -7,17 +7,17 @@ use iotax_layers::{About, Error};
 use crate::spec::Arm;
 use crate::workload::{BlockSizes, Job, Pace};
 
-/// More connections than this a peer does not take.
+/// Maximum number of connections of a peer.
 const MAX_FLOWS: u32 = 256;
 
-/// A head of iotax's own, to what one UDP datagram over IPv4 can hold.
+/// From the size of iotax's own header to the maximum of a UDP datagram over IPv4.
 const DATAGRAM_BYTES: RangeInclusive<u32> = 24..=65_507;
 
-/// What a peer knows the connections of a session by.
+/// Size of the cookie by which a peer identifies the connections of a session.
 const COOKIE_BYTES: u32 = 16;
 
 impl Arm {
-    /// Load for storage goes to storage, load for a network path over one.
+    /// Storage load needs storage, network load needs a network path.
     pub(crate) fn validate_network(&self, job: &Job) -> Result<(), Error> {
         let subject = About::Arm { arm: self.name.clone(), job: job.name.clone() };
         let (engine, target) = (job.engine.name(), &self.target);

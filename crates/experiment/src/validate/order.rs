@@ -1,4 +1,4 @@
-//! Where I/O goes: orders, alignment, the span, files and pauses that cannot be.
+//! Checks of offsets: orders, alignment, spans, files and pauses.
 
 use iotax_layers::Error;
 use iotax_layers::units::format_bytes;
@@ -8,11 +8,11 @@ use crate::engine::PageCache;
 use crate::job_options::format_block_sizes;
 use crate::workload::{BlockSizes, Bound, Extent, Files, Job, Pattern, RunLength, Skew, Zone};
 
-/// Offsets of files are signed numbers of 64 bits.
+/// File offsets are signed 64-bit numbers.
 const MAX_OFFSET_BYTES: u64 = i64::MAX as u64;
 /// Each I/O names its file in 16 bits.
 const MAX_FILES: u32 = 65_535;
-/// As many as fio takes.
+/// The maximum in fio.
 const MAX_ZONES: usize = 256;
 
 impl Job {
@@ -24,7 +24,7 @@ impl Job {
         self.validate_switches()
     }
 
-    /// Sizes and an order of their own for writes.
+    /// Checks separate sizes and orders of writes.
     fn validate_directions(&self) -> Result<(), Error> {
         let Some([_, writes]) = self.by_direction() else { return Ok(()) };
         let key = if self.write_pattern.is_some() { "write-pattern" } else { "write-block-size" };
@@ -142,7 +142,7 @@ impl Job {
         self.validate_aligned("pattern", stride)
     }
 
-    /// Threads that begin apart from each other, in one file.
+    /// Checks threads that start at a distance from each other, in one file.
     fn validate_stagger(&self, apart_bytes: u64) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         self.validate_threads_together()?;
@@ -157,7 +157,7 @@ impl Job {
         Ok(())
     }
 
-    /// Threads whose places depend on each other.
+    /// Checks threads whose offsets depend on each other.
     fn validate_threads_together(&self) -> Result<(), Error> {
         let refuse = |problem: &str, advice| Err(self.refuse("pattern", problem, advice));
         if !matches!(self.files, Files::Shared(_)) {

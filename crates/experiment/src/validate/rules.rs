@@ -1,4 +1,4 @@
-//! Rules that are about nothing there is.
+//! Refuses rules that do not apply to the experiment.
 
 use iotax_layers::Error;
 
@@ -9,7 +9,7 @@ use crate::spec::{Design, Draft};
 use crate::workload::{Job, Workload};
 
 impl Draft {
-    /// Refuses a rule that nothing here could break or keep.
+    /// Refuses a rule that nothing here can break or keep.
     pub fn validate_rules(&self) -> Result<(), Error> {
         self.fail_if.iter().try_for_each(|rule| self.validate_rule(rule))
     }
@@ -53,7 +53,7 @@ impl Draft {
         }
     }
 
-    /// A rule about times that no trial will have, which would be kept for ever.
+    /// The error for a rule about times that no trial has, which would always be kept.
     fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &TimeKind) -> Error {
         if let TimeKind::Operation(_) = kind {
             let problem = format!("`{rule}`: the workload has no index");
@@ -76,7 +76,7 @@ impl Draft {
         Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
     }
 
-    /// What a rule may be about: arms, or what is compared with a baseline.
+    /// The possible subjects of a rule: arms, or those that are compared with a baseline.
     fn subjects_of(&self, rule: &Rule) -> Vec<&str> {
         let arms = self.arms.iter().map(|arm| arm.name.as_str());
         match (&rule.condition, &self.design) {
@@ -91,7 +91,7 @@ impl Draft {
 }
 
 impl Workload {
-    /// Whether trials have this figure, of a job or else of the primary one.
+    /// Whether trials have this metric, for a job or by default for the primary one.
     pub fn has_figure(&self, job: Option<&str>, figure: &Figure) -> bool {
         let name = job.unwrap_or(&self.primary);
         let Some(job) = self.jobs.iter().find(|job| job.name == name) else { return false };
@@ -105,7 +105,7 @@ impl Workload {
 
 impl Job {
     fn has_times(&self, kind: &TimeKind) -> bool {
-        // What fio does with options that have no words here is its own, and trees do of everything.
+        // fio options without an equivalent here may do anything, and trees do everything.
         let may_do_more = self.tree.is_some() || self.fio.iter().any(|o| o.beyond.is_some());
         may_do_more
             || match kind {
@@ -120,10 +120,10 @@ impl Job {
 }
 
 impl SearchDraft {
-    /// Whether each rule is about what a search finds, in a target that there is.
+    /// Whether each rule is about a result of a search, on an existing target.
     ///
     /// # Errors
-    /// If one is not, with what could stand there.
+    /// If one is not, with the possible forms.
     pub fn validate_rules(&self) -> Result<(), Error> {
         self.fail_if.iter().try_for_each(|rule| {
             let names = || self.targets.iter().map(|target| target.arm.name.as_str());

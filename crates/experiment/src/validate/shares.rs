@@ -1,4 +1,4 @@
-//! Stretches, data, weights, priorities, trims and nodes that cannot be.
+//! Checks of stretches, data, weights, priorities, trims and nodes.
 
 use iotax_layers::Error;
 use iotax_layers::units::format_bytes;
@@ -6,7 +6,7 @@ use iotax_layers::units::format_bytes;
 use super::order::is_aligned;
 use crate::workload::{Bound, Job, Pattern, Trims};
 
-/// As much as fio takes.
+/// The maximum in fio.
 const MAX_WEIGHT: u32 = 1000;
 const MAX_PATTERN_BYTES: usize = 512;
 
@@ -156,7 +156,7 @@ impl Job {
             let problem = "newly allocated space has nothing to trim";
             return refuse(problem, "leave out fresh");
         }
-        // The place that a write went to would be another one than was trimmed.
+        // The write would go to another offset than the trim.
         if trims == Trims::First && self.by_direction().is_some() {
             let problem = "the job writes where it has trimmed, in blocks of the same size";
             return refuse(problem, "leave out write-block-size and write-pattern");
