@@ -1,8 +1,7 @@
-//! The language of other tools: fio and `DiskSpd`.
+//! Reads and writes the formats of other tools, such as fio and `DiskSpd`.
 //!
-//! What they are told to do, job files and command lines, becomes workloads ([`fio`], [`diskspd`]);
-//! workloads become job files again ([`fio_write`]); and what they measured becomes a record
-//! ([`importers`], [`results`]).
+//! Job files and command lines become workloads ([`fio`], [`diskspd`]); workloads become job files
+//! ([`fio_write`]); and results become a record ([`importers`], [`results`]).
 #![forbid(unsafe_code)]
 
 pub mod diskspd;

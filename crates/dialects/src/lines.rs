@@ -1,16 +1,16 @@
-//! Lines of a script: where in it something is.
+//! Finds the line of a position in a script.
 
 use std::ops::Range;
 
 use iotax_experiment::{Error, FilePlace};
 
-/// The number of the line with this byte, from 1, and where that line begins.
+/// The number of the line with this byte, from 1, and the start of that line.
 pub(crate) fn line_at(text: &str, at: usize) -> (usize, usize) {
     let before = &text[..text.floor_char_boundary(at.min(text.len()))];
     (before.matches('\n').count() + 1, before.rfind('\n').map_or(0, |end| end + 1))
 }
 
-/// An error in a script, with the line in question instead of the whole text.
+/// An error in a script, with the affected line instead of the whole text.
 pub(crate) fn by_line(error: Error, source: &str) -> Error {
     match error {
         Error::InText { source: error, text, start, end } => {
@@ -24,7 +24,7 @@ pub(crate) fn by_line(error: Error, source: &str) -> Error {
     }
 }
 
-/// A part of a line, in bytes of it.
+/// A part of a line, in bytes of the line.
 pub(crate) fn place_in_file(
     file: &str,
     line: usize,

@@ -1,20 +1,19 @@
-//! Names that nothing else has, and what jobs call their targets: short names for the places that
-//! another tool's words name.
+//! Unique names, and short names for the targets of jobs.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use iotax_experiment::Workload;
 
-/// Gives each thing a name of its own, in time that does not grow with how many there are.
+/// Gives each thing a unique name, in time that does not depend on the number of names.
 #[derive(Debug, Default)]
 pub(crate) struct Names {
     taken: HashSet<String>,
-    /// The last number given to a name that comes again.
+    /// The last number appended to a repeated name.
     numbers: HashMap<String, u64>,
 }
 
 impl Names {
-    /// With a name that is taken already.
+    /// With a name that is already taken.
     pub(crate) fn without(reserved: &str) -> Self {
         Self { taken: HashSet::from([reserved.to_owned()]), ..Self::default() }
     }
@@ -31,12 +30,12 @@ impl Names {
     }
 }
 
-/// Where a job works, as written: the directory or device, without the file in it.
+/// Where a job works, as written: the directory or device, without the file.
 pub(crate) type Written = String;
 
-/// Shortens what the jobs of all phases call their targets from the place as written to its last
-/// part, or to all of it where two places end alike: `/mnt/e` and `/mnt/f` to `e` and `f`. What has no
-/// letter in it, such as `.`, is no name.
+/// Shortens the names that the jobs of all phases use for their targets. The name is the last part
+/// of the place as written, or all of it if two places end alike: `/mnt/e` and `/mnt/f` become `e`
+/// and `f`. A place without letters, such as `.`, does not become a name.
 pub(crate) fn shorten_targets(phases: &mut [Workload]) {
     let jobs = || phases.iter().flat_map(|phase| &phase.jobs);
     let mut places: BTreeMap<String, Written> = BTreeMap::new();
@@ -61,18 +60,18 @@ fn last(place: &str) -> String {
     name(last_part(place))
 }
 
-/// Beginning and ending with a letter or a digit.
+/// Begins and ends with a letter or a digit.
 fn name(place: &str) -> String {
     plain(place).trim_matches(|c: char| !c.is_ascii_alphanumeric()).to_owned()
 }
 
-/// Of a path of this system or of Windows.
+/// For paths of this system or of Windows.
 pub(crate) fn last_part(path: &str) -> &str {
     let path = path.trim_end_matches(['/', '\\']);
     path.rsplit(['/', '\\']).next().unwrap_or(path)
 }
 
-/// Letters, digits, `.`, `_` and `-` alone, with one `_` for all that is between them.
+/// Only letters, digits, `.`, `_` and `-`; anything else becomes `_`, once for several characters.
 pub(crate) fn plain(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let mut name = String::new();

@@ -1,4 +1,4 @@
-//! Words into flags. A value stands right behind its letter.
+//! Reads words as flags. A value follows its letter directly.
 
 use std::ops::Range;
 
@@ -10,7 +10,7 @@ use super::Command;
 use super::line::{Caching, Hints, Line, Throttle};
 use crate::shell::Word;
 
-/// Flags that change nothing that is measured here, and why.
+/// Flags that do not change anything that iotax measures, and why.
 const WITHOUT_EFFECT: [(&str, &str); 12] = [
     ("-L", "iotax always measures latencies"),
     ("-D", "iotax always records rates per second"),
@@ -25,10 +25,10 @@ const WITHOUT_EFFECT: [(&str, &str); 12] = [
     ("-x", "iotax gets completions from io_uring"),
     ("-u", "iotax uses io_uring anyway"),
 ];
-/// Of those, the ones that have no value.
+/// Those of them that take no value.
 const BARE: [&str; 6] = ["-L", "-v", "-l", "-n", "-x", "-u"];
 
-/// Flags that mean something there and nothing here, and what to do instead.
+/// Flags of `DiskSpd` that iotax does not support, and what to do instead.
 const REFUSED: [(&str, &str, &str); 5] = [
     (
         "-X",
@@ -41,13 +41,13 @@ const REFUSED: [(&str, &str, &str); 5] = [
     ("-?", "this asks for DiskSpd's help", "see `iotax run --help`"),
 ];
 
-/// An error, and the bytes it is about.
+/// An error, and the range of bytes that it is about.
 pub(super) type Placed<T> = Result<T, (Range<usize>, Box<Error>)>;
 
-/// Reads all words of a command; targets come last.
+/// Reads all words of a command; the targets come last.
 pub(super) fn read_flags(command: &Command) -> Placed<Line> {
     let mut line = Line { words: command.words.clone(), ..Line::default() };
-    // Other flags count in blocks, wherever this one stands.
+    // Other flags count in blocks, whatever the position of this flag.
     for word in &command.words {
         if let Some(value) = word.text.strip_prefix("-b") {
             let bytes = needed(word, value).and_then(block);
@@ -73,7 +73,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
     Ok(line)
 }
 
-/// The value of a flag that must have one.
+/// The value of a flag that requires one.
 fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
     if value.is_empty() {
         let advice = "write the value directly after the letter, without a space, as in -b64K";
@@ -215,7 +215,7 @@ fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// A size above 0, if one is given.
+/// A size above 0, if there is one.
 fn above_none(line: &Line, value: &str, none: fn() -> Error) -> Result<Option<u64>, Error> {
     if value.is_empty() {
         return Ok(None);
@@ -224,7 +224,7 @@ fn above_none(line: &Line, value: &str, none: fn() -> Error) -> Result<Option<u6
     if bytes == 0 { Err(none()) } else { Ok(Some(bytes)) }
 }
 
-/// `-a0,1` or, with the one group of processors there is, `-ag0,0,1`.
+/// `-a0,1` or, since there is only one group of processors, `-ag0,0,1`.
 fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     line.affinity = true;
     if value == "g" {
@@ -253,7 +253,7 @@ fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Notes the flag, or refuses it by name.
+/// Notes that the flag has no effect, or refuses it by name.
 fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
     let (name, value) = match word.text.char_indices().nth(2) {
         Some((end, _)) => word.text.split_at(end),
@@ -279,7 +279,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
     }
 }
 
-// Values of flags: sizes, counts, percentages, caches, parts of the target.
+// Values of flags: sizes, counts, percentages, caches and parts of the target.
 
 const SIZE_ADVICE: &str =
     "write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";
@@ -289,7 +289,7 @@ const CACHING_ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write thr
 const ZONES_ADVICE: &str = "write the percentage of the I/Os and of the target, as in \
                             -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G";
 
-/// A size in bytes; `b` counts blocks of `block_bytes`.
+/// A size in bytes; `b` means blocks of `block_bytes`.
 pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {
     let refuse = |problem: &str| Unit::Size.refuse(text, problem, SIZE_ADVICE);
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
@@ -323,7 +323,7 @@ pub(super) fn block(text: &str) -> Result<u32, Error> {
     }
 }
 
-/// A whole number of at least `least`.
+/// A whole number, at least `least`.
 pub(super) fn count(text: &str, least: u32) -> Result<u32, Error> {
     let refuse = |problem: String| {
         Unit::Count.refuse(text, problem, "write only digits, directly after the letter")
@@ -344,8 +344,8 @@ pub(super) fn percent(text: &str) -> Result<u8, Error> {
         .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "write 0 to 100"))
 }
 
-/// `-S...`: caches and write-through, the flags in `value` on top of those before. As in `DiskSpd`, one says how to cache and
-/// one whether to write through; saying either twice is a conflict.
+/// `-S...`: caches and write-through. Adds the flags in `value` to earlier ones. As in `DiskSpd`,
+/// one flag selects caching and one selects write-through; to give either twice is a conflict.
 pub(super) fn caching(mut caching: Caching, word: &Word, value: &str) -> Result<Caching, Error> {
     for flag in if value.is_empty() { "u" } else { value }.chars() {
         let cache_said = caching.cached || caching.unbuffered || caching.remote_only;
@@ -377,7 +377,8 @@ pub(super) fn caching(mut caching: Caching, word: &Word, value: &str) -> Result<
     Ok(caching)
 }
 
-/// `-rd`: parts of the target in their order, with shares of the random I/Os. What they leave of the I/Os goes to what they leave of the target.
+/// `-rd`: parts of the target in order, with their shares of the random I/Os. The remaining I/Os go
+/// to the remaining part of the target.
 pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zone>, Error> {
     let refuse = |problem: String| Error::syntax(format!("{}: {problem}", word.text), ZONES_ADVICE);
     let (is_percent, parts) = match (text.strip_prefix("pct"), text.strip_prefix("abs")) {
@@ -404,7 +405,7 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
             Extent::Percent(0) => {
                 return Err(refuse(format!("`{part}` has no part of the target")));
             }
-            // A gap may be as small as it likes.
+            // A gap may have any size.
             Extent::Bytes(bytes) if bytes == 0 || accesses_percent > 0 && bytes < block_bytes => {
                 return Err(refuse(format!("`{part}` is smaller than a block")));
             }

@@ -1,4 +1,4 @@
-//! One command line as written: which flags were given, and where.
+//! One command line as written: its flags and their positions.
 
 use std::ops::Range;
 
@@ -14,14 +14,14 @@ const HINTS: &str = "-f<rst>";
 /// `-S...`, or `-h`.
 const CACHES: &str = "-S";
 
-/// What `-g` limits each thread to, per target.
+/// Limit that `-g` sets for each thread and target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Throttle {
     BytesPerMillisecond(u32),
     Iops(u32),
 }
 
-/// `-S...`: what was asked of caches.
+/// `-S...`: the caching that was requested.
 #[expect(clippy::struct_excessive_bools, reason = "independent switches, as in DiskSpd")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Caching {
@@ -39,7 +39,7 @@ pub(super) struct Hints {
     pub sequential: bool,
 }
 
-/// See the module. Where `DiskSpd` has a default, `None` stands for it.
+/// See the module. `None` means the default of `DiskSpd`.
 #[expect(clippy::struct_excessive_bools, reason = "flags that stand alone")]
 #[derive(Debug, Clone, Default)]
 pub(super) struct Line {
@@ -59,7 +59,7 @@ pub(super) struct Line {
     pub is_random: bool,
     pub align_bytes: Option<u64>,
     pub random_percent: Option<u8>,
-    /// `-rd`: shares of the random I/Os for parts of the target.
+    /// `-rd`: shares of the random I/Os by part of the target.
     pub zones: Option<Vec<Zone>>,
     pub stride_bytes: Option<u64>,
     pub interlocked: bool,
@@ -75,17 +75,17 @@ pub(super) struct Line {
     pub no_affinity: bool,
     pub cpus: Vec<u32>,
     pub affinity: bool,
-    /// All of it, targets last.
+    /// All words, targets last.
     pub words: Vec<Word>,
     pub targets: Vec<Word>,
     pub notes: Vec<String>,
-    /// Flags were typed as `/b4K`.
+    /// Whether flags were typed as `/b4K`.
     pub slashes: bool,
     pub start: Start,
 }
 
 impl Line {
-    /// `DiskSpd`'s default is 64 KiB.
+    /// The default of `DiskSpd` is 64 KiB.
     pub(super) fn block_bytes(&self) -> u32 {
         self.block_bytes.unwrap_or(64 << 10)
     }
@@ -95,7 +95,7 @@ impl Line {
         self.random_percent.unwrap_or(if self.is_random { 100 } else { 0 })
     }
 
-    /// Threads that work on each target.
+    /// Number of threads that work on each target.
     pub(super) fn threads_on_target(&self) -> u32 {
         self.threads.or(self.threads_per_target).unwrap_or(1)
     }
@@ -104,7 +104,8 @@ impl Line {
         self.caching.unwrap_or_default()
     }
 
-    /// The bytes of a flag in the text: of the last that begins so, which counts.
+    /// The bytes of a flag in the text. If it is repeated, those of the last one, which is the one
+    /// that counts.
     pub(super) fn span(&self, flag: &str) -> Range<usize> {
         let is_size = |text: &str| text[2..].starts_with(|c: char| c.is_ascii_digit());
         let is_it = |text: &str| match flag {
@@ -117,7 +118,7 @@ impl Line {
         word.map_or(0..0, |word| word.span.clone())
     }
 
-    /// Tells, once, why a flag changes nothing.
+    /// Notes, once, why a flag has no effect.
     pub(super) fn note(&mut self, flag: &str, why: &str) {
         let note = format!("{flag}: {why}");
         if !self.notes.contains(&note) {
@@ -126,13 +127,13 @@ impl Line {
     }
 }
 
-// Flags that contradict each other: what `Profile::Validate` of `DiskSpd` refuses, and what
-// cannot be done here.
+// Flags that contradict each other: those that `Profile::Validate` of `DiskSpd` refuses, and those
+// that iotax does not support.
 
-/// What direct I/O is a multiple of.
+/// Offsets and sizes of direct I/O are multiples of this.
 const SECTOR_BYTES: u64 = 512;
 
-/// Refuses them, pointing at the one to take away.
+/// Refuses contradictions; the error points at the flag to remove.
 pub(super) fn refuse(line: &Line) -> Placed<()> {
     threads_and_queues(line)?;
     ranges(line)?;
@@ -143,7 +144,7 @@ pub(super) fn refuse(line: &Line) -> Placed<()> {
     not_offered(line)
 }
 
-/// A problem with a flag, if it is one.
+/// An error at this flag if `clashes`.
 fn refuse_if(clashes: bool, line: &Line, flag: &str, problem: &str, advice: &str) -> Placed<()> {
     if !clashes {
         return Ok(());
@@ -170,7 +171,7 @@ fn threads_and_queues(line: &Line) -> Placed<()> {
     refuse_if(line.targets.len() > 1, line, "-O", problem, "write -o for a queue per target")
 }
 
-/// `-rd` says where random I/Os go.
+/// `-rd` requires random I/Os.
 fn ranges(line: &Line) -> Placed<()> {
     let (problem, advice) = match line.random_percent() {
         0 => ("-rd has no effect with sequential offsets", "add -r"),
@@ -241,7 +242,7 @@ fn caches_and_rates(line: &Line) -> Placed<()> {
     refuse_if(is_short, line, "-Z", problem, "write a larger -Z")
 }
 
-/// What is no contradiction, but has no counterpart.
+/// Flags that are consistent, but that iotax does not support.
 fn not_offered(line: &Line) -> Placed<()> {
     let problem = "-p: sequential I/Os at the same offset are not supported";
     refuse_if(line.parallel, line, "-p", problem, "leave it out")?;

@@ -1,13 +1,13 @@
-//! Command lines of `DiskSpd` 2.2, with their meaning on Linux.
+//! Reads command lines of `DiskSpd` 2.2 and translates them to Linux.
 //!
 //! ```text
 //! diskspd -b256k -d30 -o10 -t1 -Sh -w100 -L -Z1G -c2G e:\io.tst.bin
 //! ```
 //!
-//! Several command lines run as a shell would run them: lines of a batch file one after the other, what
-//! `&` joins (or `start` starts) together. What `DiskSpd` refuses is refused here, in its sense; flags
-//! without a meaning here are refused by name, or told in [`Workload::notes`] where leaving them out
-//! changes nothing that is measured. Sources: `CmdLineParser.cpp` and `Profile::Validate` of
+//! Several command lines run as in a shell: the lines of a batch file one after the other, commands
+//! joined by `&` (or started by `start`) together. Command lines that `DiskSpd` refuses are refused
+//! here too. Flags without a counterpart are refused by name, or reported in [`Workload::notes`] if
+//! they do not affect what is measured. Sources: `CmdLineParser.cpp` and `Profile::Validate` of
 //! <https://github.com/microsoft/diskspd>, and its wiki.
 
 mod flags;
@@ -29,18 +29,19 @@ use crate::names::{Names, last_part, plain, shorten_targets};
 use crate::shell::{self, Pasted, Start, Tool, Word};
 use line::{Line, Throttle};
 
-/// Reads one command line, or several: a phase for those that run together.
+/// Reads one or more command lines: those that run together make one phase.
 ///
 /// The result is not yet validated: see [`Workload::validate`].
 ///
 /// # Errors
-/// What `DiskSpd` would refuse, and flags that have no meaning here, each with its position.
+/// For command lines that `DiskSpd` would refuse, and for flags that iotax does not support; each
+/// with its position.
 pub fn from_command(text: &str) -> Result<Vec<Workload>, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     if text.trim().contains('\n') { from_script("the script", text) } else { read(text) }
 }
 
-/// The same of a file, in which places have a line and `name`.
+/// Reads a file of command lines. Positions have a line number and `name`.
 ///
 /// # Errors
 /// As [`from_command`].
@@ -72,7 +73,7 @@ fn read(text: &str) -> Result<Vec<Workload>, Error> {
     Ok(phases)
 }
 
-/// An error that names flags as they were typed.
+/// An error that shows flags as they were typed.
 fn typed(error: Error, slashes: bool) -> Error {
     match error {
         Error::Syntax { problem, advice } => {
@@ -83,14 +84,14 @@ fn typed(error: Error, slashes: bool) -> Error {
     }
 }
 
-// A command's words as `DiskSpd` reads them: flags may begin with a slash.
+// The words of a command as `DiskSpd` reads them: flags may begin with a slash.
 
-/// The words of one command, without the program's name; at least one.
+/// The words of one command without the name of the program; at least one.
 #[derive(Debug, Clone)]
 struct Command {
     pub words: Vec<Word>,
     pub start: Start,
-    /// Flags were typed as `/b4K`: [`Word::text`] has `-b4K`.
+    /// Whether flags were typed as `/b4K`; [`Word::text`] has `-b4K`.
     pub slashes: bool,
 }
 
@@ -101,7 +102,7 @@ impl Command {
     }
 }
 
-/// The commands of `text`, and what was left out of it.
+/// The commands in `text`, and the parts that were left out.
 fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error> {
     let Pasted { runs, notes } = shell::read_pasted(text, Tool::DiskSpd)?;
     let advice = "write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat";
@@ -125,7 +126,7 @@ fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error> {
     Ok((commands, notes.into_iter().map(note).collect()))
 }
 
-/// `/b4K` is `-b4K`: whether it was one. A path of this system has another slash.
+/// Rewrites `/b4K` to `-b4K`; returns whether it did. A path of this system contains another slash.
 fn switch(word: &mut Word) -> bool {
     if let Some(flag) = word.text.strip_prefix('/')
         && !flag.contains('/')
@@ -136,7 +137,7 @@ fn switch(word: &mut Word) -> bool {
     false
 }
 
-/// A message about flags, with those flags as they were typed.
+/// A message with its flags as they were typed.
 fn as_typed(message: &str, slashes: bool) -> String {
     if !slashes {
         return message.to_owned();
@@ -154,18 +155,18 @@ fn as_typed(message: &str, slashes: bool) -> String {
     typed
 }
 
-// What command lines mean: jobs, a ramp and a window.
+// Translates command lines to jobs, a ramp and a window.
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// `DiskSpd`'s own.
+/// The default of `DiskSpd`.
 const DEFAULT_SECONDS: u32 = 10;
 const DEFAULT_WARM_UP_SECONDS: u32 = 5;
 const DEFAULT_OUTSTANDING: u32 = 2;
-/// Where neither `-c`, `-f` nor `-B` says a size, `DiskSpd` takes the file's, which only the
-/// machine knows.
+/// If none of `-c`, `-f` and `-B` gives a size, `DiskSpd` uses the size of the file, which is
+/// unknown here.
 const UNKNOWN_BYTES: u64 = 1 << 30;
 
-/// A phase for the lines that run together.
+/// A phase of the lines that run together.
 fn phases(text: &str, lines: &[Line]) -> Result<Vec<Workload>, Error> {
     let files = file_names(lines);
     let mut phases = Vec::new();
@@ -186,7 +187,7 @@ fn phases(text: &str, lines: &[Line]) -> Result<Vec<Workload>, Error> {
 /// All lines together, started at the same time.
 fn workload(text: &str, lines: &[Line], files: &BTreeMap<&str, String>) -> Result<Workload, Error> {
     let (ramp_ns, time_ns) = window(text, lines)?;
-    // What holds for several lines or targets is said once.
+    // A note that holds for several lines or targets is given once.
     let mut notes = IndexSet::new();
     let mut jobs: Vec<Job> = Vec::new();
     let mut names = Names::default();
@@ -214,7 +215,8 @@ fn one_line(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Ramp and measured time. Lines that differ are measured while all of them are.
+/// Ramp and measured time. If lines have different times, only the time in which all of them run is
+/// measured.
 fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
     let warm_up_ns = |line: &Line| {
         let seconds = u64::from(line.warm_up_seconds.unwrap_or(DEFAULT_WARM_UP_SECONDS));
@@ -244,7 +246,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
     let threads = line.threads_on_target();
     let outstanding = line.outstanding_per_thread.or(line.outstanding);
     let outstanding = outstanding.unwrap_or(DEFAULT_OUTSTANDING);
-    // One at a time is synchronous, as in DiskSpd.
+    // A single I/O at a time is synchronous, as in DiskSpd.
     let (engine, queue_depth) = match outstanding {
         _ if caching.mapped => (Engine::Mmap, 1),
         1 => (Engine::Psync, 1),
@@ -282,7 +284,7 @@ fn job(line: &Line, name: String, file: String, notes: &mut IndexSet<String>) ->
         write_through: caching.write_through,
         start_delay_ns: line.start.offset_ns,
         cpus: line.cpus.clone(),
-        // As DiskSpd issues them.
+        // DiskSpd issues each I/O separately.
         submit_batch: (engine == Engine::IoUring).then_some(1),
         advise: line.hints.is_some_and(|hints| hints.random != hints.sequential),
         ..Job::new(name)
@@ -302,7 +304,8 @@ fn pattern(line: &Line) -> Pattern {
         }
         0 if step_bytes != block => Pattern::Strided(step_bytes),
         0 => Pattern::Sequential,
-        // Each I/O is random with this probability: runs between them have this mean.
+        // Each I/O is random with this probability, so this is the mean length of the runs between
+        // random I/Os.
         percent => Pattern::Runs(RunLength::Geometric(100.0 / f64::from(percent))),
     }
 }
@@ -335,8 +338,8 @@ fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     Pace::Even { iops: of_thread * f64::from(threads) }
 }
 
-/// A file name for every target: the last part of its path, or all of it where that would not
-/// tell two targets apart.
+/// A file name for each target: the last part of its path, or the whole path where two targets
+/// would get the same name.
 fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
     let paths: Vec<&str> =
         lines.iter().flat_map(|line| &line.targets).map(|word| word.text.as_str()).collect();
@@ -361,8 +364,8 @@ fn file_names(lines: &[Line]) -> BTreeMap<&str, String> {
     names
 }
 
-/// The drive, directory or device that a target is on, if it names one: `E:\\file` is on `e`, and so is
-/// `/mnt/e/file`; `#1` is the disk of that number.
+/// The drive, directory or device of a target, if it names one: `E:\\file` is on `e`, and so is
+/// `/mnt/e/file`; `#1` is the disk with that number.
 fn place(target: &str) -> Option<String> {
     let target = target.trim_end_matches(['/', '\\']);
     if let Some((drive, _)) = target.split_once(':')

@@ -1,8 +1,8 @@
-//! fio's job files and command lines, as fio 3.33 reads them.
+//! Reads job files and command lines of fio, as fio 3.33 reads them.
 //!
-//! Two steps: [`written`] gives sections of settings as they stand there, `meaning` makes phases of
-//! jobs of them. What only fio can do is kept in [`Job::fio`](iotax_experiment::Job::fio) and refused by
-//! [`require_native`].
+//! There are two steps: [`written`] reads sections of settings as they are written, and `meaning`
+//! turns them into phases of jobs. Options that only fio supports are kept in
+//! [`Job::fio`](iotax_experiment::Job::fio) and refused by [`require_native`].
 
 mod meaning;
 pub mod options;
@@ -22,50 +22,51 @@ pub use section::{Ignored, Include, Machine, Outside, Section, Setting, TextPlac
 
 /// The phases of a job file; `stonewall` separates them.
 ///
-/// `name` is the file's, for messages and for the workload's own; `include` gives the text of the
-/// files that `include` lines name, or says why not.
+/// `name` is the name of the file, for messages and for the workload; `include` returns the text of
+/// files named in `include` lines, or an error.
 ///
 /// # Errors
-/// What fio would not read, either, with file and line. What fio reads and the native engines
-/// cannot do is no error here: see [`require_native`].
+/// For text that fio would not read either, with file and line. Options that fio supports and the
+/// native engines do not are no error here: see [`require_native`].
 pub fn from_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_job_file(name, text, include)?;
     meaning::phases(&sections, name, stem(name))
 }
 
-/// A file's name without its directory and what follows its last dot.
+/// The name of a file without its directory and its last extension.
 fn stem(name: &str) -> Option<&str> {
     let file = name.rsplit('/').next().unwrap_or(name);
     let stem = file.rsplit_once('.').map_or(file, |(stem, _)| stem);
     Some(stem).filter(|stem| !stem.is_empty())
 }
 
-/// The phases of a fio command line, or of several that shell operators and `sleep` join: what
-/// `&` joins runs together, what `;`, `&&` or `wait` join runs one after the other.
+/// The phases of a fio command line, or of several that are joined by shell operators and `sleep`:
+/// commands joined by `&` run together, those joined by `;`, `&&` or `wait` run one after the
+/// other.
 ///
-/// `include` gives the text of job files that the command names.
+/// `include` returns the text of job files that the command names.
 ///
 /// # Errors
-/// As [`from_job_file`], with the part of the text in question.
+/// As for [`from_job_file`], with the affected part of the text.
 pub fn from_command(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_command(text, include)?;
     meaning::phases(&sections, "a fio command line", None)
 }
 
-/// The phases of a file of such commands, a shell's script; comments and what only reports
-/// (`iostat`, `echo`) are passed over.
+/// The phases of a shell script with such commands. Comments and commands that only report
+/// (`iostat`, `echo`) are skipped.
 ///
 /// # Errors
-/// As [`from_job_file`]; the first line that is for a shell alone.
+/// As for [`from_job_file`]; also for the first line that only a shell can run.
 pub fn from_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_script(name, text, include)?;
     meaning::phases(&sections, name, stem(name))
 }
 
-/// The phases of the workload that an experiment file gives in fio's words.
+/// The phases of a workload that an experiment file describes with fio's options.
 ///
 /// # Errors
-/// As [`from_command`] or [`from_job_file`]; that there is no such job file.
+/// As for [`from_command`] or [`from_job_file`]; also if the job file does not exist.
 pub fn from_entry(entry: &FioWorkload, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let text = &entry.fio;
     if entry.is_command() {
@@ -76,21 +77,21 @@ pub fn from_entry(entry: &FioWorkload, include: Include<'_>) -> Result<Vec<Workl
     from_job_file(text, &jobs, include)
 }
 
-// Workloads that only fio can do: what keeps the native engines from it, in words.
+// Workloads that only fio supports: explains what the native engines cannot do.
 
-/// Options listed; a file of many jobs may have hundreds.
+/// Number of options to list; a file with many jobs may have hundreds.
 const MOST_LISTED: usize = 12;
-/// Width of a line on a terminal.
+/// Width of a terminal line.
 const COLUMNS: usize = 80;
 
-/// Options of fio that the native engines cannot do.
+/// Options of fio that the native engines do not support.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub struct Beyond {
-    /// Each with its place and why.
+    /// Each option with its position and the reason.
     pub options: Vec<FioOption>,
-    /// A job verifies what it writes, which fio is not asked to do.
+    /// A job verifies what it writes, which iotax does not leave to fio.
     verifies: bool,
-    /// Why fio cannot do it either, on this target or as it is installed.
+    /// Why fio cannot do it either, on this target or as installed.
     no_fio: Option<String>,
 }
 
@@ -100,27 +101,27 @@ impl Blame for Beyond {
     }
 }
 
-/// Refuses an experiment with jobs that the native engines cannot do, if they are to drive some
-/// arm. Apart from other checks, since what drives an arm may be decided last.
+/// Refuses an experiment with jobs that the native engines do not support, if they drive any arm.
+/// Separate from other checks, because the driver of an arm may be decided last.
 ///
 /// # Errors
-/// All options in question.
+/// All affected options.
 pub fn check_drivers(spec: &Draft) -> Result<(), Beyond> {
     let is_other = |arm: &Arm| arm.driver != Driver::Fio;
     if spec.arms.iter().any(is_other) { require_native(spec.phases()) } else { Ok(()) }
 }
 
-/// Refuses phases with options that the native engines cannot do.
+/// Refuses phases with options that the native engines do not support.
 ///
 /// # Errors
-/// All options in question.
+/// All affected options.
 pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Result<(), Beyond> {
     let jobs: Vec<&Job> = phases.into_iter().flat_map(|workload| &workload.jobs).collect();
     let verifies = jobs.iter().any(|job| job.verify && job.writes_data());
     let beyond = jobs.iter().flat_map(|job| &job.fio).filter(|option| option.beyond.is_some());
     let mut options: Vec<FioOption> = Vec::new();
     for option in beyond {
-        // What stands in [global] is in every job.
+        // Settings in [global] are in every job.
         if options.len() <= MOST_LISTED && !options.contains(option) {
             options.push(option.clone());
         }
@@ -128,19 +129,19 @@ pub fn require_native<'a>(phases: impl IntoIterator<Item = &'a Workload>) -> Res
     if options.is_empty() { Ok(()) } else { Err(Beyond { options, verifies, no_fio: None }) }
 }
 
-/// Whether iotax keeps fio from it, too.
+/// Whether iotax does not let fio use it either.
 fn is_refused(option: &FioOption) -> bool {
     refused_by_driver(&option.name, option.value.as_deref().unwrap_or("1")).is_some()
 }
 
 impl Beyond {
-    /// The same where fio cannot do it, so that it is not recommended.
+    /// The same error for a case where fio cannot do it either, so that it is not recommended.
     #[must_use]
     pub fn without_fio(self, why: String) -> Self {
         Self { no_fio: Some(why), ..self }
     }
 
-    /// Whether fio may do all of it.
+    /// Whether fio can do all of it.
     pub fn needs_fio(&self) -> bool {
         !self.options.iter().any(is_refused)
     }
@@ -188,7 +189,7 @@ impl fmt::Display for Beyond {
     }
 }
 
-/// `name=value`, at most so many characters.
+/// `name=value`, shortened to `room` characters.
 fn written(option: &FioOption, room: usize) -> String {
     let text = match &option.value {
         None => option.name.clone(),

@@ -1,8 +1,8 @@
-//! What iotax never lets fio do: run programs, use a network, change the machine, or read and
-//! write outside the target.
+//! What iotax never lets fio do: run programs, use a network, change the machine, or read and write
+//! outside the target.
 //!
-//! fio does as it is told. A job file from elsewhere, run by a tool that promises to touch one
-//! target only, must not be able to do more than that.
+//! fio does whatever its options say. iotax promises to touch only one target, so a job file from
+//! elsewhere must not be able to do more.
 
 use super::options::{Reach, named};
 
@@ -12,7 +12,7 @@ const OUTSIDE: &str = "it reaches outside the target";
 const MACHINE: &str = "it changes the machine";
 const FOREIGN: &str = "it loads code into fio";
 
-/// Options of fio's command line, which no job has; those of jobs say it themselves ([`Reach`]).
+/// Options of fio's command line, which jobs cannot have. Options of jobs have their own [`Reach`].
 const OF_THE_PROGRAM: [(&str, &str); 9] = [
     ("trigger", PROGRAM),
     ("trigger-file", OUTSIDE),
@@ -25,8 +25,8 @@ const OF_THE_PROGRAM: [(&str, &str); 9] = [
     ("aux-path", OUTSIDE),
 ];
 
-/// Engines that reach beyond a file or device on this machine, or drive one past the guard over
-/// data that is in use.
+/// Engines that reach beyond a file or device on this machine, or that bypass the check for data in
+/// use.
 const ENGINES: [(&str, &str); 4] = [
     ("exec", PROGRAM),
     (
@@ -39,16 +39,16 @@ const ENGINES: [(&str, &str); 4] = [
     ("external dummy", FOREIGN),
 ];
 
-/// Engines of fio that read and write the files they are given, and nothing else.
+/// Engines of fio that only read and write the files they are given.
 const PLAIN_ENGINES: [&str; 9] =
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "io_uring", "libaio", "posixaio", "mmap"];
 
-/// Why iotax does not let fio have this option; `None` where it may.
+/// Why iotax does not let fio use this option; `None` if it may.
 ///
-/// `name` is fio's first name of the option.
+/// `name` is fio's main name for the option.
 pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
     if name == "ioengine" {
-        // `external:/path` and a bare path both load a shared object.
+        // `external:/path` and a bare path both load a shared library.
         let engine = value.split(':').next().unwrap_or(value).trim();
         let is_it = |names: &str| names.split(' ').any(|name| name == engine);
         let known = ENGINES.iter().find(|(names, _)| is_it(names)).map(|(_, why)| *why);
@@ -65,10 +65,10 @@ pub fn refused_by_driver(name: &str, value: &str) -> Option<&'static str> {
     }
 }
 
-/// Whether iotax knows that an option stays inside the target: what a bundle, which runs without
-/// iotax, may carry over.
+/// Whether iotax knows that an option stays inside the target. Only such options may be part of a
+/// bundle, which runs without iotax.
 ///
-/// `name` is fio's first name of the option.
+/// `name` is fio's main name for the option.
 pub fn stays_in_target(name: &str, value: &str) -> bool {
     let plain =
         |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-' | ':' | ',' | '%');

@@ -1,4 +1,4 @@
-//! What a text of fio's takes from outside of itself.
+//! Text of a job file or command line, and what it takes from outside.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -8,59 +8,58 @@ use iotax_experiment::Error;
 use super::options::OptionInfo;
 use crate::lines::{by_line, line_at, place_in_file};
 
-/// Facts of the machine that job files may name.
+/// Facts about the machine that job files may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Machine {
     /// `$pagesize`, in bytes.
     pub page_bytes: u64,
     /// `$mb_memory`, in MiB.
     pub memory_mib: u64,
-    /// `$ncpus`: CPUs that are configured, online or not.
+    /// `$ncpus`: configured CPUs, online or not.
     pub cpus: u64,
 }
 
-/// Files, variables and facts that a job file or a command line names.
+/// Files, variables and facts that a job file or a command line uses.
 pub trait Outside {
-    /// The text of a file by its name, or why there is none.
+    /// The text of a file by name, or why it is not available.
     ///
     /// # Errors
-    /// In words, for people.
+    /// The reason, for people.
     fn file(&self, name: &str) -> Result<String, String>;
 
-    /// A variable of the environment; nothing is known of it where a text is read apart from any
-    /// environment.
+    /// A variable of the environment; `None` if the text is read without an environment.
     fn variable(&self, _name: &str) -> Option<String> {
         None
     }
 
-    /// The machine, where there is one.
+    /// The machine, if there is one.
     fn machine(&self) -> Option<Machine> {
         None
     }
 }
 
-/// Files alone.
+/// Files only.
 impl<F: Fn(&str) -> Result<String, String>> Outside for F {
     fn file(&self, name: &str) -> Result<String, String> {
         self(name)
     }
 }
 
-/// What lies around the text that is read.
+/// Surroundings of the text that is read.
 pub type Include<'a> = &'a dyn Outside;
 
 // Where something is written.
 
-/// What a command line is called where a file has its name.
+/// Name of a command line, in place of a file name.
 pub(super) const COMMAND_LINE: &str = "a command line";
 
-/// A part of a line of a job file, or of a command line.
+/// Part of a line of a job file, or of a command line.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TextPlace {
-    /// The file's name as the caller or `include` gave it; `a command line` for those, and `the
-    /// script` for one of several lines.
+    /// The name of the file from the caller or from `include`; `a command line` for command lines,
+    /// and `the script` for one of several lines.
     pub source: Arc<str>,
-    /// Line, from 1; 0 on command lines.
+    /// Line, from 1; 0 in command lines.
     pub line: usize,
     /// The line, or all command lines.
     pub text: Arc<str>,
@@ -69,7 +68,7 @@ pub struct TextPlace {
 }
 
 impl TextPlace {
-    /// In words: `job.fio, line 7`, or `a command line`.
+    /// For people: `job.fio, line 7`, or `a command line`.
     pub fn words(&self) -> String {
         match self.line {
             0 if &*self.source != COMMAND_LINE => {
@@ -85,12 +84,12 @@ impl TextPlace {
         Self { span, ..self.clone() }
     }
 
-    /// Puts this position to an error, the caret under all of it.
+    /// Adds this position to an error; the caret marks all of it.
     pub(crate) fn mark(&self, error: Error) -> Error {
         self.mark_part(error, self.span.clone())
     }
 
-    /// Puts a position on this line to an error; `part` is in bytes of the line.
+    /// Adds a position on this line to an error; `part` is in bytes of the line.
     pub(crate) fn mark_part(&self, error: Error, part: Range<usize>) -> Error {
         if self.line == 0 {
             let error = error.at(&self.text, part);
@@ -108,24 +107,25 @@ impl TextPlace {
     }
 }
 
-// One job as written: its settings, in fio's order.
+// One job as written: its settings, in the order of fio.
 
-/// A job as written. The settings of `[global]` that apply to it stand in front of its own.
+/// A job as written. The applicable settings of `[global]` come before its own.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Section {
-    /// Name of the job; several may have the same.
+    /// Name of the job; not necessarily unique.
     pub name: String,
     /// Where the section begins.
     pub place: Arc<TextPlace>,
-    /// In the order in which fio applies them: a later one of the same option counts.
+    /// In the order in which fio applies them: the last setting of an option counts.
     pub settings: Vec<Setting>,
-    /// Which of several command lines joined by `&`, from 0; 0 in a job file.
+    /// Index among command lines joined by `&`; 0 in a job file.
     pub command: u32,
-    /// Which of several command lines that wait for each other (`;`, `&&`, `wait`), from 0.
+    /// Index among command lines that wait for each other (`;`, `&&`, `wait`).
     pub phase: u32,
-    /// Start of its command line after the start of its phase, from `sleep` between them.
+    /// Start of its command line relative to the start of its phase, due to `sleep`.
     pub start_offset_ns: u64,
-    /// What is left out of the same command line (`--output=x`, `sudo`), at its first section.
+    /// Parts of the same command line that are left out (`--output=x`, `sudo`); given at its first
+    /// section.
     pub ignored: Vec<Ignored>,
 }
 
@@ -138,44 +138,44 @@ pub struct Ignored {
     pub why: &'static str,
 }
 
-/// An option of a job, as written. Cheap to clone: `[global]` settings are in every job.
+/// An option of a job, as written. Cheap to clone, because `[global]` settings are in every job.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Setting {
     pub option: &'static OptionInfo,
-    /// What stands behind `=`, without blanks around it; `None` where nothing does.
+    /// The text after `=`, without surrounding blanks; `None` if there is none.
     pub value: Option<Arc<str>>,
-    /// What was put into it from the environment and the machine, as written: `${SIZE}`, `$ncpus`.
+    /// Variables of the environment and the machine in it, as written: `${SIZE}`, `$ncpus`.
     pub variables: Arc<[String]>,
     /// Where it is written.
     pub place: Arc<TextPlace>,
-    /// The value's bytes in the place's text; empty where there is no value.
+    /// The value's bytes in the text of the place; empty if there is no value.
     pub value_span: Range<usize>,
-    /// fio's `kb_base` as this setting was read: 1024, or 1000 where it was set before.
+    /// fio's `kb_base` for this setting: 1024, or 1000 if it was set before.
     pub kb_base: u16,
 }
 
 impl Setting {
-    /// The option's first name.
+    /// The option's main name.
     pub fn name(&self) -> &'static str {
         self.option.name
     }
 
-    /// The value, or nothing where the option stands alone.
+    /// The value; empty if there is none.
     pub(crate) fn text(&self) -> &str {
         self.value.as_deref().unwrap_or_default().trim_start()
     }
 
-    /// The value with the blanks in front of it, which fio minds.
+    /// The value with its leading blanks, which matter to fio.
     pub(super) fn written(&self) -> &str {
         self.value.as_deref().unwrap_or_default()
     }
 
-    /// An error that underlines the option: `NAME: PROBLEM`.
+    /// An error at the option: `NAME: PROBLEM`.
     pub(crate) fn refuse(&self, problem: &str, advice: impl Into<String>) -> Error {
         self.place.mark(self.error(problem, advice))
     }
 
-    /// An error that underlines the value: `NAME: PROBLEM`.
+    /// An error at the value: `NAME: PROBLEM`.
     pub(crate) fn refuse_value(&self, problem: &str, advice: impl Into<String>) -> Error {
         if self.value_span.is_empty() {
             return self.refuse(problem, advice);

@@ -7,7 +7,7 @@ use iotax_experiment::{
 
 use super::{Options, can_stand, duration, file_name, list, size};
 
-/// All of a job, its options of fio last; those replace ours of the same name.
+/// All options of a job; its own options of fio come last and replace ours of the same name.
 pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     let mut options = Options::default();
     options.give("ioengine", engine(job.engine));
@@ -20,7 +20,7 @@ pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
     options.give("group_reporting", 1);
     options.give("new_group", 1);
     let mut options = options.0;
-    // fio knows an engine's own options only beside that engine.
+    // fio accepts options of an engine only together with that engine.
     if job.fio.iter().any(|option| option.name == "ioengine") {
         options.retain(|(name, _)| name != "sqthread_poll");
     }
@@ -33,7 +33,8 @@ pub(crate) fn options(job: &Job) -> Vec<(String, Option<String>)> {
 const fn engine(engine: Engine) -> &'static str {
     match engine.info().fio {
         Ok(name) => name,
-        // The in-process disk keeps many I/Os in flight per thread: so must what stands for it.
+        // The in-process disk keeps many I/Os in flight per thread, so its replacement must do the
+        // same.
         Err(_) => Engine::IoUring.name(),
     }
 }
@@ -68,7 +69,8 @@ fn accesses(job: &Job, options: &mut Options) {
 /// How random offsets are drawn.
 fn order(job: &Job, options: &mut Options) {
     match &job.pattern {
-        // Native random offsets are drawn anew each time; fio's default visits all blocks once.
+        // Native random offsets are independent of each other; fio's default visits each block
+        // once.
         Pattern::Random => options.give("norandommap", 1),
         Pattern::Skewed(skew) => options.give("random_distribution", skew),
         Pattern::Centred { skew, centre } => {
@@ -93,7 +95,7 @@ fn order(job: &Job, options: &mut Options) {
     }
 }
 
-/// What percentage of an order's offsets is uniformly random, if that is all there is to it.
+/// The percentage of uniformly random offsets in an order, if that describes it completely.
 pub(super) fn random_percent(pattern: &Pattern) -> Option<u8> {
     match pattern {
         Pattern::Random | Pattern::Shuffled => Some(100),
@@ -132,7 +134,7 @@ fn skip(stride: u64, block_bytes: u32) -> String {
     }
 }
 
-/// The number of I/Os of a run, at least 1; the mean where it varies.
+/// The number of I/Os in a run, at least 1; the mean if it varies.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn run_length(length: RunLength) -> u32 {
     match length {
@@ -141,7 +143,7 @@ fn run_length(length: RunLength) -> u32 {
     }
 }
 
-/// Of reads and, behind a comma, of writes where those differ.
+/// Sizes of reads and, after a comma, of writes if those differ.
 fn block_sizes(job: &Job, options: &mut Options) {
     let all = || job.all_block_sizes();
     let joined = |of: fn(&BlockSizes) -> String| all().map(of).collect::<Vec<_>>().join(",");
@@ -157,7 +159,7 @@ fn block_sizes(job: &Job, options: &mut Options) {
     }
 }
 
-/// Sizes with their shares; of a range, all that it has, as far as fio takes so many.
+/// Sizes with their shares; for a range, all its sizes, up to fio's limit.
 fn split(sizes: &BlockSizes) -> String {
     let share = |(bytes, percent): (u32, u8)| format!("{}/{percent}", size(bytes.into()));
     let shares: Vec<String> = match sizes {
@@ -201,7 +203,7 @@ fn durability(job: &Job, options: &mut Options) {
     options.give_if(job.write_through, "sync");
     options.give_some("fdatasync", job.fsync_every);
     options.give_if(job.end_fsync, "end_fsync");
-    // fio would look for checksums that nobody wrote in a job that only reads.
+    // fio would expect checksums in a job that only reads, although none were written.
     if job.verify_apart || job.verify && job.writes_data() {
         options.give("verify", "crc32c");
         options.give_some("do_verify", (job.verify_apart && job.writes()).then_some(0));
@@ -214,7 +216,7 @@ fn timing(job: &Job, options: &mut Options) {
     match job.bound {
         Bound::Time => options.give("time_based", 1),
         Bound::Bytes(bytes) => options.give("io_size", size(bytes)),
-        // What fio does if nothing else is said.
+        // The default of fio.
         Bound::Span => {}
     }
     let delay_ns = job.start_delay_ns;
@@ -227,13 +229,13 @@ fn timing(job: &Job, options: &mut Options) {
     let is_poisson = matches!(job.pace, Pace::Poisson { .. });
     options.give_some("rate_process", is_poisson.then_some("poisson"));
     options.give_if(job.ends_all, "exitall");
-    // By default only the job's own reporting group ends.
+    // By default only the reporting group of the job ends.
     options.give_some("exit_what", job.ends_all.then_some("all"));
 }
 
-/// fio's rate is that of one thread and one direction, in whole I/Os per second.
+/// fio's rate applies to one thread and one direction, in whole I/Os per second.
 fn rates(job: &Job) -> Option<String> {
-    // To fio, a trim is part of the write after it.
+    // fio counts a trim as part of the following write.
     let ios_of_one = if job.trims == Some(Trims::First) { 2.0 } else { 1.0 };
     let of_thread = job.pace.offered_iops()? / ios_of_one / f64::from(job.threads.max(1));
     let reads = f64::from(job.read_percent) / 100.0;
@@ -243,13 +245,13 @@ fn rates(job: &Job) -> Option<String> {
     })
 }
 
-/// At least 1: to fio, 0 is no limit.
+/// At least 1: 0 means no limit in fio.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
 fn whole(iops: f64) -> u32 {
     (iops.round() as u32).max(1)
 }
 
-/// What fio will offer with [`rates`], in I/Os per second of the whole job.
+/// The rate that fio offers with [`rates`], in I/Os per second of the whole job.
 pub(super) fn offered_by_fio(job: &Job) -> Option<f64> {
     let rates = rates(job)?;
     let of_thread: f64 = rates.split(',').filter_map(|rate| rate.parse::<f64>().ok()).sum();
@@ -317,7 +319,7 @@ fn give_content(job: &Job, content: &Content, options: &mut Options) {
         options.give("dedupe_percentage", content.dedupe_percent);
     }
     if !content.pattern.is_empty() {
-        // What is verified has its own word for it.
+        // Data for verification has an option of its own.
         let name = if job.verify || job.verify_apart { "verify_pattern" } else { "buffer_pattern" };
         options.give(name, content.pattern_digits());
     }
@@ -328,7 +330,7 @@ fn give_content(job: &Job, content: &Content, options: &mut Options) {
     }
 }
 
-/// Whether fio has words for them: of any size one each way, or all of some size.
+/// Whether fio can express them: one of any size in each direction, or all of some size.
 pub(super) fn has_words(shares: &[PriorityShare]) -> bool {
     let of_any =
         |reads| shares.iter().filter(|share| share.bytes.is_none() && share.reads == reads).count();
@@ -350,7 +352,7 @@ fn give_priorities(job: &Job, options: &mut Options) {
                 format!("{bytes}/{}/{}/{level}", share.percent, class.number())
             };
             let entries: Vec<String> = own.map(entry).collect();
-            // A direction without any has to say so.
+            // A direction without any must say so.
             let none = || format!("{}/0", size(job.min_block_bytes().into()));
             if entries.is_empty() { none() } else { entries.join(":") }
         };

@@ -1,11 +1,10 @@
-//! A workload in the words of fio, so that fio can do the same I/O.
+//! Writes a workload as options of fio, so that fio can do the same I/O.
 //!
-//! What is written here is the load alone. Where it goes (`directory`, or `filename` for a file or
-//! device), how long it takes (`runtime`, `ramp_time`) and the seed are the caller's to add: they
-//! differ from trial to trial.
+//! Only the load is written here. The caller adds the place (`directory`, or `filename` for a file
+//! or device), the times (`runtime`, `ramp_time`) and the seed, because they differ between trials.
 //!
-//! Sizes carry the plain letters `k`, `M`, `G`: fio 3.33 reads `10M`, `10MB` and `10Mi` all as
-//! 10 x 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
+//! Sizes have the plain letters `k`, `M`, `G`: fio 3.33 reads `10M`, `10MB` and `10Mi` all as 10 x
+//! 2^20, and only `10MiB` as 10^7 (its default is `kb_base=1024`).
 
 mod job;
 #[cfg(test)]
@@ -23,21 +22,21 @@ pub(crate) use job::options;
 /// One job of a job file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Section {
-    /// Its name, as it stands between `[` and `]`.
+    /// Its name, as written between `[` and `]`.
     pub name: String,
-    /// fio's options and their values, in the order in which they are to be written. Flags of fio
-    /// have the value 1 (its JSON leaves out flags without a value).
+    /// fio's options and their values, in the order to write. Flags of fio have the value 1 (its
+    /// JSON omits flags without a value).
     pub options: Vec<(String, Option<String>)>,
 }
 
 impl Section {
-    /// The value of an option, if it is given with one.
+    /// The value of an option, if it has one.
     pub fn value(&self, option: &str) -> Option<&str> {
         let given = self.options.iter().rev().find(|(name, _)| name == option);
         given.and_then(|(_, value)| value.as_deref())
     }
 
-    /// Gives an option, in place of what was given for it before.
+    /// Sets an option, replacing an earlier value.
     pub fn set(&mut self, option: &str, value: impl Into<String>) {
         let value = Some(value.into());
         match self.options.iter_mut().find(|(name, _)| name == option) {
@@ -47,12 +46,12 @@ impl Section {
     }
 }
 
-/// The jobs of a workload that fio can do, in their order. See [`without`] for what is lost.
+/// The jobs of a workload that fio can run, in order. See [`without`] for what is lost.
 ///
-/// A job with a file of its own name has `filename`, which is relative to the caller's
-/// `directory`. Jobs that last as long as the trial have `time_based=1` and need a `runtime`;
-/// others have `io_size`. Each job is a reporting group of its own, so that its threads are
-/// reported together and apart from other jobs.
+/// A job with its own file name has `filename`, which is relative to the caller's `directory`. Jobs
+/// that last as long as the trial have `time_based=1` and need a `runtime`; others have `io_size`.
+/// Each job is its own reporting group, so that its threads are reported together and separately
+/// from other jobs.
 pub fn sections(workload: &Workload) -> Vec<Section> {
     let jobs = workload.jobs.iter().filter(|job| !job.engine.has_tree());
     let mut sections: Vec<Section> = Vec::new();
@@ -66,8 +65,8 @@ pub fn sections(workload: &Workload) -> Vec<Section> {
     sections
 }
 
-/// A job file of these sections. What cannot stand in one is left out, or replaced by `_` in
-/// names: a value never becomes a second option.
+/// A job file with these sections. Anything that cannot be written is left out, or replaced by `_`
+/// in names: a value never becomes a second option.
 pub fn text(sections: &[Section]) -> String {
     let mut text = String::new();
     for (n, section) in sections.iter().enumerate() {
@@ -91,22 +90,23 @@ pub fn text(sections: &[Section]) -> String {
     text
 }
 
-// When fio runs a job: it counts ramp and time from the job's own start, iotax from the trial's.
+// When fio runs a job. fio counts ramp and time from the start of the job, iotax from the start of
+// the trial.
 
-/// Times of one job for fio.
+/// Times of one job in fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Times {
     /// fio's `ramp_time`, in nanoseconds.
     pub ramp_ns: u64,
     /// fio's `runtime`, in nanoseconds.
     pub run_ns: u64,
-    /// Whether any of it lies in the measured window: a job that is over before has results, too,
-    /// to fio.
+    /// Whether part of it is in the measured window: fio also reports results for a job that ends
+    /// before.
     pub measured: bool,
 }
 
-/// The times of a job in a trial of so much ramp and time; `None` if the trial is over before the
-/// job would start.
+/// The times of a job in a trial with this ramp and time; `None` if the trial ends before the job
+/// would start.
 pub fn times(job: &Job, ramp_ns: u64, time_ns: u64) -> Option<Times> {
     let trial_ends_ns = ramp_ns.saturating_add(time_ns);
     let end_ns = job.end_after_ns.map_or(trial_ends_ns, |own_ns| own_ns.min(trial_ends_ns));
@@ -116,14 +116,14 @@ pub fn times(job: &Job, ramp_ns: u64, time_ns: u64) -> Option<Times> {
     Some(Times { ramp_ns: from_ns - job.start_delay_ns, run_ns, measured })
 }
 
-// Values as fio reads them, and the texts that it would misread.
+// Values as fio reads them, and texts that it would misread.
 
-/// The longest line that fio reads: it takes 4096 bytes with their end.
+/// The longest line that fio reads: 4096 bytes including the line end.
 const LONGEST_LINE: usize = 4000;
 /// The longest name of a section.
 const LONGEST_NAME: usize = 200;
 
-/// Options under construction.
+/// Options that are being built.
 #[derive(Default)]
 struct Options(Vec<(String, Option<String>)>);
 
@@ -149,7 +149,7 @@ fn list(numbers: &[u32]) -> Option<String> {
     (!texts.is_empty()).then(|| texts.join(","))
 }
 
-/// Bytes with the largest letter that divides them.
+/// Bytes with the largest unit that divides them.
 fn size(bytes: u64) -> String {
     let units = [(1 << 30, "G"), (1 << 20, "M"), (1 << 10, "k")];
     match units.into_iter().find(|(unit, _)| bytes >= *unit && bytes.is_multiple_of(*unit)) {
@@ -158,7 +158,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-/// A duration in whole microseconds, fio's finest unit, at least one unless it is 0.
+/// A duration in whole microseconds, fio's finest unit; at least one unless it is 0.
 fn duration(ns: u64) -> String {
     let us = if ns == 0 { 0 } else { ns.saturating_add(500) / 1000 };
     let us = us.max(u64::from(ns > 0));
@@ -170,10 +170,10 @@ fn duration(ns: u64) -> String {
     }
 }
 
-/// The name of a job as the name of a section: also the beginning of its files' names.
+/// The name of a job as the name of a section: also the start of the names of its files.
 ///
-/// fio ends a name at `]`, takes every name that begins with `global` for the defaults of all
-/// jobs, and makes directories of `/`.
+/// fio ends a name at `]`, treats every name that begins with `global` as defaults of all jobs, and
+/// creates directories at `/`.
 fn section_name(name: &str) -> String {
     let mut plain = file_name(name);
     let prefix = plain.get(..6).unwrap_or_default();
@@ -183,8 +183,8 @@ fn section_name(name: &str) -> String {
     plain
 }
 
-/// A text as the name of a file inside the target: letters, digits, `.`, `_` and `-`, which stand
-/// for themselves in job files and in shells.
+/// A text as the name of a file inside the target: letters, digits, `.`, `_` and `-`, which have no
+/// special meaning in job files and shells.
 pub(crate) fn file_name(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');
     let plain = text.chars().map(|c| if is_plain(c) { c } else { '_' });
@@ -195,14 +195,14 @@ pub(crate) fn file_name(text: &str) -> String {
     plain
 }
 
-/// Whether a value can stand in a job file: fio cuts lines at `;` and `#` even inside values, and
-/// drops blanks at their ends.
+/// Whether a value can be written to a job file: fio cuts lines at `;` and `#` even inside values,
+/// and removes blanks at their ends.
 pub fn is_writable(value: &str) -> bool {
     let cut = |c: char| c.is_control() || matches!(c, ';' | '#');
     !value.contains(cut) && value.trim() == value && value.len() < LONGEST_LINE
 }
 
-/// Whether fio reads the option as it is meant.
+/// Whether fio reads the option as intended.
 fn can_stand(name: &str, value: Option<&str>) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '-');
     !name.is_empty()
@@ -211,13 +211,13 @@ fn can_stand(name: &str, value: Option<&str>) -> bool {
         && value.is_none_or(is_writable)
 }
 
-// What of a workload fio has no word for.
+// Parts of a workload that fio cannot express.
 
-/// A rate that is rounded by less is the same rate.
+/// A smaller rounding error than this does not change a rate.
 const RATE_TOLERANCE: f64 = 0.005;
 const MICROSECOND_NS: u64 = 1000;
 
-/// What is lost or changed when fio does the workload, one sentence each, for people.
+/// What is lost or changed if fio runs the workload, one sentence each, for people.
 pub fn without(workload: &Workload) -> Vec<String> {
     let mut lost = Vec::new();
     if let Some(index) = &workload.index {
@@ -257,7 +257,7 @@ fn of_job(job: &Job) -> Vec<String> {
         ));
     }
     let several_threads = job.threads > 1;
-    // fio 3.33 refuses the second list of zones that its manual has.
+    // fio 3.33 refuses the second list of zones that its manual documents.
     let orders: Vec<_> = job.patterns().map(random_percent).collect();
     let has = |is: fn(&BlockSizes) -> bool| job.all_block_sizes().any(is);
     let has_range = has(|sizes| matches!(sizes, BlockSizes::Range { .. }));

@@ -90,7 +90,7 @@ fn no_name_or_value_breaks_out_of_its_line() {
     assert!(text.lines().all(|line| !line.starts_with("exec") && !line.starts_with("desc")));
 }
 
-/// `fio --parse-only` of a job file, and what it said.
+/// The result of `fio --parse-only` for a job file, and its output.
 fn parse(text: &str) -> (bool, String) {
     let mut fio = Command::new("fio")
         .args(["--parse-only", "-"])

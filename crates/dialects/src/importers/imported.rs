@@ -1,4 +1,4 @@
-//! What another tool's result comes to, and its parts: errors, numbers, options.
+//! An imported result and its parts: errors, numbers, options.
 
 use std::fmt::{self, Display};
 
@@ -6,8 +6,8 @@ use iotax_experiment::{Blame, Fault, brief};
 use iotax_record::{DirectionRecord, FarEndRecord, JobRecord, LoadRecord, SystemCounters};
 use serde::{Deserialize, Deserializer, de};
 
-/// Why another tool's result cannot be used. The messages name the place in the text; whoever has
-/// the file's name puts it before them.
+/// Why a result of another tool cannot be used. Messages name the position in the text; the caller
+/// adds the name of the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
     #[error("the result is {bytes} bytes long; the limit is {limit} bytes")]
@@ -57,13 +57,12 @@ fn said(text: &str) -> String {
     }
 }
 
-// Numbers of a result: read as they are, judged where their meaning is known.
+// Numbers of a result: read as they are, and checked where their meaning is known.
 
-/// The most of anything that is believed, I/Os and bytes alike: 9 PB. With 512 jobs at most, no sum
-/// of them overflows.
+/// Limit for I/Os and bytes: 9 PB. With 512 jobs at most, no sum overflows.
 pub(super) const MOST: u64 = 1 << 53;
 
-/// The nearest whole number: 0 of what is below or none, and the largest of what is beyond it.
+/// The nearest whole number; 0 if negative or not a number, and the largest number if too large.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
 pub(super) fn whole(x: f64) -> u64 {
     x.round() as u64
@@ -94,7 +93,7 @@ impl Number {
         }
     }
 
-    /// As a count of something; `None` if absent.
+    /// As a count; `None` if absent.
     pub(super) fn count(self, job: &str, field: impl Display) -> Result<Option<u64>, Error> {
         match self {
             Self::Absent => Ok(None),
@@ -156,9 +155,9 @@ impl<'de> Deserialize<'de> for Number {
     }
 }
 
-// Options of a job as its result has them, in fio's words.
+// Options of a job in a result, with fio's names.
 
-/// Name and value, global ones first.
+/// Name and value, global options first.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Options(pub Vec<(String, String)>);
 
@@ -169,12 +168,12 @@ impl FromIterator<(String, String)> for Options {
 }
 
 impl Options {
-    /// The last of an option counts, as in fio.
+    /// The last setting of an option counts, as in fio.
     pub fn value(&self, name: &str) -> Option<&str> {
         self.any(&[name])
     }
 
-    /// The last of an option with several names.
+    /// The last setting of an option with several names.
     pub(crate) fn any(&self, names: &[&str]) -> Option<&str> {
         let found = self.0.iter().rev().find(|(name, _)| names.contains(&name.as_str()));
         found.map(|(_, value)| value.as_str())
@@ -196,7 +195,7 @@ pub(crate) fn bytes(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(1 << power)
 }
 
-/// A time as fio reads it: seconds, if no unit follows.
+/// A time as fio reads it: in seconds if there is no unit.
 pub(crate) fn microseconds(text: &str) -> Option<u64> {
     let (number, unit) = split(text);
     let factor = match unit.as_str() {
@@ -211,32 +210,32 @@ pub(crate) fn microseconds(text: &str) -> Option<u64> {
     number.parse::<u64>().ok()?.checked_mul(factor)
 }
 
-/// Digits, and the rest in small letters.
+/// Digits, and the rest in lower case.
 fn split(text: &str) -> (&str, String) {
     let text = text.trim();
     let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
     (&text[..end], text[end..].to_lowercase())
 }
 
-/// One run, as another tool reported it.
+/// One run, as reported by another tool.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Imported {
     /// The tool and its version, for people: `fio 3.33`.
     pub tool: String,
-    /// Which run of iotax it is ([`iotax_record::ExperimentHead::id`]), if it is one.
+    /// Identifier of the run ([`iotax_record::ExperimentHead::id`]), if iotax made it.
     pub id: Option<String>,
-    /// When the run began, RFC 3339, UTC; to the second at best.
+    /// Start of the run, RFC 3339, UTC; to the second at best.
     pub started: Option<String>,
-    /// One per job, in the order of the result. Jobs of one name in one group are clones of each
-    /// other (`numjobs`) and are merged, as iotax does it with threads.
+    /// One per job, in the order of the result. Jobs with one name in one group are clones of each
+    /// other (`numjobs`) and are merged, like threads in iotax.
     pub jobs: Vec<JobRecord>,
     /// The options of each job.
     pub options: Vec<Options>,
-    /// The longest time any job ran, in nanoseconds.
+    /// The longest time that any job ran, in nanoseconds.
     pub window_ns: u64,
-    /// What the far end of a network path took, where there is one job.
+    /// What the far end of a network path received, if there is one job.
     pub far_end: Option<FarEndRecord>,
-    /// What the tool printed around its result, and what was read but has no place here.
+    /// Text that the tool printed around its result, and parts that have no place here.
     pub warnings: Vec<String>,
 }
 
@@ -255,13 +254,14 @@ impl Imported {
     }
 }
 
-/// What is known of this end's process: beside a far end, the CPU time of the job is all it took.
+/// Facts about the process of this end: with a far end, the CPU time of the job is all that it
+/// used.
 pub(crate) fn system(jobs: &[JobRecord], far_end: Option<&FarEndRecord>) -> SystemCounters {
     let cpu_ns = || jobs.iter().map(|job| job.cpu_user_ns.saturating_add(job.cpu_system_ns)).sum();
     SystemCounters { process_cpu_ns: far_end.map(|_| cpu_ns()), ..SystemCounters::default() }
 }
 
-/// Flows of which a tool kept little more than their rate, all from the client to the server.
+/// A flow for which a tool kept little more than its rate, from the client to the server.
 pub(super) struct Flow {
     pub name: String,
     pub is_udp: bool,
@@ -272,11 +272,11 @@ pub(super) struct Flow {
 }
 
 impl Flow {
-    /// Adds it to a result, as a job: they ran one after the other.
+    /// Adds it to a result as a job: flows ran one after the other.
     pub(super) fn add_to(self, result: &mut Imported) {
         let Self { name, is_udp, flows, block_bytes, bits_per_s, seconds } = self;
         let engine = if is_udp { "udp_stream" } else { "tcp_stream" };
-        // A rate above 0 has moved something, and no sum of such overflows.
+        // A rate above 0 has moved something, and sums of such rates do not overflow.
         let bytes = whole(bits_per_s / 8.0 * seconds as f64).clamp(1, MOST);
         let options = [
             ("ioengine", engine.to_owned()),

@@ -1,4 +1,4 @@
-//! JSON of other tools: as programs in C write it, and with the place of what is wrong in it.
+//! Reads JSON as programs in C write it, and finds the position of errors.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,8 +9,8 @@ use serde::{Deserialize, Deserializer};
 
 use super::imported::Error;
 
-/// The first value that begins with `begin`, and what follows it; what a shell printed before is passed
-/// over.
+/// The first value that begins with `begin`, and the text after it; earlier output of a shell is
+/// skipped.
 ///
 /// # Errors
 /// [`Error::CutOff`] or [`Error::Json`], with the line.
@@ -25,17 +25,17 @@ pub(super) fn first<T: DeserializeOwned>(text: &str, begin: char) -> Result<(T, 
     }
 }
 
-/// What is wrong with JSON that begins in this line.
+/// The error for JSON that begins in this line.
 pub(super) fn broken(error: &serde_json::Error, begins: usize) -> Error {
-    // The parser says the place in its own text, too, at the end.
+    // The parser's message ends with a position in its own text.
     let said = error.to_string();
     let why = said.rsplit_once(" at line ").map_or(said.as_str(), |(why, _)| why).to_owned();
     Error::Json { line: begins + error.line().saturating_sub(1), column: error.column(), why }
 }
 
-/// fio and iperf3 write floats with `%f`, so a mean over nothing may be `nan` or `-nan`, which is no
-/// JSON; and older versions of fio did not escape control characters. The former become `null`, the latter
-/// blanks.
+/// fio and iperf3 write floats with `%f`, so a mean without values may be `nan` or `-nan`, which is
+/// not valid JSON. Older versions of fio do not escape control characters. The former become
+/// `null`, the latter blanks.
 pub(super) fn tidy(json: &str) -> Cow<'_, str> {
     let bytes = json.as_bytes();
     let (mut out, mut copied) = (String::new(), 0);
@@ -77,7 +77,8 @@ fn is_no_number(word: &[u8]) -> bool {
     [&b"nan"[..], b"inf", b"infinity"].iter().any(|no| word.eq_ignore_ascii_case(no))
 }
 
-/// An object as it is written: programs repeat keys (`"0.00"` in unused places of `percentile`).
+/// An object in its written order: programs repeat keys (`"0.00"` in unused entries of
+/// `percentile`).
 pub(super) struct Pairs<T>(pub Vec<(String, T)>);
 
 impl<T> Default for Pairs<T> {

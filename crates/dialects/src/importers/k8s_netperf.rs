@@ -1,11 +1,11 @@
-//! JSON of k8s-netperf (`cloud-bulldozer/k8s-netperf`, `--json`): a list of documents, one for each
-//! profile, size and placement.
+//! Reads JSON of k8s-netperf (`cloud-bulldozer/k8s-netperf`, `--json`): a list of documents, one
+//! for each profile, size and placement.
 //!
-//! Each has means over its samples, made by netperf, iperf3 or uperf. **What is not taken**: latencies
-//! (a mean of 99th percentiles is none), so that `TCP_RR` and `TCP_CRR` are no measurement here; means of
-//! retransmits; and
-//! `udpLossPercent`, since from iperf3 on that reports what was received (3.7) `throughput` is the
-//! receiver's already and the loss 0, whatever was lost.
+//! Each document has means over its samples, which were made by netperf, iperf3 or uperf. **Not
+//! used** are: latencies (a mean of 99th percentiles is not a percentile), so `TCP_RR` and
+//! `TCP_CRR` are not imported; means of retransmits; and `udpLossPercent`, because with an iperf3
+//! that reports received data (3.7) `throughput` is already that of the receiver and the loss is
+//! always 0.
 
 use serde::Deserialize;
 
@@ -14,7 +14,7 @@ use super::json;
 
 const TOOL: &str = "k8s-netperf";
 const MOST_DOCUMENTS: usize = 512;
-/// The most seconds that a test is believed to take: ten days.
+/// Limit for the length of a test in seconds: ten days.
 const LONGEST_S: u64 = 864_000;
 
 #[derive(Deserialize, Default)]
@@ -34,7 +34,7 @@ struct Document {
     tool_version: String,
 }
 
-/// Whether a text that begins so is k8s-netperf's, in JSON or CSV.
+/// Whether a text that begins with `start` is from k8s-netperf, in JSON or CSV.
 pub(super) fn is_start(text: &str) -> bool {
     text.contains("\"tputMetric\"") || is_csv(text)
 }
@@ -43,11 +43,11 @@ fn is_csv(text: &str) -> bool {
     text.starts_with("Driver,Profile,") && text.contains("Throughput Metric")
 }
 
-/// Reads what `k8s-netperf --json` printed.
+/// Reads the output of `k8s-netperf --json`.
 ///
 /// # Errors
-/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for CSV, and where
-/// no stream was measured, [`Error::Number`] for a figure that cannot be.
+/// [`Error::CutOff`] or [`Error::Json`] for incomplete JSON, [`Error::Nothing`] for CSV or without
+/// any stream, [`Error::Number`] for an impossible number.
 pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if is_csv(text) {
         return Err(nothing("CSV is not supported; run k8s-netperf --json and save its output"));
@@ -98,7 +98,7 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
 }
 
 impl Document {
-    /// `None` for what is no stream.
+    /// `None` if it is not a stream.
     fn flow(&self) -> Result<Option<Flow>, Error> {
         let is_udp = match self.profile.as_str() {
             "TCP_STREAM" => false,
@@ -129,7 +129,7 @@ impl Document {
         }))
     }
 
-    /// What tells it from the others of its list.
+    /// What distinguishes it from others in its list.
     fn name(&self) -> String {
         let number = |number: Number| number.whole().unwrap_or(0);
         let (bytes, flows) = (number(self.message_size), number(self.parallelism));

@@ -1,7 +1,8 @@
-//! JSON of knb, the Kubernetes network benchmark of `InfraBuilder/k8s-bench-suite`; tried with 1.5.0.
+//! Reads JSON of knb, the Kubernetes network benchmark of `InfraBuilder/k8s-bench-suite`; tested
+//! with 1.5.0.
 //!
-//! knb keeps of each run of iperf3 the receiver's Mbit/s, and CPU use in percent of nodes whose CPUs it
-//! does not count: neither bytes, time, loss, retransmits nor CPU time can be had from it.
+//! For each run of iperf3, knb keeps the receiver's Mbit/s, and CPU use in percent of nodes whose
+//! number of CPUs is not given. Bytes, time, loss, retransmits and CPU time are not available.
 
 use serde::Deserialize;
 
@@ -9,9 +10,9 @@ use super::imported::{Error, Flow, Imported, Number};
 use super::json;
 
 const TOOL: &str = "knb";
-/// Of iperf3's TCP. knb asks for no size and keeps none; what is compared is bits.
+/// The size that iperf3 uses for TCP. knb neither sets nor keeps a size; bits are compared.
 const BLOCK_BYTES: u64 = 128 << 10;
-/// knb keeps rates alone: each stands for a second.
+/// knb keeps only rates: each stands for one second.
 const SECONDS: u64 = 1;
 
 #[derive(Deserialize)]
@@ -49,7 +50,7 @@ struct Cell {
     bandwidth: Number,
 }
 
-/// Whether a text that begins so is knb's, in whatever format.
+/// Whether a text that begins with `start` is from knb, in any format.
 pub(super) fn is_start(text: &str) -> bool {
     text.contains("\"generator\": \"knb\"") || is_for_people(text)
 }
@@ -63,11 +64,11 @@ fn is_for_people(text: &str) -> bool {
     text.lines().take(40).any(is_said)
 }
 
-/// Reads what `knb -o json` printed.
+/// Reads the output of `knb -o json`.
 ///
 /// # Errors
-/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for other formats
-/// and for a run that measured nothing, [`Error::Number`] for a figure that cannot be.
+/// [`Error::CutOff`] or [`Error::Json`] for incomplete JSON, [`Error::Nothing`] for other formats
+/// or a run that measured nothing, [`Error::Number`] for an impossible number.
 pub fn read_knb(text: &str) -> Result<Imported, Error> {
     if is_for_people(text) {
         return Err(nothing("it is not JSON; run knb again with -o json, or knb -fd DATA -o json"));

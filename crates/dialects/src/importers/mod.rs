@@ -1,4 +1,4 @@
-//! Results of other tools, read into the same facts that iotax records itself.
+//! Reads results of other tools into the facts that iotax itself records.
 
 pub mod diskspd;
 pub mod fio;

@@ -1,4 +1,4 @@
-//! Whose result a file is, told by what is in it and not by its name.
+//! Detects the tool of a result from the content of the file, not from its name.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -8,28 +8,29 @@ use super::imported::Imported;
 use super::{diskspd, fio, iperf3, k8s_netperf, knb};
 use crate::error::Error;
 
-/// Files longer than this are not read.
+/// Longer files are not read.
 const LONGEST_BYTES: u64 = 256 << 20;
-/// As much of a file is looked at to tell whose it is: fio may print warnings before its JSON.
+/// Length of the start of a file that is used for detection: fio may print warnings before its
+/// JSON.
 const START_BYTES: usize = 64 << 10;
 
-/// Whose result it is.
+/// The tool that made a result.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ResultTool {
-    /// fio, in JSON or JSON+; iotax's own JSON of a run has the same shape.
+    /// fio, in JSON or JSON+; iotax's own JSON of a run has the same format.
     Fio,
-    /// `DiskSpd`, in XML; in text, of which [`open`] says what to do about it.
+    /// `DiskSpd`, in XML; for text, [`open`] says what to do.
     Diskspd,
     /// iperf3, in JSON.
     Iperf3,
-    /// knb, in JSON; in other formats, of which [`open`] says what to do about it.
+    /// knb, in JSON; for other formats, [`open`] says what to do.
     Knb,
-    /// k8s-netperf, in JSON; in CSV likewise.
+    /// k8s-netperf, in JSON; for CSV likewise.
     K8sNetperf,
 }
 
 impl ResultTool {
-    /// What people call it.
+    /// Its name, for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fio => "fio",
@@ -41,15 +42,15 @@ impl ResultTool {
     }
 }
 
-/// Tells whose result begins with `start`; `None` if it is nobody's that is known.
+/// The tool whose result begins with `start`; `None` if unknown.
 pub fn sniff(start: &[u8]) -> Option<ResultTool> {
     let text = decoded(start);
     let text = text.trim_start();
-    // A client of fio begins its lines with the server's name in the same brackets.
+    // A client of fio starts its lines with the name of the server in the same brackets.
     if text.starts_with('<') && text.contains("<Results") {
         return Some(ResultTool::Diskspd);
     }
-    // It is not read, but told from what is no result at all.
+    // It is not read, only distinguished from files that are not results.
     if diskspd::is_text(text) {
         return Some(ResultTool::Diskspd);
     }
@@ -65,10 +66,10 @@ pub fn sniff(start: &[u8]) -> Option<ResultTool> {
     (text.contains('{') && text.contains("\"fio version\"")).then_some(ResultTool::Fio)
 }
 
-/// Whose result the file at `path` is; `None` if it is nobody's, or no regular file.
+/// The tool that made the file at `path`; `None` if unknown, or not a regular file.
 ///
 /// # Errors
-/// [`Error::Read`] if it is there and cannot be read.
+/// [`Error::Read`] if it exists and cannot be read.
 pub fn sniff_file(path: &Path) -> Result<Option<ResultTool>, Error> {
     match fs::metadata(path) {
         Ok(metadata) if metadata.is_file() => {}
@@ -82,8 +83,8 @@ pub fn sniff_file(path: &Path) -> Result<Option<ResultTool>, Error> {
 /// Reads the result at `path`.
 ///
 /// # Errors
-/// [`Error::Read`], [`Error::TooLong`], [`Error::NotAResult`] for what is nobody's
-/// result, or [`Error::Broken`] with the place for one that is broken.
+/// [`Error::Read`], [`Error::TooLong`], [`Error::NotAResult`] if it is not a result, or
+/// [`Error::Broken`] with the position if it is damaged.
 pub fn open(path: &Path) -> Result<Imported, Error> {
     let cannot = |source| Error::Read { path: path.to_owned(), source };
     let metadata = fs::metadata(path).map_err(cannot)?;
@@ -112,7 +113,7 @@ pub fn open(path: &Path) -> Result<Imported, Error> {
     found.map_err(|source| Error::Broken { path: path.to_owned(), source })
 }
 
-/// Whether it is what `iotax compare --format json` prints.
+/// Whether it is output of `iotax compare --format json`.
 fn is_report(text: &str) -> bool {
     text.trim_start().starts_with('{')
         && ["\"json_format\"", "\"iotax_version\""].iter().all(|key| text.contains(key))
@@ -124,8 +125,8 @@ fn read(path: &Path, most: u64) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// As text: UTF-8, or the UTF-16 that a shell of Windows writes with `>`. What is no character
-/// becomes the sign for that: names of files may hold anything.
+/// As text: UTF-8, or UTF-16 as written by `>` in a Windows shell. Invalid characters are replaced:
+/// names of files may contain anything.
 fn decoded(bytes: &[u8]) -> String {
     let utf16 = |unit: fn([u8; 2]) -> u16| {
         let units = bytes[2..].as_chunks::<2>().0.iter().map(|pair| unit(*pair));
@@ -139,7 +140,7 @@ fn decoded(bytes: &[u8]) -> String {
     }
 }
 
-/// The beginning of the first line that is not empty; of what is no text, what it looks like.
+/// The start of the first line that is not empty; for binary data, what it looks like.
 fn beginning(bytes: &[u8]) -> String {
     let text = decoded(&bytes[..bytes.len().min(400)]);
     let line = text.lines().map(str::trim).find(|line| !line.is_empty()).unwrap_or_default();

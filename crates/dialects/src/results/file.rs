@@ -1,4 +1,4 @@
-//! One result: what was measured, whoever has saved it.
+//! One saved result of any tool.
 
 use std::path::{Path, PathBuf};
 
@@ -21,29 +21,29 @@ pub(super) struct ResultFile {
     pub file: PathBuf,
     /// The tool and its version, for people.
     pub tool: String,
-    /// Which run of iotax it is, if it is one.
+    /// Identifier of the run, if iotax made it.
     pub id: Option<String>,
-    /// The one arm of it that is meant, if one is named.
+    /// The selected arm, if one is named.
     pub of: Option<String>,
-    /// When it began, RFC 3339.
+    /// Start, RFC 3339.
     pub started: Option<String>,
-    /// Where in Kubernetes it was measured, as far as that is one place.
+    /// The place in Kubernetes, if it is only one.
     pub placed: Option<Placed>,
     pub warnings: Vec<String>,
     /// Whether its latencies count from submission, even at an offered rate.
     pub counts_from_submission: bool,
-    /// In the order of the result, each with a name of its own.
+    /// In the order of the result, each with a unique name.
     pub jobs: Vec<Measured>,
 }
 
 /// A job of a result.
 pub(super) struct Measured {
     pub name: String,
-    /// What is known of it.
+    /// The facts that are known.
     pub job: Job,
-    /// Its options in fio's words; empty if the result does not tell.
+    /// Its options with fio's names; empty if the result does not give them.
     pub options: Options,
-    /// Its runs: one in a file of another tool, as many as trials in a record.
+    /// Its runs: one in a file of another tool, one per trial in a record.
     pub runs: Vec<Run>,
 }
 
@@ -53,7 +53,7 @@ pub(super) struct Run {
     /// Since the start of the result.
     pub started_ns: u64,
     pub outcome: Outcome,
-    /// That job alone.
+    /// That job only.
     pub load: Option<LoadRecord>,
 }
 
@@ -63,12 +63,13 @@ impl ResultFile {
         self.tool.starts_with("iotax")
     }
 
-    /// Whether it has a job of this name.
+    /// Whether it has a job with this name.
     pub(super) fn has(&self, name: &str) -> bool {
         self.jobs.iter().any(|job| job.name == name)
     }
 
-    /// Whether both are of one run: by its identifier, or since no two runs have the same of everything.
+    /// Whether both are from one run: the identifier is the same, or everything is, which does not
+    /// happen in two runs.
     pub(super) fn is_same_run(&self, other: &Self) -> bool {
         match (&self.id, &other.id) {
             (None, None) => {
@@ -83,8 +84,8 @@ impl ResultFile {
         }
     }
 
-    /// Whether both hold one measurement, though they are results of two arms: the same of everything
-    /// that was counted and timed, whatever the files say of names and dates.
+    /// Whether both have the same measurement, although they are results of two arms: all counts
+    /// and times are the same, whatever names and dates the files have.
     pub(super) fn is_copy_of(&self, other: &Self) -> bool {
         let is_same_record = self.id.is_some() && self.id == other.id && self.of == other.of;
         let [own, others] = [self, other].map(|read| read.busy().collect::<Vec<_>>());
@@ -101,13 +102,13 @@ impl ResultFile {
                 && own.iter().zip(&others).all(is_same)
     }
 
-    /// The records of all jobs that did something.
+    /// The records of all jobs that did I/O.
     fn busy(&self) -> impl Iterator<Item = &JobRecord> {
         let records = self.jobs.iter().flat_map(Measured::records);
         records.filter(|record| record.ios() > 0)
     }
 
-    /// Lets latencies count from submission; whether any counted from elsewhere.
+    /// Makes latencies count from submission; returns whether any counted from another time.
     pub(super) fn forget_response(&mut self) -> bool {
         let runs = self.jobs.iter_mut().flat_map(|job| &mut job.runs);
         let loads = runs.filter_map(|run| run.load.as_mut());
@@ -134,7 +135,7 @@ impl Measured {
         self.records().any(|record| record.ios() > 0)
     }
 
-    /// Calls it by another name, everywhere.
+    /// Renames it everywhere.
     pub(super) fn rename(&mut self, name: &str) {
         name.clone_into(&mut self.name);
         name.clone_into(&mut self.job.name);
@@ -146,7 +147,8 @@ impl Measured {
     }
 }
 
-/// Whether it has times, or figures of each second: totals alone agree in all runs of one size or rate.
+/// Whether it has times, or values for each second: totals alone are equal in all runs of one size
+/// or rate.
 fn is_timed(record: &JobRecord) -> bool {
     record.directions().any(|direction| {
         direction.service.count() > 0
@@ -155,9 +157,9 @@ fn is_timed(record: &JobRecord) -> bool {
     })
 }
 
-// Records that iotax has written itself, read as results beside those of other tools.
+// Reads records of iotax as results, like those of other tools.
 
-/// The directory of the record that `path` names, and the arm of it behind a `#`, if it names one.
+/// The directory of the record that `path` names, and the arm after a `#`, if there is one.
 pub(super) fn place(path: &Path) -> Option<(PathBuf, Option<String>)> {
     let is_record = |dir: &Path| Reader::<ExperimentHead>::is_in(dir);
     if is_record(path) {
@@ -167,27 +169,27 @@ pub(super) fn place(path: &Path) -> Option<(PathBuf, Option<String>)> {
     is_record(Path::new(dir)).then(|| (dir.into(), Some(arm.to_owned())))
 }
 
-/// Whether `dir` holds a search for caps, which has nothing to compare.
+/// Whether `dir` has a search for caps, which cannot be compared.
 pub(super) fn is_search(dir: &Path) -> bool {
     Reader::<SearchHead>::is_in(dir)
 }
 
-/// What a record is in parts: the jobs of each of its arms and phases.
+/// Part of a record: a job in one arm and phase.
 struct Part<'a> {
     name: String,
     arm: &'a str,
     phase: u32,
     job: &'a Job,
-    /// Of a trial of its phase; of slices, what a trial takes where they cannot be.
+    /// Length of a trial of its phase; for slices, the length of a trial without slices.
     time_ns: u64,
-    /// Its trials are slices.
+    /// Whether its trials are slices.
     are_slices: bool,
 }
 
-/// The results in the record in `dir`, called `path`: all of it, or one arm.
+/// The results in the record in `dir`, which is named `path`: all arms, or one.
 ///
-/// The trials of a run are one result, for they share a day and a machine. A record of results has as
-/// many as there were.
+/// The trials of a run are one result, because they share a day and a machine. A record of results
+/// keeps its number of results.
 pub(super) fn read_record(
     arm: usize,
     path: &Path,
@@ -225,7 +227,7 @@ pub(super) fn read_record(
                 block: 0,
                 file: path.to_owned(),
                 tool,
-                // Each of the results in it is a run of its own.
+                // Each result in it is a run of its own.
                 id: head.id.clone().filter(|_| !is_of_results),
                 of: of.map(str::to_owned),
                 started,
@@ -246,7 +248,7 @@ pub(super) fn read_record(
     Ok(files.into_iter().map(|(_, file)| file).collect())
 }
 
-/// Whether slices were given up in its run.
+/// Whether its run gave up slices.
 fn has_usual_trials(reader: &Reader<ExperimentHead>) -> Result<bool, Error> {
     for trial in reader.lines()? {
         if trial?.length == TrialLength::Usual {
@@ -256,7 +258,8 @@ fn has_usual_trials(reader: &Reader<ExperimentHead>) -> Result<bool, Error> {
     Ok(false)
 }
 
-/// Whether the run was concluded from it: not from longer slices, and from none once they were given up.
+/// Whether the trial counted in the run: longer slices do not count, nor do any slices if they were
+/// given up.
 fn counts(trial: &Trial, gave_up_slices: bool) -> bool {
     match trial.length {
         TrialLength::Planned => !gave_up_slices,
@@ -265,7 +268,7 @@ fn counts(trial: &Trial, gave_up_slices: bool) -> bool {
     }
 }
 
-/// Where in Kubernetes all arms were measured, or the one that is asked for.
+/// The place in Kubernetes of all arms, or of the selected arm.
 fn placed(head: &ExperimentHead, of: Option<&str>) -> Option<Placed> {
     let arms = head.spec.arms.iter().zip(&head.sites);
     let mut places = arms
@@ -275,9 +278,9 @@ fn placed(head: &ExperimentHead, of: Option<&str>) -> Option<Placed> {
     places.all(|place| place == Some(first)).then(|| first.clone())
 }
 
-/// Each job of each arm and phase, named so that what is the same elsewhere has the same name: the
-/// phase, if that is one job; else the job, unless several phases have one of that name. In front of
-/// it the arm, if there are several.
+/// Each job of each arm and phase, named so that the same job has the same name in other results.
+/// The name is that of the phase if it has one job; otherwise that of the job, unless several
+/// phases have a job with this name. The arm comes first if there are several.
 fn parts<'a>(arms: &[&'a str], workloads: &[&'a Workload]) -> Vec<Part<'a>> {
     let mut parts = Vec::new();
     for arm in arms {
@@ -313,7 +316,7 @@ fn measured(part: &Part<'_>) -> Measured {
     Measured { name: part.name.clone(), job, options, runs: Vec::new() }
 }
 
-/// Shares a trial out among the parts that it has measured.
+/// Divides a trial among the parts that it has measured.
 fn add(parts: &[Part<'_>], file: &mut ResultFile, trial: Trial) {
     let Trial { arm, phase, length, started_ns, outcome, load, .. } = trial;
     let of_trial = |part: &Part<'_>| part.arm == arm && part.phase == phase;
@@ -336,12 +339,12 @@ fn add(parts: &[Part<'_>], file: &mut ResultFile, trial: Trial) {
 }
 
 impl Run {
-    /// Adds a slice to those before it until they are as long as a trial usually is: neighbours depend on
-    /// each other, and what was counted in a tenth of a second is little. `None` if it was added.
+    /// Adds a slice to earlier ones until they are as long as a usual trial: neighbouring slices
+    /// depend on each other, and a tenth of a second has few I/Os. `None` if it was added.
     fn join(&mut self, slice: Self, part: &Part<'_>) -> Option<Self> {
         match (&mut self.load, &slice.load) {
             (Some(all), Some(load)) if all.window_ns < part.time_ns => {
-                // Nothing is wrong with a stretch in one slice of which nothing completed.
+                // A job that completed nothing in one slice is still valid.
                 let [was_stalled, is_stalled] =
                     [&*all, load].map(|load| load.stalled_below(&part.name).is_some());
                 if was_stalled || self.outcome == Outcome::Completed && !is_stalled {
@@ -355,7 +358,7 @@ impl Run {
     }
 }
 
-// What another tool has measured, as one result.
+// A measurement of another tool, as one result.
 
 /// The result in `file`.
 pub(super) fn of_tool(arm: usize, file: &Path, found: Imported) -> ResultFile {
@@ -388,13 +391,13 @@ pub(super) fn of_tool(arm: usize, file: &Path, found: Imported) -> ResultFile {
         started,
         placed: None,
         warnings,
-        // Service time is what fio and DiskSpd know, and what `run --format json` calls clat.
+        // Service time is what fio and DiskSpd measure, and what `run --format json` calls clat.
         counts_from_submission: true,
     }
 }
 
-/// The job as far as it is known. Nothing is driven by it: fields that say how are those of a
-/// plain job, and what the result does say is in `fio`, as it says it.
+/// The job as far as it is known. It does not drive anything: fields that describe how are those of
+/// a plain job, and `fio` has the options in the result.
 fn job(record: &JobRecord, options: &Options, file: &Path) -> Job {
     let value = |name| options.value(name);
     let access = options.any(&["rw", "readwrite"]).unwrap_or_default();
@@ -404,7 +407,7 @@ fn job(record: &JobRecord, options: &Options, file: &Path) -> Job {
     let block = value("bs").and_then(bytes).and_then(|bytes| u32::try_from(bytes).ok());
     let syncs = ["fdatasync", "fsync"].into_iter().filter_map(|name| value(name)?.parse().ok());
     let syncs = syncs.filter(|every| *every > 0).min();
-    // Whatever the options are, it did.
+    // Whatever its options are, it ran.
     let seen = record.sync.count().max(record.sync_summary.as_ref().map_or(0, |(count, _)| *count));
     let seen = (seen > 0).then(|| u32::try_from(writes / seen).unwrap_or(u32::MAX).max(1));
     let is_it = |engine: &&Engine| engine.is_network() && engine.name() == record.engine;

@@ -1,5 +1,5 @@
-//! Saved results as an experiment, those of other tools and iotax's own records: nothing is run, and
-//! what they do not say stays unsaid.
+//! Treats saved results of iotax and other tools as an experiment. Nothing is run, and facts that
+//! they lack are not filled in.
 
 mod file;
 mod sameness;
@@ -20,24 +20,24 @@ use crate::error::Error;
 use crate::importers;
 use file::{Measured, ResultFile};
 
-/// An experiment that others have done.
+/// An experiment that was run before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
     /// Its head: arms, a phase for each job, no machine.
     pub experiment: ExperimentHead,
-    /// One per job and file, or trial of a record. The i-th result of each arm is in block i, which
-    /// pairs nothing: no order of theirs is known to have been randomised. Trials of one record share
-    /// a block.
+    /// One per job and file, or per trial of a record. The i-th result of each arm is in block i,
+    /// but blocks are not pairs: the order is not known to be random. Trials of one record share a
+    /// block.
     pub trials: Vec<Trial>,
-    /// That nothing was run.
+    /// States that nothing was run.
     pub end: End,
 }
 
-/// Whether there is a result at `path` as the user wrote it: a file of another tool or of `iotax run`,
-/// or a record of iotax, of which `DIR#ARM` is one arm.
+/// Whether there is a result at `path` as the user wrote it: a file of another tool or of `iotax
+/// run`, or a record of iotax, where `DIR#ARM` selects an arm.
 ///
 /// # Errors
-/// [`Error::Read`] if it is there and cannot be read; [`Error::Incomparable`] for a search for caps.
+/// [`Error::Read`] if it exists and cannot be read; [`Error::Incomparable`] for a search for caps.
 pub fn is_result(path: &Path) -> Result<bool, Error> {
     if file::is_search(path) {
         let what = format!("{} is a search for caps, not a workload", path.display());
@@ -51,13 +51,13 @@ pub fn is_result(path: &Path) -> Result<bool, Error> {
 
 /// Reads the results of `arms`.
 ///
-/// Each job is a phase of the experiment. Jobs are the same if they have one name; where each result
-/// has one, or one of a shape, those are taken for the same. A job is kept if both sides of a
-/// comparison have it.
+/// Each job is a phase of the experiment. Jobs with the same name are the same. If names differ,
+/// but each result has only one job, or only one of a kind, these are treated as the same. A job is
+/// kept if both sides of a comparison have it.
 ///
 /// # Errors
-/// As [`importers::open`]; a record that cannot be read; [`Error::Incomparable`] if an arm names a
-/// file twice, or the results have no job in common.
+/// As for [`importers::open`]; if a record cannot be read; [`Error::Incomparable`] if an arm names
+/// a file twice, or if the results have no common job.
 pub fn read_results(
     arms: Vec<SavedArm>,
     stop: Stop,
@@ -124,7 +124,7 @@ pub fn read_results(
     Ok(Results { experiment, trials, end })
 }
 
-/// An arm, and the results that were measured of it.
+/// An arm and its results.
 #[derive(Debug, Clone)]
 pub struct SavedArm {
     arm: Arm,
@@ -158,7 +158,7 @@ impl SavedArm {
     }
 }
 
-/// What is at `path`, or the results there: a record of results holds several.
+/// The result or results at `path`: a record of results has several.
 fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     match file::place(path) {
         Some((dir, of)) => file::read_record(arm, path, &dir, of.as_deref()),
@@ -166,8 +166,8 @@ fn read_file(arm: usize, path: &Path) -> Result<Vec<ResultFile>, Error> {
     }
 }
 
-/// A run in two files, its directory and its JSON or a result and its copy, is one measurement: it
-/// counts once, and differs from itself by nothing.
+/// Refuses copies. A run in two files, such as its directory and its JSON, or a result and its
+/// copy, is one measurement: it counts once, and does not differ from itself.
 fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
     for (at, read) in reads.iter().enumerate() {
         let is_same = |other: &&ResultFile| other.arm == read.arm && other.is_same_run(read);
@@ -213,8 +213,7 @@ fn incomparable(what: String, advice: &'static str) -> Error {
     Error::Incomparable { what, advice }
 }
 
-/// Names of the jobs that are compared, in the order in which results have them; those that did
-/// nothing come last.
+/// Names of the jobs to compare, in the order of the results; jobs without I/O come last.
 fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
         return Err(incomparable("no results are given".to_owned(), "name at least one file"));
@@ -249,7 +248,7 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     Ok(names)
 }
 
-/// Of all jobs together.
+/// Name of all jobs together.
 fn suite(names: &[String]) -> String {
     match names.len() {
         many @ 4.. => format!("{} and {} more", names[0], many - 1),
@@ -257,14 +256,14 @@ fn suite(names: &[String]) -> String {
     }
 }
 
-/// Which of fio's latencies results have.
+/// Which of fio's latencies the results have.
 fn called<'a>(reads: impl Iterator<Item = &'a ResultFile>) -> BTreeSet<FioLatency> {
     let records = reads.flat_map(|read| &read.jobs).flat_map(Measured::records);
     let summaries = records.flat_map(JobRecord::directions).filter_map(|way| way.summary.as_ref());
     summaries.filter_map(|summary| summary.called).collect()
 }
 
-/// What is said where latencies are not the same, once they are as far as that can be.
+/// Makes latencies comparable where possible; notes remaining differences.
 fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
     let mut notes = Vec::new();
     if called(reads.iter()).len() > 1 {
@@ -334,7 +333,7 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
     }
 }
 
-/// When each began, if all of them say.
+/// The start of each result, if all of them give it.
 fn starts(reads: &[ResultFile]) -> Option<Vec<Timestamp>> {
     reads.iter().map(|read| read.started.as_ref()?.parse().ok()).collect()
 }
@@ -365,7 +364,7 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
             }));
         }
     }
-    // In the order in which they ran, where that is known; else as given.
+    // In the order in which they ran, if known; otherwise as given.
     trials.sort_by_key(|trial| trial.started_ns);
     for (slot, trial) in (0..).zip(&mut trials) {
         trial.slot = slot;
@@ -373,8 +372,8 @@ fn trials(spec: &Spec, reads: Vec<ResultFile>, starts: Option<&[Timestamp]>) -> 
     trials
 }
 
-/// A failed trial for each result that lacks a job which others of its arm have: it is missing, and
-/// those that are there may be there for a reason.
+/// A failed trial for each result that lacks a job which other results of its arm have: one is
+/// missing, so the others may not be representative.
 fn lacking(
     spec: &Spec,
     reads: &[ResultFile],

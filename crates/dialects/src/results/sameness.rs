@@ -1,4 +1,4 @@
-//! Whether results were made by the same job.
+//! Checks whether results were made by the same job.
 
 use indexmap::{IndexMap, IndexSet};
 use iotax_experiment::{Arm, Draft};
@@ -7,7 +7,7 @@ use super::file::{Measured, ResultFile};
 use crate::importers::Options;
 use crate::importers::imported::{bytes, microseconds};
 
-/// Options that make a load another one, with what fio takes if they are not given.
+/// Options that make the load a different one, with fio's defaults.
 const WATCHED: [(&str, &str); 19] = [
     ("rw", "read"),
     ("bs", "4096"),
@@ -30,11 +30,11 @@ const WATCHED: [(&str, &str); 19] = [
     ("thinktime", "0"),
 ];
 
-/// Options that `DiskSpd` has no word for.
+/// Options that `DiskSpd` does not have.
 const NOT_OF_DISKSPD: [&str; 3] = ["ioengine", "size", "rwmixread"];
 
-/// Where no name is common but each result has one job with I/O: gives those the name of the
-/// first, and says so.
+/// If no name is common but each result has one job with I/O: gives these the name of the first,
+/// with a note.
 pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
     let lone = |read: &ResultFile| -> Option<usize> {
         let mut busy = (0..read.jobs.len()).filter(|at| read.jobs[*at].is_busy());
@@ -56,8 +56,9 @@ pub(super) fn one_name(reads: &mut [ResultFile]) -> Option<String> {
     Some(note)
 }
 
-/// Jobs of the first result that another has under no such name, but has one, and one only, of that
-/// direction, order, block size and depth: gives those the name of the first, and says so.
+/// For jobs of the first result that another result does not have under that name, but has exactly
+/// one of the same direction, order, block size and depth: gives it the name of the first, with a
+/// note.
 pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
     let Some((first, others)) = reads.split_first_mut() else { return Vec::new() };
     let mut notes = Vec::new();
@@ -89,7 +90,7 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
     notes
 }
 
-/// What a job does, as far as options tell: direction and order, block size, depth.
+/// What a job does, according to its options: direction and order, block size, depth.
 fn shape(options: &Options) -> Option<[String; 3]> {
     let order = options.any(&["rw", "readwrite"])?;
     let block = options.any(&["bs", "blocksize", "bssplit", "bsrange"])?;
@@ -97,7 +98,8 @@ fn shape(options: &Options) -> Option<[String; 3]> {
     Some([order.to_owned(), block, options.value("iodepth").unwrap_or("1").to_owned()])
 }
 
-/// One sentence if the job `name` was not the same in all results; it is named if there are `others`.
+/// One sentence if the job `name` was not the same in all results; it is named if there are
+/// `others`.
 pub(super) fn differences(
     arms: &[Arm],
     reads: &[ResultFile],
@@ -155,7 +157,7 @@ fn differs(arms: &[Arm], made: &[Made<'_>], option: &str, usual: &str) -> Option
     Some(format!("{option} {}", of_arms.join(", ")))
 }
 
-/// What a size or a time comes to, so that `4k` is the same as `4096`; `None` for other text.
+/// The value of a size or a time, so that `4k` equals `4096`; `None` for other text.
 fn amount(option: &str, text: &str) -> Option<u64> {
     match option {
         "bs" | "size" | "rate" => bytes(text),
@@ -164,18 +166,18 @@ fn amount(option: &str, text: &str) -> Option<u64> {
     }
 }
 
-// Which jobs of results have a partner on the other side, and which have none.
+// Which jobs of results have a partner on the other side, and which do not.
 
-/// Names that are listed; beyond that a few more are counted.
+/// Number of names to list before the rest are only counted.
 const MOST_LISTED: usize = 4;
 
-/// Of all jobs, in the order of the results.
+/// All jobs, in the order of the results.
 pub(super) fn names(reads: &[ResultFile]) -> Vec<String> {
     let names = reads.iter().flat_map(|read| &read.jobs).map(|job| &job.name);
     names.collect::<IndexSet<_>>().into_iter().cloned().collect()
 }
 
-/// Whether both sides of a comparison have the job; of one arm, whether it has.
+/// Whether both sides of a comparison have the job; with one arm, whether it has.
 pub(super) fn has_sides(reads: &[ResultFile], spec: &Draft, name: &str) -> bool {
     let of_arm = |arm: usize| reads.iter().any(|read| read.arm == arm && read.has(name));
     match spec.arms.len() {
@@ -184,7 +186,7 @@ pub(super) fn has_sides(reads: &[ResultFile], spec: &Draft, name: &str) -> bool 
     }
 }
 
-/// What is said of jobs that are left out, and of results that lack some of the others.
+/// Notes on jobs that are left out, and on results that lack some jobs of the others.
 pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Vec<String> {
     let arms_of = |name: &str| -> Vec<&str> {
         let of_arm = |arm: &usize| reads.iter().any(|read| read.arm == *arm && read.has(name));
@@ -220,7 +222,7 @@ fn shortened(names: &[String]) -> String {
     format!("{}{more}", names.iter().take(MOST_LISTED).cloned().collect::<Vec<_>>().join(", "))
 }
 
-/// Whether some of them are records of several arms, of which each names its jobs.
+/// Whether some of them are records with several arms, each of which names its jobs.
 pub(super) fn are_arms(reads: &[ResultFile]) -> bool {
     reads.iter().any(|read| read.is_ours() && read.jobs.iter().all(|job| job.name.contains(": ")))
 }

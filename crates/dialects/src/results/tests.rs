@@ -100,7 +100,8 @@ fn another_load_is_named() {
     ");
 }
 
-/// A result of before.json as JSON of another shape: keys in another order, no white space, another day.
+/// A result of before.json as JSON in another form: keys in another order, no white space, another
+/// day.
 fn rewritten(directory: &Path, change: impl Fn(&mut serde_json::Value)) -> PathBuf {
     let text = std::fs::read_to_string(fixture(CLONES_PLUS)).unwrap();
     let mut json: serde_json::Value = serde_json::from_str(&text).unwrap();
@@ -130,7 +131,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
         }
     };
     assert_eq!(copied(&renamed), same, "another name");
-    // A record of it, the same record twice, and a copy of that.
+    // A record of it, the same record twice, and a copy of it.
     let results = try_read(&[arm("a", &[CLONES_PLUS])]).unwrap();
     let (one, other) = (dir.path().join("one"), dir.path().join("other"));
     for dir in [&one, &other] {
@@ -142,7 +143,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
         try_read(&[arm("a", a), arm("b", b)])
     };
     assert!(records(&one, &one).is_err() && records(&one, &other).is_err());
-    // Another run of the same size has the same totals, and other times.
+    // Another run of the same size has the same totals, but other times.
     let another = |name: &str, mean_ns: f64| {
         let made = rewritten(dir.path(), |json| {
             for job in json["jobs"].as_array_mut().unwrap() {
@@ -157,7 +158,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
         path
     };
     assert!(against(&another("another.json", 1234.5)).is_ok());
-    // Among others, figures that come again at another time are warned of.
+    // Among other results, repeated values at another time cause a warning.
     let before = vec![fixture(CLONES_PLUS), another("third.json", 2345.5)];
     let at_date = |date: Option<u64>| {
         let copy = rewritten(dir.path(), |json| {
@@ -215,7 +216,7 @@ fn what_cannot_be_compared_says_why() {
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it has no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.");
 }
 
-/// Writes a record of one job's slices: the I/Os of each, and how long it is.
+/// Writes a record of the slices of one job, with the I/Os of each and their length.
 fn sliced(directory: &Path, slices: &[(u64, iotax_record::TrialLength)]) {
     use iotax_experiment::plan::Phase;
     use iotax_record::{DirectionRecord, LoadRecord, TrialLength};
@@ -278,11 +279,11 @@ fn slices_of_a_record_are_trials_of_the_usual_length() {
         let shape = |trial: &Trial| (load(trial).window_ns, load(trial).jobs[0].read.ios);
         results.trials.iter().map(shape).collect()
     };
-    // Fifty make five seconds; the longer one was not compared.
+    // Fifty slices make five seconds; the longer one was not compared.
     let mut slices = vec![(10, Planned); 60];
     slices.insert(20, (7, LongSlice));
     assert_eq!(read("all", &slices), [(5_000_000_000, 500), (1_000_000_000, 100)]);
-    // Given up: only what followed is concluded from.
+    // Slices were given up: only later trials count.
     slices.extend([(400, Usual), (401, Usual)]);
     assert_eq!(read("given-up", &slices), [(5_000_000_000, 400), (5_000_000_000, 401)]);
 }

@@ -1,4 +1,4 @@
-//! Words of a command, and what joins commands.
+//! Words of a command, and the operators that join commands.
 
 use std::ops::Range;
 
@@ -7,22 +7,22 @@ use iotax_experiment::Error;
 use super::typeset::TypesetKind;
 use super::{Style, prompt, typeset};
 
-/// One word with its quotes undone.
+/// One word without its quotes.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Word {
     pub text: String,
-    /// Its bytes in the whole text, quotes and all.
+    /// Its bytes in the whole text, including quotes.
     pub span: Range<usize>,
-    /// It begins with a quote: what looks like a variable or an option in it is none of the shell's.
+    /// Whether it begins with a quote: the shell does not replace variables or read options in it.
     pub quoted: bool,
-    /// Why only a shell, or nobody, knows what it stands for.
+    /// Why its value is unknown, or known only to a shell.
     pub fault: Option<Box<Error>>,
-    /// The fault is what a word processor or a web page has made of it.
+    /// Whether the fault was made by a word processor or a web page.
     pub typeset: bool,
 }
 
 impl Word {
-    /// The last part of it as a path, in lower case and without `.exe`: what a program is known by.
+    /// Its last part as a path, in lower case and without `.exe`: the name of a program.
     pub(super) fn program(&self) -> String {
         program(&self.text)
     }
@@ -36,20 +36,20 @@ pub(super) fn program(text: &str) -> String {
     name.strip_suffix(".exe").map_or(name.clone(), str::to_owned)
 }
 
-/// What stands behind a command.
+/// Operator after a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Joint {
     /// The next one starts at once.
     Background,
     /// The next one waits.
     Sequence,
-    /// The next one reads what this one prints.
+    /// The next one reads the output of this one.
     Pipe,
     /// The next one runs if this one fails.
     OnFailure,
 }
 
-/// Where input comes from or output goes to.
+/// A redirection of input or output.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Redirect {
     pub span: Range<usize>,
@@ -64,12 +64,12 @@ pub(super) struct Simple {
     pub words: Vec<Word>,
     pub redirects: Vec<Redirect>,
     pub joint: Joint,
-    /// The bytes of what joins it to the next one.
+    /// The bytes of the operator that joins it to the next one.
     pub joint_span: Range<usize>,
 }
 
 impl Simple {
-    /// From its first word to its last, without what its output does.
+    /// From its first word to its last, without redirections.
     pub(super) fn span(&self) -> Range<usize> {
         span(&self.words)
     }
@@ -88,14 +88,14 @@ pub(crate) struct Note {
     pub why: &'static str,
 }
 
-// Splits a text into commands and words, as the shell that it was written for does.
+// Splits a text into commands and words, like the shell for which it was written.
 //
-// What only that shell can do (variables, patterns for file names) is noted at the word, which may
-// be one that nobody needs.
+// Features that only that shell has (variables, patterns for file names) are noted at the word,
+// which may not be needed.
 
-/// fio's own variables: published commands often leave out the quotes around them.
+/// fio's own variables: published commands often omit the quotes around them.
 const FIOS: [&str; 3] = ["jobname", "jobnum", "filenum"];
-/// What cmd makes ordinary letters with `^`.
+/// Characters that `^` makes ordinary in cmd.
 const OF_CMD: [char; 7] = ['&', '|', '<', '>', '^', '%', '"'];
 
 /// All commands in a part of `text`.
@@ -116,7 +116,7 @@ struct Lexer<'a> {
     at: usize,
     end: usize,
     style: Style,
-    /// A typeset blank in front of the next word.
+    /// A typeset blank before the next word.
     odd: Option<usize>,
     /// Nothing of this line was read yet.
     begins: bool,
@@ -135,7 +135,7 @@ impl<'a> Lexer<'a> {
         self.at = (self.at + bytes).min(self.end);
     }
 
-    /// The words of a command, up to what joins it to the next.
+    /// The words of a command, up to the operator that joins it to the next one.
     fn command(&mut self) -> Result<Simple, Error> {
         let mut words: Vec<Word> = Vec::new();
         let mut redirects: Vec<Redirect> = Vec::new();
@@ -158,7 +158,7 @@ impl<'a> Lexer<'a> {
                     break (Joint::Sequence, at..self.at);
                 }
                 '&' if self.rest().starts_with("&>") => redirects.push(self.redirect(at)?),
-                // PowerShell calls a quoted program so.
+                // PowerShell runs a quoted program in this way.
                 '&' if self.style.windows && words.is_empty() => self.skip(1),
                 '&' | '|' => break self.joint(),
                 '<' | '>' => redirects.push(self.redirect(at)?),
@@ -174,7 +174,8 @@ impl<'a> Lexer<'a> {
         Ok(Simple { words, redirects, joint, joint_span })
     }
 
-    /// At the start of a line: a prompt, a comment of cmd, output that was pasted with the command.
+    /// Skips, at the start of a line, a prompt, a comment of cmd, or output that was pasted with
+    /// the command.
     fn line(&mut self) {
         self.begins = false;
         let rest = self.rest();
@@ -204,7 +205,7 @@ impl<'a> Lexer<'a> {
         !self.style.windows || !behind.is_some_and(|c| c.is_ascii_digit())
     }
 
-    /// Bytes of a line break that is none; blanks before it were lost on no screen.
+    /// Length of an escaped line break. Blanks before it are accepted, because they are invisible.
     fn continued(&self) -> Option<usize> {
         let rest = self.rest();
         let marks: &[char] = if self.style.windows { &['\\', '^', '`'] } else { &['\\'] };
@@ -213,7 +214,7 @@ impl<'a> Lexer<'a> {
         Some(rest.len() - broken.len())
     }
 
-    /// What a shell prints in front of a line that goes on.
+    /// Skips what a shell prints before a continued line.
     fn continuation(&mut self) {
         for mark in [">> ", "> ", "More? "] {
             if let Some(behind) = self.rest().strip_prefix(mark)
@@ -239,7 +240,7 @@ impl<'a> Lexer<'a> {
         (joint, start..self.at)
     }
 
-    /// `> file`, `2>&1`, `< file`; `start` is where its number or `&` stands.
+    /// `> file`, `2>&1`, `< file`; `start` is the position of its number or `&`.
     fn redirect(&mut self, start: usize) -> Result<Redirect, Error> {
         self.skip(usize::from(self.peek() == Some('&')));
         let reads = self.peek() == Some('<');
@@ -262,7 +263,7 @@ impl<'a> Lexer<'a> {
         Ok(Redirect { span: start..self.at, reads, target })
     }
 
-    /// Digits right before `>` are its own.
+    /// Digits directly before `>` belong to it.
     fn word_or_redirect(
         &mut self,
         words: &mut Vec<Word>,
@@ -325,7 +326,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// A letter; some of them mean something to a shell, and some were changed on the way.
+    /// One character; some have a meaning to a shell, and some were changed by a word processor.
     fn plain(&mut self, at: usize, c: char, word: &mut Word) {
         let rest = self.rest();
         let ends = rest.is_empty() || rest.starts_with(char::is_whitespace);
@@ -384,7 +385,7 @@ impl<'a> Lexer<'a> {
         Err(self.never_closed(start))
     }
 
-    /// Behind a dollar: fio's own variables stay, a shell's are not known.
+    /// After a dollar sign: fio's own variables stay, those of a shell are unknown.
     fn dollar(&mut self, start: usize, word: &mut Word) {
         let rest = self.rest();
         let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == ':';
@@ -400,7 +401,7 @@ impl<'a> Lexer<'a> {
             let length = closing(rest);
             return self.skip(length);
         }
-        // The target takes the place of every directory, so this one need not be known.
+        // The target replaces every directory, so this one need not be known.
         if let Some(here) = ["PWD", "{PWD}"].into_iter().find(|here| rest.starts_with(here))
             && (here.starts_with('{') || name == here)
         {
@@ -415,7 +416,7 @@ impl<'a> Lexer<'a> {
         self.skip(length);
     }
 
-    /// `%NAME%` and `%1` of cmd; other uses of `%` are a letter.
+    /// `%NAME%` and `%1` of cmd; any other `%` is an ordinary character.
     fn percent(&mut self, start: usize, word: &mut Word) {
         let rest = self.rest();
         let name = rest.trim_start_matches(|c: char| c.is_ascii_alphanumeric() || c == '_');
@@ -453,7 +454,7 @@ impl<'a> Lexer<'a> {
         self.fault(word, |lexer| typeset::refuse(lexer.text, at, lexer.style.short_options));
     }
 
-    /// The first fault of a word counts.
+    /// Only the first fault of a word counts.
     fn fault(&self, word: &mut Word, why: impl FnOnce(&Self) -> Error) {
         if word.fault.is_none() {
             word.fault = Some(Box::new(why(self)));
@@ -471,8 +472,8 @@ impl<'a> Lexer<'a> {
     }
 }
 
-/// A line that begins with an option belongs to the command before it: pages that show commands
-/// often lose what continues a line.
+/// A line that begins with an option belongs to the command before it: pages with commands often
+/// lose the character that continues a line.
 fn goes_on(words: &[Word], rest: &str) -> bool {
     !words.is_empty() && rest.trim_start().starts_with('-')
 }

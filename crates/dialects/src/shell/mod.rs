@@ -1,4 +1,5 @@
-//! Command lines as people paste them: what a shell would run, and what stands around it.
+//! Reads command lines as people paste them: the commands that a shell would run, and the text
+//! around them.
 //!
 //! | file | idea |
 //! |---|---|
@@ -6,8 +7,8 @@
 //! | `prompt`, `typeset` | what a terminal or a web page has added or changed |
 //! | `stage`, `wrappers` | programs in front of a tool, and commands beside it |
 //!
-//! Everything that is left out is noted with what it would have done; what might change the load is
-//! refused by name.
+//! Everything that is left out is noted, with what it would have done; anything that might change
+//! the load is refused by name.
 
 mod lexer;
 mod prompt;
@@ -27,27 +28,27 @@ use wrappers::OWN_WAY;
 
 pub(crate) use lexer::{Note, Word};
 
-/// Shells within shells that are looked into.
+/// Maximum depth of nested shells.
 const DEEPEST: u32 = 4;
 
 /// A command of the tool.
 #[derive(Debug)]
 pub(crate) struct Run {
-    /// What stands behind the program's name.
+    /// The words after the name of the program.
     pub words: Vec<Word>,
-    /// The program and all of them.
+    /// The program and all its words.
     pub span: Range<usize>,
     pub start: Start,
 }
 
-/// What a text comes to.
+/// The contents of a text.
 #[derive(Debug, Default)]
 pub(crate) struct Pasted {
     pub runs: Vec<Run>,
     pub notes: Vec<Note>,
 }
 
-/// A part of a text in a note: in one line, and not too long.
+/// A part of a text for a note: in one line, and shortened.
 pub(crate) fn shown(written: &str) -> String {
     const MOST_CHARS: usize = 60;
     let line = written.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -76,7 +77,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    /// The commands of a part of the text, the last of which is joined to what follows by `joint`.
+    /// The commands of a part of the text; `joint` is the operator after the last of them.
     fn part(&mut self, part: Range<usize>, joint: Joint, depth: u32) -> Result<(), Error> {
         let mut commands = lexer::commands(self.text, part, self.style)?;
         if let Some(last) = commands.last_mut()
@@ -100,7 +101,7 @@ impl Reader<'_> {
         Ok(())
     }
 
-    /// What runs only if a command fails, which none does here.
+    /// Skips commands that run only if another one fails; here none fails.
     fn on_failure(&mut self, pipeline: &[Simple]) -> Result<(), Error> {
         if let Some(word) = pipeline.iter().find_map(|command| self.runs_tool(command)) {
             let problem = "this runs only if the command before it fails";
@@ -178,15 +179,15 @@ fn whole(pipeline: &[Simple]) -> Range<usize> {
 /// When one of several commands starts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Start {
-    /// Which of those that wait for each other, from 0.
+    /// Index among those that wait for each other.
     pub phase: u32,
-    /// Which of all commands, from 0.
+    /// Index among all commands.
     pub command: u32,
-    /// After the start of its phase.
+    /// Relative to the start of its phase.
     pub offset_ns: u64,
 }
 
-/// What a shell would do next.
+/// Simulates what a shell would do.
 #[derive(Debug, Default)]
 struct Clock {
     phase: u32,
@@ -197,7 +198,7 @@ struct Clock {
 }
 
 impl Clock {
-    /// A command starts; the next one waits for it, or not.
+    /// Starts a command; the next one waits for it, or not.
     fn start(&mut self, next_waits: bool) -> Start {
         let began = *self.began_ns.get_or_insert(self.now_ns);
         let offset_ns = self.now_ns - began;
@@ -213,7 +214,7 @@ impl Clock {
         self.now_ns = self.now_ns.saturating_add(ns);
     }
 
-    /// All commands so far end before the next one starts.
+    /// Ends all commands so far before the next one starts.
     fn wait(&mut self) {
         if self.began_ns.take().is_some() {
             self.phase += 1;
@@ -222,9 +223,9 @@ impl Clock {
     }
 }
 
-// Whose command a pasted text is, if it is one.
+// Detects whether a pasted text is a command, and of which tool.
 
-/// A tool whose command lines are read.
+/// A tool whose command lines can be read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tool {
     Fio,
@@ -233,7 +234,7 @@ pub enum Tool {
 }
 
 impl Tool {
-    /// What people call it.
+    /// Its name, for people.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Fio => "fio",
@@ -241,7 +242,7 @@ impl Tool {
         }
     }
 
-    /// By the program's name.
+    /// Finds it by the name of its program.
     fn of_program(name: &str) -> Option<Self> {
         match name {
             "fio" => Some(Self::Fio),
@@ -251,19 +252,19 @@ impl Tool {
     }
 }
 
-/// The tool that a text runs, if the text is a command line or a script, and not a name or a path.
+/// The tool that a text runs, if the text is a command line or a script and not a name or a path.
 ///
-/// It is one if a line of it runs a tool with arguments: as its first word (behind a prompt), behind
-/// programs that run others, or with an option behind it. Whether everything of it can be read is
-/// another question.
+/// A text is a command line if one of its lines runs a tool with arguments: as its first word
+/// (after a prompt), after programs that run others, or followed by an option. Whether all of it
+/// can be read is not checked.
 pub fn tool(text: &str) -> Option<Tool> {
     tool_where(text, false).or_else(|| tool_where(text, true))
 }
 
-/// The same, of lines that are no comments, or of all of them.
+/// The same, for lines that are not comments, or for all lines.
 fn tool_where(text: &str, hash: bool) -> Option<Tool> {
     let text = text.trim_start_matches('\u{feff}');
-    // A line that goes on is one line.
+    // A continued line counts as one line.
     let mut joined = String::with_capacity(text.len());
     for line in text.lines() {
         let line = line.trim_end();
@@ -288,7 +289,7 @@ fn of_line(line: &str, hash: bool) -> Option<Tool> {
     if first == "rem" {
         return None;
     }
-    // What is quoted begins with a quote: a path with blanks in it is several of these words.
+    // A quoted path begins with a quote; with blanks in it, it makes several of these words.
     let is_quoted = line.starts_with(['"', '\'', '&', '.']);
     let runs = |at: usize| {
         let found = Tool::of_program(&lexer::program(words[at].trim_start_matches('@')))?;
@@ -312,28 +313,28 @@ fn is_assignment(word: &str) -> bool {
     })
 }
 
-// Whose words they are: a POSIX shell, or one of Windows.
+// The syntax of a text: that of a POSIX shell, or of a Windows shell.
 
-/// How a text is split into commands.
+/// How to split a text into commands.
 #[expect(clippy::struct_excessive_bools, reason = "independent habits of shells")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Style {
-    /// A backslash is a part of paths, and `^` and a backquote continue a line.
+    /// A backslash is part of a path, and `^` or a backquote continues a line.
     pub windows: bool,
     /// `a & b` runs one after the other, as in cmd.
     pub ampersand_waits: bool,
-    /// A line that begins with `#` is a command behind a prompt, and no comment.
+    /// A line that begins with `#` is a command after a prompt, not a comment.
     pub hash_prompts: bool,
-    /// Some line has a prompt: those without one are what a command has printed.
+    /// Some lines have a prompt: those without one are output of a command.
     pub prompts: bool,
-    /// Options have one letter, as those of `DiskSpd`.
+    /// Options have one letter, like those of `DiskSpd`.
     pub short_options: bool,
 }
 
-/// What only cmd has.
+/// Features of cmd only.
 const OF_CMD: [&str; 9] =
     ["cmd", "rem", "@rem", "@echo", "setlocal", "@setlocal", "call", "start", "goto"];
-/// What only PowerShell has.
+/// Features of PowerShell only.
 const OF_POWERSHELL: [&str; 3] = ["powershell", "pwsh", "start-process"];
 
 /// The style of a text that runs this tool.
@@ -367,7 +368,7 @@ fn style_of(text: &str, tool: Tool) -> Style {
     style
 }
 
-/// Begins with a program on a drive.
+/// Whether it begins with a program on a drive.
 fn is_drive(line: &str) -> bool {
     let line = line.trim_start_matches(['"', '\'']);
     let bytes = line.as_bytes();

@@ -1,7 +1,7 @@
-//! Prompts that are pasted with a command.
+//! Detects prompts that are pasted with a command.
 
-/// Bytes of the prompt that a line begins with, blanks before and after it included; 0 if it has
-/// none. A `#` alone is one only if `hash` says so: in a script it begins a comment.
+/// Length of the prompt at the start of a line in bytes, including blanks before and after it; 0 if
+/// there is none. A single `#` is one only if `hash` is set: in a script it begins a comment.
 pub(super) fn length(line: &str, hash: bool) -> usize {
     let indent = line.len() - line.trim_start().len();
     let rest = &line[indent..];
@@ -21,12 +21,12 @@ fn of_windows(line: &str) -> Option<usize> {
     };
     let path = path.or_else(|| is_drive(line).then_some(line))?;
     let end = path.find('>')?;
-    // What is quoted, or an option, belongs to a command.
+    // Quoted text and options belong to a command.
     let is_path = !path[..end].contains(['"', '\'', '|', '&']) && !path[..end].contains(" -");
     is_path.then(|| line.len() - path.len() + end + 1)
 }
 
-/// `$`, `%`, `>`, with a blank behind it.
+/// `$`, `%` or `>`, followed by a blank.
 fn alone(line: &str, hash: bool) -> Option<usize> {
     let mark = line.chars().next()?;
     let behind = &line[mark.len_utf8()..];
@@ -45,10 +45,10 @@ fn alone(line: &str, hash: bool) -> Option<usize> {
     Some(mark.len_utf8())
 }
 
-/// `user@host:~$`, `[root@host ~]#`, `bash-5.1#`, `host:~ #`, with a blank behind it.
+/// `user@host:~$`, `[root@host ~]#`, `bash-5.1#` or `host:~ #`, followed by a blank.
 fn of_host(line: &str) -> Option<usize> {
     const LONGEST_WORDS: usize = 5;
-    // The name of an environment may stand before it: `(venv) user@host:~$`.
+    // The name of an environment may come first: `(venv) user@host:~$`.
     let named = line.strip_prefix('(').and_then(|rest| rest.split_once(") "));
     let rest = named.map_or(line, |(_, rest)| rest);
     let first = rest.split_whitespace().next()?;

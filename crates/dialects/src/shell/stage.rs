@@ -1,4 +1,4 @@
-//! One command: the tool's, with what stands in front of it; or one beside it.
+//! One command: that of the tool, with its wrappers, or another one next to it.
 
 use std::ops::Range;
 
@@ -10,31 +10,31 @@ use super::wrappers::{
 };
 use super::{Style, Tool, is_assignment};
 
-/// Longest `sleep` that makes sense between two commands: a day.
+/// Longest plausible `sleep` between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
 const UNREAD: &str = "the command does not read from it";
 
-/// What a command is.
+/// Kind of a command.
 pub(super) enum Found {
     Run {
         words: Vec<Word>,
         span: Range<usize>,
         at_once: bool,
     },
-    /// More commands, within quotes.
+    /// More commands, inside quotes.
     Inside(Range<usize>),
     Sleep(u64),
     Wait,
     Nothing,
 }
 
-/// A program that a word may be.
+/// The tool that a word runs, if any.
 pub(super) fn tool_of(word: &Word) -> Option<Tool> {
     Tool::of_program(name(word).as_str())
 }
 
-/// In lower case; cmd's `@` and the `\` that keeps an alias away are no part of it.
+/// In lower case, without cmd's `@` or the `\` that disables an alias.
 fn name(word: &Word) -> String {
     word.program().trim_start_matches('@').to_owned()
 }
@@ -46,7 +46,7 @@ pub(super) struct Stage<'a> {
 }
 
 impl Stage<'_> {
-    /// What the command is, and what of it is left out.
+    /// The kind of a command, and the parts of it that are left out.
     pub(super) fn read_command(&self, command: &Simple) -> Result<(Found, Vec<Note>), Error> {
         let mut notes = Vec::new();
         let mut at_once = false;
@@ -99,7 +99,7 @@ impl Stage<'_> {
         self.other(command, rest, notes)
     }
 
-    /// A line of `DiskSpd` without its program.
+    /// Whether the word begins a line of `DiskSpd` flags without the program.
     fn is_flag(&self, word: &Word) -> bool {
         self.tool == Tool::DiskSpd && word.text.starts_with('-')
     }
@@ -126,7 +126,7 @@ impl Stage<'_> {
             Some(_) => behind,
             None => words,
         };
-        // A directory that nobody knows may be in front of the program's name.
+        // An unknown directory may precede the name of the program.
         if let Some(fault) = arguments.iter().find_map(|word| word.fault.as_deref()) {
             return Err(fault.clone());
         }
@@ -152,7 +152,7 @@ impl Stage<'_> {
         Ok(())
     }
 
-    /// Where the command of a shell begins in its words.
+    /// Index of the word with which the command of a shell begins.
     fn command_of(&self, options: &[&str], words: &[Word]) -> Result<usize, Error> {
         match words.iter().position(|word| is_command(options, &word.text)) {
             Some(at) if at + 1 < words.len() => Ok(at + 1),
@@ -166,7 +166,7 @@ impl Stage<'_> {
         }
     }
 
-    /// A command that runs no tool, as far as its words tell.
+    /// A command that runs no tool, judging by its words.
     fn other(
         &self,
         command: &Simple,
@@ -231,11 +231,11 @@ impl Stage<'_> {
         Ok((found, notes))
     }
 
-    /// The bytes of the command that a word has in quotes.
+    /// The bytes of the command that is quoted in a word.
     fn inside(&self, command: &Simple, word: &Word) -> Result<Range<usize>, Error> {
         let Range { start, end } = word.span;
         let raw = &self.text[start..end];
-        // cmd takes the first and the last quote away.
+        // cmd removes the first and the last quote.
         let to_end = start..command.span().end;
         if raw.starts_with("\"\"") && self.text[to_end.clone()].ends_with('"') {
             return Ok(start + 1..to_end.end - 1);
@@ -256,7 +256,7 @@ impl Stage<'_> {
         Error::syntax(problem, advice).at(self.text, word.span.clone())
     }
 
-    /// The program in front of a tool does something to it.
+    /// Refuses a program before a tool that affects the tool.
     fn refuse_wrapper(&self, first: &Word, does: &str, way: Way, tool: Option<&Word>) -> Error {
         let name = first.program();
         let is_plain = !matches!(way, Way::Often | Way::Without);
@@ -285,7 +285,7 @@ impl Stage<'_> {
         self.refuse(first, format!("`{name}` {}", does.replace('%', self.tool.name())), advice)
     }
 
-    /// Nobody knows what a program does to the tool behind it.
+    /// Refuses an unknown program before a tool, because its effect is unknown.
     fn refuse_unknown_wrapper(&self, first: &Word, tool: &Word) -> Error {
         let problem = format!(
             "`{}` is before {}, and iotax does not know what it does",
@@ -295,7 +295,7 @@ impl Stage<'_> {
         self.refuse(first, problem, format!("start at `{}`", self.begins(tool)))
     }
 
-    /// A program that nobody knows.
+    /// Refuses an unknown program.
     fn refuse_unknown(&self, first: &Word) -> Error {
         let (name, text) = (self.tool.name(), &first.text);
         if text.starts_with('-') {
@@ -308,7 +308,7 @@ impl Stage<'_> {
         self.refuse(first, format!("iotax does not run `{text}`"), advice)
     }
 
-    /// The start of a tool's command, as it is shown.
+    /// The start of a tool's command, for messages.
     fn begins(&self, tool: &Word) -> String {
         const SHOWN: usize = 40;
         let line = self.text[tool.span.start..].lines().next().unwrap_or_default();
@@ -324,7 +324,7 @@ fn typeset(words: &[Word]) -> Option<Error> {
     odd.fault.as_deref().cloned()
 }
 
-/// What becomes of a command that sets something of the kernel.
+/// Handles a command that changes a setting of the kernel.
 fn to_kernel(command: &Simple, words: &[Word]) -> Option<Beside> {
     let written = command.redirects.iter().filter(|redirect| !redirect.reads);
     let files = words.iter().skip(1).filter(|_| name(&words[0]) == "tee");
@@ -336,7 +336,7 @@ fn to_kernel(command: &Simple, words: &[Word]) -> Option<Beside> {
     targets.find_map(of_kernel)
 }
 
-/// Whether an option of a shell says that a command follows: `-c`, `-lc`, `/c`, `-Command`.
+/// Whether an option of a shell announces a command: `-c`, `-lc`, `/c`, `-Command`.
 fn is_command(options: &[&str], word: &str) -> bool {
     let lower = word.to_ascii_lowercase();
     let letters = word.strip_prefix('-').unwrap_or_default();
@@ -347,7 +347,7 @@ fn is_command(options: &[&str], word: &str) -> bool {
     options.contains(&lower.as_str()) || is_joined
 }
 
-/// The words behind a wrapper, its options and their values.
+/// The words after a wrapper, its options and their values.
 fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
     let mut at = 1;
     while let Some(word) = words.get(at).filter(|word| word.text.starts_with('-')) {
@@ -371,7 +371,7 @@ fn behind_options<'a>(wrapper: &Wrapper, words: &'a [Word]) -> &'a [Word] {
     words.get(at..).unwrap_or_default()
 }
 
-/// What cmd's `start` starts, and whether it waits for it.
+/// The program that `start` of cmd starts, and whether it waits for it.
 fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
     let (mut at, mut waits) = (0, false);
     while let Some(word) = words.get(at) {
@@ -386,8 +386,8 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
     (words.get(at..).unwrap_or_default(), waits)
 }
 
-/// `sleep 1.5m`, `timeout /t 5 /nobreak`, `Start-Sleep -Seconds 5`: one time, in seconds where it has no
-/// unit.
+/// `sleep 1.5m`, `timeout /t 5 /nobreak`, `Start-Sleep -Seconds 5`: one time, in seconds if there
+/// is no unit.
 fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
     let refuse = |word: &Word| {
         let error = Error::syntax("sleep takes exactly one time", "write seconds, as in sleep 10");

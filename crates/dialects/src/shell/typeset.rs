@@ -1,9 +1,9 @@
-//! What word processors and web pages make of hyphens, quotes and blanks. A shell takes them for
-//! ordinary letters, so an option that begins with one is a file's name.
+//! Hyphens, quotes and blanks as changed by word processors and web pages. A shell treats them as
+//! ordinary letters, so an option that begins with one becomes the name of a file.
 
 use iotax_experiment::Error;
 
-/// What a character was before it was typeset, and what it is called.
+/// The original of a typeset character, and its name.
 pub(super) struct Typeset {
     pub plain: &'static str,
     pub kind: TypesetKind,
@@ -14,10 +14,10 @@ pub(super) struct Typeset {
 pub(super) enum TypesetKind {
     Dash,
     Quote,
-    /// It may stand for an apostrophe in a name.
+    /// It may be an apostrophe in a name.
     SingleQuote,
     Blank,
-    /// It has no width, or is a letter in another form.
+    /// It has no width, or is a variant of a letter.
     Letter,
     Ellipsis,
 }
@@ -26,7 +26,7 @@ const fn typeset(plain: &'static str, kind: TypesetKind, name: &'static str) -> 
     Typeset { plain, kind, name }
 }
 
-/// What `c` was, if it is typeset.
+/// The original of `c`, if it is typeset.
 pub(super) fn typeset_of(c: char) -> Option<Typeset> {
     use TypesetKind::{Blank, Dash, Ellipsis, Letter, Quote, SingleQuote};
     Some(match c {
@@ -60,7 +60,7 @@ pub(super) fn typeset_of(c: char) -> Option<Typeset> {
     })
 }
 
-/// Refuses the character at byte `at`, and writes the line as it was meant.
+/// Refuses the character at byte `at`, and suggests the intended line.
 pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
     let c = text[at..].chars().next().unwrap_or(' ');
     let (name, kind) =
@@ -87,8 +87,8 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
     Error::syntax(problem, advice).at(text, at..at + c.len_utf8())
 }
 
-/// A line as it was before it was typeset. Of two hyphens word processors make one dash; where
-/// options have one letter only there was one.
+/// A line as it was before it was typeset. Word processors make two hyphens into one dash; where
+/// options have only one letter, there was one hyphen.
 pub(super) fn plain(line: &str, short_options: bool) -> String {
     let mut meant = String::with_capacity(line.len());
     let mut chars = line.char_indices().peekable();

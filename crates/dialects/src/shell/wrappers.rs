@@ -1,16 +1,16 @@
-//! Programs that run the program behind them, and what becomes of them.
+//! Programs that run the program after them, and how they are treated.
 
-/// What becomes of a program in front of a tool.
+/// How a program before a tool is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is left out; why that changes little, or what it would have done.
+    /// It is left out, for this reason or with this effect.
     Dropped(&'static str),
     /// What it does to the tool (`%`), in words.
     Refused(&'static str, Way),
-    /// The command is a text of its own: in the word behind one of these options, or in the words
-    /// behind it.
+    /// The command is a text of its own: in the word after one of these options, or in the words
+    /// after the shell.
     Shell(&'static [&'static str]),
-    /// cmd's own: with an empty title or one in quotes, at once unless it is to wait.
+    /// cmd's `start`: with an empty or quoted title; it does not wait unless told to.
     Start,
 }
 
@@ -21,7 +21,7 @@ pub(super) enum Way {
     Under,
     /// Start iotax there.
     There,
-    /// An agent of iotax runs there.
+    /// Run an agent of iotax there.
     Agent,
     Pod,
     /// `-n`, `--matrix`.
@@ -32,17 +32,17 @@ pub(super) enum Way {
 
 /// Programs that run another.
 pub(super) struct Wrapper {
-    /// With blanks between.
+    /// Separated by blanks.
     names: &'static str,
     pub fate: Fate,
-    /// Options with a value in the next word, unless it is a part of theirs.
+    /// Options whose value is the next word, unless it is part of the option.
     valued: &'static str,
-    /// Words between its options and the program.
+    /// Number of words between its options and the program.
     pub words: usize,
 }
 
 impl Wrapper {
-    /// Whether the word behind this option is its value.
+    /// Whether the word after this option is its value.
     pub(super) fn has_value(&self, option: &str) -> bool {
         self.valued.split(' ').any(|valued| valued == option)
     }
@@ -68,7 +68,7 @@ const WITHOUT_SYNC: Fate =
     Fate::Refused("disables the flushes of %, but iotax does not", Way::Without);
 const COMMAND: Fate = Fate::Shell(&["-c", "--command"]);
 
-/// All that are known.
+/// All known wrappers.
 static ALL: &[Wrapper] = &[
     wrapper(
         "sudo doas gosu pkexec run0",
@@ -139,23 +139,23 @@ static ALL: &[Wrapper] = &[
     wrapper("start", Fate::Start, "/d /affinity /node", 0),
 ];
 
-/// By a program's name, in lower case.
+/// Finds it by the name of a program, in lower case.
 pub(super) fn wrapper_named(name: &str) -> Option<&'static Wrapper> {
     ALL.iter().find(|wrapper| wrapper.names.split(' ').any(|known| known == name))
 }
 
-// Commands that are published beside those of a tool, and what becomes of them.
+// Commands that are published next to those of a tool, and how they are treated.
 
-/// What becomes of a command that runs no tool.
+/// How a command that runs no tool is treated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Beside {
-    /// It is left out; why.
+    /// It is left out, for this reason.
     Dropped(&'static str),
-    /// It waits so long.
+    /// It waits for a time.
     Sleep,
-    /// It waits for those in the background.
+    /// It waits for commands in the background.
     Wait,
-    /// It is not run, which might matter; why.
+    /// It is not run, which might matter, for this reason.
     Refused(&'static str),
 }
 
@@ -165,7 +165,7 @@ const FILES: &str = "not run; iotax creates and removes its own test files";
 pub(super) const SHELL: &str = "ignored; it affects only the shell";
 const DIRTY: &str = "not run; write back dirty pages before you start iotax";
 
-/// Programs with blanks between, and what becomes of them.
+/// Names of programs separated by blanks, and how they are treated.
 static BESIDE: &[(&str, Beside)] = &[
     (
         "iostat vmstat mpstat sar pidstat dstat dool top htop iotop echo printf date write-host \
@@ -202,14 +202,14 @@ static BESIDE: &[(&str, Beside)] = &[
     ),
 ];
 
-/// By a program's name, in lower case; of `mkfs.ext4` the part before the point.
+/// Finds it by the name of a program, in lower case; for `mkfs.ext4`, by the part before the dot.
 pub(super) fn beside_named(name: &str) -> Option<Beside> {
     let known =
         |name: &str| BESIDE.iter().find(|(names, _)| names.split(' ').any(|own| own == name));
     known(name).or_else(|| known(name.split('.').next().unwrap_or(name))).map(|(_, fate)| *fate)
 }
 
-/// What becomes of a command that writes to this file of the kernel.
+/// How a command that writes to this file of the kernel is treated.
 pub(super) fn of_kernel(target: &str) -> Option<Beside> {
     if target.ends_with("/drop_caches") {
         return Some(Beside::Dropped(

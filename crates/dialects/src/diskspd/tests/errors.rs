@@ -1,10 +1,10 @@
-//! Every message of the reader, with its position.
+//! Every error message of the reader, with its position.
 
 use insta::assert_snapshot;
 
 use super::error;
 
-/// Messages of all these, `/` between them.
+/// The error messages for all of these texts, which are separated by `/`.
 fn all(texts: &str, around: impl Fn(&str) -> String) -> String {
     let errors: Vec<_> = texts.split(" / ").map(|text| error(&around(text))).collect();
     errors.join("\n\n")

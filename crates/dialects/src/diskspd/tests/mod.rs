@@ -120,7 +120,7 @@ fn order_rate_and_bursts_are_kept() {
     assert_eq!(job("-rs25 -c1G x").pattern, Pattern::Runs(RunLength::Geometric(4.0)));
     assert_eq!(job("-rs0 -c1G x").pattern, Pattern::Sequential);
     assert_eq!(job("-r -s128K -c1G x").pattern, Pattern::Random);
-    // 32 bytes per millisecond of each of 2 threads are 64,000 bytes per second.
+    // 32 bytes per millisecond for each of 2 threads are 64,000 bytes per second.
     assert_eq!(job("-g32 -b32 -t2 -c1G x").pace, Pace::Even { iops: 2000.0 });
     assert_eq!(job("-g500i -t4 -c1G x").pace, Pace::Even { iops: 2000.0 });
     let think = job("-i10 -j250 -c1G x").think.unwrap();

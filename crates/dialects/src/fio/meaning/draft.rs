@@ -1,4 +1,4 @@
-//! One section on its way to a job.
+//! A section that is being made into a job.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,51 +9,51 @@ use crate::fio::options::{self, Class};
 use crate::fio::section::{Section, Setting, TextPlace};
 use crate::fio::values::{Amount, PerDirection};
 
-/// When a job runs, from the start of its phase.
+/// Times of a job, relative to the start of its phase.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Timing {
-    /// Wait before its first I/O.
+    /// Wait before the first I/O.
     pub delay_ns: u64,
-    /// What is discarded of its run.
+    /// Length of the ramp, which is not measured.
     pub ramp_ns: u64,
-    /// What follows, if it ends by time.
+    /// Time after the ramp, for a job that ends by time.
     pub runtime_ns: Option<u64>,
-    /// Whether all others end with it.
+    /// Whether all other jobs end with this one.
     pub ends_all: bool,
 }
 
 impl Timing {
-    /// When its ramp is over.
+    /// Time at which the ramp ends.
     pub(super) fn ramped_ns(&self) -> u64 {
         self.delay_ns.saturating_add(self.ramp_ns)
     }
 
-    /// When it ends, if by time.
+    /// Time at which the job ends, if it ends by time.
     pub(super) fn end_ns(&self) -> Option<u64> {
         self.runtime_ns.map(|runtime| self.ramped_ns().saturating_add(runtime))
     }
 }
 
-/// A job, and what only becomes clear when its phase is known.
+/// A job, and the facts that need the whole phase.
 pub(super) struct Draft<'a> {
-    /// The settings that count.
+    /// The effective settings.
     pub chosen: Chosen<'a>,
-    /// What they mean so far.
+    /// The job so far.
     pub job: Job,
-    /// When it runs.
+    /// The times of the job.
     pub timing: Timing,
-    /// What means something else here, or nothing.
+    /// Options that have another meaning here, or none.
     pub notes: Vec<String>,
 }
 
 impl Draft<'_> {
-    /// Says what becomes of a setting.
+    /// Notes how a setting is treated.
     pub(super) fn note(&mut self, setting: &Setting, text: &str) {
         let note = format!("{}: {}: {text}", setting.place.words(), written(setting));
         self.notes.push(note);
     }
 
-    /// Leaves a setting to fio.
+    /// Marks a setting as one that only fio supports.
     pub(super) fn beyond(&mut self, setting: &Setting, why: &str) {
         let came = options::came(setting.name(), setting.value.as_deref().unwrap_or_default());
         let why = match came {
@@ -63,18 +63,18 @@ impl Draft<'_> {
         self.job.fio.push(option(setting, Some(why)));
     }
 
-    /// Hands a setting on to fio; the native engines do the same without it.
+    /// Passes a setting on to fio; the native engines behave the same without it.
     pub(super) fn keep(&mut self, setting: &Setting) {
         self.job.fio.push(option(setting, None));
     }
 
-    /// The section's own place.
+    /// The position of the section.
     pub(super) fn place(&self) -> &Arc<TextPlace> {
         &self.chosen.section.place
     }
 }
 
-/// `name=value` as a user would know it again, not too long.
+/// `name=value` as the user wrote it, shortened.
 fn written(setting: &Setting) -> String {
     const MOST_CHARS: usize = 40;
     match shown_value(setting) {
@@ -87,7 +87,7 @@ fn written(setting: &Setting) -> String {
     }
 }
 
-/// Passwords and keys stay out of messages and records; no engine that takes them is ever run.
+/// Hides passwords and keys from messages and records. Engines that take them are never run.
 fn shown_value(setting: &Setting) -> Option<String> {
     let is_secret = [
         "http_pass",
@@ -111,13 +111,13 @@ fn option(setting: &Setting, beyond: Option<String>) -> FioOption {
     }
 }
 
-// The settings of a section that count: of those of one option, the last.
+// The effective settings of a section: the last one of each option.
 
-/// A section, looked at by option.
+/// A section, for lookup by option.
 #[derive(Clone)]
 pub(super) struct Chosen<'a> {
     pub section: &'a Section,
-    /// Positions of the last setting of each option.
+    /// Index of the last setting of each option.
     last: HashMap<&'static str, usize>,
 }
 
@@ -127,7 +127,7 @@ impl<'a> Chosen<'a> {
         Self { section, last: positions.map(|(at, setting)| (setting.name(), at)).collect() }
     }
 
-    /// Those that count, in their order.
+    /// The effective settings, in order.
     pub(super) fn all(&self) -> impl Iterator<Item = &'a Setting> {
         let counts = |(at, setting): &(usize, &Setting)| self.last.get(setting.name()) == Some(at);
         let all = self.section.settings.iter().enumerate();
@@ -138,7 +138,7 @@ impl<'a> Chosen<'a> {
         self.last.get(name).and_then(|at| self.section.settings.get(*at))
     }
 
-    /// Of options that set the same, the one written last.
+    /// The last setting of several options that set the same thing.
     pub(super) fn last_of(&self, names: &[&str]) -> Option<&'a Setting> {
         let last = names.iter().filter_map(|name| self.last.get(name)).max()?;
         self.section.settings.get(*last)
@@ -154,12 +154,12 @@ impl<'a> Chosen<'a> {
         self.get(name).map_or(Ok(usual), Setting::whole)
     }
 
-    /// One that fits 32 bits.
+    /// A whole number that fits in 32 bits.
     pub(super) fn small(&self, name: &str, usual: u32) -> Result<u32, Error> {
         self.get(name).map_or(Ok(usual), Setting::small)
     }
 
-    /// A time, 0 where it is not given.
+    /// A time; 0 if not given.
     pub(super) fn duration_ns(&self, name: &str) -> Result<u64, Error> {
         self.get(name).map_or(Ok(0), Setting::duration_ns)
     }
@@ -168,14 +168,13 @@ impl<'a> Chosen<'a> {
         self.get(name).map_or(Ok(usual), Setting::boolean)
     }
 
-    /// A whole number for each direction. An option that is set again for some of them keeps the
-    /// others.
+    /// A whole number for each direction. A later setting for some directions keeps the others.
     pub(super) fn numbers(&self, name: &str) -> Result<PerDirection<u64>, Error> {
         let numbers = self.merged(name, Setting::per_direction)?;
         Ok(numbers.map(|number| number.map(unsigned)))
     }
 
-    /// Pairs of sizes for each direction, with the same rule.
+    /// Pairs of sizes for each direction; the same rule applies.
     pub(super) fn ranges(&self, name: &str) -> Result<PerDirection<(u64, u64)>, Error> {
         let ranges = self.merged(name, Setting::ranges)?;
         Ok(ranges.map(|range| range.map(|(low, high)| (unsigned(low), unsigned(high)))))
@@ -199,19 +198,19 @@ impl<'a> Chosen<'a> {
     }
 }
 
-/// Negative numbers are refused where fio has none.
+/// Negative numbers have been refused where fio does not allow them.
 fn unsigned(number: i64) -> u64 {
     u64::try_from(number).unwrap_or_default()
 }
 
 impl Setting {
-    /// The word of a choice and what follows it; for text, the text. Unreadable words were
+    /// The word of a choice and the text after it; for text, the text. Unreadable words have been
     /// refused before.
     pub(super) fn word(&self) -> (&str, Option<&str>) {
         self.choice().unwrap_or_else(|_| (self.text(), None))
     }
 
-    /// A whole number that fits 32 bits.
+    /// A whole number that fits in 32 bits.
     pub(super) fn small(&self) -> Result<u32, Error> {
         let number = self.number()?;
         u32::try_from(number)
@@ -223,7 +222,7 @@ impl Setting {
         self.number().map(unsigned)
     }
 
-    /// `a-b`, or `a` alone as both.
+    /// `a-b`, or `a` alone, which stands for both.
     pub(super) fn span(&self) -> Result<(u64, u64), Error> {
         let [low, high, _] = self.per_direction()?;
         let (low, high) = (low.or(high).unwrap_or_default(), high.or(low).unwrap_or_default());
@@ -231,7 +230,7 @@ impl Setting {
     }
 }
 
-/// Bytes, where a share is of `whole`; `None` for zones.
+/// Bytes; a percentage is of `whole`. `None` for zones.
 pub(super) fn bytes_of(amount: Amount, whole: u64) -> Option<u64> {
     match amount {
         Amount::Bytes(bytes) => Some(bytes),
@@ -243,10 +242,10 @@ pub(super) fn bytes_of(amount: Amount, whole: u64) -> Option<u64> {
     }
 }
 
-// Reading a section, family by family of options.
+// Reads a section, one family of options at a time.
 
 impl<'a> Draft<'a> {
-    /// Reads all settings of a section but those that relate jobs to each other.
+    /// Reads all settings of a section except those that relate jobs to each other.
     pub(super) fn of_section(section: &'a Section) -> Result<Self, Error> {
         let chosen = Chosen::new(section);
         let mut draft = Self {
@@ -267,12 +266,12 @@ impl<'a> Draft<'a> {
         Ok(draft)
     }
 
-    /// Those options that need no code: silent, kept, noted and beyond.
+    /// Handles options that need no code: silent, kept, noted and beyond.
     fn read_rest(&mut self) {
         let settings: Vec<&Setting> = self.chosen.all().collect();
         for setting in settings {
             self.note_variables(setting);
-            // A flag that stands alone is 1.
+            // A flag without a value means 1.
             let value = setting.value.as_deref().unwrap_or("1");
             let is_one_of = |usual: &str| usual.split('|').any(|word| word == value);
             match setting.option.class {
@@ -284,7 +283,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// Says what was put into a setting from outside: elsewhere it may be something else.
+    /// Notes the variables in a setting, since they may have other values elsewhere.
     fn note_variables(&mut self, setting: &Setting) {
         for variable in setting.variables.iter() {
             let origin =

@@ -27,9 +27,9 @@ impl<'a> Draft<'a> {
         self.read_submit_mode()
     }
 
-    /// With `offload`, fio's worker threads, `iodepth` of them, do what the job's own would do one
-    /// after the other. Native jobs with a rate keep their schedule whether or not earlier I/Os
-    /// are done.
+    /// With `offload`, `iodepth` worker threads of fio issue the I/Os that the job would otherwise
+    /// issue one after the other. Native jobs with a rate keep their schedule even if earlier I/Os
+    /// are not finished.
     fn read_submit_mode(&mut self) -> Result<(), Error> {
         let Some(setting) = self.is_offloaded() else { return Ok(()) };
         let depth = self.chosen.small("iodepth", 1)?;
@@ -73,7 +73,7 @@ impl<'a> Draft<'a> {
                 self.keep(setting);
                 self.note(setting, "iotax uses io_uring");
             }
-            // fio on this system does not have it, so it is not handed on.
+            // fio on this system lacks it, so it is not passed on.
             "windowsaio" => {
                 self.job.engine = Engine::IoUring;
                 self.note(setting, "iotax uses io_uring");
@@ -95,14 +95,14 @@ impl<'a> Draft<'a> {
         } else if own_engine || (depth > 1 && self.is_offloaded().is_some()) {
             self.keep(setting);
         } else if depth > 1 {
-            // As fio does: "queue depth will be capped at 1".
+            // As fio does ("queue depth will be capped at 1").
             self.note(setting, "a synchronous engine keeps one I/O in flight, as in fio");
         }
         Ok(())
     }
 }
 
-// How fast: rates and pauses.
+// Speed: rates and pauses.
 
 impl Draft<'_> {
     pub(super) fn read_pace(&mut self, directions: Directions) -> Result<(), Error> {
@@ -128,10 +128,10 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Rates of a thread: of reads and writes, or of the one of them it does.
+    /// Rates of one thread: of reads and writes, or of the only direction that it uses.
     ///
-    /// A job that does both keeps both rates, whatever `rwmixread` says (`rate_ddir` in fio's
-    /// `io_u.c` turns to the direction that is behind).
+    /// A job that reads and writes keeps both rates, whatever `rwmixread` is (`rate_ddir` in fio's
+    /// `io_u.c` switches to the direction that is behind).
     fn set_rate(&mut self, setting: &Setting, rates: &[u64], poisson: bool) {
         let sizes = self.job.all_block_sizes().map(|sizes| match sizes {
             BlockSizes::Fixed(bytes) => Some(f64::from(*bytes)),
@@ -147,7 +147,7 @@ impl Draft<'_> {
             ("rate", None) => {
                 return self.beyond(setting, "a rate in bytes per second with several block sizes");
             }
-            // fio keeps the rate times the smallest block, in bytes per second.
+            // fio converts the rate to bytes per second, with the smallest block size.
             (_, None) if !poisson => {
                 return self.beyond(setting, "a steady rate with several block sizes");
             }

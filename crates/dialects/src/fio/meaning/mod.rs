@@ -1,8 +1,7 @@
-//! What fio's options mean: from sections as written to phases of jobs.
+//! Meaning of fio's options: turns sections as written into phases of jobs.
 //!
-//! Each option has a [`Class`](super::options::Class). Those with a meaning are read here, family by
-//! family, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no
-//! code.
+//! Each option has a [`Class`](super::options::Class). Options with a meaning are read here, by
+//! family, as fio 3.33 reads them (`init.c`, `io_u.c`, `filesetup.c`); the others need no code.
 
 mod draft;
 mod engine;
@@ -22,11 +21,11 @@ use crate::names::{Names, shorten_targets};
 use crate::shell;
 use draft::Draft;
 
-/// The phases that the sections describe, in their order. `origin` is the file's name, or `a fio
-/// command line`; `name` is that of the whole.
+/// The phases that the sections describe, in order. `origin` is the name of the file, or `a fio
+/// command line`; `name` is the name of the whole.
 ///
-/// Each phase is a workload of its own: all its jobs start together, and its throughput is that of
-/// its first job (of those that are measured).
+/// Each phase is a workload of its own: all its jobs start together. Its throughput is that of its
+/// first measured job.
 pub(super) fn phases(
     sections: &[Section],
     origin: &str,
@@ -40,7 +39,7 @@ pub(super) fn phases(
     let mut workloads: Vec<Workload> = Vec::new();
     for (n, phase) in phases.iter().enumerate() {
         let name = name.filter(|_| last == 0);
-        // Phases are stretches of the list.
+        // Phases are ranges of the list.
         let mut members: Vec<Draft<'_>> = drafts.drain(..phase.len()).collect();
         phases::check_exits(&mut members, n == last);
         workloads.push(workload(members, origin, name));
@@ -64,7 +63,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
         draft.job.start_delay_ns = draft.timing.delay_ns;
         draft.job.end_after_ns = window.own_end_ns(&draft.timing);
         jobs.push(draft.job);
-        // What stands in [global] is said once.
+        // Notes about [global] are given once.
         notes.extend(draft.notes);
         for Ignored { place, why } in &draft.chosen.section.ignored {
             let written = place.text.get(place.span.clone()).unwrap_or_default();
@@ -82,7 +81,7 @@ fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Wor
     }
 }
 
-/// A name for jobs that run together: theirs, as far as a heading has room.
+/// A name for jobs that run together: their names, as far as they fit into a heading.
 fn together(drafts: &[Draft<'_>]) -> String {
     const SHOWN: usize = 3;
     let shown: Vec<&str> = drafts.iter().take(SHOWN).map(|draft| draft.job.name.as_str()).collect();
@@ -93,10 +92,10 @@ fn together(drafts: &[Draft<'_>]) -> String {
     }
 }
 
-/// Stands for the index beside the jobs.
+/// Reserved for the index beside the jobs.
 const TAKEN: &str = "index";
 
-/// Renames jobs whose names are no file names, or come twice, and says so.
+/// Renames jobs whose names are repeated or are not file names, and notes it.
 fn make_names_unique(drafts: &mut [Draft<'_>]) {
     let mut names = Names::without(TAKEN);
     for draft in drafts {
@@ -113,7 +112,7 @@ fn make_names_unique(drafts: &mut [Draft<'_>]) {
 const OTHERS: &str = "iotax verifies its own checksums, which another job of this file writes";
 const UNKNOWN: &str = "verifies data that no other job of this file writes";
 
-/// Finds, for each job that only reads and verifies, the one that wrote what it reads.
+/// Finds, for each job that only reads and verifies, the job that wrote the data.
 fn bind_checks(drafts: &mut [Draft<'_>]) {
     for at in 0..drafts.len() {
         let job = &drafts[at].job;

@@ -1,11 +1,11 @@
-//! Which way data moves, and in which order: `rw`, and what refines it.
+//! Direction and order of I/O: `rw` and the options that refine it.
 
 use iotax_experiment::{BlockSizes, Error, Pattern, RunLength, Share, Skew, Trims};
 
 use super::draft::Draft;
 use crate::fio::section::Setting;
 
-/// fio's own values where a distribution is named without one (`options.c`, `FIO_DEF_*`).
+/// fio's defaults for a distribution without a parameter (`options.c`, `FIO_DEF_*`).
 const DEFAULT_ZIPF: f64 = 1.1;
 const DEFAULT_PARETO: f64 = 0.2;
 
@@ -18,7 +18,7 @@ pub(super) struct Directions {
 }
 
 impl Directions {
-    /// Of fio's triples (reads, writes, trims), the entries in use.
+    /// The entries for used directions, of fio's triples (reads, writes, trims).
     pub(super) fn used<T: Copy>(self, values: [T; 3]) -> Vec<T> {
         let used = [self.reads, self.writes, self.trims].into_iter().zip(values);
         used.filter(|(used, _)| *used).map(|(_, value)| value).collect()
@@ -41,7 +41,7 @@ impl Draft<'_> {
         };
         self.job.trims = trims;
         self.job.read_percent = if reads { 100 } else { 0 };
-        // At random, fio writes where and how much it has trimmed.
+        // In random order, fio writes what it has trimmed: same offset, same length.
         let as_trims = random && trims.is_some();
         let directions = Directions { reads, writes: writes && !as_trims, trims: trims.is_some() };
         if reads && writes {
@@ -67,10 +67,10 @@ impl Draft<'_> {
     }
 
     fn read_random(&mut self, directions: Directions) -> Result<(), Error> {
-        // An LFSR comes to every block once before any comes again, map or not.
+        // An LFSR visits every block once before it repeats any, with or without a map.
         let lfsr = self.chosen.word("random_generator") == Some("lfsr");
         let norandommap = self.chosen.switch("norandommap", false)? && !lfsr;
-        // fio's map of blocks done is of blocks of one size; `read_blocks` takes it away where
+        // fio's map of finished blocks needs a single block size; `read_blocks` removes it where
         // sizes differ.
         let pattern = if norandommap { Pattern::Random } else { Pattern::Shuffled };
         let mut patterns = [pattern.clone(), pattern.clone(), pattern];
@@ -109,7 +109,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// What follows `rw=WORD:`.
+    /// The part after `rw=WORD:`.
     fn read_detail(&mut self, detail: &str, random: bool) -> Result<(), Error> {
         let Some(setting) = self.chosen.get("rw") else { return Ok(()) };
         if random {
@@ -151,7 +151,7 @@ fn percent(value: u64) -> u8 {
     u8::try_from(value).unwrap_or(100).min(100)
 }
 
-/// The order of each direction, `Ok(None)` for uniform ones, or why iotax has none such.
+/// The order of each direction, `Ok(None)` for uniform ones, or why iotax does not support it.
 fn distribution(setting: &Setting) -> Result<Result<Option<[Pattern; 3]>, &'static str>, Error> {
     let (word, detail) = setting.word();
     Ok(match word {
@@ -188,15 +188,15 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
 
 const DEFAULT_BYTES: u64 = 4096;
 const TOO_LARGE: &str = "blocks of 4G or more";
-/// fio cuts I/Os short where their end was done before.
+/// fio shortens I/Os whose end has been done before.
 const UNMAPPED: &str = "each offset is drawn independently, because the block sizes differ";
 const TOGETHER: &str = "reads and writes advance together; in fio, each advances separately";
 
-/// Sizes of fio's own width, before they are known to fit.
+/// Sizes with fio's width, before a check that they fit.
 type Wide = [(u64, u64); 3];
 
 impl Draft<'_> {
-    /// In fio `bssplit` wins over `bsrange`, and that over `bs`.
+    /// In fio, `bssplit` overrides `bsrange`, which overrides `bs`.
     pub(super) fn read_blocks(&mut self, directions: Directions) -> Result<(), Error> {
         let deciding = ["bssplit", "bsrange", "bs"].into_iter().find_map(|n| self.chosen.get(n));
         if let Some(setting) = deciding {
@@ -234,7 +234,7 @@ impl Draft<'_> {
         self.read_alignment(directions)
     }
 
-    /// A write goes to where its trim went only if both are of the same size and order.
+    /// A write goes to the place of its trim only if both have the same size and order.
     fn read_pairs(&mut self) {
         let is_apart = self.job.by_direction().is_some()
             || matches!(self.job.pattern, Pattern::Runs(_) | Pattern::Mixed { .. });
@@ -247,7 +247,7 @@ impl Draft<'_> {
         }
     }
 
-    /// fio skips from the end of a block, each direction from its own.
+    /// fio skips from the end of a block, for each direction separately.
     fn read_skips(&mut self, of_writes: Option<&BlockSizes>) {
         let skip = self.job.pattern.clone();
         if !matches!(skip, Pattern::Strided(_) | Pattern::Backward(_)) {
@@ -270,7 +270,7 @@ impl Draft<'_> {
         }
     }
 
-    /// `bs` or `bsrange`; a direction without a value has that of `bs`, or fio's default.
+    /// `bs` or `bsrange`; a direction without a value uses that of `bs`, or fio's default.
     fn read_plain(&mut self, setting: &Setting, directions: Directions) -> Result<(), Error> {
         let fixed = self.chosen.numbers("bs")?;
         let mut sizes = fixed.map(|bytes| bytes.map(|bytes| (bytes, bytes)));
@@ -290,7 +290,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Of the directions in use.
+    /// Sets the sizes of the used directions.
     fn set_sizes(&mut self, used: Vec<BlockSizes>) {
         let mut used = used.into_iter();
         if let Some(first) = used.next() {
@@ -310,7 +310,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Counts for random jobs only, and does away with the map of blocks done, as in fio.
+    /// Applies to random jobs only, and disables the map of finished blocks, as in fio.
     fn read_alignment(&mut self, directions: Directions) -> Result<(), Error> {
         let is_random = !matches!(
             self.job.pattern,
@@ -342,18 +342,19 @@ fn fixed(sizes: &BlockSizes) -> Option<u64> {
     }
 }
 
-/// From start to start, where `skip` is from the end of a block; `None` where that varies or stays.
+/// The distance between starts; `skip` counts from the end of a block. `None` if the distance
+/// varies or is 0.
 fn stepped(skip: &Pattern, sizes: &BlockSizes) -> Option<Pattern> {
     match (skip, fixed(sizes)?) {
         (Pattern::Strided(skip), bytes) => Some(Pattern::Strided(skip.saturating_add(bytes))),
-        // Back over the block itself and the rest of the way.
+        // Backward by the block itself and the remaining distance.
         (Pattern::Backward(back), bytes) if *back > bytes => Some(Pattern::Backward(back - bytes)),
         (Pattern::Backward(back), bytes) if *back < bytes => Some(Pattern::Strided(bytes - back)),
         _ => None,
     }
 }
 
-/// Sizes of one direction, or why iotax does not have them.
+/// Sizes of one direction, or why iotax does not support them.
 fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
     let (mut shares, alone) = (Vec::new(), split.len() == 1);
     for (bytes, percent) in split.iter().filter(|(_, percent)| *percent > 0 || alone) {
@@ -362,8 +363,8 @@ fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
         shares.push(Share { bytes, percent });
     }
     let sum: u32 = shares.iter().map(|share| u32::from(share.percent)).sum();
-    // What the shares leave has the size with the largest: fio sorts them, and its search for one
-    // ends there.
+    // The remaining share goes to the size with the largest share: fio sorts them, and its search
+    // ends at the largest.
     let largest = shares.iter_mut().max_by_key(|share| share.percent);
     if let (Some(largest), Ok(left)) = (largest, u8::try_from(100_u32.saturating_sub(sum))) {
         largest.percent += left;

@@ -1,4 +1,5 @@
-//! Which jobs run together, and which after others: `stonewall`, `wait_for`, `exitall`.
+//! Decides which jobs run together and which one after the other: `stonewall`, `wait_for`,
+//! `exitall`.
 
 use std::ops::Range;
 
@@ -7,13 +8,13 @@ use iotax_experiment::{Bound, Error};
 
 use super::draft::{Draft, Timing};
 
-/// Jobs that run together, as positions in the list of all.
+/// Jobs that run together, as a range of the list of all jobs.
 type Phase = Range<usize>;
 
-/// The phases, in their order.
+/// The phases, in order.
 pub(super) fn split(drafts: &mut [Draft<'_>]) -> Result<Vec<Phase>, Error> {
     let mut phases: Vec<Phase> = Vec::new();
-    // The job whose `wait_for` began the phase.
+    // The job whose `wait_for` started the phase.
     let mut waiting: Option<usize> = None;
     for at in 0..drafts.len() {
         let starts = match phases.last() {
@@ -36,7 +37,7 @@ pub(super) fn split(drafts: &mut [Draft<'_>]) -> Result<Vec<Phase>, Error> {
             }
             Wait::Part => too_late(drafts, at, "starts when one of several jobs ends"),
             Wait::Over => {}
-            // In fio it would have started with the phase before.
+            // In fio it would have started with the previous phase.
             Wait::None => {
                 if let Some(waiter) = waiting.take() {
                     too_late(drafts, waiter, "starts while other jobs still run");
@@ -51,7 +52,7 @@ pub(super) fn split(drafts: &mut [Draft<'_>]) -> Result<Vec<Phase>, Error> {
     Ok(phases)
 }
 
-/// Whether a job waits for all that were started before it.
+/// Whether a job waits for all jobs that were started before it.
 fn stonewalled(drafts: &[Draft<'_>], at: usize) -> Result<bool, Error> {
     let chosen = &drafts[at].chosen;
     let Some(setting) = chosen.get("stonewall") else { return Ok(false) };
@@ -77,13 +78,13 @@ fn stonewalled(drafts: &[Draft<'_>], at: usize) -> Result<bool, Error> {
 }
 
 enum Wait {
-    /// It waits for nobody.
+    /// It does not wait for any job.
     None,
-    /// The job waited for is over by then.
+    /// The job that it waits for has already ended.
     Over,
-    /// It waits for all that runs.
+    /// It waits for all running jobs.
     NewPhase,
-    /// It waits for some of what runs.
+    /// It waits for some of the running jobs.
     Part,
 }
 
@@ -107,7 +108,7 @@ fn too_late(drafts: &mut [Draft<'_>], at: usize, why: &str) {
     }
 }
 
-/// fio counts `startdelay` from its own start: in later phases some of it has passed.
+/// fio counts `startdelay` from its own start: in later phases part of it has passed.
 fn late_starts(drafts: &mut [Draft<'_>], phases: &[Phase]) {
     for at in phases.iter().skip(1).cloned().flatten() {
         let draft = &mut drafts[at];
@@ -120,14 +121,15 @@ fn late_starts(drafts: &mut [Draft<'_>], phases: &[Phase]) {
     }
 }
 
-/// Who else ends with a job that has `exitall`, in fio; `drafts` are the jobs of a phase.
+/// Finds other jobs that end with a job that has `exitall`, as in fio; `drafts` are the jobs of a
+/// phase.
 pub(super) fn check_exits(drafts: &mut [Draft<'_>], is_last: bool) {
     let groups = groups(drafts);
     for (at, draft) in drafts.iter_mut().enumerate().filter(|(_, draft)| draft.job.ends_all) {
         let what = draft.chosen.get("exit_what");
         let members = groups.iter().filter(|group| **group == groups[at]).count();
         match what.map_or("group", |setting| setting.word().0) {
-            // It ends alone.
+            // No other job ends with it.
             "group" if members == 1 => draft.job.ends_all = false,
             "group" if members < groups.len() => {
                 if let Some(setting) = draft.chosen.get("exitall") {
@@ -154,24 +156,25 @@ fn groups(drafts: &[Draft<'_>]) -> Vec<usize> {
     numbers.collect()
 }
 
-// The ramp and the measured window of a phase, from the times of its jobs.
+// The ramp and the measured window of a phase, derived from the times of its jobs.
 //
-// In fio each job has a ramp, a start and an end of its own, and is measured between them. Here
-// a trial has one window; within it each job starts, ends and is measured by its own times. The
-// rules:
+// In fio, each job has a ramp, a start and an end of its own, and is measured between them. In
+// iotax, a trial has one window, in which each job starts, ends and is measured by its own times.
+// The rules:
 //
-// 1. The window is the time in which every job that has a `runtime` runs, after its `ramp_time`,
-//    where that is most of the longest `runtime`: jobs that were started one after the other, and
-//    are meant to run together.
-// 2. Else it lasts from the longest `ramp_time` to the last end, and each job ends at its own.
-// 3. Where no job has a `runtime`, a trial ends when the jobs have moved their bytes, after
+// 1. The window is the time in which all jobs with a `runtime` run, after their `ramp_time`, if
+//    that is most of the longest `runtime`. Such jobs were started one after the other and are
+//    meant to run together.
+// 2. Otherwise it lasts from the longest `ramp_time` to the last end, and each job ends at its own
+//    time.
+// 3. If no job has a `runtime`, a trial ends when the jobs have moved their bytes, but after
 //    [`MOST_NS`] at most.
-// 4. A job with `exitall` ends all others, and the window, with itself.
+// 4. A job with `exitall` ends all other jobs and the window.
 
 /// The longest trial of jobs that end by bytes alone, from the start of the last of them.
 const MOST_NS: u64 = 10 * 60 * 1_000_000_000;
 
-/// Of the longest `runtime`, what must be common to all for rule 1.
+/// Fraction of the longest `runtime` that all jobs must share for rule 1.
 const MOST_OF_IT: (u64, u64) = (3, 4);
 
 /// Ramp and window in nanoseconds.
@@ -190,28 +193,28 @@ impl Window {
         self.ramp_ns.saturating_add(self.time_ns)
     }
 
-    /// The end of a job that is over before the window is.
+    /// The end of a job that ends before the window does.
     pub(super) fn own_end_ns(self, timing: &Timing) -> Option<u64> {
         timing.end_ns().filter(|end_ns| *end_ns < self.end_ns())
     }
 
-    /// What of a job is measured: from when, until when.
+    /// The measured part of a job: from when, until when.
     fn measured(self, timing: &Timing) -> (u64, u64) {
         let end_ns = self.own_end_ns(timing).unwrap_or(self.end_ns());
         (timing.delay_ns.max(self.ramp_ns), end_ns)
     }
 
-    /// Whether a job is over before anything is measured.
+    /// Whether a job ends before the measurement starts.
     pub(super) fn is_before(self, timing: &Timing) -> bool {
         timing.end_ns().is_some_and(|end_ns| end_ns <= self.ramp_ns)
     }
 }
 
-/// The window of a phase of these jobs.
+/// The window of a phase with these jobs.
 pub(super) fn window_of(timings: &[Timing]) -> Window {
     let longest = timings.iter().filter_map(|timing| timing.runtime_ns).max();
     let ramp = timings.iter().map(|timing| timing.ramp_ns).max().unwrap_or_default();
-    // A job that ends by bytes must at least begin.
+    // A job that ends by bytes must at least start.
     let last_untimed = timings.iter().filter(|timing| timing.runtime_ns.is_none());
     let begun = last_untimed.map(Timing::ramped_ns).max();
     let Some(longest) = longest else {
@@ -230,7 +233,7 @@ pub(super) fn window_of(timings: &[Timing]) -> Window {
     Window::between(ramp, end)
 }
 
-/// Says where the window is not what a job's own times are.
+/// Notes jobs whose own times differ from the window.
 pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
     let none_timed = drafts.iter().all(|draft| draft.timing.runtime_ns.is_none());
     for draft in drafts {

@@ -1,5 +1,4 @@
-//! Where a job works: files, sizes, offsets. Paths are never followed: the target takes their
-//! place.
+//! Where a job works: files, sizes, offsets. Paths are never followed: the target replaces them.
 
 use iotax_experiment::units::format_bytes;
 use iotax_experiment::{BlockSizes, Bound, Error, Files, Pattern};
@@ -35,17 +34,17 @@ impl<'a> Draft<'a> {
         self.read_size()
     }
 
-    /// The directory or device that the job names for all its files, if it names one.
+    /// The directory or device that the job names for all its files, if any.
     fn place_of_files(&self) -> Option<String> {
         let words = |name| self.chosen.get(name).and_then(|setting| setting.value.as_deref());
         let directories = split_names(words("directory").unwrap_or_default());
         let directory = match directories.as_slice() {
             [] => None,
             [one] => Some(one.as_str()),
-            // Its threads take turns.
+            // The threads of the job take turns.
             _ => return None,
         };
-        // fio puts a directory before whatever `filename` says.
+        // fio puts a directory before any `filename`.
         let of_file = |name: &str| match (directory, name.trim_end_matches('/')) {
             (Some(directory), _) => Some(directory.to_owned()),
             (None, device) if device.starts_with("/dev/") => Some(device.to_owned()),
@@ -73,7 +72,7 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// fio numbers the files of a job by thread, unless told otherwise.
+    /// By default, fio numbers the files of a job by thread.
     fn read_filename_format(&mut self) {
         let Some(setting) = self.chosen.get("filename_format") else { return };
         let format = setting.value.as_deref().unwrap_or_default();
@@ -87,8 +86,9 @@ impl<'a> Draft<'a> {
         }
     }
 
-    /// `size` is what a thread uses of all its files together, behind `offset`; `filesize` is the
-    /// whole of each of them, `offset` included (`setup_files` of fio's `filesetup.c`).
+    /// `size` is the amount that a thread uses of all its files together, after `offset`;
+    /// `filesize` is the full size of each file, including `offset` (`setup_files` in fio's
+    /// `filesetup.c`).
     fn read_size(&mut self) -> Result<(), Error> {
         let each = self.read_filesize()?;
         let largest = u64::from(self.job.max_block_bytes());
@@ -135,8 +135,8 @@ impl<'a> Draft<'a> {
         Ok(())
     }
 
-    /// Of files of so many bytes each, what lies behind `offset`, or `size` percent of the file
-    /// if that is less.
+    /// The part after `offset` of files of this size each, or `size` percent of the file if that is
+    /// less.
     fn use_files(&mut self, filesize: &Setting, each: u64) -> Result<(), Error> {
         let offset = self.job.offset_bytes;
         let Some(behind) = each.checked_sub(offset) else {
@@ -172,8 +172,8 @@ impl<'a> Draft<'a> {
         Ok(Some(most).filter(|bytes| *bytes > 0).map(|bytes| (setting, bytes)))
     }
 
-    /// Bytes that one loop moves: `size`, even where `filesize` makes the files larger. Of each
-    /// file fio takes whole blocks only, and where it skips, it ends at the end of the file.
+    /// Bytes that one loop moves: `size`, even if `filesize` makes the files larger. fio uses only
+    /// whole blocks of each file; if it skips, it ends at the end of the file.
     fn once_bytes(&self) -> Result<u64, Error> {
         let all = match self.chosen.get("size").map(Setting::amount).transpose()? {
             Some(Amount::Bytes(bytes)) if bytes > 0 => bytes.min(self.job.size_bytes),
@@ -194,7 +194,7 @@ impl<'a> Draft<'a> {
 
     fn read_offset(&mut self) -> Result<(), Error> {
         self.job.offset_bytes = self.offset("offset")?;
-        // The first thread's offset is the job's.
+        // The offset of the first thread is that of the job.
         if self.job.threads > 1 {
             self.job.offset_increment_bytes = self.offset("offset_increment")?;
         }
@@ -213,7 +213,7 @@ impl<'a> Draft<'a> {
     }
 }
 
-/// `a:b`, where `\:` is a colon of the name.
+/// `a:b`, where `\:` is a colon in a name.
 fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars().peekable();
@@ -231,10 +231,10 @@ fn split_names(text: &str) -> Vec<String> {
     names
 }
 
-// When a job starts and ends.
+// Start and end of a job.
 
 impl Draft<'_> {
-    /// After sizes and blocks are known.
+    /// Must follow sizes and blocks.
     pub(super) fn read_times(&mut self) -> Result<(), Error> {
         if let Some(setting) = self.chosen.get("startdelay") {
             if setting.value.as_deref().is_some_and(|value| value.trim().contains('-')) {
@@ -250,7 +250,7 @@ impl Draft<'_> {
         self.read_bound()
     }
 
-    /// A job ends after its bytes, unless it is `time_based`.
+    /// A job ends after its bytes unless it is `time_based`.
     fn read_bound(&mut self) -> Result<(), Error> {
         let mut time_based = false;
         if let Some(setting) = self.chosen.get("time_based") {
@@ -282,7 +282,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Of one thread. Each loop moves what is there, or `io_size` of it; then fio goes on until
+    /// Bytes of one thread. Each loop moves all, or `io_size` of it; fio then continues until
     /// `io_size` is reached.
     fn bytes_to_move(&mut self) -> Result<u64, Error> {
         let once = self.once_bytes()?;

@@ -1,4 +1,4 @@
-//! Switches of a job: syncs, caches, checks, CPUs.
+//! Switches of a job: syncs, caches, verification, CPUs.
 
 use iotax_experiment::{
     Content, Error, Flow, IoPriority, LatencyTarget, Numa, NumaMemory, Pattern, PriorityClass,
@@ -9,7 +9,7 @@ use super::draft::{Draft, bytes_of};
 use super::places::ZONES;
 use crate::fio::section::Setting;
 
-/// Its own checksum, header and order.
+/// iotax uses its own checksum, header and order.
 const VERIFY: &str = "iotax verifies with its own checksum, after the measured window";
 const CHECKS: &str = "iotax verifies with its own checksum, and all data after the measured window";
 const LATER: &str = "iotax writes its own checksums, for a later job of this file";
@@ -35,8 +35,8 @@ impl Draft<'_> {
     fn read_cache(&mut self) -> Result<(), Error> {
         let touches = !self.job.engine.does_nothing();
         self.job.pre_read = self.chosen.switch("pre_read", false)? && touches;
-        // fio, too, drops nothing for direct I/O, nor what it has just read in advance. What is
-        // only written does not depend on it.
+        // fio, too, does not drop caches for direct I/O, or caches of what it has just read ahead.
+        // Data that is only written does not depend on it.
         let cached = touches && !self.job.direct && !self.job.pre_read && self.job.reads();
         self.job.invalidate = cached && self.chosen.switch("invalidate", true)?;
         let Some(setting) = self.chosen.get("fadvise_hint") else { return Ok(()) };
@@ -85,7 +85,7 @@ impl Draft<'_> {
         let Some(setting) = self.chosen.get("verify") else { return Ok(()) };
         let is_real = !matches!(setting.word().0, "0" | "null");
         let does = self.chosen.switch("do_verify", true)?;
-        // As in fio, there is nothing to look at behind a trim.
+        // As in fio, there is nothing to verify after a trim.
         if !is_real || self.job.trims == Some(Trims::Only) || !(does || self.job.writes()) {
             return Ok(());
         }
@@ -110,7 +110,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// How verifying goes on.
+    /// How verification continues.
     fn read_checks(&mut self) -> Result<(), Error> {
         self.job.verify_ends = self.chosen.switch("verify_fatal", false)?;
         let backlog = self.chosen.get("verify_backlog").filter(|_| self.job.writes());
@@ -142,9 +142,9 @@ impl Draft<'_> {
     }
 }
 
-// How a job shares machine and file: stretches, data, flow, priorities, NUMA nodes.
+// How a job shares machine and file: zones, data, flow, priorities, NUMA nodes.
 
-/// fio's own.
+/// The default of fio.
 const WORKING_SET_PERCENT: u64 = 5;
 const CHUNK_BYTES: u32 = 512;
 
@@ -159,7 +159,7 @@ impl Draft<'_> {
         if self.job.writes_data() { self.read_content() } else { Ok(()) }
     }
 
-    /// A size of zones without a mode is strided, as in fio.
+    /// A zone size without a mode means strided zones, as in fio.
     fn read_stretches(&mut self) -> Result<(), Error> {
         let size = self.chosen.get("zonesize");
         let bytes = self.chosen.whole("zonesize", 0)?;
@@ -202,7 +202,7 @@ impl Draft<'_> {
         let percentile = percentile.map(Setting::float).transpose()?.unwrap_or(100.0);
         let keeps_on = self.chosen.switch("latency_run", false)?;
         if target_ns > 0 {
-            // Without a window fio looks after every I/O.
+            // Without a window, fio checks after every I/O.
             let window_ns = window_ns.max(1);
             self.job.latency_target =
                 Some(LatencyTarget { target_ns, window_ns, percentile, keeps_on });
@@ -230,11 +230,11 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Those of an engine's own: `cmdprio`.
+    /// The priorities of an engine: `cmdprio`.
     fn read_priorities(&mut self) -> Result<(), Error> {
         let class = self.chosen.numbers("cmdprio_class")?;
         let level = self.chosen.numbers("cmdprio")?;
-        // In fio, real time is what they are for.
+        // In fio, the default class is real time.
         let usual = |way: usize| {
             priority(class[way].filter(|class| *class > 0).unwrap_or(1), level[way].unwrap_or(0))
         };
@@ -312,7 +312,7 @@ impl Draft<'_> {
             let Some(bytes) = self.pattern(setting)? else { return Ok(()) };
             content.pattern = bytes;
         }
-        // Between the headers of what is verified; without verifying, fio does not look at it.
+        // Fills the data between the headers for verification; fio ignores it without verification.
         if (self.job.verify || self.job.verify_apart)
             && let Some(setting) = self.chosen.get("verify_pattern")
         {
@@ -327,7 +327,7 @@ impl Draft<'_> {
         }
         let zeroes = self.chosen.switch("zero_buffers", false)?;
         if is_whole && (zeroes || !content.pattern.is_empty()) {
-            // The same data in every write, without random data between.
+            // The same data in every write, without random data in between.
             content.compress_percent = 100;
             content.chunk_bytes = self.job.max_block_bytes();
         }
@@ -358,7 +358,7 @@ impl Draft<'_> {
     }
 }
 
-/// fio's numbers; no class is best effort.
+/// Priorities with fio's numbers; no class means best effort.
 fn priority(class: u64, level: u64) -> IoPriority {
     let class = match class {
         1 => PriorityClass::RealTime,

@@ -1,9 +1,9 @@
-//! Every option of fio: its names, how its value is read, since when it is there, what iotax makes
-//! of it, and whether it can reach beyond the target.
+//! All options of fio: names, kind of value, release that introduced them, how iotax treats them,
+//! and whether they can reach beyond the target.
 //!
-//! The table follows `options.c` and the engines' own option lists of fio 3.33, and is compared
-//! with `fio --cmdhelp` and `fio --enghelp` by a test; what came after, up to the state of August
-//! 2026, is from the tags of fio's repository. What no release has yet is of the one that follows.
+//! The table follows `options.c` and the option lists of the engines in fio 3.33; a test compares
+//! it with `fio --cmdhelp` and `fio --enghelp`. Later options, up to August 2026, are from the tags
+//! of fio's repository. Options that are not released yet are assigned to the next release.
 
 #[cfg(test)]
 mod tests;
@@ -13,17 +13,17 @@ use std::fmt;
 use std::str::FromStr;
 use std::sync::LazyLock;
 
-/// All options: those of every job, then those of engines.
+/// All options: first those of every job, then those of engines.
 pub fn every() -> impl Iterator<Item = &'static OptionInfo> {
     OPTIONS.iter()
 }
 
-/// The options that every job may have.
+/// The options that every job can have.
 pub fn all() -> impl Iterator<Item = &'static OptionInfo> {
     every().filter(|option| option.engines.is_empty())
 }
 
-/// The option of that name or alias that every job may have, whatever its engine.
+/// Finds by name or alias an option that every job can have, whatever its engine.
 pub fn option_named(name: &str) -> Option<&'static OptionInfo> {
     static BY_NAME: LazyLock<BTreeMap<&str, &OptionInfo>> = LazyLock::new(|| {
         all().flat_map(|option| option.names().map(move |name| (name, option))).collect()
@@ -31,50 +31,49 @@ pub fn option_named(name: &str) -> Option<&'static OptionInfo> {
     BY_NAME.get(name).copied()
 }
 
-/// What `engine` adds to the options of every job; nothing for an engine that is not known.
+/// The options that `engine` adds; none for an unknown engine.
 pub fn of_engine(engine: &str) -> impl Iterator<Item = &'static OptionInfo> + use<'_> {
     every().filter(move |option| option.engines.contains(&engine))
 }
 
-/// The option of that name or alias that `engine` adds.
+/// Finds by name or alias an option that `engine` adds.
 pub(crate) fn find_of_engine(engine: &str, name: &str) -> Option<&'static OptionInfo> {
     of_engine(engine).find(|option| option.is_called(name))
 }
 
-/// Engines that have an option of that name; most of them need hardware or a library.
+/// Engines that have an option with that name; most of them need hardware or a library.
 pub(crate) fn engines_with(name: &str) -> impl Iterator<Item = &'static str> {
     named(name).flat_map(|option| &option.engines).copied()
 }
 
-/// All options of that name or alias: several if engines have each their own.
+/// All options with that name or alias; several if each engine has its own.
 pub(crate) fn named(name: &str) -> impl Iterator<Item = &'static OptionInfo> {
     every().filter(move |option| option.is_called(name))
 }
 
-// What is known of an option.
+// Facts about an option.
 
 /// An option of fio.
 #[derive(Debug, PartialEq)]
 pub struct OptionInfo {
-    /// fio's first name of it, by which its results call it.
+    /// fio's main name for it, which is used in results.
     pub name: &'static str,
-    /// Another name that fio takes for it.
+    /// Another name that fio accepts.
     pub alias: Option<&'static str>,
     /// How its value is read.
     pub kind: ValueKind,
-    /// Engines that add it; none if every job may have it.
+    /// Engines that add it; empty if every job can have it.
     pub engines: Vec<&'static str>,
-    /// The release of fio 3 that it came in, or 33 if it was there before: see
-    /// [`OptionInfo::came`].
+    /// The release of fio 3 that introduced it, or 33 if it is older: see [`OptionInfo::came`].
     since: u8,
-    /// What iotax makes of it.
+    /// How iotax treats it.
     pub(crate) class: Class,
-    /// What iotax keeps fio from doing with it.
+    /// What iotax does not let fio do with it.
     pub(crate) reach: Reach,
 }
 
 impl OptionInfo {
-    /// Its name, and the other one if it has one.
+    /// Its name, and its alias if it has one.
     pub fn names(&self) -> impl Iterator<Item = &'static str> + use<> {
         std::iter::once(self.name).chain(self.alias)
     }
@@ -87,55 +86,55 @@ impl OptionInfo {
 /// How fio reads the value of an option.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum ValueKind {
-    /// Kept as it is, or with a syntax of its own.
+    /// Any text, or text with a syntax of its own.
     Text,
-    /// The same, and the option may stand alone.
+    /// The same; the option may also have no value.
     OptionalText,
-    /// One of these words; `:` and details may follow it.
+    /// One of these words, perhaps followed by `:` and details.
     Choice(&'static [&'static str]),
-    /// Whole numbers of 32 bits with suffixes such as `k`: one, or up to three with commas
-    /// between them, for reads, writes and trims.
+    /// Whole numbers of 32 bits with suffixes such as `k`: one, or up to three separated by commas,
+    /// for reads, writes and trims.
     Integer {
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: i64,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: i64,
     },
-    /// The same with 64 bits.
+    /// The same, with 64 bits.
     Long {
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: i64,
     },
     /// A size, a percentage of the file, or a number of zones (`5z`).
     Size,
     Time {
-        /// The unit of a number without one.
+        /// The unit of a bare number.
         bare: Unit,
     },
-    /// A time in seconds, or two of them, `1-3`, between which fio draws one.
+    /// A time in seconds, or two of them as in `1-3`, between which fio picks one at random.
     Delay,
-    /// A pair of sizes, `4k-64k`, or up to three of them with commas between.
+    /// A pair of sizes, `4k-64k`, or up to three pairs separated by commas.
     Range,
-    /// Numbers with `:` between them.
+    /// Numbers separated by `:`.
     Floats {
-        /// How many, at most.
+        /// The maximum count.
         most: usize,
-        /// The smallest allowed.
+        /// The smallest allowed value.
         min: f64,
-        /// The largest allowed.
+        /// The largest allowed value.
         max: f64,
     },
     /// 0 or 1.
     Bool,
-    /// Stands alone; 0 or 1 may be given.
+    /// No value needed; 0 or 1 may be given.
     Flag,
-    /// Once was an option, or is one of a profile: fio goes on without it.
+    /// A former option, or one of a profile: fio ignores it.
     Ignored,
-    /// Once was an option: fio stops.
+    /// A former option: fio stops.
     Removed,
 }
 
-/// Units of time that fio gives to bare numbers.
+/// Units of time for bare numbers in fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Unit {
     /// `runtime=10`.
@@ -144,46 +143,46 @@ pub enum Unit {
     Microseconds,
 }
 
-/// What an option means to iotax.
+/// How iotax treats an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// The code of this room reads it.
+    /// The code of this module reads it.
     Meaning,
-    /// Nothing that is measured depends on it.
+    /// It does not affect anything that is measured.
     Silent,
-    /// Nothing natively, since the native engines get by without; fio is given it where it drives.
+    /// The native engines do not need it; it is passed on if fio drives.
     Kept,
-    /// It is not followed, and the user is told, unless it has one of these values.
+    /// It is ignored with a note to the user, unless it has one of these values.
     Noted { unless: &'static str, note: &'static str },
-    /// Only fio can do it, unless it has one of these values.
+    /// Only fio supports it, unless it has one of these values.
     Beyond { unless: &'static str, why: &'static str },
 }
 
 /// Whether an option can make fio reach beyond the target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Reach {
-    /// It is not known what its value may be.
+    /// Its possible values are unknown.
     Unknown,
     /// Its value is a number or a word, never a path, a program or an address.
     Inside,
-    /// The same with `/` and `:` between numbers.
+    /// The same, with `/` and `:` between numbers.
     Shares,
-    /// It reaches outside where its value names a path.
+    /// It reaches outside the target if its value names a path.
     Path,
     /// A value in `'` quotes is the name of a file to read.
     Pattern,
-    /// It is refused whatever its value, for this reason.
+    /// It is refused with any value, for this reason.
     Refused(&'static str),
 }
 
-// The table of options, one line for each: `data/fio_options.tsv`.
+// The table of options, one line per option: `data/fio_options.tsv`.
 //
-// An option that several engines have each in a way of their own has a line for each of them.
+// An option that several engines define differently has one line for each of them.
 
-/// The release of fio 3 that had all options without a release of their own.
+/// The release of fio 3 for options that do not specify one.
 const OLDEST: u8 = 33;
 
-/// All options in the order of fio's help: those of every job, then those of engines.
+/// All options in the order of fio's help: first those of every job, then those of engines.
 static OPTIONS: LazyLock<Vec<OptionInfo>> = LazyLock::new(|| {
     let lines = include_str!("../../../data/fio_options.tsv").lines().skip(1);
     lines.map(|line| option(line).unwrap_or_else(|| panic!("no option of fio: {line}"))).collect()
@@ -219,7 +218,7 @@ fn option(line: &'static str) -> Option<OptionInfo> {
     })
 }
 
-/// From `bool`, `one-of read|write`, `integer 1..`, `floats 20 0..100`.
+/// Parses `bool`, `one-of read|write`, `integer 1..`, `floats 20 0..100`.
 fn kind(text: &'static str) -> Option<ValueKind> {
     let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
     Some(match word {
@@ -249,7 +248,7 @@ fn kind(text: &'static str) -> Option<ValueKind> {
     })
 }
 
-/// From `1..100`, or `1..`, or nothing.
+/// Parses `1..100`, `1..` or nothing.
 fn limits<T: FromStr>(range: &str, min: T, max: T) -> Option<(T, T)> {
     let Some((from, to)) = range.split_once("..") else {
         return range.is_empty().then_some((min, max));
@@ -257,13 +256,13 @@ fn limits<T: FromStr>(range: &str, min: T, max: T) -> Option<(T, T)> {
     Some((from.parse().ok()?, if to.is_empty() { max } else { to.parse().ok()? }))
 }
 
-// Which fio knows an option, and a value of it.
+// Which release of fio introduced an option, or a value of it.
 
-/// The newest release whose options are known here.
+/// The newest release whose options are in the table.
 pub(crate) const NEWEST_KNOWN: Version = of_fio_3(42);
 const LATER: u8 = 43;
 
-/// New values of options that are older: the option, the value, the release.
+/// New values of older options: the option, the value, the release.
 const VALUES: [(&str, &str, u8); 10] = [
     ("ioengine", "libblkio", 34),
     ("fadvise_hint", "noreuse", 35),
@@ -277,7 +276,8 @@ const VALUES: [(&str, &str, u8); 10] = [
     ("ioengine", "page_fault", LATER),
 ];
 
-/// Options that older releases had, the first and the last of them, and what to write instead.
+/// Options that only older releases had: the option, the first and last of these releases, and what
+/// to write instead.
 const GONE: [(&str, &str, &str, &str); 4] = [
     ("use_os_rand", "1.52", "3.11", "leave it out: fio has its own generator"),
     ("fadvise_stream", "2.2.7", "2.21", "write write_hint"),
@@ -288,9 +288,9 @@ const GONE: [(&str, &str, &str, &str); 4] = [
 /// A release of fio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Version {
-    /// 3, for years.
+    /// 3, for several years.
     pub major: u16,
-    /// 33 of 3.33.
+    /// 33 in 3.33.
     pub minor: u16,
 }
 
@@ -299,7 +299,7 @@ const fn of_fio_3(minor: u8) -> Version {
 }
 
 impl Version {
-    /// From what `fio --version` says: `fio-3.33`, `fio-3.36-12-gabcdef`.
+    /// Parses the output of `fio --version`: `fio-3.33`, `fio-3.36-12-gabcdef`.
     pub fn parse(said: &str) -> Option<Self> {
         let digits = |text: &str| {
             let end = text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -309,7 +309,7 @@ impl Version {
         Some(Self { major: digits(major)?, minor: digits(rest)? })
     }
 
-    /// `with fio 3.34`, or `after fio 3.42` for what no release has yet.
+    /// `with fio 3.34`, or `after fio 3.42` if it is not released yet.
     pub fn came(self) -> String {
         if self > NEWEST_KNOWN {
             format!("after fio {NEWEST_KNOWN}")
@@ -326,15 +326,15 @@ impl fmt::Display for Version {
 }
 
 impl OptionInfo {
-    /// The release it came in, if that is one after 3.33.
+    /// The release that introduced it, if later than 3.33.
     pub fn came(&self) -> Option<Version> {
         (self.since > OLDEST).then(|| of_fio_3(self.since))
     }
 }
 
-/// The release that an option with this value came in, if that is one after 3.33.
+/// The release that introduced an option with this value, if later than 3.33.
 ///
-/// Where several engines have an option of that name, the first of them counts.
+/// If several engines have an option with that name, the first one counts.
 pub fn came(name: &str, value: &str) -> Option<Version> {
     let word = value.split(':').next().unwrap_or_default().trim();
     let of_value = VALUES.iter().find(|(option, known, _)| *option == name && *known == word);
@@ -345,7 +345,7 @@ pub fn came(name: &str, value: &str) -> Option<Version> {
     of_option.max(of_value.map(|(_, _, since)| of_fio_3(*since)))
 }
 
-/// Of an option that no fio has any more: the releases that had it, and what to do.
+/// For a former option: the releases that had it, and what to do.
 pub(crate) fn gone(name: &str) -> Option<(String, &'static str)> {
     let (_, first, last, advice) = GONE.iter().find(|(gone, ..)| *gone == name)?;
     let had = if first == last { format!("fio {first}") } else { format!("fio {first} to {last}") };

@@ -1,18 +1,18 @@
-//! Expressions in parentheses, `(4*1024k)`, as fio's grammar (`exp/expression-parser.y`) has them.
+//! Expressions in parentheses, such as `(4*1024k)`, by fio's grammar (`exp/expression-parser.y`).
 //!
 //! A unit binds tighter than `+` and `-` but looser than the other operators, so that `8k/2k` is
-//! `(8k/2)k`. Units are those of `kb_base=1024`, whatever it is.
+//! `(8k/2)k`. Units are those of `kb_base=1024`, whatever `kb_base` is.
 
 use super::{Unreadable, unreadable};
 
-/// What fio keeps of an expression: it computes twice, in whole numbers and in floating point.
+/// fio's result of an expression: it computes in whole numbers and in floating point.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Value {
     pub integer: i64,
     pub float: f64,
-    /// Whether any unit was written.
+    /// Whether it contains a unit.
     pub has_unit: bool,
-    /// Whether the first number of it is a fraction.
+    /// Whether its first number is a fraction.
     fraction: bool,
 }
 
@@ -22,10 +22,10 @@ const PRODUCT: u8 = 3;
 const POWER: u8 = 4;
 const REMAINDER: u8 = 5;
 
-/// Longest expression that fio looks at whole, in bytes. It bounds the recursion as well.
+/// Longest expression that fio reads completely, in bytes. It also limits the recursion.
 const LONGEST: usize = 127;
 
-/// The value of an expression; `time` makes `m` minutes.
+/// The value of an expression; with `time`, `m` means minutes.
 pub(super) fn evaluate(text: &str, time: bool) -> Result<Value, Unreadable> {
     if text.len() > LONGEST {
         return unreadable("is too long for an expression", "");
@@ -33,7 +33,7 @@ pub(super) fn evaluate(text: &str, time: bool) -> Result<Value, Unreadable> {
     let mut reader = Reader { text, at: 0, time };
     let value = reader.expression(SUM)?;
     match reader.peek() {
-        // fio's lexer takes these for the start of a comment.
+        // fio's lexer reads these as the start of a comment.
         None | Some('#' | ':' | ',') => Ok(value),
         Some(_) => Err(reader.unexpected()),
     }
@@ -71,7 +71,7 @@ impl Reader<'_> {
                 continue;
             }
             self.at += 1;
-            // Powers group from the right, all others from the left.
+            // Powers group from the right, all other operators from the left.
             let right = self.expression(if level == POWER { level } else { level + 1 })?;
             left = self.combined(left, next, right)?;
         }
@@ -194,7 +194,7 @@ impl Value {
     }
 }
 
-/// A unit, and whether fio takes its factor for a fraction.
+/// A unit, and whether fio treats its factor as a fraction.
 fn factor(unit: &str, time: bool) -> Option<(i64, bool)> {
     let factor = match unit.to_ascii_lowercase().as_str() {
         "us" => return Some((1, true)),

@@ -1,17 +1,17 @@
-//! Values of several parts.
+//! Values with several parts.
 
 use iotax_experiment::{Extent, Zone};
 
 use super::{Unreadable, arithmetic, integer, unreadable};
 
-/// Values for reads, writes and trims; `None` keeps what was set before (`bs=,8k`).
+/// Values for reads, writes and trims; `None` keeps the earlier value (`bs=,8k`).
 pub(crate) type PerDirection<T> = [Option<T>; 3];
 
-/// Most CPUs that fio knows of (`FIO_MAX_CPUS`).
+/// Number of CPUs that fio supports (`FIO_MAX_CPUS`).
 const MOST_CPUS: u32 = 1024;
 
-/// Up to three parts with commas between them. The last one stands for those that are missing;
-/// an empty one keeps what was set before.
+/// Up to three parts separated by commas. The last part stands for missing ones; an empty part
+/// keeps the earlier value.
 pub(super) fn comma_separated<T: Copy>(
     text: &str,
     read: impl Fn(&str) -> Result<T, Unreadable>,
@@ -19,7 +19,7 @@ pub(super) fn comma_separated<T: Copy>(
     separated(text, ',', read)
 }
 
-/// The same; `:` and `-` may stand for the commas where there are none.
+/// The same; `:` and `-` may replace the commas if there are none.
 pub(super) fn per_direction<T: Copy>(
     text: &str,
     read: impl Fn(&str) -> Result<T, Unreadable>,
@@ -58,7 +58,7 @@ fn separated<T: Copy>(
     Ok(found)
 }
 
-/// `4k-64k`; fio takes `:` for the dash, and either order.
+/// `4k-64k`; fio accepts `:` for the dash, and either order.
 pub(super) fn range(text: &str, kb_base: u16) -> Result<(i64, i64), Unreadable> {
     let Some((low, high)) = text.split_once('-').or_else(|| text.split_once(':')) else {
         return unreadable(
@@ -70,7 +70,7 @@ pub(super) fn range(text: &str, kb_base: u16) -> Result<(i64, i64), Unreadable> 
     Ok((low.min(high), low.max(high)))
 }
 
-/// Numbers with `:` between them.
+/// Numbers separated by `:`.
 pub(super) fn floats(text: &str) -> Result<Vec<f64>, Unreadable> {
     let read = |part: &str| {
         if part.starts_with('(') {
@@ -115,15 +115,15 @@ fn cpu(text: &str) -> Result<u32, Unreadable> {
     Ok(number)
 }
 
-// Parts with their shares: `bssplit`, `cmdprio_bssplit`, `random_distribution=zoned` and `zoned_abs`.
+// Parts with shares: `bssplit`, `cmdprio_bssplit`, `random_distribution=zoned` and `zoned_abs`.
 
-/// Most sizes in one split (`BSSPLIT_MAX`).
+/// Maximum number of sizes in a split (`BSSPLIT_MAX`).
 const MOST_SIZES: usize = 64;
-/// Most zones of one direction (`ZONESPLIT_MAX`).
+/// Maximum number of zones in one direction (`ZONESPLIT_MAX`).
 const MOST_ZONES: usize = 256;
 
-/// For reads, writes and trims, with commas between them. Without commas, all three are the same;
-/// with one, trims are as writes.
+/// For reads, writes and trims, separated by commas. Without commas all three are the same; with
+/// one comma trims are the same as writes.
 fn for_each_direction<T: Clone>(
     text: &str,
     read: impl Fn(&str) -> Result<Vec<T>, Unreadable>,
@@ -150,7 +150,7 @@ pub(super) fn split(text: &str, kb_base: u16) -> Result<[Vec<(u64, u32)>; 3], Un
     for_each_direction(text, |text| split_of(text, kb_base))
 }
 
-/// `4k/60:64k/40`. A share that is missing, empty or 0 gets its part of what the others leave.
+/// `4k/60:64k/40`. Shares that are missing, empty or 0 divide the rest equally.
 fn split_of(text: &str, kb_base: u16) -> Result<Vec<(u64, u32)>, Unreadable> {
     let mut entries = Vec::new();
     for part in entries_of(text, MOST_SIZES, "sizes")? {
@@ -163,7 +163,7 @@ fn split_of(text: &str, kb_base: u16) -> Result<Vec<(u64, u32)>, Unreadable> {
     share_out(text, entries)
 }
 
-/// A share in percent; `None` where it is to be shared out.
+/// A share in percent; `None` if it gets part of the rest.
 fn percent(text: &str) -> Result<Option<u32>, Unreadable> {
     if text.is_empty() {
         return Ok(None);
@@ -184,20 +184,22 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
         );
     }
     let open = entries.iter().filter(|(_, percent)| percent.is_none()).count();
-    // fio gives a single size without a share everything that is left of 100 after 100: nothing.
-    // It draws that size all the same, since it is the only one.
+    // fio gives a single size without a share nothing: what is left of 100 after 100. It still uses
+    // that size, since there is no other.
     let left = u32::try_from(open).ok().and_then(|open| (100 - given).checked_div(open));
     let shared = left.unwrap_or(0);
     Ok(entries.into_iter().map(|(bytes, percent)| (bytes, percent.unwrap_or(shared))).collect())
 }
 
-/// One size of `cmdprio_bssplit`: bytes, percent, and class, level and hint where they are not the job's.
+/// One size of `cmdprio_bssplit`: bytes, percent, and class, level and hint where they differ from
+/// the job's.
 pub(crate) type Priority = (u64, u64, Option<[u64; 3]>);
 
-/// What the newest fio takes (`cmdprio_hint`).
+/// Limit of the newest fio (`cmdprio_hint`).
 const MOST_HINT: u64 = 1023;
 
-/// Sizes, how many of their I/Os have a priority, and which: for reads and, behind a comma, for writes; the same for both without one.
+/// Sizes, the share of their I/Os that has a priority, and the priority: for reads and, after a
+/// comma, for writes. Without a comma, both are the same.
 pub(super) fn priorities(text: &str, kb_base: u16) -> Result<[Vec<Priority>; 2], Unreadable> {
     let of = |text: &str| {
         let entries = text.split(':').filter(|entry| !entry.is_empty());
@@ -232,7 +234,7 @@ fn priority(text: &str, kb_base: u16) -> Result<Priority, Unreadable> {
     Ok((bytes, small(percent, 100)?, own))
 }
 
-/// What the numbers behind the slashes are.
+/// Meaning of the numbers after the slashes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Parts {
     /// Percent of the file (`zoned`).
@@ -246,8 +248,8 @@ pub(super) fn zones(text: &str, parts: Parts, kb_base: u16) -> Result<[Vec<Zone>
     for_each_direction(text, |text| zones_of(text, parts, kb_base))
 }
 
-/// `50/5:30/15:20/`: accesses in percent, then the part. Parts in percent that are not given share
-/// what the others leave.
+/// `50/5:30/15:20/`: accesses in percent, then the part. Parts without a percentage divide the rest
+/// equally.
 fn zones_of(text: &str, parts: Parts, kb_base: u16) -> Result<Vec<Zone>, Unreadable> {
     let mut entries = Vec::new();
     for entry in entries_of(text, MOST_ZONES, "zones")? {
@@ -273,7 +275,7 @@ fn accesses_percent(text: &str) -> Result<u8, Unreadable> {
     })
 }
 
-/// `None` where it is to be shared out.
+/// `None` if it gets part of the rest.
 fn extent(text: &str, parts: Parts, kb_base: u16) -> Result<Option<Extent>, Unreadable> {
     match parts {
         Parts::Percents if text.is_empty() => Ok(None),
@@ -327,13 +329,13 @@ fn share_out_zones(
     Ok(entries.into_iter().map(zone).collect())
 }
 
-// `buffer_pattern` and `verify_pattern`: data written as strings and numbers, one after the other
+// `buffer_pattern` and `verify_pattern`: data written as a sequence of strings and numbers
 // (`lib/pattern.c`).
 
-/// As much as fio takes (`MAX_PATTERN_SIZE`).
+/// Limit of fio (`MAX_PATTERN_SIZE`).
 const MOST: usize = 512;
 
-/// The bytes, or `None` where the pattern has more than its bytes: a file's content, or `%o`.
+/// The bytes, or `None` if the pattern is not fixed bytes: the content of a file, or `%o`.
 pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
     let (mut bytes, mut rest) = (Vec::new(), text.trim());
     while !rest.is_empty() {
@@ -357,7 +359,8 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
     Ok(Some(bytes))
 }
 
-/// Hexadecimal digits as they stand; decimal numbers with their lowest byte first. What follows.
+/// Hexadecimal digits in the written order; decimal numbers with the lowest byte first. Also
+/// returns the rest of the text.
 fn number<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Unreadable> {
     let refuse = || {
         let advice = "write it as \"text\", 0xdeadbeef or a number of 32 bits";
@@ -379,7 +382,7 @@ fn number<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Unreadable>
     }
     let sign = usize::from(text.starts_with('-'));
     let mut end = sign + end_of(&text[sign..], |c| c.is_ascii_digit());
-    // The `0` of a `0x` that follows is not a digit of this one.
+    // The `0` of a following `0x` does not belong to this number.
     if text[end..].starts_with(['x', 'X']) && text[..end].ends_with('0') {
         end -= 1;
     }

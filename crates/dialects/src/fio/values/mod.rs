@@ -1,7 +1,7 @@
-//! Values of settings, read by fio's own rules (`parse.c` of fio 3.33).
+//! Values of settings, read by fio's rules (`parse.c` of fio 3.33).
 //!
-//! Where fio guesses, this refuses: fio reads `bs=4x` as 4 bytes, `size=1.5g` as 1 byte and
-//! `runtime=10sec` as 10 microseconds, and nobody means that.
+//! Where fio guesses, iotax refuses: fio reads `bs=4x` as 4 bytes, `size=1.5g` as 1 byte and
+//! `runtime=10sec` as 10 microseconds, which nobody intends.
 
 mod arithmetic;
 mod lists;
@@ -15,7 +15,7 @@ use super::section::Setting;
 
 pub(crate) use lists::PerDirection;
 
-/// Why a value does not read, before it is known where it stands.
+/// Why a value cannot be read, before its position is known.
 #[derive(Debug, PartialEq)]
 struct Unreadable {
     pub problem: String,
@@ -32,14 +32,14 @@ fn unreadable<T>(problem: impl Into<String>, advice: impl Into<String>) -> Resul
     Err(Unreadable::new(problem, advice))
 }
 
-/// The whole number that an expression without units makes.
+/// The whole number that results from an expression without units.
 pub(super) fn computed(expression: &str) -> Option<i64> {
     let value = arithmetic::evaluate(expression, false).ok()?;
     (!value.has_unit).then_some(value.integer)
 }
 
 impl Setting {
-    /// Refuses a value that does not read as the option's kind.
+    /// Refuses a value that does not match the kind of the option.
     pub(crate) fn check_value(&self) -> Result<(), Error> {
         match self.option.kind {
             ValueKind::Ignored => Ok(()),
@@ -55,23 +55,23 @@ impl Setting {
         }
     }
 
-    /// The word of a choice, and what follows its `:`.
+    /// The word of a choice, and the text after its `:`.
     pub(crate) fn choice(&self) -> Result<(&'static str, Option<&str>), Error> {
         self.marked(choice(self))
     }
 
-    /// Whether a switch is on; a flag without a value is.
+    /// Whether a switch is on; a flag without a value is on.
     pub(crate) fn boolean(&self) -> Result<bool, Error> {
         self.marked(boolean(self))
     }
 
-    /// A whole number, or bytes: the one for reads where there are three.
+    /// A whole number, or bytes; if there are three, the one for reads.
     pub fn number(&self) -> Result<i64, Error> {
         let numbers = self.per_direction()?;
         numbers.into_iter().flatten().next().ok_or_else(|| self.missing())
     }
 
-    /// Whole numbers, or bytes, for reads, writes and trims. A missing one is the one before it.
+    /// Whole numbers, or bytes, for reads, writes and trims. A missing one equals the previous one.
     pub(crate) fn per_direction(&self) -> Result<PerDirection<i64>, Error> {
         let read = |part: &str| integer(part, self.kb_base);
         self.marked(lists::per_direction(self.written(), read))
@@ -91,14 +91,14 @@ impl Setting {
         self.marked(time_ns(self.written(), bare))
     }
 
-    /// Pairs of sizes, smaller first, for reads, writes and trims.
+    /// Pairs of sizes, smaller one first, for reads, writes and trims.
     pub(crate) fn ranges(&self) -> Result<PerDirection<(i64, i64)>, Error> {
         let read = |part: &str| lists::range(part, self.kb_base);
         self.marked(lists::comma_separated(self.written(), read))
     }
 
-    /// Sizes with their shares in percent (`bssplit`), for reads, writes and trims. Shares are as
-    /// fio's: rounded down where they are shared out, so that they need not add up to 100.
+    /// Sizes with their shares in percent (`bssplit`), for reads, writes and trims. As in fio,
+    /// equal shares are rounded down, so that the sum may be less than 100.
     pub fn split(&self) -> Result<[Vec<(u64, u32)>; 3], Error> {
         self.marked(lists::split(self.text(), self.kb_base))
     }
@@ -110,13 +110,13 @@ impl Setting {
         self.marked(lists::zones(detail.unwrap_or_default(), parts, self.kb_base))
     }
 
-    /// The first of some numbers.
+    /// The first of several numbers.
     pub(crate) fn float(&self) -> Result<f64, Error> {
         let numbers = self.marked(lists::floats(self.text()))?;
         numbers.first().copied().ok_or_else(|| self.missing())
     }
 
-    /// Data written as strings and numbers; `None` where it is more than its bytes.
+    /// Data written as strings and numbers; `None` if it is not fixed bytes.
     pub(crate) fn pattern(&self) -> Result<Option<Vec<u8>>, Error> {
         self.marked(lists::pattern(self.text()))
     }
@@ -126,12 +126,12 @@ impl Setting {
         self.marked(lists::priorities(self.text(), self.kb_base))
     }
 
-    /// Numbers and ranges of them that are a part of the value.
+    /// Numbers and ranges in a part of the value.
     pub(crate) fn listed(&self, part: &str) -> Result<Vec<u32>, Error> {
         self.marked(lists::cpus(part))
     }
 
-    /// Numbers of CPUs, ascending (`cpus_allowed=0-3,8`).
+    /// CPU numbers, ascending (`cpus_allowed=0-3,8`).
     pub(crate) fn cpus(&self) -> Result<Vec<u32>, Error> {
         self.marked(lists::cpus(self.text()))
     }
@@ -151,7 +151,7 @@ impl Setting {
     }
 }
 
-// Whether a value reads as its option's kind, within the option's limits.
+// Checks that a value matches the kind and the limits of its option.
 
 fn value(setting: &Setting) -> Result<(), Unreadable> {
     let text = setting.written();
@@ -219,14 +219,14 @@ fn floats(text: &str, most: usize, min: f64, max: f64) -> Result<(), Unreadable>
     }
 }
 
-/// fio compares up to the first comma, or else the first colon.
+/// fio compares up to the first comma, or else up to the first colon.
 fn choice(setting: &Setting) -> Result<(&'static str, Option<&str>), Unreadable> {
     let ValueKind::Choice(words) = setting.option.kind else {
         return unreadable("has no list of words", "");
     };
     let text = setting.written();
     let end = text.find(',').or_else(|| text.find(':')).unwrap_or(text.len());
-    // Newer ones stop at whichever comes first: `random_distribution=sequence:2,0,1`.
+    // Newer releases stop at the first of them: `random_distribution=sequence:2,0,1`.
     let newer = text.find([',', ':']).unwrap_or(text.len());
     let found = [end, newer].into_iter().find_map(|end| {
         let word = words.iter().find(|word| **word == &text[..end])?;
@@ -257,21 +257,21 @@ fn boolean(setting: &Setting) -> Result<bool, Unreadable> {
 
 // Numbers with fio's units.
 
-/// Longest number that fio looks at whole, in bytes.
+/// Longest number that fio reads completely, in bytes.
 const LONGEST: usize = 127;
 
-/// How much: of `size`, `io_size`, `offset`, ...
+/// An amount, as for `size`, `io_size` and `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Amount {
-    /// So many bytes.
+    /// Bytes.
     Bytes(u64),
     /// A percentage of the file or device.
     Percent(u32),
-    /// So many zones of a zoned device.
+    /// Zones of a zoned device.
     Zones(u32),
 }
 
-/// Units of size: what is written, and the power of `kb_base` that is meant.
+/// Units of size: the letter, and the power of `kb_base`.
 const POWERS: [(char, u32); 5] = [('k', 1), ('m', 2), ('g', 3), ('t', 4), ('p', 5)];
 
 /// A size, a percentage, or zones.
@@ -298,8 +298,8 @@ fn amount(text: &str, kb_base: u16) -> Result<Amount, Unreadable> {
 
 /// A whole number with a suffix of size.
 ///
-/// With `kb_base` 1024, fio's `k`, `kb` and `ki` are 1024 and `kib` alone is 1000; with 1000, it
-/// is the other way round.
+/// With `kb_base` 1024, fio's `k`, `kb` and `ki` are 1024, and only `kib` is 1000; with 1000, it is
+/// the other way round.
 fn integer(text: &str, kb_base: u16) -> Result<i64, Unreadable> {
     if text.starts_with('(') {
         return arithmetic::evaluate(text, false).map(|value| value.integer);
@@ -335,7 +335,7 @@ const fn us_in(bare: Unit) -> i64 {
     }
 }
 
-/// The number in front, and what follows it.
+/// The leading number, and the text after it.
 fn split(text: &str) -> Result<(i64, &str), Unreadable> {
     if text.len() > LONGEST {
         return unreadable("is too long for a number", "");
@@ -364,9 +364,9 @@ fn split(text: &str) -> Result<(i64, &str), Unreadable> {
     Ok((value, suffix))
 }
 
-/// What fio multiplies by; `None` for suffixes that it drops silently.
+/// fio's factor; `None` for suffixes that fio ignores silently.
 fn size_factor(suffix: &str, kb_base: u16) -> Option<i64> {
-    // A rate may be written `10m/s`: fio stops at the slash.
+    // A rate may be written as `10m/s`: fio stops at the slash.
     let suffix = suffix.strip_suffix("/s").unwrap_or(suffix);
     let mut letters = suffix.chars().map(|c| c.to_ascii_lowercase());
     let Some(first) = letters.next() else { return Some(1) };
@@ -397,7 +397,7 @@ fn time_factor(suffix: &str, bare: Unit) -> Option<i64> {
     }
 }
 
-/// fio looks for the unit behind leading digits only, so a blank in front of them hides it.
+/// fio looks for the unit only after leading digits, so a blank before them hides it.
 fn check_blank(text: &str, suffix: &str) -> Result<(), Unreadable> {
     if suffix.is_empty() || !text.starts_with(char::is_whitespace) {
         return Ok(());

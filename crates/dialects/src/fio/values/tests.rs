@@ -1,4 +1,4 @@
-//! What values mean, and what is said of those that mean nothing.
+//! The meaning of values, and the errors for invalid ones.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn bytes(value: &str, kb_base: u16) -> i64 {
     setting_with("bs", Some(value), kb_base).number().unwrap()
 }
 
-/// What is said of a value, without the line and caret.
+/// The error for a value, without the line and caret.
 fn refusal(name: &str, value: &str) -> String {
     let setting = setting(name, value);
     let error = setting.check_value().unwrap_err().to_string();

@@ -1,4 +1,4 @@
-//! The words behind `fio`, as `getopt_long_only` takes them apart for it.
+//! The words after `fio`, split as `getopt_long_only` does for fio.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -11,7 +11,7 @@ use crate::fio::options::{self, OptionInfo, ValueKind};
 use crate::fio::section::{Ignored, Include, Section, Setting, TextPlace};
 use crate::shell::Word;
 
-/// What a name on the command line stands for.
+/// Meaning of a name on the command line.
 enum Meaning {
     Program(&'static ProgramOption),
     Job(&'static OptionInfo),
@@ -27,10 +27,11 @@ impl Meaning {
     }
 }
 
-/// A value, and its bytes in the whole text.
+/// A value, and its range of bytes in the whole text.
 type Value = (String, Range<usize>);
 
-/// The jobs of one command of the `whole`: those on it, then those of the job files it names.
+/// The jobs of one command of the `whole`: first those on the command line, then those of the job
+/// files that it names.
 pub(super) fn read_arguments(
     whole: &TextPlace,
     words: &[Word],
@@ -54,7 +55,7 @@ struct Arguments<'a> {
     collector: Collector,
     budget: &'a mut Budget,
     files: Vec<(String, Range<usize>)>,
-    /// Sections of job files to run; all where it is empty.
+    /// Sections of job files to run; empty means all.
     wanted: HashSet<String>,
     ignored: Vec<Ignored>,
 }
@@ -94,7 +95,7 @@ impl Arguments<'_> {
         Ok(())
     }
 
-    /// By the whole name, or by the beginning of only one.
+    /// Finds it by the whole name or by an unambiguous prefix.
     fn meaning(&self, name: &str, word: &Word) -> Result<Meaning, Error> {
         if let Some(option) = program_option(name) {
             return Ok(Meaning::Program(option));
@@ -106,7 +107,7 @@ impl Arguments<'_> {
         }
         let begins = |known: &&str| !name.is_empty() && known.starts_with(name);
         let mut found: Vec<(&str, Meaning)> = Vec::new();
-        // What came later makes no beginning ambiguous that was plain before.
+        // Later options do not make a prefix ambiguous that was unambiguous before.
         let old = |option: &&OptionInfo| option.came().is_none();
         for option in ALL.iter().filter(|option| begins(&option.name)) {
             found.push((option.name, Meaning::Program(option)));
@@ -202,7 +203,7 @@ impl Arguments<'_> {
                 place.mark(Error::syntax(format!("cannot read `{name}`: {why}"), ""))
             })?;
             if nth > 0 {
-                // What stands on the command line is for the first file only, as in fio.
+                // Options on the command line apply to the first file only, as in fio.
                 self.collector.forget_global();
             }
             let mut sections =
@@ -233,7 +234,7 @@ impl Arguments<'_> {
     }
 }
 
-/// Where the name stands: behind the dashes, if no quotes are about.
+/// Position of the name: after the dashes, if it is not quoted.
 fn name_span(word: &Word, name: &str) -> Range<usize> {
     let dashes = word.text.len() - word.text.trim_start_matches('-').len();
     let start = word.span.start + dashes;
@@ -245,7 +246,7 @@ fn name_span(word: &Word, name: &str) -> Range<usize> {
     }
 }
 
-/// Where the value stands: at the end of the word, with its quotes if there are any.
+/// Position of the value: at the end of the word, including its quotes.
 fn value_span(text: &str, word: &Word, value: &str) -> Range<usize> {
     let raw = &text[word.span.clone()];
     if raw.ends_with(value) {
@@ -255,7 +256,7 @@ fn value_span(text: &str, word: &Word, value: &str) -> Range<usize> {
     word.span.start + start..word.span.end
 }
 
-// Options of the program fio itself, as against those of jobs.
+// Options of the fio program, as opposed to options of jobs.
 
 /// Whether a value follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -266,21 +267,21 @@ pub(super) enum Takes {
     Value,
 }
 
-/// What becomes of it here.
+/// How iotax treats it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// It is about fio's own output or memory, and changes no I/O.
+    /// It affects only fio's output or memory, not its I/O.
     Ignored,
-    /// It chooses among the sections of the job file.
+    /// It selects sections of the job file.
     Section,
-    /// fio does something else than run jobs from this command line.
+    /// With it, fio does not run jobs from this command line.
     Refused(&'static str),
 }
 
 #[derive(Debug)]
 struct ProgramOption {
     pub name: &'static str,
-    /// `-o` for `--output`; fio's `getopt` takes these too.
+    /// `-o` for `--output`; fio's `getopt` accepts these too.
     pub letter: char,
     pub takes: Takes,
     pub fate: Fate,
@@ -294,7 +295,7 @@ const NO_LOAD: Fate = Fate::Refused("makes fio print something instead of runnin
 const REMOTE: Fate = Fate::Refused("lets fio run on another machine");
 const TRIGGER: Fate = Fate::Refused("runs a command during the load");
 
-/// All of fio 3.33 on Linux (`l_opts` in `init.c`).
+/// All of them in fio 3.33 on Linux (`l_opts` in `init.c`).
 static ALL: &[ProgramOption] = &{
     use Fate::{Ignored, Refused, Section};
     use Takes::{Nothing, Perhaps, Value};
@@ -341,12 +342,12 @@ static ALL: &[ProgramOption] = &{
     ]
 };
 
-/// By its whole name.
+/// Finds it by the whole name.
 fn program_option(name: &str) -> Option<&'static ProgramOption> {
     ALL.iter().find(|option| option.name == name)
 }
 
-/// By its letter, if `name` is one.
+/// Finds it by letter, if `name` is one.
 fn by_letter(name: &str) -> Option<&'static ProgramOption> {
     let mut letters = name.chars();
     let (letter, None) = (letters.next()?, letters.next()) else { return None };

@@ -1,4 +1,4 @@
-//! Job files, line by line as `init.c` of fio reads them.
+//! Reads job files line by line, as `init.c` of fio does.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -9,13 +9,13 @@ use super::{Budget, Collector, Raw};
 use crate::fio::section::{Include, Machine, Outside, Section, TextPlace};
 use crate::fio::values;
 
-/// Files that include each other, at most.
+/// Maximum depth of nested `include` lines.
 const DEPTH: usize = 16;
-/// Bytes of a line, and of the name of a section, that fio takes whole.
+/// Longest line, and longest section name, that fio reads completely, in bytes.
 const LINE: usize = 8190;
 const NAME: usize = 254;
 
-/// The jobs of a file, with what `collector` has globally.
+/// The jobs of a file; `collector` has the global settings.
 pub(super) fn read_ini(
     name: &str,
     text: &str,
@@ -34,14 +34,14 @@ struct File<'a> {
     include: Include<'a>,
     budget: &'a mut Budget,
     collector: &'a mut Collector,
-    /// Options of the section under way: fio sorts them when the section ends.
+    /// Options of the current section: fio sorts them at the end of the section.
     pending: Vec<Raw>,
     begun: bool,
 }
 
 impl File<'_> {
     fn lines(&mut self, source: &Arc<str>, text: &str, depth: usize) -> Result<(), Error> {
-        // Editors of other systems begin files with a byte-order mark.
+        // Editors of other systems write a byte-order mark at the start of files.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         for (number, line) in text.split('\n').enumerate() {
             let span = meaningful(line);
@@ -103,7 +103,7 @@ impl File<'_> {
         let name = name.to_owned();
         self.flush()?;
         self.begun = true;
-        // fio looks at the first letters only: [global2] is global, too.
+        // fio compares only the first letters: [global2] is global, too.
         if name.starts_with("global") {
             self.collector.begin_global(self.budget)
         } else {
@@ -122,7 +122,7 @@ impl File<'_> {
                 "check whether a file includes itself",
             )));
         }
-        // fio looks beside the including file, too.
+        // fio also looks next to the including file.
         let beside = place.source.rfind('/').map(|at| format!("{}{name}", &place.source[..=at]));
         let first = self.include.file(name).map(|text| (name.to_owned(), text));
         let found = match (first, beside) {
@@ -143,7 +143,7 @@ impl File<'_> {
         let (line, from) = (place.text.clone(), place.span.start);
         let (name, value) = halves(&line[place.span.clone()]);
         let value_span = value.map_or(0..0, |value| place.span.end - value.len()..place.span.end);
-        // A caret is wanted under the value without its blanks.
+        // The caret must mark the value without its blanks.
         let blanks = value.map_or(0, |value| value.len() - value.trim_start().len());
         let name_span = from..from + name.trim_end_matches(is_blank).len();
         let (name, value) = halves(&read);
@@ -160,7 +160,7 @@ impl File<'_> {
     }
 }
 
-/// An option's name, and its value if it has one.
+/// The name of an option, and its value if there is one.
 fn halves(text: &str) -> (&str, Option<&str>) {
     match text.split_once('=') {
         Some((name, value)) => (name, Some(value)),
@@ -168,12 +168,12 @@ fn halves(text: &str) -> (&str, Option<&str>) {
     }
 }
 
-/// What fio strips from lines.
+/// Characters that fio strips from lines.
 fn is_blank(c: char) -> bool {
     c.is_ascii_whitespace() || c.is_ascii_control()
 }
 
-/// The bytes of a line without its comment and the blanks around; empty if nothing is left.
+/// The bytes of a line without comment and surrounding blanks; empty if nothing is left.
 fn meaningful(line: &str) -> Range<usize> {
     let end = line.find([';', '#']).unwrap_or(line.len());
     let text = line[..end].trim_end_matches(is_blank);
@@ -181,17 +181,17 @@ fn meaningful(line: &str) -> Range<usize> {
     start..text.len()
 }
 
-// `${NAME}` and fio's keywords (`$ncpus`), put in before an option is read, as `options.c` of fio
-// does (`fio_option_dup_subs`, `fio_keyword_replace`).
+// `${NAME}` and fio's keywords (`$ncpus`), replaced before an option is read, as in `options.c` of
+// fio (`fio_option_dup_subs`, `fio_keyword_replace`).
 
-/// An option with nothing left to be put in.
+/// An option with all variables replaced.
 struct Replaced {
     pub text: String,
-    /// What was replaced, as written: `${SIZE}`, `$ncpus`.
+    /// The replaced variables, as written: `${SIZE}`, `$ncpus`.
     pub variables: Vec<String>,
 }
 
-/// Replaces all of them in the option at `place`.
+/// Replaces all variables in the option at `place`.
 fn replace(place: &TextPlace, outside: &dyn Outside) -> Result<Replaced, Error> {
     let written = &place.text[place.span.clone()];
     let mut variables = Vec::new();
@@ -227,7 +227,7 @@ fn environment(
     Ok(text)
 }
 
-/// fio puts nothing in its place, and goes on.
+/// fio replaces it with nothing and continues.
 fn unset(place: &TextPlace, variable: &str) -> Error {
     let name = variable.trim_matches(['$', '{', '}']);
     let error = Error::syntax(
@@ -265,7 +265,7 @@ fn keywords(
     Ok(replaced)
 }
 
-/// With a keyword in it, fio gives a value with a sign of arithmetic to `bc`.
+/// fio passes a value that contains a keyword and an arithmetic operator to `bc`.
 fn computed(place: &TextPlace, text: String) -> Result<String, Error> {
     let Some((name, value)) = text.split_once('=') else { return Ok(text) };
     if !text.contains(['+', '-', '*', '/']) || text.contains('\'') {

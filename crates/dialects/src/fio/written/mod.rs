@@ -1,4 +1,4 @@
-//! A job file or a command line as written: sections of settings, in fio's order.
+//! A job file or a command line as written: sections of settings, in the order of fio.
 
 mod arguments;
 mod ini;
@@ -17,8 +17,8 @@ use crate::shell::{self, Pasted, Tool};
 
 /// Reads a job file.
 ///
-/// `include` gives the text of the files that `include` lines name, and the variables. Every value is one that its
-/// option can have. Errors name the file and line.
+/// `include` returns the text of files named in `include` lines, and the variables. Every value is
+/// valid for its option. Errors name the file and line.
 pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = Budget::new();
     let sections = ini::read_ini(name, text, include, &mut Collector::new(), &mut budget)?;
@@ -31,18 +31,18 @@ pub fn read_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec
     Ok(sections)
 }
 
-/// Reads a command line as a shell would hand it to fio; several of them where `&`, `;`, `&&`,
-/// `sleep` and `wait` join them.
+/// Reads a command line as a shell would pass it to fio, or several command lines that are joined
+/// by `&`, `;`, `&&`, `sleep` and `wait`.
 ///
-/// `include` gives the text of job files that the command names. Every value is one that its
-/// option can have. Errors underline the part of the text.
+/// `include` returns the text of job files that the command names. Every value is valid for its
+/// option. Errors mark the part of the text.
 pub fn read_command(text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let name = if text.trim_end().contains('\n') { "the script" } else { COMMAND_LINE };
     read_script(name, text, include)
 }
 
-/// The same of a file, in which places have a line and `name`.
+/// Reads a file of command lines. Positions have a line number and `name`.
 pub(crate) fn read_script(
     name: &str,
     text: &str,
@@ -53,7 +53,7 @@ pub(crate) fn read_script(
     read.map_err(|error| if name == COMMAND_LINE { error } else { by_line(error, name) })
 }
 
-/// The sections of all commands; `source` is what the text is called.
+/// The sections of all commands; `source` is the name of the text.
 fn read_commands(source: &str, text: &str, include: Include<'_>) -> Result<Vec<Section>, Error> {
     let mut budget = Budget::new();
     budget.text(text)?;
@@ -91,13 +91,13 @@ fn no_job() -> Error {
     )
 }
 
-// Bounds on what is read, so that no text takes unbounded time or memory.
+// Limits for the text, so that no text takes unbounded time or memory.
 
-/// Bytes of text, with all included files.
+/// Bytes of text, including all included files.
 const TEXT: usize = 4 << 20;
-/// Settings, with those of `[global]` counted once per job.
+/// Number of settings; those of `[global]` count once per job.
 const SETTINGS: usize = 1 << 16;
-/// fio's own limit (`REAL_MAX_JOBS`).
+/// fio's limit (`REAL_MAX_JOBS`).
 const SECTIONS: usize = 4096;
 
 /// What may still be read.
@@ -112,7 +112,7 @@ impl Budget {
         Self { text: TEXT, settings: SETTINGS, sections: SECTIONS }
     }
 
-    /// Counts the text of one more file or command line.
+    /// Counts the text of another file or command line.
     fn text(&mut self, text: &str) -> Result<(), Error> {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
@@ -126,7 +126,7 @@ impl Budget {
         Ok(())
     }
 
-    /// Counts one more job with so many settings.
+    /// Counts another job with this number of settings.
     fn section(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.sections = self.sections.checked_sub(1).ok_or_else(|| {
             place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio supports no more"))
@@ -134,7 +134,7 @@ impl Budget {
         self.settings(place, settings)
     }
 
-    /// Counts settings of a job.
+    /// Counts the settings of a job.
     fn settings(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.settings = self.settings.checked_sub(settings).ok_or_else(|| {
             place.mark(Error::syntax(
@@ -146,24 +146,24 @@ impl Budget {
     }
 }
 
-// From options as they come to the settings of a job.
+// Collects options into the settings of a job.
 
-/// The engine of a job that names none, on Linux.
+/// The engine of a job that does not name one, on Linux.
 const DEFAULT_ENGINE: &str = "psync";
 
-/// One option as written, not looked up yet.
+/// One option as written, before lookup.
 struct Raw {
     pub name: String,
     pub value: Option<Arc<str>>,
-    /// What was put into it from outside of the text.
+    /// Variables from outside the text.
     pub variables: Arc<[String]>,
     pub place: Arc<TextPlace>,
-    /// Bytes of the place's text.
+    /// Range of bytes in the text of the place.
     pub name_span: Range<usize>,
     pub value_span: Range<usize>,
 }
 
-/// What a job or `[global]` has been given so far.
+/// Settings of a job or of `[global]` so far.
 #[derive(Clone)]
 struct Given {
     settings: Vec<Setting>,
@@ -171,10 +171,10 @@ struct Given {
     kb_base: u16,
 }
 
-/// Gathers settings, global ones first.
+/// Collects settings, global ones first.
 struct Collector {
     global: Given,
-    /// The job under way: its name, where it begins, and how many of its settings are global.
+    /// The current job: its name, its position, and the number of its global settings.
     job: Option<(String, Arc<TextPlace>, Given)>,
     sections: Vec<Section>,
 }
@@ -186,7 +186,7 @@ impl Collector {
         Self { global, job: None, sections: Vec::new() }
     }
 
-    /// Begins a job with all that is global by now, and ends the one before.
+    /// Ends the current job and begins another, with the global settings so far.
     fn begin(
         &mut self,
         name: &str,
@@ -199,7 +199,7 @@ impl Collector {
         Ok(())
     }
 
-    /// What follows is global again.
+    /// Makes the following settings global again.
     fn begin_global(&mut self, budget: &mut Budget) -> Result<(), Error> {
         self.end(budget)
     }
@@ -216,7 +216,7 @@ impl Collector {
 
     fn end(&mut self, budget: &mut Budget) -> Result<(), Error> {
         let Some((name, place, mut given)) = self.job.take() else { return Ok(()) };
-        // A job of another engine than the global one does not get that one's options.
+        // A job with another engine does not get the options of the global engine.
         if given.engine != self.global.engine {
             let engine = given.engine.clone();
             given.settings.retain(|setting| applies(setting, &engine));
@@ -237,8 +237,8 @@ impl Collector {
         }
     }
 
-    /// Adds the options of a section of a job file, in the order in which fio takes them: by
-    /// priority, and those of the engine at the end.
+    /// Adds the options of a section of a job file in the order of fio: by priority, and those of
+    /// the engine last.
     fn add_all(&mut self, mut options: Vec<Raw>) -> Result<(), Error> {
         options.sort_by_key(|option| priority(&option.name));
         let mut unknown = Vec::new();
@@ -251,7 +251,7 @@ impl Collector {
         unknown.into_iter().try_for_each(|option| self.add(option))
     }
 
-    /// Adds one option of a command line, where order is as written.
+    /// Adds one option of a command line; the written order applies.
     fn add(&mut self, option: Raw) -> Result<(), Error> {
         let found = options::option_named(&option.name)
             .or_else(|| options::find_of_engine(&self.given().engine, &option.name));
@@ -261,7 +261,7 @@ impl Collector {
         }
     }
 
-    /// The engine that the options to come belong to.
+    /// The engine that the following options belong to.
     fn engine(&self) -> &str {
         self.job.as_ref().map_or(&self.global.engine, |(_, _, given)| &given.engine)
     }
@@ -287,7 +287,7 @@ impl Collector {
         Ok(())
     }
 
-    /// Why a name stands for nothing.
+    /// Why a name is not an option.
     fn unknown(&self, name: &str, place: &TextPlace, span: &Range<usize>) -> Error {
         let engines: Vec<_> = options::engines_with(name).collect();
         let error = if let Some((had, advice)) = options::gone(name) {
@@ -313,7 +313,7 @@ impl Collector {
     }
 }
 
-/// Whether a setting means something to a job of this engine.
+/// Whether a setting applies to a job with this engine.
 fn applies(setting: &Setting, engine: &str) -> bool {
     let name = setting.option.name;
     options::option_named(name).is_some()
@@ -335,14 +335,14 @@ fn priority(name: &str) -> i8 {
     }
 }
 
-/// The known name nearest to `name`, if at most a third of it is mistyped.
+/// The closest known name, if at most a third of `name` is mistyped.
 fn closest(name: &str) -> Option<&'static str> {
     let letters = letters(name);
     options::all()
         .flat_map(OptionInfo::names)
         .filter(|known| {
-            // Each mistake changes the length by at most one, and the set of letters by two:
-            // this leaves few names to compare in full.
+            // Each mistake changes the length by at most one, and the set of letters by two: only
+            // few names are left to compare in full.
             let most = (known.len() / 3).max(1);
             let differing = (letters ^ self::letters(known)).count_ones() as usize;
             known.len().abs_diff(name.len()) <= most && differing <= 2 * most

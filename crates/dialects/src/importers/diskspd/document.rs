@@ -1,15 +1,15 @@
-//! What a file of `DiskSpd` says, element by element.
+//! The contents of a `DiskSpd` file, element by element.
 
 use quick_xml::Reader;
 use quick_xml::events::{BytesRef, BytesStart, Event};
 
 use crate::importers::imported::Options;
 
-/// More targets or time spans than `DiskSpd` can have had threads for.
+/// Limit for targets and time spans; `DiskSpd` cannot have threads for more.
 const MAX_TARGETS: usize = 4096;
-/// Seconds of a series: a day and more.
+/// Limit for the seconds of a series: more than a day.
 const MAX_SECONDS: usize = 100_000;
-/// Percentiles of one time span; `DiskSpd` writes 108.
+/// Limit for the percentiles of one time span; `DiskSpd` writes 108.
 const MAX_BUCKETS: usize = 1024;
 
 /// The whole file.
@@ -19,14 +19,14 @@ pub(super) struct Document {
     pub run_time: Option<String>,
     pub asked: Vec<AskedSpan>,
     pub measured: Vec<Span>,
-    /// The `Target` of a `Thread` under way.
+    /// The `Target` of the current `Thread`.
     target: TargetSums,
 }
 
 /// A time span of the profile.
 #[derive(Debug, Default)]
 pub(super) struct AskedSpan {
-    /// Elements beside the targets, as written.
+    /// Elements besides the targets, as written.
     pub options: Options,
     pub targets: Vec<Options>,
 }
@@ -39,7 +39,7 @@ pub(super) struct Span {
     /// The reason why there are no results.
     pub error: Option<String>,
     pub buckets: Vec<Bucket>,
-    /// One per path, in order; threads are summed up.
+    /// One per path, in order; sums over threads.
     pub targets: Vec<TargetSums>,
 }
 
@@ -49,11 +49,11 @@ pub(super) struct Bucket {
     pub percentile: Option<f64>,
     pub read_ms: Option<f64>,
     pub write_ms: Option<f64>,
-    /// Of both together.
+    /// Of reads and writes together.
     pub total_ms: Option<f64>,
 }
 
-/// What was done on one target.
+/// I/O on one target.
 #[derive(Debug, Default)]
 pub(super) struct TargetSums {
     pub path: String,
@@ -66,13 +66,13 @@ pub(super) struct TargetSums {
 pub(super) struct Sums {
     pub ios: u64,
     pub bytes: u64,
-    /// Of the I/Os that have a latency: number, sum of means and of squares, in milliseconds.
+    /// For I/Os with a latency: number, sum of means and of squares, in milliseconds.
     pub timed_ios: f64,
     pub sum_ms: f64,
     pub squares_ms2: f64,
     mean_ms: Option<f64>,
     stddev_ms: Option<f64>,
-    /// I/Os in each second; empty unless they were counted by the second.
+    /// I/Os in each second; empty if they were not counted by second.
     pub per_second: Vec<u32>,
 }
 
@@ -194,7 +194,8 @@ impl TargetSums {
             "WriteBytes" => self.write.bytes = count(name, text)?,
             "AverageReadLatencyMilliseconds" => self.read.mean_ms = Some(number(name, text)?),
             "AverageWriteLatencyMilliseconds" => self.write.mean_ms = Some(number(name, text)?),
-            // The standard deviation of nothing is no number, which is no reason to refuse a file.
+            // The standard deviation without values is not a number; this is no reason to refuse
+            // the file.
             "ReadLatencyStdev" => self.read.stddev_ms = number(name, text).ok(),
             "WriteLatencyStdev" => self.write.stddev_ms = number(name, text).ok(),
             _ => {}
@@ -202,7 +203,7 @@ impl TargetSums {
         Ok(())
     }
 
-    /// I/Os of one interval of a series; only whole seconds are kept, which is the default.
+    /// I/Os in one interval of a series; only intervals of whole seconds, the default, are kept.
     fn second(&mut self, element: &BytesStart<'_>) -> Result<(), String> {
         let Some(end) = attribute(element, "SampleMillisecond")? else { return Ok(()) };
         let end_ms = count("SampleMillisecond", &end)?;
@@ -222,7 +223,7 @@ impl TargetSums {
 }
 
 impl Sums {
-    /// Takes the mean and the deviation, which follow the counts, into the sums.
+    /// Adds the mean and the deviation, which follow the counts, to the sums.
     fn fold(&mut self) {
         let Some(mean) = self.mean_ms.take() else { return };
         let deviation = self.stddev_ms.take().unwrap_or(0.0);
@@ -279,33 +280,33 @@ fn number(name: &str, text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("{name} is {}, not a number of 0 or more", quoted(text)))
 }
 
-/// The beginning of a text in backquotes.
+/// The start of a text, in backquotes.
 fn quoted(text: &str) -> String {
     let short: String = text.chars().take(40).collect();
     format!("`{short}`")
 }
 
-// A walk through XML that cannot be made to use more than its share of memory or stack.
+// Walks through XML with limited memory and stack.
 //
-// Nothing is built: whoever walks is told of each element as it begins and ends, with its place.
-// Depth and the text of one element are bounded; a document type, and with it every entity that
-// could expand, is refused.
+// No tree is built: the visitor gets each element as it begins and ends, with its position. Depth
+// and text length are limited. A document type is refused, and with it all entities that could
+// expand.
 
-/// Elements within each other; `DiskSpd` has nine.
+/// Depth limit of nested elements; `DiskSpd` has nine levels.
 const MAX_DEPTH: usize = 32;
-/// Text of one element in bytes; the longest of `DiskSpd`'s is a path.
+/// Limit for the text of one element, in bytes; the longest one of `DiskSpd` is a path.
 const MAX_TEXT: usize = 64 << 10;
 
-/// Who is told what the walk comes past. `path` holds the names of the elements around and the
-/// element's own, outermost first.
+/// Gets the elements of the walk. `path` has the names of the enclosing elements and of the element
+/// itself, outermost first.
 pub(super) trait Visitor {
     fn begins(&mut self, path: &[&str], element: &BytesStart<'_>) -> Result<(), String>;
-    /// An element ends. `text` is what stood in it since the last element began or ended: all its
-    /// text if it has no elements.
+    /// Called at the end of an element. `text` is its text since the previous element began or
+    /// ended: all its text if it has no elements.
     fn ends(&mut self, path: &[&str], text: &str) -> Result<(), String>;
 }
 
-/// What is wrong, and in which line, from 1.
+/// The problem and its line, from 1.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     pub line: usize,
@@ -315,7 +316,7 @@ pub(super) struct Fault {
 /// Walks through all of `text`.
 pub(super) fn walk(text: &str, visitor: &mut impl Visitor) -> Result<(), Fault> {
     let mut reader = Reader::from_str(text);
-    // `DiskSpd` writes paths as they are, `&` included.
+    // `DiskSpd` does not escape paths, not even `&`.
     reader.config_mut().allow_dangling_amp = true;
     let mut path: Vec<String> = Vec::new();
     let mut words = String::new();
@@ -390,7 +391,7 @@ fn append(words: &mut String, more: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// The five entities of XML and characters by number; anything else as it was written.
+/// The five entities of XML and numeric characters; anything else stays as written.
 fn resolved(reference: &BytesRef<'_>) -> String {
     if let Ok(Some(character)) = reference.resolve_char_ref() {
         return character.to_string();

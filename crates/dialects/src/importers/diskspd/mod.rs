@@ -1,9 +1,9 @@
-//! `DiskSpd`'s results in XML, as `-Rxml` prints them (`XmlResultParser.cpp` of `DiskSpd` 2.2).
+//! Reads `DiskSpd` results in XML, as printed by `-Rxml` (`XmlResultParser.cpp` of `DiskSpd` 2.2).
 //!
-//! Each target of each time span becomes a job: its threads are summed up, and its I/Os divided by
-//! the span's `TestTimeSeconds` are its rate. Percentiles are written for a time span as a whole,
-//! so that a job has them only where its span has no other target; means and deviations are
-//! written for each target. All latencies are those from submission, in steps of a microsecond.
+//! Each target of each time span becomes a job. Its threads are added up; its rate is its number of
+//! I/Os divided by the `TestTimeSeconds` of the span. Percentiles are written for a whole time
+//! span, so a job has them only if its span has no other target; means and deviations are written
+//! for each target. All latencies count from submission, in steps of one microsecond.
 
 mod document;
 
@@ -12,11 +12,11 @@ use iotax_record::{DirectionRecord, JobRecord, LatencyHistogram, LatencySummary}
 use self::document::{AskedSpan, Bucket, Document, Span, Sums, TargetSums};
 use super::imported::{Error, Imported, Options, whole};
 
-/// Reads what `diskspd -Rxml` printed.
+/// Reads the output of `diskspd -Rxml`.
 ///
 /// # Errors
-/// [`Error::DiskspdText`] for its output without `-Rxml`, [`Error::Xml`] with the line if it is not XML or not `DiskSpd`'s, [`Error::Nothing`] if it
-/// holds no figures.
+/// [`Error::DiskspdText`] for output without `-Rxml`, [`Error::Xml`] with the line if it is not XML
+/// or not from `DiskSpd`, [`Error::Nothing`] if there are no results.
 pub fn read_diskspd(text: &str) -> Result<Imported, Error> {
     if is_text(text) {
         return Err(Error::DiskspdText);
@@ -27,7 +27,7 @@ pub fn read_diskspd(text: &str) -> Result<Imported, Error> {
     imported(&document).map_err(|why| Error::Nothing { tool: "DiskSpd", why })
 }
 
-/// Whether it is what `DiskSpd` prints for people, without `-Rxml` (`ResultParser.cpp`).
+/// Whether it is the text that `DiskSpd` prints without `-Rxml` (`ResultParser.cpp`).
 pub(super) fn is_text(text: &str) -> bool {
     let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty()).take(40);
     lines.by_ref().any(|line| line.starts_with("Command Line:"))
@@ -74,8 +74,8 @@ fn imported(document: &Document) -> Result<Imported, String> {
     Ok(result)
 }
 
-/// The same for the same place in each file: targets of two volumes have different paths, and are
-/// to be compared.
+/// The same name for the same position in each file: targets on two volumes have different paths,
+/// but are to be compared.
 fn name(span: Option<usize>, target: Option<usize>) -> String {
     match (span, target) {
         (None, None) => "diskspd".to_owned(),
@@ -140,7 +140,7 @@ fn direction(
     }
 }
 
-/// Reads and writes together, where there are both.
+/// Reads and writes together, if there are both.
 fn both(target: &TargetSums, buckets: &[Bucket]) -> Option<LatencySummary> {
     if target.read.ios == 0 || target.write.ios == 0 {
         return None;
@@ -151,7 +151,7 @@ fn both(target: &TargetSums, buckets: &[Bucket]) -> Option<LatencySummary> {
     direction(&sums, buckets, |bucket| bucket.total_ms).summary
 }
 
-/// What was asked of a target, in fio's words and units.
+/// The options of a target, in fio's names and units.
 fn options(asked: &AskedSpan, target: &TargetSums, index: usize) -> Options {
     let is_same = |options: &&Options| options.value("Path") == Some(&target.path);
     let of_target = asked.targets.iter().find(is_same).or_else(|| asked.targets.get(index));
@@ -165,7 +165,7 @@ fn options(asked: &AskedSpan, target: &TargetSums, index: usize) -> Options {
         (Some("IOPS"), rate) => (None, rate),
         (_, rate) => (rate.and_then(|per_ms| per_ms.parse().ok()).map(bytes_per_s), None),
     };
-    // With -O and -F the numbers are those of all targets together.
+    // With -O and -F the numbers apply to all targets together.
     let depth = counted(of_span("RequestCount")).or_else(|| counted(written("RequestCount")));
     let threads = counted(of_span("ThreadCount")).or_else(|| counted(written("ThreadsPerFile")));
     let found = [
@@ -202,7 +202,7 @@ fn access(is_random: bool, write_percent: u32) -> &'static str {
     }
 }
 
-/// `2024/06/03 12:30:00 UTC` as RFC 3339; `None` for anything else.
+/// Converts `2024/06/03 12:30:00 UTC` to RFC 3339; `None` for anything else.
 fn rfc3339(run_time: &str) -> Option<String> {
     let (date, time) = run_time.strip_suffix(" UTC")?.split_once(' ')?;
     let is_like = |text: &str, like: &str| {

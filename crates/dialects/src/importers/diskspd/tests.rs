@@ -100,7 +100,7 @@ proptest! {
     }
 }
 
-/// What `-w50 -L` writes: percentiles of reads, of writes, and of both.
+/// Output of `-w50 -L`: percentiles of reads, of writes, and of both.
 #[test]
 fn percentiles_of_reads_and_writes_together_are_kept() {
     let bucket = |percentile: &str, read: &str, write: &str, total: &str| {
@@ -128,7 +128,7 @@ fn percentiles_of_reads_and_writes_together_are_kept() {
     assert!((both.mean_ns - 2_500_000.0).abs() < 1.0, "{}", both.mean_ns);
     assert_eq!((both.min_ns, both.max_ns), (Some(100_000), Some(20_000_000)));
     assert_eq!(both.quantiles, [(0.99, 8_000_000)]);
-    // Of a job that only reads, the reads are all there is.
+    // A job that only reads has nothing but reads.
     assert_eq!(read_diskspd(BEFORE).unwrap().jobs[0].both, None);
 }
 

@@ -1,4 +1,4 @@
-//! One job of the result, as iotax records a job.
+//! Converts one job of the result to a job of iotax.
 
 use std::io;
 
@@ -7,15 +7,15 @@ use iotax_record::{DirectionRecord, FioLatency, JobRecord, LatencyHistogram, Lat
 use super::raw::{RawDirection, RawJob, RawLatency};
 use crate::importers::imported::{Error, MOST, Number, whole};
 
-/// Ten years: what a run may take at most, in milliseconds.
+/// Limit for the length of a run: ten years, in milliseconds.
 const LONGEST_MS: u64 = 10 * 366 * 86_400_000;
 
 const MS_NS: u64 = 1_000_000;
-/// Of a shorter run, a millisecond is a tenth or more.
+/// In shorter runs, a millisecond is a tenth or more.
 const SHORT_MS: u64 = 10;
 
-/// Reads one entry of `jobs`; what has no place goes to `notes`. `threads` is how many threads
-/// fio has put together in it.
+/// Reads one entry of `jobs`; parts that have no place in a record go to `notes`. `threads` is the
+/// number of threads that fio combined in it.
 pub(super) fn read_job(
     raw: &RawJob,
     threads: u32,
@@ -70,7 +70,7 @@ pub(super) fn read_job(
     Ok(job)
 }
 
-/// How long a direction ran: to the millisecond, and of a short one as exactly as its rate tells.
+/// How long a direction ran: in milliseconds, but more exactly for short runs, from the rate.
 fn active_ns(raw: &RawDirection, job: &str, part: &str) -> Result<u64, Error> {
     let ms = runtime_ms(raw.runtime, job, part)?;
     let ios = raw.total_ios.count(job, format_args!("{part}.total_ios"))?.unwrap_or(0);
@@ -128,13 +128,13 @@ fn direction(
     let ios = if let Some(ios) = count(raw.total_ios, "total_ios")? {
         ios
     } else {
-        // fio before 2.1.14 gives the rate alone.
+        // fio before 2.1.14 gives only the rate.
         let iops = raw.iops.positive(job, format_args!("{part}.iops"))?.unwrap_or(0.0);
         let ms = runtime_ms(raw.runtime, job, part)?;
         whole(iops * ms as f64 / 1e3).min(MOST)
     };
     let io_bytes = count(raw.io_bytes, "io_bytes")?.unwrap_or(0);
-    // KiB until fio 2.20; 2.21 brought io_kbytes.
+    // In KiB up to fio 2.20; 2.21 introduced io_kbytes.
     let is_kib = raw.io_kbytes == Number::Absent;
     let bytes = if is_kib { io_bytes.saturating_mul(1024) } else { io_bytes };
     let mut record = DirectionRecord {
@@ -161,7 +161,7 @@ fn direction(
     Ok(record)
 }
 
-/// The latencies that stand for service time.
+/// The latencies that are used as service time.
 struct Chosen<'a> {
     latency: &'a RawLatency,
     unit_ns: u64,
@@ -189,7 +189,7 @@ fn chosen(raw: &RawDirection) -> Option<Chosen<'_>> {
         .or_else(|| there().next())
 }
 
-/// Without (`disable_clat=1`), all of it is 0.
+/// With `disable_clat=1`, all of it is 0.
 fn is_measured(latency: &RawLatency) -> bool {
     let is_told = !latency.bins.0.is_empty() || latency.has_percentiles();
     is_told || latency.max.float().is_some_and(|max| max > 0.0)
@@ -201,7 +201,7 @@ impl RawLatency {
     }
 }
 
-/// Versions before 3.4 fill up the percentiles with `"0.00" : 0`.
+/// Versions before 3.4 pad the percentiles with `"0.00" : 0`.
 fn is_real(key: &str, value: Number) -> bool {
     !(key == "0.00" && value == Number::Whole(0))
 }
@@ -237,8 +237,8 @@ fn summary(chosen: &Chosen<'_>, job: &str, part: &str) -> Result<LatencySummary,
     })
 }
 
-/// The latencies of syncs: their distribution, or else what fio says of them. `total_ios` is 0
-/// beside them in fio 3.33; `N` counts them.
+/// The latencies of syncs: their distribution, or else fio's summary. In fio 3.33 `total_ios` is 0;
+/// use `N` instead.
 fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>), Error> {
     let name = &raw.jobname;
     let Some(latency) = &raw.sync.lat_ns else { return Ok((LatencyHistogram::empty(), None)) };
@@ -251,7 +251,7 @@ fn sync(raw: &RawJob) -> Result<(LatencyHistogram, Option<(u64, LatencySummary)>
     Ok((histogram(&bins), Some((samples, summary(&chosen, name, "sync")?))))
 }
 
-/// Each bin at its middle: what fio itself does for percentiles.
+/// Each bin counts at its middle, as in fio's own percentiles.
 fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
     let mut histogram = LatencyHistogram::empty();
     for (middle_ns, count) in bins {
@@ -260,21 +260,21 @@ fn histogram(bins: &[(u64, u64)]) -> LatencyHistogram {
     histogram
 }
 
-// The bins of JSON+: fio's own histogram, and the ways in which its buckets were named.
+// The bins of JSON+: fio's histogram, and how different versions name its buckets.
 
-/// Bits of precision in each power of two: `FIO_IO_U_PLAT_BITS` of every version.
+/// Bits of precision in each power of two: `FIO_IO_U_PLAT_BITS` of all versions.
 const BITS: u32 = 6;
 /// An hour: fio's last bucket ends at 17 s.
 const LONGEST_NS: u64 = 3_600_000_000_000;
 
-/// Bins as middles in nanoseconds, ascending, and counts. `unit_ns` is what fio measured in.
+/// Bins as middles in nanoseconds, ascending, with counts. `unit_ns` is fio's unit of measurement.
 fn read_bins(
     latency: &RawLatency,
     unit_ns: u64,
     job: &str,
     field: &str,
 ) -> Result<Vec<(u64, u64)>, Error> {
-    // fio 2.2.12 to 2.19 name buckets by index, and say by three members how to understand it.
+    // fio 2.2.12 to 2.19 name buckets by index, and describe them in three members.
     let by_index = latency.bins.0.iter().any(|(key, _)| key.starts_with("FIO_IO_U_PLAT_"));
     let mut bins = Vec::with_capacity(latency.bins.0.len());
     for (key, count) in &latency.bins.0 {
@@ -306,7 +306,7 @@ fn read_bins(
     Ok(bins)
 }
 
-/// Middle of the bucket with this index, as `plat_idx_to_val` in fio's `stat.c` has it.
+/// Middle of the bucket with this index, as in `plat_idx_to_val` in fio's `stat.c`.
 fn middle(index: u64) -> Option<u64> {
     if index < 1 << (BITS + 1) {
         return Some(index);
@@ -314,7 +314,7 @@ fn middle(index: u64) -> Option<u64> {
     let error_bits = u32::try_from((index >> BITS) - 1).ok().filter(|bits| *bits < 48)?;
     let base = 1u64 << (error_bits + BITS);
     let in_group = index % (1 << BITS);
-    // (k + 0.5) * 2^e; e is 1 at least here, so the half is whole.
+    // (k + 0.5) * 2^e; e is at least 1 here, so this is a whole number.
     Some(base + (in_group << error_bits) + (1 << (error_bits - 1)))
 }
 

@@ -1,6 +1,6 @@
-//! fio's JSON and JSON+, of every version that has it: 2.0.10 of 2012 to this day.
+//! Reads fio's JSON and JSON+, of all versions that have it: since 2.0.10 of 2012.
 //!
-//! What changed on the way, from the history of fio's `stat.c`:
+//! Changes over time, from the history of fio's `stat.c`:
 //!
 //! | version | change |
 //! |---|---|
@@ -19,10 +19,10 @@
 //! | 3.36 | `job_start` |
 //! | 3.39 | `global options` of a client are a list, an object for each server |
 //!
-//! **Service time is fio's `clat`.** fio splits the life of an I/O in submission (`slat`), from its
-//! submission to its end (`clat`), and the whole (`lat`). iotax's service time is completion minus
-//! submission, which is `clat`. `lat` is used where nothing else has a distribution
-//! (`lat_percentiles=1`), and a warning says so.
+//! **Service time is fio's `clat`.** fio splits the life of an I/O into the submission (`slat`),
+//! the time from submission to completion (`clat`), and the whole (`lat`). iotax's service time is
+//! completion minus submission, which is `clat`. `lat` is used, with a warning, if only `lat` has a
+//! distribution (`lat_percentiles=1`).
 
 mod job;
 mod raw;
@@ -38,16 +38,16 @@ use jiff::Timestamp;
 use super::imported::{Error, Imported, MOST, Options, bytes, microseconds};
 use raw::{Global, RawDirection, RawJob, RawRun, Root};
 
-/// Text longer than this is not read: a thousand jobs with full bins are 60 MB.
+/// Longest text to read: a thousand jobs with full bins are 60 MB.
 const LONGEST_BYTES: usize = 64 << 20;
 
-/// Reads what fio printed with `--output-format=json` or `json+`.
+/// Reads the output of fio with `--output-format=json` or `json+`.
 ///
-/// Lines before and after the JSON are kept as warnings. Of several JSON documents
-/// (`--status-interval`) the last that is whole counts.
+/// Lines before and after the JSON are kept as warnings. If there are several JSON documents
+/// (`--status-interval`), the last complete one counts.
 ///
 /// # Errors
-/// One of [`Error`], with the line or the field that is wrong.
+/// One of [`Error`], with the wrong line or field.
 pub fn read_fio(text: &str) -> Result<Imported, Error> {
     if text.len() > LONGEST_BYTES {
         return Err(Error::TooLong { bytes: text.len(), limit: LONGEST_BYTES });
@@ -86,7 +86,7 @@ pub fn read_fio(text: &str) -> Result<Imported, Error> {
     Ok(imported)
 }
 
-/// `fio-3.33` and `fio 2.1.3` alike.
+/// `fio-3.33` or `fio 2.1.3`.
 fn version(root: &Root, line: usize) -> Result<String, Error> {
     let missing = Error::NotFio { line, missing: "fio version" };
     let text = root.version.as_deref().ok_or(missing)?;
@@ -94,7 +94,7 @@ fn version(root: &Root, line: usize) -> Result<String, Error> {
     Ok(text.trim_start_matches(['-', ' ']).chars().take(40).collect())
 }
 
-/// Results of `fio --client` have a sum over all clients as one more job.
+/// Results of `fio --client` have the sum over all clients as an additional job.
 fn of_clients(mut stats: Vec<RawJob>) -> Vec<RawJob> {
     if stats.len() > 1 {
         stats.retain(|job| job.jobname != "All clients");
@@ -102,8 +102,8 @@ fn of_clients(mut stats: Vec<RawJob>) -> Vec<RawJob> {
     stats
 }
 
-/// `job_start` where there is one (fio 3.36); else when the result was printed, less the time
-/// since the start, which fio gives in whole seconds.
+/// `job_start` if there is one (fio 3.36); otherwise the time when the result was printed minus the
+/// elapsed time, which fio gives in whole seconds.
 fn started(root: &Root) -> Option<String> {
     let jobs = root.jobs.as_ref().or(root.client_stats.as_ref())?;
     let first = jobs.iter().filter_map(|job| job.job_start.whole()).filter(|ms| *ms > 0).min();
@@ -117,9 +117,9 @@ fn started(root: &Root) -> Option<String> {
     Some(start.to_string())
 }
 
-/// Names of the jobs in what `iotax run --format json` prints: those that they have in its record.
-/// Jobs of several phases may have one name: they are no clones of each other. A phase of one job
-/// gives it its own name, others keep theirs unless another phase has a job of that name.
+/// Sets the names of jobs in output of `iotax run --format json` to those in the record. Jobs of
+/// different phases can have the same name without being clones. The only job of a phase gets the
+/// name of the phase; other jobs keep theirs unless another phase has a job with the same name.
 fn name_as_recorded(jobs: &mut [RawJob], run: &RawRun) {
     let phases = if run.phases.is_empty() { std::slice::from_ref(run) } else { &run.phases };
     let count = |phase: &RawRun| 1 + phase.arms.first().map_or(0, |arm| arm.other_jobs.len());
@@ -142,13 +142,13 @@ fn name_as_recorded(jobs: &mut [RawJob], run: &RawRun) {
     }
 }
 
-// A snapshot of a run that goes on: fio prints one each `--status-interval`, or when it gets SIGUSR1,
-// and nothing in it says so.
+// Detects a snapshot of an unfinished run: fio prints one every `--status-interval`, or on SIGUSR1,
+// without saying so.
 
-/// A run that is shorter by less has kept its time.
+/// A run that lasted at least this fraction of its time is complete.
 const KEPT: f64 = 0.95;
 
-/// What is said of a result in which a job has not yet done what its options ask for.
+/// A warning if a job has not yet done what its options ask for.
 fn warning(jobs: &[RawJob], global: &Global) -> Option<String> {
     let is_started = |job: &RawJob| directions(job).iter().any(|way| ios(way) > 0);
     if !jobs.iter().any(is_started) {
@@ -189,9 +189,9 @@ fn ios(way: &RawDirection) -> u64 {
     way.total_ios.whole().or(way.io_bytes.whole()).unwrap_or(0)
 }
 
-/// A job without a time that has not moved all that its size asks for.
+/// A job without a time limit that has not moved all bytes of its size.
 fn unmoved(job: &RawJob, options: &Options) -> Option<String> {
-    // Orders and bounds with which it moves less.
+    // Orders and limits with which it moves less.
     let is_plain =
         ["number_ios", "zonemode", "zonerange", "file_service_type", "steadystate", "ss"]
             .iter()
@@ -202,8 +202,8 @@ fn unmoved(job: &RawJob, options: &Options) -> Option<String> {
     Some(format!("job {} moved {} of {} (size)", job.jobname, shown(moved), shown(asked)))
 }
 
-/// Bytes that a job has moved, and those that its size asks for, if these are more: a job that is
-/// through is over before its time. A size that is a share of a file is not known.
+/// Bytes that a job has moved, and the bytes of its size if those are more: a finished job may end
+/// before its time. `None` for a size that is a percentage of a file.
 fn left(job: &RawJob, options: &Options) -> Option<(f64, f64)> {
     let asked = ["io_size", "io_limit", "size"].into_iter().find_map(|name| options.value(name));
     let asked = bytes(asked?)? as f64;
@@ -213,23 +213,23 @@ fn left(job: &RawJob, options: &Options) -> Option<(f64, f64)> {
 
 // Clones of a job (`numjobs` without `group_reporting`) are one job with several threads.
 
-/// Names of jobs that are told apart; each may cost some 800 KB of histograms.
+/// Limit for the number of jobs; each may need some 800 KB of histograms.
 const MOST_JOBS: usize = 512;
-/// Warnings that are kept: each job may bring some.
+/// Limit for the number of warnings; each job may add some.
 const MOST_WARNINGS: usize = 64;
 
-/// Adds all of `raws` to `imported`, clones merged.
+/// Adds all of `raws` to `imported` and merges clones.
 fn add_all(imported: &mut Imported, raws: Vec<RawJob>, global: &Global) -> Result<(), Error> {
     let copies = copies(&raws);
     let mut places: HashMap<(String, u32), usize> = HashMap::new();
     let mut names = HashSet::new();
-    // I/Os that the jobs may have in flight, where all their clients say it.
+    // I/Os that the jobs may have in flight, if all their clients give it.
     let mut slots: Vec<Option<u64>> = Vec::new();
     for raw in raws {
         let group = group(&raw)?;
         let cloned = copies[&key(&raw, group)] > 1;
         let options = global.with(&raw);
-        // Without clones beside it, an entry has all threads of the job (group_reporting).
+        // An entry without clones has all threads of the job (group_reporting).
         let threads = if cloned { 1 } else { number(&options, "numjobs") };
         let mut record = job::read_job(&raw, threads, &mut imported.warnings)?;
         options.value("ioengine").unwrap_or("psync").clone_into(&mut record.engine);
@@ -241,7 +241,7 @@ fn add_all(imported: &mut Imported, raws: Vec<RawJob>, global: &Global) -> Resul
             let job = &mut imported.jobs[*at];
             add(job, record)?;
             slots[*at] = slots[*at].zip(own).map(|(all, own)| all + own);
-            // Clients of different depths: what they have in flight together counts.
+            // If clients have different depths, their I/Os in flight are added up.
             job.queue_depth = slots[*at].map_or(0, |all| {
                 u32::try_from(all.div_ceil(u64::from(job.threads.max(1)))).unwrap_or(u32::MAX)
             });
@@ -262,7 +262,7 @@ fn add_all(imported: &mut Imported, raws: Vec<RawJob>, global: &Global) -> Resul
     Ok(())
 }
 
-/// A job's name, its group, and the server that it ran on: its host and port.
+/// A job's name, its group, and the host and port of its server.
 type Key = (String, u32, String, Option<u64>);
 
 fn key(raw: &RawJob, group: u32) -> Key {
@@ -282,13 +282,13 @@ fn group(raw: &RawJob) -> Result<u32, Error> {
     u32::try_from(group).map_err(|_| raw.groupid.wrong(&raw.jobname, "groupid", "a small number"))
 }
 
-/// Engines that wait for each I/O: fio takes an `iodepth` for them, and uses 1.
+/// Engines that wait for each I/O: fio accepts an `iodepth` for them, but uses 1.
 fn is_sync(engine: &str) -> bool {
     ["sync", "psync", "vsync", "pvsync", "pvsync2", "mmap", "splice"].contains(&engine)
 }
 
-/// Queue depth; 0 where the result does not say. Without both options fio has used its defaults, or
-/// the file lacks options: nobody knows.
+/// Queue depth; 0 if unknown. If both options are missing, fio has used its defaults or the file
+/// lacks options, so the depth is unknown.
 fn depth(options: &Options) -> u32 {
     match (options.value("ioengine"), options.value("iodepth")) {
         (Some(engine), _) if is_sync(engine) => 1,
@@ -298,12 +298,12 @@ fn depth(options: &Options) -> u32 {
     }
 }
 
-/// Between 1 and what fio takes at most (65536 for `iodepth`; fewer for `numjobs`).
+/// Between 1 and fio's maximum (65536 for `iodepth`; fewer for `numjobs`).
 fn number(options: &Options, name: &str) -> u32 {
     options.value(name).and_then(|text| text.parse().ok()).unwrap_or(1).clamp(1, 65_536)
 }
 
-/// fio allows jobs of one name; a record does not.
+/// fio allows several jobs with one name; a record does not.
 fn unique(names: &mut HashSet<String>, name: &str) -> String {
     let base = if name.is_empty() { "job" } else { name };
     let mut unique = base.to_owned();
@@ -373,7 +373,7 @@ fn add_latencies(into: &mut DirectionRecord, ios: u64, more: DirectionRecord) {
     into.service.merge(&more.service);
 }
 
-/// Means and variances of two samples are those of both together; percentiles are not.
+/// Means and variances of two samples can be combined; percentiles cannot.
 fn summary(a: &LatencySummary, a_ios: u64, b: &LatencySummary, b_ios: u64) -> LatencySummary {
     let (a_n, b_n) = (a_ios as f64, b_ios as f64);
     let mean = |x: f64, y: f64| (x * a_n + y * b_n) / (a_n + b_n);
@@ -391,7 +391,7 @@ fn summary(a: &LatencySummary, a_ios: u64, b: &LatencySummary, b_ios: u64) -> La
     }
 }
 
-/// Percentiles that fio gave for each clone alone are gone where there are no bins to merge.
+/// Warns that percentiles of single clones are lost if there are no bins to merge.
 fn warn_of_lost_percentiles(imported: &mut Imported) {
     for job in &imported.jobs {
         let is_lost = |direction: &DirectionRecord| {

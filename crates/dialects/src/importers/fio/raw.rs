@@ -1,4 +1,4 @@
-//! Finds the JSON in what fio printed, and keeps what else it printed.
+//! Finds the JSON in the output of fio, and keeps the other lines.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -10,14 +10,14 @@ use serde_json::Value;
 use crate::importers::imported::{Error, Number, Options};
 use crate::importers::json::{self, Pairs, tidy};
 
-/// Lines beside the JSON that are kept: the normal report may stand there too.
+/// Number of lines to keep besides the JSON, which may include the normal report.
 const MOST_LINES: usize = 20;
-/// Characters of such a line that are kept.
+/// Number of characters of such a line to keep.
 const LONGEST_LINE: usize = 300;
 
-/// The last whole JSON object of the text.
+/// The last complete JSON object of the text.
 pub(super) struct Document<'a> {
-    /// Valid JSON as far as fio's own habits go: see [`tidy`].
+    /// Valid JSON, apart from known flaws of fio: see [`tidy`].
     pub json: Cow<'a, str>,
     /// The line in which it begins, from 1.
     pub line: usize,
@@ -25,7 +25,7 @@ pub(super) struct Document<'a> {
     pub around: Vec<String>,
 }
 
-/// The last whole object: fio prints one each `--status-interval`, and one at the end.
+/// The last complete object: fio prints one every `--status-interval`, and one at the end.
 pub(super) fn last(text: &str) -> Result<Document<'_>, Error> {
     let text = text.trim_start_matches('\u{feff}');
     let mut found = None;
@@ -54,7 +54,7 @@ pub(super) fn last(text: &str) -> Result<Document<'_>, Error> {
     Ok(Document { json: tidy(json), line, around: around.into_lines() })
 }
 
-/// What stands beside the JSON, so much of it as anybody would read.
+/// Text besides the JSON, up to a readable length.
 #[derive(Default)]
 struct Around {
     lines: Vec<String>,
@@ -74,7 +74,7 @@ impl Around {
         }
     }
 
-    /// An object without an end is passed over if there was a whole one before.
+    /// Skips an object without an end if there was a complete one before.
     fn cut_off(&mut self, found: bool, line: usize) -> Result<(), Error> {
         if !found {
             return Err(Error::CutOff { line });
@@ -123,7 +123,7 @@ fn newlines(text: &str) -> usize {
     text.bytes().filter(|byte| *byte == b'\n').count()
 }
 
-// The members of fio's JSON that are read; all others are passed over without being kept.
+// The members of fio's JSON that are read; all others are skipped.
 
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "an object, as fio writes it")]
@@ -136,19 +136,19 @@ pub(super) struct Root {
     pub global: Global,
     pub jobs: Option<Vec<RawJob>>,
     pub client_stats: Option<Vec<RawJob>>,
-    /// Of a run of iotax, which prints this shape, too.
+    /// Present in a run of iotax, which prints the same format.
     pub iotax: Option<RawRun>,
 }
 
 impl RawRun {
-    /// Which run it is: its own identifier, or that of a phase.
+    /// Identifier of the run: its own, or that of a phase.
     pub(super) fn any_id(&self) -> Option<String> {
         let of_phase = || self.phases.iter().find_map(|phase| phase.id.clone());
         self.id.clone().or_else(of_phase)
     }
 }
 
-/// What iotax adds to the shape: which jobs are of which phase.
+/// iotax's addition to the format: the jobs of each phase.
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "the data that iotax adds")]
 pub(super) struct RawRun {
@@ -221,12 +221,12 @@ pub(super) struct RawLatency {
     pub bins: Pairs<Number>,
 }
 
-/// Options that all jobs have: of one fio, or from 3.39 on of each server of a client.
+/// Options of all jobs: of one fio, or since 3.39 of each server of a client.
 #[derive(Default)]
 pub(super) struct Global(Vec<Options>);
 
 impl Global {
-    /// Those of the server that a job ran on, and the job's own behind them.
+    /// The options of the job's server, followed by the job's own.
     pub(super) fn with(&self, job: &RawJob) -> Options {
         let is_its_own = |options: &&Options| {
             let says = |name: &str, value: &str| {
@@ -273,7 +273,7 @@ impl<'de> Deserialize<'de> for Global {
 
 impl<'de> Deserialize<'de> for Options {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
-        // fio writes texts, and a number for a server's port.
+        // fio writes text, but a number for the port of a server.
         let text = |value| match value {
             Value::String(text) => Ok(text),
             Value::Number(number) => Ok(number.to_string()),

@@ -7,7 +7,7 @@ fn wrong(text: &str) -> String {
     read_fio(text).unwrap_err().to_string()
 }
 
-/// A result with one job, whose members follow its name.
+/// A result with one job; `members` follow its name.
 fn with(members: &str) -> String {
     format!(
         "{{\"fio version\" : \"fio-3.33\",\n\"jobs\" : [\n{{\"jobname\" : \"a\",\n{members}}}]}}"
@@ -123,7 +123,7 @@ fn clients_are_threads_and_their_sum_is_not_counted_again() {
 
 const CLIENTS: &str = include_str!("../../../tests/fixtures/fio/fio-3.41-clients.json");
 
-/// fio from 3.39 on: the options of all jobs are a list, an object for each server.
+/// fio since 3.39: the options of all jobs are a list with one object for each server.
 #[test]
 fn a_client_of_the_newest_fio_is_read() {
     let imported = read_fio(CLIENTS).unwrap();
@@ -166,7 +166,7 @@ fn clients_together_have_the_sum_of_their_depths_in_flight() {
         assert_eq!(job.threads, 4, "two on each of two servers");
         assert_eq!(job.threads * job.queue_depth, 2 * (first + second));
     }
-    // Of each server the options that are its own.
+    // The options of each server.
     let global = format!(
         "[{{{}, \"hostname\": \"localhost\", \"port\": 2}}, {{{}, \"hostname\": \"localhost\", \"port\": 1}}]",
         libaio(4),
@@ -174,7 +174,7 @@ fn clients_together_have_the_sum_of_their_depths_in_flight() {
     );
     let job = clients(&global, &[client(1, ""), client(2, "")]);
     assert_eq!((job.threads, job.queue_depth), (4, 10));
-    // What one of them does not tell is not known of both.
+    // A fact that one of them lacks is not known for both.
     let job = clients("{}", &[client(1, &libaio(4)), client(2, "\"ioengine\": \"libaio\"")]);
     assert_eq!(job.queue_depth, 0);
 }
@@ -260,7 +260,7 @@ fn a_run_of_less_than_a_millisecond_lasted_as_long_as_its_rate_tells() {
     };
     assert_eq!(active_ns(4096, 4096.0 / 600e-6, 0), 600_000);
     assert_eq!(active_ns(4096, 4096.0 / 2.4e-3, 2), 2_400_000);
-    // A rate of another time, none at all, and a run that is long enough.
+    // A rate of another time, no rate, and a run that is long enough.
     assert_eq!(active_ns(4096, 4096.0 / 2.4e-3, 5), 5_000_000);
     assert_eq!(active_ns(4096, 0.0, 5), 5_000_000);
     assert_eq!(active_ns(4096, 4096.0 / 20.4e-3, 20), 20_000_000);

@@ -1,5 +1,5 @@
-//! What iperf3 prints, as one result: `-J`, the duplicate members of `--bidir` in 3.7, and the lines of
-//! `--json-stream`.
+//! Reads the output of iperf3 as one result: `-J`, the duplicate members of `--bidir` in 3.7, and
+//! the lines of `--json-stream`.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -12,7 +12,7 @@ use super::Root;
 use crate::importers::imported::Error;
 use crate::importers::json::{self, tidy};
 
-/// The result, and whether more follows it.
+/// The result, and whether more text follows it.
 pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
     let start = text.find('{').unwrap_or(text.len());
     let text = match tidy(&text[start..]) {
@@ -34,7 +34,8 @@ pub(super) fn read_root(text: &str) -> Result<(Root, bool), Error> {
     Ok((root, rest.contains('{')))
 }
 
-/// What was put together of several parts. As a text, so that there is one reader of results.
+/// Reads a result made of several parts. It is converted to text, so that there is only one reader
+/// of results.
 fn put_together(value: &Value) -> Result<Root, Error> {
     json::first(&value.to_string(), '{').map(|(root, _)| root)
 }
@@ -56,7 +57,7 @@ fn of_events(text: &str) -> Result<Root, Error> {
     while rest.contains('{') {
         let (event, behind) = match json::first::<Event>(rest, '{') {
             Ok(found) => found,
-            // What was printed last may be cut off.
+            // The last line may be cut off.
             Err(Error::CutOff { .. }) if !whole.is_empty() => break,
             Err(error) => return Err(error),
         };
@@ -73,8 +74,8 @@ fn of_events(text: &str) -> Result<Root, Error> {
     put_together(&Value::Object(whole))
 }
 
-/// JSON in which a member that comes again is that of the way back. Read as it comes: an untagged enum would
-/// keep a copy of every level that it is in.
+/// JSON in which a repeated member belongs to the reverse direction. It is read as a stream: an
+/// untagged enum would keep a copy of every level.
 struct Twice(Value);
 
 struct Visitor;
@@ -126,7 +127,7 @@ impl<'de> de::Visitor<'de> for Visitor {
                 continue;
             };
             let back = format!("{name}_bidir_reverse");
-            // The client's own direction comes first, unless they say otherwise.
+            // The client's own direction comes first, unless the members say otherwise.
             let is_swapped = first["sender"] == false && value["sender"] == true;
             let second = if is_swapped { std::mem::replace(first, value) } else { value };
             all.entry(back).or_insert(second);

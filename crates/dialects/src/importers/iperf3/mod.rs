@@ -1,9 +1,10 @@
-//! iperf3's JSON (`-J`), of its clients; tried with 3.12.
+//! Reads iperf3's JSON (`-J`) of clients; tested with 3.12.
 //!
-//! Each direction becomes a job whose blocks are those of `-l`. **What counts is what came**: bytes of
-//! TCP are `end.sum_received`. Of UDP, `end.sum` is the sender's rate and `lost_percent` may exceed
-//! 100, as the loss is guessed from gaps in the numbering; so datagrams that came are counted by the
-//! receiver's bytes. iperf3 times no block: there are no latencies.
+//! Each direction becomes a job whose block size is that of `-l`. **Only received data counts**:
+//! for TCP, the bytes of `end.sum_received`. For UDP, `end.sum` is the sender's rate, and
+//! `lost_percent` may exceed 100, because the loss is estimated from gaps in the numbering.
+//! Received datagrams are therefore derived from the receiver's bytes. iperf3 does not time blocks,
+//! so there are no latencies.
 
 mod events;
 #[cfg(test)]
@@ -15,12 +16,12 @@ use serde::Deserialize;
 
 use super::imported::{Error, Imported, Number, whole};
 
-/// Seconds that an interval may be off and still count as one.
+/// Seconds by which an interval may differ and still count as one second.
 const OFF_BY_S: f64 = 0.1;
-/// Ten years: what a run may take at most, in seconds.
+/// Limit for the length of a run: ten years, in seconds.
 const LONGEST_S: f64 = 10.0 * 366.0 * 86_400.0;
 
-/// Whether a text that begins so is iperf3's.
+/// Whether a text that begins with `start` is from iperf3.
 pub(super) fn is_start(text: &str) -> bool {
     let is_iperf3 = |(at, _): (usize, &str)| {
         let rest = text[at + "\"version\"".len()..].trim_start();
@@ -29,11 +30,11 @@ pub(super) fn is_start(text: &str) -> bool {
     text.contains('{') && text.match_indices("\"version\"").any(is_iperf3)
 }
 
-/// Reads what `iperf3 -c HOST -J` printed.
+/// Reads the output of `iperf3 -c HOST -J`.
 ///
 /// # Errors
-/// [`Error::CutOff`] or [`Error::Json`] for what is no whole JSON, [`Error::Nothing`] for a run that
-/// failed or measured nothing, [`Error::Number`] for a figure that cannot be.
+/// [`Error::CutOff`] or [`Error::Json`] for incomplete JSON, [`Error::Nothing`] for a run that
+/// failed or measured nothing, [`Error::Number`] for an impossible number.
 pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
     let (root, has_more) = events::read_root(text)?;
     if has_more {
@@ -55,7 +56,7 @@ pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
         root.start.version.trim_start_matches("iperf ").chars().take(40).collect();
     let mut result = Imported {
         tool: format!("iperf3 {version}"),
-        // Drawn anew for each run.
+        // A new random value for each run.
         id: Some(root.start.cookie.clone()).filter(|cookie| !cookie.is_empty()),
         started: root.start.timestamp.timesecs.whole().and_then(rfc3339),
         ..Imported::default()
@@ -70,7 +71,7 @@ pub fn read_iperf3(text: &str) -> Result<Imported, Error> {
     Ok(result)
 }
 
-/// Adds the job of one direction; `backward` is the second one of `--bidir`.
+/// Adds the job of one direction; `backward` is the second direction of `--bidir`.
 fn directed(
     root: &Root,
     is_udp: bool,
@@ -90,7 +91,7 @@ fn directed(
     let block = block.ok_or_else(|| none("it has no start.test_start.blksize"))?;
     let streams = asked.num_streams.count(&name, "start.test_start.num_streams")?.unwrap_or(1);
     let streams = u32::try_from(streams).unwrap_or(u32::MAX).max(1);
-    // Of UDP, older versions may have the sum alone.
+    // For UDP, older versions may have only the sum.
     let came = received.as_ref().or(sum.as_ref().filter(|_| is_udp));
     let came = came.ok_or_else(|| none("it has no end.sum_received: the run ended too early"))?;
     let active_s = seconds(came.seconds, &name)?;
@@ -149,7 +150,7 @@ fn directed(
     Ok(())
 }
 
-/// Datagrams as the receiver counted them, by its bytes if it says; what cannot be is warned of.
+/// Datagrams as the receiver counted them, from its bytes if given; warns about impossible numbers.
 fn datagrams(
     sum: &Sum,
     received: Option<&Sum>,
@@ -188,7 +189,7 @@ fn datagrams(
 
 /// The streams of a direction.
 fn streams(root: &Root, backward: bool) -> impl Iterator<Item = &Stream> {
-    // With --bidir those of the second direction are marked as not sent by the client.
+    // With --bidir, streams of the second direction are marked as not sent by the client.
     let is_bidir = root.end.sum_received_bidir_reverse.is_some();
     let is_sent = |stream: &Stream| {
         let half = stream.udp.as_ref().or(stream.sender.as_ref());
@@ -204,8 +205,8 @@ fn reordered(root: &Root, backward: bool, job: &str) -> Result<u64, Error> {
     counts.sum()
 }
 
-/// What the sender's kernel knew. The far end as a sender tells its retransmits alone; with --bidir
-/// the round trip beside them is that of a socket that only receives.
+/// Facts from the sender's kernel. If the far end sends, only its retransmits are known; with
+/// --bidir the round trip next to them is that of a socket that only receives.
 fn tcp(root: &Root, sent: Option<&Sum>, job: &str) -> Result<Option<TcpRecord>, Error> {
     let Some(retransmits) =
         sent.map(|sum| sum.retransmits.count(job, "retransmits")).transpose()?.flatten()
@@ -228,7 +229,7 @@ fn tcp(root: &Root, sent: Option<&Sum>, job: &str) -> Result<Option<TcpRecord>, 
     Ok((record.rtt_ns > 0).then_some(record))
 }
 
-/// Bytes of each second as the client saw them; none if intervals are not seconds.
+/// Bytes of each second as the client saw them; empty if intervals are not seconds.
 fn per_second(intervals: &[Interval], backward: bool) -> Vec<u64> {
     let sums = intervals.iter().filter_map(|interval| {
         if backward { interval.sum_bidir_reverse.as_ref() } else { interval.sum.as_ref() }
@@ -238,7 +239,7 @@ fn per_second(intervals: &[Interval], backward: bool) -> Vec<u64> {
     counted.take_while(is_second).map_while(|sum| sum.bytes.whole()).collect()
 }
 
-/// CPU time of both ends, if it is that of one job.
+/// CPU time of both ends, if there is one job.
 fn cpu(root: &Root, result: &mut Imported) -> Result<(), Error> {
     let ([job], Some(cpu)) = (result.jobs.as_mut_slice(), &root.end.cpu_utilization_percent) else {
         return Ok(());
@@ -341,7 +342,7 @@ struct End {
     pub cpu_utilization_percent: Option<Cpu>,
 }
 
-/// Of all streams of a direction.
+/// Sums over all streams of a direction.
 #[derive(Deserialize, Default)]
 #[serde(default, expecting = "a sum")]
 struct Sum {
@@ -349,7 +350,7 @@ struct Sum {
     pub bytes: Number,
     pub retransmits: Number,
     pub jitter_ms: Number,
-    /// May be negative, or more than there are.
+    /// May be negative, or more than the number of packets.
     pub lost_packets: Number,
     /// May exceed 100.
     pub lost_percent: Number,

@@ -12,7 +12,7 @@ macro_rules! fixture {
 const TCP: &str = fixture!("tcp");
 const UDP: &str = fixture!("udp");
 
-/// What a network workload is judged by: bits per second that came.
+/// The metric of a network workload: received bits per second.
 fn bits_per_s(job: &JobRecord) -> f64 {
     let came = job.udp.map_or(1.0, |udp| udp.received as f64 / udp.sent as f64);
     8e9 * (job.read.bytes + job.write.bytes) as f64 * came / job.active_ns as f64
@@ -28,7 +28,7 @@ fn shown(text: &str) -> String {
     jobs.chain(result.warnings.clone()).collect::<Vec<_>>().join("\n")
 }
 
-/// Against the rate that iperf3 itself has for what was received.
+/// Compares with iperf3's own rate for received data.
 #[test]
 fn rates_are_those_of_the_receiver() {
     let rate = |text: &str, sum: &str| {
@@ -94,7 +94,7 @@ fn a_stream_has_what_its_sender_tells() {
     assert!((far_ns / job.active_ns as f64 - 0.168_489).abs() < 1e-5);
     let four = read_iperf3(fixture!("tcp4")).unwrap().jobs[0].tcp.unwrap();
     assert_eq!((four.connections, four.retransmits), (4, 49));
-    // The far end sends its retransmits, and no round trip.
+    // The far end sends its retransmits, but no round trip.
     let reverse = read_iperf3(fixture!("rev")).unwrap();
     assert_eq!((reverse.jobs[0].tcp, reverse.jobs[0].write.bytes), (None, 0));
     let both = read_iperf3(fixture!("bidir")).unwrap();
@@ -114,13 +114,13 @@ fn datagrams_are_counted_by_what_came() {
     let more_than_all = UDP.replace("\"lost_packets\":\t5", "\"lost_packets\":\t400");
     assert_eq!(udp(&more_than_all), expected);
     assert_snapshot!(read_iperf3(&more_than_all).unwrap().warnings.join("\n"), @"udp: iperf3 counts 400 of 380 datagrams as lost, which is impossible; iotax counts 375 as received");
-    // As before 3.7, which has no sum of what was received.
+    // As before 3.7, which has no sum of received data.
     let old = |text: &str| text.replace("\"sum_received\"", "\"other\"");
     assert_eq!(udp(&old(UDP)).received, 375);
     assert_eq!(udp(&old(&more_than_all)).received, 0);
 }
 
-/// What 3.7 writes: the members of the way back have the names of those of the way there.
+/// Output of 3.7: the members of both directions have the same names.
 #[test]
 fn both_directions_may_have_the_same_names() {
     assert_snapshot!(shown(fixture!("bidir-3.7")), @"

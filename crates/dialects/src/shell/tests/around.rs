@@ -1,10 +1,10 @@
-//! What stands around a command and changes nothing.
+//! Text around a command that changes nothing.
 
 use insta::assert_snapshot;
 
 use super::*;
 
-/// What stands in front of fio.
+/// Text before fio.
 const FRONTS: &[&str] = &[
     "sudo",
     "sudo -E",

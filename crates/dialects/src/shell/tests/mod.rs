@@ -1,4 +1,4 @@
-//! What people paste, and what becomes of it.
+//! Pasted texts and how they are read.
 
 mod around;
 mod refused;
@@ -35,7 +35,7 @@ fn all(texts: &[&str], tool: Tool) -> String {
     told.collect::<Vec<_>>().join("\n")
 }
 
-/// What each of these comes to: the same command, and nothing refused.
+/// Checks that all texts result in the same command, and that none is refused.
 fn same(texts: &[&str], tool: Tool, words: &str) {
     for text in texts {
         let told = read_as(text, tool);
@@ -55,7 +55,7 @@ fn names_and_paths_are_not_commands() {
 }
 
 proptest! {
-    /// Whatever runs a program, and a tool with an option behind it, is a line; and reading it never panics.
+    /// Any wrapper followed by a tool and an option is a command line, and reading it never panics.
     #[test]
     fn a_wrapper_with_a_tool_is_a_line(
         front in proptest::collection::vec(prop_oneof![

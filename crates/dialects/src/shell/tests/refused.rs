@@ -1,4 +1,4 @@
-//! What might change the load.
+//! Texts that might change the load.
 
 use insta::assert_snapshot;
 

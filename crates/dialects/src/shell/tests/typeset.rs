@@ -1,4 +1,4 @@
-//! What a word processor makes of a command.
+//! Commands changed by a word processor.
 
 use insta::assert_snapshot;
 
@@ -35,7 +35,7 @@ fn what_a_word_processor_has_changed_is_refused_by_name() {
         ".\\diskspd.exe\u{a0}\u{2014}b4K x",
     ];
     assert_snapshot!("typeset_diskspd", all(&spd, Tool::DiskSpd));
-    // In quotes, in a comment, or in what is left out they change nothing.
+    // In quotes, in a comment, or in a part that is left out, they change nothing.
     same(
         &[
             "fio --name=a --description='it\u{2019}s \u{2013} x' # \u{2013}",

@@ -29,8 +29,8 @@ fn engines() {
     direct=true engine=io_uring invalidate=false submit_batch=1 [ioengine=posixaio: kept]
     note: ioengine=posixaio: iotax uses io_uring
     ");
-    // Threads of fio's would keep 8 I/Os in flight; with one, or with an asynchronous engine, they
-    // only stand in for the job's own.
+    // Threads of fio would keep 8 I/Os in flight; with one, or with an asynchronous engine, they
+    // only replace the thread of the job.
     assert_snapshot!(job("ioengine=psync\niodepth=8\nio_submit_mode=offload"), @"
     [iodepth=8: kept] [io_submit_mode=offload: keeps several I/Os of a synchronous engine in flight, with a thread for each]
     ");
@@ -61,7 +61,7 @@ fn directions_and_mixes() {
     note: verify=crc32c: iotax verifies with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=trimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:8192} invalidate=false read_percent=0 trims=first [rw=trimwrite: trims and writes at different offsets]");
-    // As in fio, what is written at random is of the size of the trim.
+    // As in fio, a random write has the size of the trim.
     assert_snapshot!(job("rw=randtrimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:16384} invalidate=false pattern=shuffled read_percent=0 trims=first");
     assert_snapshot!(job("rw=randtrimwrite:4"), @"invalidate=false pattern={runs:{fixed:4}} read_percent=0 trims=first [rw=randtrimwrite:4: trims and writes at different offsets]");
     assert_snapshot!(job("rw=trim\nrate_iops=10,20,30"), @"invalidate=false pace={even:{iops:30.0}} read_percent=0 trims=only");

@@ -1,4 +1,4 @@
-//! What options mean, family by family, as the job that comes of them.
+//! The meaning of options, by family, tested on the resulting job.
 
 mod load;
 mod phases;
@@ -19,8 +19,8 @@ fn read(text: &str) -> Result<Vec<Workload>, Error> {
     crate::fio::from_job_file("test.fio", text, &no_include)
 }
 
-/// What differs from a job of which nothing but `runtime` is written: one line per job, its
-/// options for fio, and the notes without their place.
+/// The difference from a job with only `runtime`: one line per job, its options for fio, and the
+/// notes without their position.
 fn job(options: &str) -> String {
     let text = format!("[a]\nsize=1g\ntime_based\nruntime=10\n{options}\n");
     let mut shown = String::new();
@@ -35,7 +35,7 @@ fn job(options: &str) -> String {
     shown.trim_end().to_owned()
 }
 
-/// Keys of the job's record that differ from those of a job of which nothing is written.
+/// Keys of the job's record that differ from those of a job without options.
 fn difference(job: &Job) -> String {
     let plain = Job { invalidate: true, ..Job::new(job.name.clone()) };
     let plain = serde_json::to_value(plain).unwrap();

@@ -56,7 +56,7 @@ fn stonewalls_and_waits_part_phases() {
     ");
 }
 
-/// Only what iotax has written with its own checksums can be verified with them.
+/// iotax can verify only data that it has written with its own checksums.
 #[test]
 fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
     let writer = "[w]\nfilename=f\nrw=write\nverify=meta\ndo_verify=0\nfill_device=1\n";
@@ -107,7 +107,7 @@ fn windows_are_told() {
       a: as usual
       b: end_after_ns=9000000000 start_delay_ns=4000000000
     ");
-    // The first job is over before the other's ramp is: the other one decides.
+    // The first job ends before the ramp of the other does, so the other determines the window.
     assert_snapshot!(with_global("[a]\nruntime=5\n[b]\nramp_time=8\nruntime=60"), @"
     test: 8s ramp, 1m
       a: end_after_ns=5000000000

@@ -39,7 +39,7 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("size=50%"), @"[size=50%: a percentage of the size of the target]");
     assert_snapshot!(job("nrfiles=4\nfilesize=1m"), @"files_per_thread=4 size_bytes=4194304");
     assert_snapshot!(job("offset=1m"), @"offset_bytes=1048576");
-    // Found with fio 3.33 by the files it makes and the places it reads.
+    // Determined with fio 3.33 from the files that it creates and the places it reads.
     assert_snapshot!(job("filesize=8m\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
     assert_snapshot!(job("filesize=8m\noffset=2m\nsize=1m\nnrfiles=2"), @"files_per_thread=2 offset_bytes=2097152 size_bytes=12582912");
     assert_snapshot!(job("filesize=8m\nsize=50%"), @"size_bytes=4194304");

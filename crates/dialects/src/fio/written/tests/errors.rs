@@ -1,4 +1,4 @@
-//! What is said of texts that cannot be read.
+//! Errors for texts that cannot be read.
 
 use insta::assert_snapshot;
 

@@ -1,4 +1,4 @@
-//! Sections out of texts, and what is said of texts that have none.
+//! Sections of texts, and errors for texts without sections.
 
 mod errors;
 mod properties;
@@ -24,7 +24,7 @@ fn files(name: &str) -> Result<String, String> {
     }
 }
 
-/// A line per section: its name and settings.
+/// One line per section: its name and settings.
 fn listed(sections: &[Section]) -> String {
     let settings = |section: &Section| {
         let all = section.settings.iter().map(|setting| match &setting.value {

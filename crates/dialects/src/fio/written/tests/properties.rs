@@ -1,4 +1,4 @@
-//! Texts of all kinds, and a slow reading of plain ones.
+//! Random texts, and a simple reader for plain ones as reference.
 
 use proptest::prelude::*;
 
@@ -18,7 +18,8 @@ proptest! {
         }
     }
 
-    /// A slow reading of a plain file: split lines, apply global ones to all that follow.
+    /// A simple reader for a plain file: splits lines and applies global settings to all that
+    /// follow.
     #[test]
     fn plain_files_agree_with_a_slow_reading(
         parts in prop::collection::vec((any::<bool>(), prop::collection::vec((0_usize..4, 1_u32..9), 0..4)), 1..6),

@@ -1,11 +1,11 @@
-//! What is put into job files from outside.
+//! Variables in job files.
 
 use insta::assert_snapshot;
 
 use super::*;
 use crate::fio::section::{Machine, Outside};
 
-/// An environment of two variables, and a machine.
+/// An environment with two variables, and a machine.
 struct Around;
 
 impl Outside for Around {
@@ -34,7 +34,7 @@ fn read(text: &str) -> String {
     }
 }
 
-/// Values as of fio 3.33.
+/// Values of fio 3.33.
 #[test]
 fn variables_and_keywords_are_replaced() {
     assert_snapshot!(read("[a]\nsize=${SIZE}\nfilename=x${EMPTY}y${SIZE}\n"), @"a: size=1g filename=xy1g");
