@@ -60,7 +60,7 @@ impl Workload {
     /// go below the minimum for meaningful loads.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
-            let advice = "write a factor above 0; 0.05 is a twentieth";
+            let advice = "write a factor above 0, such as 0.05 for a twentieth";
             return Err(Error::impossible(
                 About::Experiment,
                 "scale",
@@ -378,7 +378,7 @@ mod tests {
         ");
         assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
         scale: -1 is not a valid factor
-        write a factor above 0; 0.05 is a twentieth
+        write a factor above 0, such as 0.05 for a twentieth
         ");
     }
 

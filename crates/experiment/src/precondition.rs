@@ -30,7 +30,7 @@ impl Workload {
     pub fn fill(&self) -> Option<Self> {
         let like = self.jobs.iter().find(|job| job.has_span())?;
         Some(Self {
-            about: "writes once whatever the jobs use, sequentially".to_owned(),
+            about: "writes everything that the jobs use once, sequentially".to_owned(),
             time_ns: LONGEST_FILL_NS,
             ..Self::new(&self.name, vec![fill(like, self.span_bytes())])
         })

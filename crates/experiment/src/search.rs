@@ -230,7 +230,7 @@ fn io(writes: bool, region: Region, block_bytes: u32, queue_depth: u32) -> Job {
 
 fn workload(job: Job, ramp_ns: u64, time_ns: u64) -> Workload {
     Workload {
-        about: "Load as much as there is room for, to find caps.".to_owned(),
+        about: "Loads the target to find its caps.".to_owned(),
         ramp_ns,
         time_ns,
         ..Workload::new(JOB, vec![job])

@@ -257,7 +257,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:9: scale: 0 is not a valid factor
       2 | scale = 0
         |         ^
-    write a factor above 0; 0.05 is a twentieth
+    write a factor above 0, such as 0.05 for a twentieth
     ");
     assert_snapshot!(with("baseline = \"c\""), @r#"
     x.toml:2:12: baseline: unknown arm `c`
