@@ -34,7 +34,7 @@ fn compared_with_an_agent() -> (Desk, Said) {
     let load = ["--set", "size=4M", "--time", "300ms", "--ramp", "0", "--max-blocks", "3"];
     let behind = format!("there={}", agent());
     let arms = ["here=.", "there=.", "--agent", &behind, "--no-depth-check", "--out", "out"];
-    let said = desk.run(&[&["compare", "-w", "randread-4k", "-q"], &arms[..], &load[..]].concat());
+    let said = desk.run(&[&["compare", "-w", "randread-4k"], &arms[..], &load[..]].concat());
     (desk, said)
 }
 
@@ -83,8 +83,7 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
 fn a_killed_agent_is_a_failed_trial_and_the_run_goes_on() {
     let desk = Desk::new();
     let agent = agent();
-    let mut command =
-        desk.command(&["run", "randread-4k", ".", "--agent", &agent, "-n", "8", "-q"]);
+    let mut command = desk.command(&["run", "randread-4k", ".", "--agent", &agent, "-n", "8"]);
     command.args(["--set", "size=4M", "--time", "500ms", "--ramp", "0", "--out", "out"]);
     let mut run = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     // Three are killed; never two in a row, for then the arm might be given up.
@@ -128,7 +127,7 @@ fn in_slices(disturb: impl FnOnce(&Child)) -> (Desk, Said) {
     let file = "workload = \"randread-4k\"\nmode = \"tight\"\nmin-blocks = 30\nmax-blocks = 60\n\
         depth-check = false\nset.size = \"4M\"\narms = { a = \".\", b = \".\" }\n";
     std::fs::write(desk.path().join("x.toml"), file).unwrap();
-    let words = ["compare", "x.toml", "-q", "--agent", &agents[0], "--agent", &agents[1]];
+    let words = ["compare", "x.toml", "--agent", &agents[0], "--agent", &agents[1]];
     let words = [&words[..], &["--out", "out"]].concat();
     let mut command = desk.command(&words);
     let mut run = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();

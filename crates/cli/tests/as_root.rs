@@ -149,7 +149,7 @@ fn the_doctor_says_what_it_cannot_see_without_the_kernels_file_systems() {
     {
         let script = format!("mount -t tmpfs none {hidden} && {DOCTOR} .");
         let Some(said) = among_own_mounts(&desk, &format!("rmdir own; {script}")) else { return };
-        let expected = format!("- {what}: where {hidden} is mounted: iotax doctor");
+        let expected = format!("- {what}: with {hidden} mounted: iotax doctor");
         assert!(said.contains(&expected), "{said}");
         let _ = fs::remove_dir(desk.path().join("own"));
     }

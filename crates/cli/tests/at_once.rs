@@ -40,7 +40,7 @@ fn directories(desk: &Desk, start: &str) -> BTreeSet<String> {
 fn comparisons_in_one_directory_in_one_second_all_live() {
     let desk = Desk::new();
     let arms = ["-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)"];
-    let short = ["--time", "1s", "--ramp", "0", "--max-blocks", "2", "--quiet"];
+    let short = ["--time", "1s", "--ramp", "0", "--max-blocks", "2"];
     all_at_once(&desk, &[&["compare"], &arms[..], &short, &["--no-depth-check"]].concat());
     let made = directories(&desk, "iotax-compare-");
     assert_eq!(made.len(), at_once(), "{made:?}");

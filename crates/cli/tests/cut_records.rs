@@ -17,7 +17,7 @@ fn desk() -> Desk {
     }
     let load = ["--time", "100ms", "--ramp", "50ms", "--max-blocks", "3", "--seed", "7"];
     let job = ["-w", "mixed-70-30", "--set", "engine=psync", "--set", "size=4M"];
-    let options = ["compare", "a", "b", "--set", "direct=false", "--out", "whole", "-q"];
+    let options = ["compare", "a", "b", "--set", "direct=false", "--out", "whole"];
     let said = desk.run(&[&options[..], &load, &job].concat());
     assert_eq!(said.code, 0, "{said}");
     for copy in ["half-line", "lines", "no-end"] {
@@ -80,7 +80,7 @@ fn every_command_that_reads_a_record_tells_what_it_lacks() {
     warning: no-end: the record has no end (iotax was killed or is still running); the results below use only what is left
     ");
     let text = desk.run(&["report", "half-line"]);
-    assert!(text.out.contains("Beware: the record breaks off"), "{text}");
+    assert!(text.out.contains("Warning: the record ends in the middle"), "{text}");
     assert!(desk.run(&["report", "whole"]).err.is_empty());
 }
 
@@ -95,5 +95,8 @@ fn what_was_run_beside_an_experiment_is_looked_at_as_well() {
     }
     let (err, gaps) = told(&desk, &["report", "whole"], "/ending/gaps");
     assert_eq!(gaps.len(), 1, "{err}");
-    assert!(err.starts_with("warning: whole/drain: the record holds 4 of the 6 trials"), "{err}");
+    assert!(
+        err.starts_with("warning: whole/drain: the record contains 4 of the 6 trials"),
+        "{err}"
+    );
 }

@@ -39,5 +39,8 @@ fn the_place_of_a_record_of_the_depth_check_is_taken() {
     let said = desk.run(&[&COMPARE[..], &short, &["--out", "out/depth-check"]].concat());
     assert_eq!(said.code, 0, "{said}");
     let refused = desk.run(&[&COMPARE[..], &["--out", "out"]].concat());
-    assert!(refused.err.starts_with("error: out/depth-check holds a record"), "{refused}");
+    assert!(
+        refused.err.starts_with("error: out/depth-check already contains a record"),
+        "{refused}"
+    );
 }

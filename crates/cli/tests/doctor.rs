@@ -300,7 +300,7 @@ error: z is not an iotax results directory: it does not exist; pass the director
 fn results_are_joined_with_the_machine_they_are_from() {
     let desk = Desk::new();
     std::fs::write(desk.path().join("data"), vec![1; 8 << 20]).unwrap();
-    let time = ["--time", "500ms", "--ramp", "100ms", "-q", "--out", "r"];
+    let time = ["--time", "500ms", "--ramp", "100ms", "--out", "r"];
     let said = desk.run(&[&["run", "randread-4k", "data"], &time[..]].concat());
     assert_eq!(said.code, 0, "{said}");
     let told = json(&desk, &["doctor", "--record", "r", "--format", "json"]);

@@ -91,7 +91,7 @@ fn suggested_for(path: &Path) -> Vec<String> {
 
 /// Runs a suggested load for a moment, in a directory of its own.
 fn really_run(command: &str) {
-    let moment = "--set size=4M --time 100ms --ramp 50ms -q --out out";
+    let moment = "--set size=4M --time 100ms --ramp 50ms --out out";
     let script = format!("iotax() {{ \"$IOTAX\" \"$@\" {moment}; }}\n{command}");
     let desk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     // Names that are escaped want a shell that knows `$'...'`.

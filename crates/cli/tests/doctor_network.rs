@@ -190,7 +190,7 @@ fn what_a_path_loses_is_a_suspect_of_a_measurement() {
     let run = |out: &str| {
         let mut command = row.inside(0, env!("CARGO_BIN_EXE_iotax"));
         let out = row.desk.path().join(out);
-        let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms", "-q", "--out"];
+        let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms", "--out"];
         let done = command.args(load).arg(&out).env("IOTAX_TOKEN_FILE", row.token()).output();
         let done = done.unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));

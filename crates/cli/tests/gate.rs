@@ -10,7 +10,7 @@ use insta::assert_snapshot;
 use support::{Desk, Said};
 
 const RUN: [&str; 9] =
-    ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0", "-q", "--set"];
+    ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0", "--set"];
 
 /// A run in memory with some rules; whatever this machine is, it does more than one I/O per second
 /// and fewer than a billion.
@@ -98,7 +98,7 @@ fn an_experiment_file_says_what_undecided_rules_count_as() {
              {undecided}\n[set]\nrate = 100\nsize = \"4M\"\n[arms]\na = \"mem(size=16M)\"\nb = \"mem(size=16M)\"\n"
         );
         std::fs::write(desk.path().join("gate.toml"), text).unwrap();
-        desk.run(&[&["compare", "gate.toml", "-q", "--no-depth-check"], more].concat())
+        desk.run(&[&["compare", "gate.toml", "--no-depth-check"], more].concat())
     };
     assert_eq!(ask("", &[]).code, 6);
     let kept = ask("undecided = \"pass\"", &[]);
@@ -146,7 +146,7 @@ fn a_planted_delay_breaks_a_rule_about_the_median() {
     let arms = [arm("old", "1ms"), arm("new", "4ms")];
     let said = desk.run(&[
         "compare", "-w", "randread-4k", "--set", "size=4M", "--quick", "--ramp", "0", "--time",
-        "200ms", &arms[0], &arms[1], "--fail-if", "p50 slower by 10%", "-q", "--out", "out",
+        "200ms", &arms[0], &arms[1], "--fail-if", "p50 slower by 10%", "--out", "out",
     ]);
     assert_eq!(said.code, 1, "{said}");
     let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();

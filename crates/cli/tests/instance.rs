@@ -24,7 +24,7 @@ fn told_of(
     more: &[&str],
 ) -> (Value, Said) {
     let address = azure::metadata_service(vm).to_string();
-    let cloud = ["--metadata-address", &address, "--format", "json", "-q", "--out", "out"];
+    let cloud = ["--metadata-address", &address, "--format", "json", "--out", "out"];
     let few = ["--no-depth-check", "--max-blocks", "3"];
     let said = desk.run(&[&[command], targets, &SHORT, &few, &cloud, more].concat());
     assert_eq!(said.code, 0, "{said}");

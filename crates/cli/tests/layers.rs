@@ -44,7 +44,7 @@ fn all_layers_are_listed() {
     let said = Desk::new().run(&["layers"]);
     assert_fits(&said);
     for layer in Layer::catalog() {
-        let line = said.out.lines().find(|line| line.trim_start().starts_with(layer.name));
+        let line = said.out.lines().find(|line| line.split_whitespace().next() == Some(layer.name));
         let answer = line.unwrap().split_whitespace().nth(1).unwrap();
         assert!(["yes", "no"].contains(&answer), "{}: {answer}", layer.name);
     }

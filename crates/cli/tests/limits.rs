@@ -24,7 +24,7 @@ fn searched() -> (Desk, &'static Value) {
     static SEARCHED: LazyLock<Searched> = LazyLock::new(|| {
         let desk = Desk::new();
         let stack = "disk=mem(size=64M) + throttle(iops=2000)";
-        let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out", "-q"]);
+        let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out"]);
         assert_told(&said);
         let files = fs::read_dir(desk.path().join("out")).unwrap().map(Result::unwrap);
         let files = files.map(|file| (file.file_name(), fs::read(file.path()).unwrap()));
@@ -224,7 +224,7 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
 fn a_disk_that_is_named_is_held_against_its_documented_limits() {
     let desk = Desk::new();
     let p10 = ["limits", "mem(size=64M) + throttle(iops=500)", "--disk", "P10", "--quick"];
-    let rule = ["--fail-if", "below documented by 5%", "--format", "json", "-o", "out", "-q"];
+    let rule = ["--fail-if", "below documented by 5%", "--format", "json", "-o", "out"];
     let said = desk.run(&[&p10[..], &rule].concat());
     assert_eq!(said.code, 0, "{said}");
     let found = json(&said.out);
@@ -242,7 +242,7 @@ fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     let has_disk = azure::link(desk.path(), "root");
     let address = azure::metadata_service(azure::VM).to_string();
     let args = ["limits", "data", "--quick", "--size", "64M", "--metadata-address", &address];
-    let output = ["--disk-links", "links", "--format", "json", "-o", "out", "-q"];
+    let output = ["--disk-links", "links", "--format", "json", "-o", "out"];
     let said = desk.run(&[&args[..], &output].concat());
     assert_told(&said);
     let found = json(&said.out);

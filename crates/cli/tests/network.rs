@@ -60,7 +60,7 @@ fn paths_are_compared_in_what_they_are_about() {
 #[test]
 fn a_flow_that_one_core_limits_is_said_to_be() {
     let desk = Desk::new();
-    let words = ["run", "tcp-stream", "loopback(cpus=apart)", "-n", "1", "--quiet", "--out", "out"];
+    let words = ["run", "tcp-stream", "loopback(cpus=apart)", "-n", "1", "--out", "out"];
     let said = desk.run(&[&words[..], &["--time", "1s", "--ramp", "50ms"]].concat());
     assert_eq!(said.code, 0, "{said}");
     let path = desk.path().join("out/trials.jsonl");
@@ -105,7 +105,7 @@ fn a_flow_that_one_core_limits_is_said_to_be() {
 #[test]
 fn a_search_for_caps_of_a_path_that_is_interrupted_tells_what_it_has() {
     let desk = Desk::new();
-    let mut search = desk.command(&["limits", "--quick", "loopback", "--quiet", "--out", "out"]);
+    let mut search = desk.command(&["limits", "--quick", "loopback", "--out", "out"]);
     let mut child = search.stdout(Stdio::null()).spawn().unwrap();
     let probes = desk.path().join("out/probes.jsonl");
     support::wait_for("two probes", || {

@@ -31,7 +31,7 @@ fn state(desk: &Desk) -> (BTreeSet<String>, BTreeSet<String>, String) {
 /// The trial of a run over a path that ends after so many bytes, however long they take.
 fn trial(desk: &Desk, workload: &str, bytes: u64, path: &str) -> Value {
     let size = format!("io-size={bytes}");
-    let short = ["--ramp", "0", "--time", "60s", "--set", &size, "--out", "out", "--quiet"];
+    let short = ["--ramp", "0", "--time", "60s", "--set", &size, "--out", "out"];
     let said = desk.run(&[&["run", workload, path], &short[..]].concat());
     assert_eq!(said.code, 0, "{workload} over {path}: {said}");
     let trials = fs::read_to_string(desk.path().join("out/trials.jsonl")).unwrap();

@@ -162,7 +162,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     let mut command = desk.command(&["plan", "run", line, "d"]);
     let said = command.env("PATH", "").output().unwrap();
     let said = String::from_utf8(said.stderr).unwrap();
-    assert!(!said.contains("--engine fio") && said.contains("fio cannot do it here"), "{said}");
+    assert!(!said.contains("--engine fio") && said.contains("fio cannot run it here"), "{said}");
 }
 
 /// A line of several programs is read wherever a workload is named.

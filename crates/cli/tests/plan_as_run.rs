@@ -70,7 +70,7 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     fs::write(desk.path().join("out/experiment.json"), "{}").unwrap();
     let there = ["plan", "run", "randread-4k", "data", "--out", "out"];
     let text = desk.run(&there).out;
-    assert!(text.contains("holds a record already"), "{text}");
+    assert!(text.contains("already contains a record"), "{text}");
 }
 
 #[test]

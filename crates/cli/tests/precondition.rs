@@ -11,7 +11,7 @@ use support::{Desk, Said, wait_for};
 /// Rounds of a tenth of a second on files of 4 MiB.
 const SHORT: [&str; 12] = [
     "--precondition", "--ramp", "0", "--time", "100ms", "--set", "size=4M", "--set",
-    "engine=psync", "--set", "direct=false", "-q",
+    "engine=psync", "--set", "direct=false",
 ];
 
 fn json(said: &Said) -> Value {
@@ -140,7 +140,7 @@ fn what_cannot_be_preconditioned_is_refused_by_name() {
         (&["run", "randwrite-4k", "mem(size=64M)"][..], "the target is in memory"),
         (&["run", "randread-4k", "mine"], "only reads a file or device given by its path"),
         (&["peel", "mem(size=64M) + aes"], "all arms are in memory"),
-        (&["run", "git-checkout", "."], "have no span that could be written"),
+        (&["run", "git-checkout", "."], "have no span to write"),
     ] {
         let said = desk.run(&[words, &["--precondition"]].concat());
         assert!(said.code != 0 && said.err.contains(says), "{said}");

@@ -21,7 +21,7 @@ fn desk_with_results() -> Desk {
     let compare = ["compare", "-w", "two.fio", "base=mem(size=4M)", slow, "--max-blocks", "3"];
     let limits = ["limits", "mem(size=64M) + throttle(iops=2000)", "--quick"];
     for (command, out) in [(&run[..], "run"), (&compare[..], "compared"), (&limits[..], "caps")] {
-        let said = desk.run(&[command, &["--out", out, "--quiet"]].concat());
+        let said = desk.run(&[command, &["--out", out]].concat());
         assert_eq!(said.code, 0, "{said}");
     }
     desk

@@ -20,7 +20,7 @@ fn desk() -> Desk {
 fn compared(arms: [&str; 2]) -> String {
     let short = ["compare", "--quick", "-w", "randread-4k", "--ramp", "50ms", "--time", "100ms"];
     // Read from memory: a disk that others use may answer nothing in so short a time.
-    let options = ["--set", "size=1M", "--set", "direct=false", "-q", "--format", "csv"];
+    let options = ["--set", "size=1M", "--set", "direct=false", "--format", "csv"];
     let few = ["--max-blocks", "3"];
     let said = desk().run(&[&short[..], &options, &few, &arms].concat());
     assert_eq!(said.code, 0, "{}", said.err);
@@ -36,7 +36,7 @@ fn a_comparison_of_a_file_with_itself_is_made_and_pointed_out() {
 #[test]
 fn caps_of_one_thing_under_two_names_are_not_asked_to_be_shared() {
     let refused = |targets: [&str; 2]| {
-        let said = desk().run(&[&["limits", "--quick", "-q"], &targets[..]].concat());
+        let said = desk().run(&[&["limits", "--quick"], &targets[..]].concat());
         assert!(said.out.is_empty(), "{}", said.out);
         format!("{}\n{}", said.code, said.err)
     };

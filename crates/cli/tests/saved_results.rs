@@ -40,7 +40,7 @@ fn fio(desk: &Desk, name: &str, jobs: &[(&str, &str, u64, u64)]) {
 
 /// Runs a workload in memory for a moment, and keeps the results in `out`.
 fn run(desk: &Desk, out: &str, more: &[&str]) -> Said {
-    let args = ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0ms", "-q"];
+    let args = ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0ms"];
     let said = desk.run(&[&args[..], &["--out", out], more].concat());
     assert_eq!(said.code, 0, "{said}");
     said

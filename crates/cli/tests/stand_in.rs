@@ -34,7 +34,7 @@ fn forbid_io_uring(command: &mut Command) {
 /// Runs random reads in a directory for a moment: the engine in the record, and what is noted.
 fn driven(desk: &Desk, out: &str, is_allowed: bool, more: &[&str]) -> (String, String) {
     let load = ["run", "randread-4k", "d", "--time", "100ms", "--ramp", "0", "--set", "depth=8"];
-    let brief = ["--set", "size=1M", "-q", "--out", out, "--format", "json"];
+    let brief = ["--set", "size=1M", "--out", out, "--format", "json"];
     let mut command = desk.command(&[&load[..], &brief, more].concat());
     if !is_allowed {
         forbid_io_uring(&mut command);

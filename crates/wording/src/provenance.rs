@@ -103,7 +103,7 @@ pub fn made_by(site: &Site) -> String {
 /// Why it stopped, and what its record lacks, without the last full stop.
 pub fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
-    let gaps = ending.gaps.iter().map(|gap| format!(". Beware: {gap}"));
+    let gaps = ending.gaps.iter().map(|gap| format!(". Warning: {gap}"));
     wording::ending(&experiment.spec, analysis) + &gaps.collect::<String>()
 }
 

@@ -19,7 +19,7 @@ fn number(value: &Value) -> f64 {
 fn caps_are_found_recorded_and_reported_again() {
     let desk = Desk::new();
     let stack = "disk=mem(size=256M) + throttle(iops=400, bw=10M) + delay(latency=2ms)";
-    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out", "-q"]);
+    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-o", "out"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let found = json(&said.out);
     let target = &found["targets"][0];
@@ -57,7 +57,7 @@ fn two_targets_on_one_bucket_are_seen_to_share_it() {
         format!("{name}=mem(size=256M) + delay(latency=2ms) + throttle(iops=300, group=common)")
     };
     let (a, b) = (stack("a"), stack("b"));
-    let said = desk.run(&["limits", &a, &b, "--quick", "--format", "json", "-q"]);
+    let said = desk.run(&["limits", &a, &b, "--quick", "--format", "json"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let found = json(&said.out);
     assert_eq!(found["sharing"].as_array().map(Vec::len), Some(1), "{}", said.out);
@@ -73,7 +73,7 @@ fn two_targets_on_one_bucket_are_seen_to_share_it() {
 fn a_cache_above_the_cap_is_told_from_the_cap() {
     let desk = Desk::new();
     let stack = "mem(size=256M) + delay(latency=2ms) + throttle(bw=8M) + cache(size=128M)";
-    let said = desk.run(&["limits", stack, "--quick", "--format", "json", "-q"]);
+    let said = desk.run(&["limits", stack, "--quick", "--format", "json"]);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let pass = json(&said.out)["targets"][0]["second_pass"].clone();
     assert_eq!(pass["hits"], true, "{pass}");
@@ -88,7 +88,7 @@ fn the_speed_of_memory_is_told_as_this_machines() {
         return skipped("no tmpfs at /dev/shm to write to");
     };
     let directory = memory.path().to_str().unwrap();
-    let args = ["limits", directory, "--quick", "--size", "128M", "--format", "json", "-q"];
+    let args = ["limits", directory, "--quick", "--size", "128M", "--format", "json"];
     let said = desk.run(&args);
     assert_eq!((said.code, said.err.as_str()), (0, ""), "{}", said.out);
     let target = &json(&said.out)["targets"][0];

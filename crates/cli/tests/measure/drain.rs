@@ -55,7 +55,7 @@ fn a_run_after_draining_shows_what_lasts() {
 fn each_phase_of_a_suite_is_drained_and_labelled() {
     let desk = Desk::new();
     std::fs::write(desk.path().join("three.fio"), THREE_PHASES).unwrap();
-    let said = desk.run(&["run", "three.fio", TWO_BUCKETS, "--drain=60s", "--out", "out", "-q"]);
+    let said = desk.run(&["run", "three.fio", TWO_BUCKETS, "--drain=60s", "--out", "out"]);
     assert_eq!(said.code, 0, "{said}");
     let report = desk.run(&["report", "out", "--format", "json"]);
     let result: Value = serde_json::from_str(&report.out).unwrap();

@@ -102,7 +102,7 @@ fn told(target: &Value, quantity: &str, truth: f64, is_in_reach: bool) -> Told {
 
 fn search(hidden: Hidden) -> (String, [Told; 2]) {
     let desk = Desk::new();
-    let said = desk.run(&["limits", &hidden.stack(), "--quick", "--format", "json", "-q"]);
+    let said = desk.run(&["limits", &hidden.stack(), "--quick", "--format", "json"]);
     assert_eq!(said.code, 0, "{}: {}{}", hidden.stack(), said.err, said.out);
     let found: Value = serde_json::from_str(&said.out).unwrap();
     let target = &found["targets"][0];

@@ -37,7 +37,7 @@ fn the_rate_of_a_token_bucket_is_found() {
     let desk = Desk::new();
     let mut all: Vec<f64> = (0..5)
         .map(|_| {
-            let short = ["--ramp", "1s", "--time", "3s", "--out", "out", "--quiet"];
+            let short = ["--ramp", "1s", "--time", "3s", "--out", "out"];
             let run = ["run", "tcp-stream", "netns + tbf(rate=500Mbit)"];
             let said = desk.run(&[&run[..], &short].concat());
             assert_eq!(said.code, 0, "{said}");
@@ -61,7 +61,7 @@ fn limits_finds_the_rate_of_a_token_bucket_each_time_and_each_way() {
     let searched = (0..repeats(2)).map(|at| {
         let out = format!("out{at}");
         let limits = ["limits", "--quick", "netns + tbf(rate=500Mbit)", "--format", "json"];
-        let said = desk.run(&[&limits[..], &["--quiet", "--out", &out]].concat());
+        let said = desk.run(&[&limits[..], &["--out", &out]].concat());
         assert_eq!(said.code, 0, "{said}");
         let found: Value = serde_json::from_str(&said.out).unwrap();
         let path = found["targets"][0]["path"].as_array().unwrap().clone();
@@ -94,7 +94,7 @@ fn a_path_is_not_called_other_than_itself() {
     let mut called = Vec::new();
     for at in 0..times {
         let workload = ["tcp-stream", "tcp-rr", "udp-stream"][at % 3];
-        let short = ["--time", "500ms", "--ramp", "200ms", "--quiet", "--format", "json"];
+        let short = ["--time", "500ms", "--ramp", "200ms", "--format", "json"];
         let compare =
             ["compare", "--quick", "--no-depth-check", "-w", workload, "a=netns", "b=netns"];
         let out = format!("out{at}");

@@ -19,8 +19,7 @@ fn desk(programs: &[&str]) -> Option<Desk> {
 /// What is found; a search that a busy machine has ended early is made again, and said.
 fn caps(desk: &Desk, target: &str) -> Value {
     for attempt in 1..=3 {
-        let said =
-            desk.run(&["limits", target, "--quick", "--no-metadata", "--format", "json", "-q"]);
+        let said = desk.run(&["limits", target, "--quick", "--no-metadata", "--format", "json"]);
         if said.code == 0 {
             let found: Value = serde_json::from_str(&said.out).unwrap();
             return found["targets"][0].clone();

@@ -24,7 +24,7 @@ fn searched(targets: &[&str]) -> Option<Searched> {
     (needs_root() && needs_programs(&PROGRAMS) && needs_fuse()).then_some(())?;
     let desk = Desk::new();
     fs::write(desk.path().join("token"), "5a".repeat(32)).unwrap();
-    let output = ["--quick", "--no-metadata", "--format", "json", "--quiet", "--out", "out"];
+    let output = ["--quick", "--no-metadata", "--format", "json", "--out", "out"];
     let iotax = desk.command(&[&["limits"], targets, &output].concat());
     let mut command = Command::new("unshare");
     command.args(["--net", "--mount", "bash", "-c", UPLINK, "uplink"]);
