@@ -9,7 +9,7 @@ use insta::assert_snapshot;
 
 use support::{Desk, Said};
 
-const RUN: [&str; 9] =
+const RUN: [&str; 8] =
     ["run", "randread-4k", "mem(size=16M)", "--time", "100ms", "--ramp", "0", "--set"];
 
 /// A run in memory with some rules; whatever this machine is, it does more than one I/O per second

@@ -9,7 +9,7 @@ use serde_json::Value;
 use support::{Desk, Said, wait_for};
 
 /// Rounds of a tenth of a second on files of 4 MiB.
-const SHORT: [&str; 12] = [
+const SHORT: [&str; 11] = [
     "--precondition", "--ramp", "0", "--time", "100ms", "--set", "size=4M", "--set",
     "engine=psync", "--set", "direct=false",
 ];

@@ -66,12 +66,12 @@ pub enum PageCache {
 }
 
 macro_rules! engines {
-    ($(#[doc = $doc:literal] $Engine:ident: $info:expr,)*) => {
+    ($($(#[doc = $doc:literal])+ $Engine:ident: $info:expr,)*) => {
         /// How I/O is issued.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(rename_all = "snake_case")]
         pub enum Engine {
-            $(#[doc = $doc] $Engine,)*
+            $($(#[doc = $doc])+ $Engine,)*
         }
 
         impl Engine {
