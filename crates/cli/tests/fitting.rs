@@ -102,8 +102,8 @@ fn below_the_floor_it_is_refused() {
     if needs_root() {
         assert_snapshot!(small, @"
         arm target: test files of 1 GiB do not fit on a stack of 64 MiB
-        randread-4k shrinks to 64M of test files, and no further: smaller ones mean
-          nothing; a stack of size=96M would do
+        randread-4k can shrink its test files to 64M, but smaller ones give
+          meaningless results; use a stack of size=96M
         ");
     }
 }

@@ -165,7 +165,7 @@ fn a_planted_delay_breaks_a_rule_about_the_median() {
     );
     let refused = ["plan", "compare", "-w", "tcp-stream", "a=loopback", "b=loopback", "--fail-if"];
     let said = desk.run(&[&refused[..], &["p50 slower by 5%"]].concat());
-    assert!(said.code == 2 && said.err.contains("not single operations"), "{said}");
+    assert!(said.code == 2 && said.err.contains("by bytes, not by operations"), "{said}");
 }
 
 #[test]

@@ -172,7 +172,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
         storage was the same, and whether a burst ended on the way.
     ");
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("href=\"#part-2\"") && page.contains("only old has it: log"), "{page}");
+    assert!(page.contains("href=\"#part-2\"") && page.contains("found only in old: log"), "{page}");
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
     assert!(markdown.contains("| write "), "{markdown}");
 }

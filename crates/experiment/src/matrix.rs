@@ -410,7 +410,7 @@ mod tests {
         known levels: 1M, 2M
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
-        of 2 combinations one is left
+        one of 2 combinations is left
         at least two are needed; exclude fewer
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"

@@ -113,7 +113,7 @@ fn a_class_of_attributes_is_read_in_any_version_that_is_served() {
     let server = self::server();
     server.forbid("list", "volumeattributesclasses");
     assert_eq!(told(&server).len(), 1, "{:?}", told(&server));
-    assert_eq!(told(&server)[0].how, "may not list volumeattributesclasses");
+    assert_eq!(told(&server)[0].how, "not allowed to list volumeattributesclasses");
 }
 
 /// A list with these objects beside a class that is well.
@@ -179,7 +179,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_read() {
     without a name: could not be read: an object has no `kind`
     "#);
     // A second file that was cut off while it was written.
-    insta::assert_snapshot!(named(&format!("{}\n{{\"kind\": \"Li", dump(&[]))), @"what follows: could not be read: EOF while parsing a string at line 2 column 12");
+    insta::assert_snapshot!(named(&format!("{}\n{{\"kind\": \"Li", dump(&[]))), @"the rest: could not be read: EOF while parsing a string at line 2 column 12");
     let many: Vec<_> = (0..20).map(|_| broken[1].clone()).collect();
     assert!(named(&dump(&many)).ends_with("12 more objects: could not be read either"));
     assert!(survey_of_file(&broken[1].to_string()).is_err(), "nothing of it is read");

@@ -95,7 +95,7 @@ fn impossible_comparisons_are_refused() {
     alpha: 0 is not between 0 and 0.5
     5% is usual
     ");
-    assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks, 4");
+    assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks (4)");
     assert_snapshot!(compare(&both, |stop| stop.min_blocks = 0), @"
     min-blocks: 0 blocks give no result
     write at least 1

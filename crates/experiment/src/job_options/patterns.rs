@@ -254,7 +254,7 @@ mod tests {
         write CPUs and ranges, as in 0-3,5, or any
         ");
         assert_snapshot!(cpus("0,x").unwrap_err(), @"
-        `0,x` is not a list of CPUs: `x` is neither yes nor no a CPU nor a range
+        `0,x` is not a list of CPUs: `x` is neither a CPU nor a range
         write CPUs and ranges, as in 0-3,5, or any
         ");
         assert_snapshot!(cpus("3-1").unwrap_err(), @"

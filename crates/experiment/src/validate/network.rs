@@ -143,7 +143,7 @@ mod tests {
         let zero_copy = |job: &mut Job| job.zero_copy = true;
         assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
         job `flow`: zero-copy: received data is always copied
-        leave it out, or let the job write read-percent = 0
+        leave it out, or write read-percent = 0
         ");
         assert_snapshot!(refused("udp-stream", zero_copy), @"
         job `datagrams`: zero-copy: only tcp_stream can send without a copy

@@ -173,10 +173,10 @@ mod tests {
         let mut job = job();
         job.numa = Some(Numa { cpu_nodes: vec![999], memory: None });
         let error = settle(&job).unwrap_err().to_string();
-        assert!(error.contains("NUMA node 999 is not there"), "{error}");
+        assert!(error.contains("NUMA node 999 does not exist"), "{error}");
         job.numa = Some(Numa { cpu_nodes: vec![], memory: Some(NumaMemory::Bind(vec![5000])) });
         let error = settle(&job).unwrap_err().to_string();
-        assert!(error.contains("NUMA node 5000 is not there"), "{error}");
+        assert!(error.contains("NUMA node 5000 does not exist"), "{error}");
     }
 }
 

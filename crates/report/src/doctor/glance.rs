@@ -1,7 +1,6 @@
 //! What the first screen of a terminal shows of a machine, and no other format.
 
 use iotax_diagnose::{Certainty, Finding};
-use iotax_quantity::capital;
 use iotax_wording::cause;
 
 use super::host::{HostFindings, under};
@@ -23,13 +22,8 @@ pub(super) fn sections(host: &HostFindings) -> Vec<Section> {
     let is_folded = |finding: &&&Finding| finding.certainty == Certainty::ToBeTested;
     let in_order = cause::in_order(findings);
     let (folded, whole): (Vec<&Finding>, Vec<&Finding>) = in_order.iter().partition(is_folded);
-    sections.extend(whole.into_iter().map(|finding| {
-        let certainty = capital(cause::certainty(finding.certainty));
-        let (title, place) = (cause::title(finding.cause), cause::components(&finding.about));
-        let text =
-            format!("{certainty}: {title} ({place}). iotax doctor --explain {}", finding.cause);
-        paragraph(text).on_screen(Rank::Cause)
-    }));
+    let in_short = |finding| paragraph(cause::in_short(finding)).on_screen(Rank::Cause);
+    sections.extend(whole.into_iter().map(in_short));
     if !folded.is_empty() {
         let mut causes: Vec<&str> = folded.iter().map(|finding| finding.cause).collect();
         causes.dedup();

@@ -35,7 +35,7 @@ use iotax_diagnose::why::Why;
 use iotax_diagnose::{
     Certainty, ClusterSubject, Component, Confidence, Evidence, Finding, FoundThere,
 };
-use iotax_quantity::{list, percent};
+use iotax_quantity::{capital, list, percent};
 
 pub use self::component::components;
 pub use self::coverage::{lack, layer, layer_kind, not_checked, nothing_found};
@@ -58,6 +58,13 @@ pub fn to_be_tested(causes: &[&str], most: usize) -> String {
     let shown = causes.iter().take(most).copied();
     let shown: Vec<&str> = shown.chain((more > 0).then_some(rest.as_str())).collect();
     format!("Possible, not tested: {} (iotax doctor --explain NAME says how)", list(&shown))
+}
+
+/// A finding in one sentence, and where to read more.
+pub fn in_short(finding: &Finding) -> String {
+    let Finding { cause, about, .. } = finding;
+    let (certainty, place) = (capital(certainty(finding.certainty)), components(about));
+    format!("{certainty}: {} ({place}). More: iotax doctor --explain {cause}", title(cause))
 }
 
 pub const ALL_IN_FULL: &str = "the same command with --all";

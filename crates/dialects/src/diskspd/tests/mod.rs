@@ -340,7 +340,7 @@ fn flags_are_named_as_they_were_typed() {
     /t and /F exclude each other
       diskspd /b4K /t2 /F2 io.dat
                    ^^^ column 14
-    keep /t for threads per target, or /F for threads in all
+    keep /t for threads per target, or /F for the total number of threads
     ");
     assert_snapshot!(told(&read("diskspd /b4K /L /Z1M /g80 /Rxml /c1G io.dat")), @"
     every trial: 5s ramp, then 10s measured
@@ -348,6 +348,6 @@ fn flags_are_named_as_they_were_typed() {
     /L: iotax always measures latencies
     /Z1M: iotax writes random data, generated before the measurement
     /Rxml: choose the output with --format
-    /g: I/Os are offered at this rate, latencies count from when they were due
+    /g: I/Os are offered at this rate, and latencies count from when they were due
     ");
 }

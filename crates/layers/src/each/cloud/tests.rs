@@ -210,7 +210,7 @@ fn what_cannot_be_made_is_refused() {
     };
     assert_snapshot!(refused("P10:caching=readwrite", None), @"
     P10:caching=readwrite: write-back caching is not modelled; use readonly or none
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(refused("P10", Some(0)), @"P10: the size must be above 0");
     assert_snapshot!(refused("P10", Some(1000)), @"P10: the size must be a multiple of 4k");
@@ -219,19 +219,19 @@ fn what_cannot_be_made_is_refused() {
     };
     assert_snapshot!(refused_local("E16s_v5", &["local"]), @"
     local of Standard_E16s_v5: the catalog lists no such storage on its host
-    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
+    Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"
     nvme of r6id.4xlarge: the catalog lists no such storage on its host
-    r6id.4xlarge takes gp2, gp3, io1, io2, st1, sc1, standard
+    r6id.4xlarge supports gp2, gp3, io1, io2, st1, sc1, standard
     ");
     assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
     local of Standard_L8s_v3: it has both a temporary disk and NVMe disks; write temporary or nvme
-    Standard_L8s_v3 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
+    Standard_L8s_v3 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
     ");
     assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"
     temporary disk of Standard_E16d_v5: the VM size has fewer of them
-    Standard_E16d_v5 takes E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_E16d_v5 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name does not imply a size; give one, for example size=4G");
 }
@@ -270,7 +270,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     unknown disk `P11`: did you mean P1, P10 or P15?
       cloud(vm=DS1_v2, disk=P11)
                             ^^^ column 23
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=DS1_v2, disk=gp3:size=500G)"), @r#"
     `=` in an unquoted value
@@ -282,19 +282,19 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     gp3:size=500G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       cloud(vm=DS1_v2, disk="gp3:size=500G")
                             ^^^^^^^^^^^^^^^ column 23
-    Standard_DS1_v2 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     "#);
     assert_snapshot!(error("cloud(vm=D1_v2, disk=P10)"), @"
     Standard_D1_v2 does not support premium disks such as P10; choose a size with an s in its name, or a disk such as E30
       cloud(vm=D1_v2, disk=P10)
                            ^^^ column 22
-    Standard_D1_v2 takes E1 to E80, S4 to S80, premium-v2, ultra, local
+    Standard_D1_v2 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=E16s_v5, disk=local)"), @"
     local of Standard_E16s_v5: the catalog lists no such storage on its host
       cloud(vm=E16s_v5, disk=local)
                              ^^^^^ column 24
-    Standard_E16s_v5 takes P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
+    Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(error("cloud(vm=E8bds_v5, disk=P10)"), @"
     the limits of E8bds_v5 depend on the disk controller; choose a variant: nvme or scsi

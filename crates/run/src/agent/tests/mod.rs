@@ -109,7 +109,7 @@ fn secrets_of_peers_come_over_whole_and_are_not_shown() {
     // What is no token is refused, and not repeated.
     let text = String::from_utf8(stream[8..].to_vec()).unwrap().replacen("abab", "xyxy", 1);
     let error = serde_json::from_str::<Command>(&text).unwrap_err().to_string();
-    assert!(error.starts_with("no token") && !error.contains("abab"), "{error}");
+    assert!(error.starts_with("not a token") && !error.contains("abab"), "{error}");
 }
 
 #[test]
