@@ -252,3 +252,41 @@ fn one_block_is_too_few_but_not_nothing() {
     let said = desk.run(&[&compare[..], &SHORT, &["--max-blocks", "1", "--out", "out"]].concat());
     assert!(said.out.contains("b: too few complete blocks to compare it with a."), "{said}");
 }
+
+/// What a command prints on a terminal of 24 lines and 80 columns.
+fn on_a_terminal(desk: &Desk, args: &str) -> String {
+    let iotax = assert_cmd::cargo::cargo_bin!("iotax").display().to_string();
+    let line = format!("stty rows 24 cols 80; {iotax} {args}");
+    let mut command = Command::new("script");
+    command.args(["--quiet", "--return", "--command", &line, "/dev/null"]);
+    command.current_dir(desk.path()).env("IOTAX_STATE_DIR", desk.path().join("state"));
+    let output = command.env("TERM", "dumb").stdin(Stdio::null()).output().unwrap();
+    String::from_utf8(output.stdout).unwrap().replace("\r\n", "\n")
+}
+
+#[test]
+fn a_terminal_gets_one_screen_and_everything_on_request() {
+    if !iotax_testing::needs_program("script") {
+        return;
+    }
+    let desk = Desk::new();
+    let arms = ["a=mem(size=16M)", "b=mem(size=16M) + delay(latency=1ms)"];
+    let short = ["--quick", "--time", "100ms", "--ramp", "0", "--out", "out", "-w", "randread-4k"];
+    let said = desk.run(&[&["compare"], &short[..], &arms].concat());
+    assert_eq!(said.code, 0, "{said}");
+
+    let screen = on_a_terminal(&desk, "report out");
+    assert!(screen.lines().count() < 24, "{screen}");
+    assert!(
+        screen.starts_with("compare randread-4k: ") && screen.contains("Details: "),
+        "{screen}"
+    );
+    assert!(!screen.contains("pooled over trials"), "{screen}");
+    let all = on_a_terminal(&desk, "report -v out");
+    assert!(all.contains("pooled over trials"), "{all}");
+    assert_eq!(desk.run(&["report", "out"]).out.lines().count(), all.lines().count());
+
+    let answer = desk.run(&["report", "-q", "out"]);
+    assert_eq!((answer.code, answer.out.lines().next().unwrap().contains("b is ")), (0, true));
+    assert!(!answer.out.contains("report.html") && !answer.out.contains("Arms"), "{answer}");
+}

@@ -1,7 +1,7 @@
 //! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
 
 use iotax_analyze::Analysis;
-use iotax_experiment::{FioOption, Job};
+use iotax_experiment::{FioOption, Job, Spec};
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
 use iotax_wording::{bandwidth, format, job, provenance};
@@ -24,6 +24,11 @@ pub(crate) fn origin(rfc3339: &str, hosts: &[HostRecord]) -> String {
         return instant;
     }
     format!("{instant} on {}", names.join(" and "))
+}
+
+/// How long it took to measure; empty for results of other tools.
+pub(crate) fn took(spec: &Spec, wall_ns: u64) -> String {
+    if spec.is_of_results() { String::new() } else { format::span(wall_ns) }
 }
 
 /// As it was typed, for a shell.

@@ -141,7 +141,7 @@ impl All {
         }
     }
 
-    /// The limits that the claim may refer to, or why there are none.
+    /// The documented limits that match the claim, or the reason why none do.
     fn known(&self, claim: &Claim) -> Result<(Vec<Entry>, Vec<Conflict>), String> {
         let wants_disk = claim.scope == Some(Scope::Disk);
         let sizes = if wants_disk { Ok(Vec::new()) } else { self.sizes(&claim.name) };

@@ -1,35 +1,34 @@
-//! What the first screen of a terminal shows of a machine, and no other format.
+//! A machine on one screen of a terminal.
 
+use indexmap::IndexSet;
 use iotax_diagnose::{Certainty, Finding};
 use iotax_wording::cause;
 
 use super::host::{HostFindings, under};
 use crate::document::{Item, Node, Rank, Section};
 
-/// Findings that are yet to be tested, at most.
+/// Untested causes at most.
 const NAMES: usize = 6;
 
-/// What lies under each path, by name, and what hurts there.
-pub(super) fn sections(host: &HostFindings) -> Vec<Section> {
+/// The layers under each path, by name, and the findings.
+pub(super) fn of(host: &HostFindings) -> Vec<(Rank, Section)> {
     let HostFindings { machine, findings, coverage, .. } = host;
-    let tree = |path| Section::of(Item::Tree(names(under(machine, path)))).on_screen(Rank::Answer);
-    let mut sections: Vec<Section> = machine.paths.iter().map(tree).collect();
-    let paragraph = |text: String| Section::of(Item::Paragraph(text));
+    let paragraph = |rank, text| (rank, Section::of(Item::Paragraph(text)));
+    let tree = |path| (Rank::Answer, Section::of(Item::Tree(names(under(machine, path)))));
+    let mut screen: Vec<(Rank, Section)> = machine.paths.iter().map(tree).collect();
     if findings.is_empty() {
-        let text = cause::nothing_found(machine, coverage);
-        sections.push(paragraph(text).on_screen(Rank::Answer));
+        screen.push(paragraph(Rank::Answer, cause::nothing_found(machine, coverage)));
     }
     let is_folded = |finding: &&&Finding| finding.certainty == Certainty::ToBeTested;
     let in_order = cause::in_order(findings);
     let (folded, whole): (Vec<&Finding>, Vec<&Finding>) = in_order.iter().partition(is_folded);
-    let in_short = |finding| paragraph(cause::in_short(finding)).on_screen(Rank::Cause);
-    sections.extend(whole.into_iter().map(in_short));
-    if !folded.is_empty() {
-        let mut causes: Vec<&str> = folded.iter().map(|finding| finding.cause).collect();
-        causes.dedup();
-        sections.push(paragraph(cause::to_be_tested(&causes, NAMES)).on_screen(Rank::Detail));
+    screen.extend(whole.into_iter().map(|one| paragraph(Rank::Cause, cause::in_short(one))));
+    let causes: IndexSet<&str> = folded.iter().map(|finding| finding.cause).collect();
+    if !causes.is_empty() {
+        let causes: Vec<&str> = causes.into_iter().collect();
+        screen.push(paragraph(Rank::Detail, cause::to_be_tested(&causes, NAMES)));
     }
-    sections
+    screen
 }
 
 fn names(node: Node) -> Node {

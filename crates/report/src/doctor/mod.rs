@@ -2,7 +2,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | `glance` | what fits one screen |
+//! | `glance` | a machine on one screen |
 //! | `host` | a machine with its findings |
 //! | `findings` | findings in words |
 //! | `cluster` | a cluster: layers under claims, classes, nodes |
@@ -38,7 +38,7 @@ pub fn doctor(hosts: &[HostFindings], diagnoses: Option<&[Diagnosis]>, detail: D
         if hosts.len() > 1 {
             page.add(Section::new(machine::host(at + 1, hosts.len(), host.role), []));
         }
-        page.extend(glance::sections(host));
+        page.screen.extend(glance::of(host));
         host::write(&mut page, host, detail);
     }
     page

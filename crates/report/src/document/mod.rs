@@ -20,6 +20,8 @@ use iotax_wording::doubt::Notice;
 pub struct Document {
     pub(crate) lead: Option<Lead>,
     pub(crate) sections: Vec<Section>,
+    /// For one screen of a terminal, instead of the sections.
+    pub(crate) screen: Vec<(Rank, Section)>,
     /// What the figures of a page draw.
     pub(crate) charts: Option<Charts>,
     pub(crate) chapters: Vec<Chapter>,
@@ -34,6 +36,8 @@ pub(crate) struct Lead {
     pub(crate) subject: String,
     /// `12 blocks, 48 trials in 5 min 40 s`
     pub(crate) counts: String,
+    /// The same on one screen: `5 min 40 s`; empty if it took no time.
+    pub(crate) took: String,
     /// The first one stands alone, the others add to it.
     pub(crate) sentences: Vec<String>,
     /// How it ended, in sentences.
@@ -53,12 +57,10 @@ pub(crate) struct Section {
     pub(crate) is_alarming: bool,
     pub(crate) place: ShownIn,
     pub(crate) topic: Topic,
-    /// If it is on the first screen: how much it matters there.
-    pub(crate) rank: Option<Rank>,
     pub(crate) items: Vec<Item>,
 }
 
-/// What stays on a screen that has no room for all of it; the last go first.
+/// What stays on a screen that has no room for all of it: the last is left out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     /// The table that shows the answer.
@@ -159,15 +161,11 @@ pub(crate) enum ShownIn {
     Undrawn,
     /// Where there is room for everything, and drawings.
     Page,
-    /// Where everything has to be on one screen.
-    Screen,
 }
 
 /// What a format has room for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Medium {
-    /// One screen of a terminal.
-    Screen,
     Terminal,
     /// Beside other text, without drawings.
     Note,
@@ -184,11 +182,17 @@ impl Document {
     #[must_use]
     pub fn followed_by(mut self, other: Self) -> Self {
         self.sections.extend(other.sections);
+        self.screen.extend(other.screen);
         self
     }
 
     pub(crate) fn add(&mut self, section: Section) {
         self.sections.push(section);
+    }
+
+    /// On one screen of a terminal.
+    pub(crate) fn show_first(&mut self, rank: Rank, sections: impl IntoIterator<Item = Section>) {
+        self.screen.extend(sections.into_iter().map(|section| (rank, section)));
     }
 
     /// With what they are for.
@@ -242,13 +246,11 @@ impl Document {
     /// What is to be shown there.
     pub(crate) fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(move |section| match section.place {
-            _ if medium == Medium::Screen => section.rank.is_some(),
             ShownIn::Everywhere => true,
             ShownIn::Wide => medium != Medium::Terminal,
             ShownIn::Narrow => medium == Medium::Terminal,
             ShownIn::Undrawn => medium != Medium::Page,
             ShownIn::Page => medium == Medium::Page,
-            ShownIn::Screen => false,
         })
     }
 }
@@ -282,16 +284,6 @@ impl Section {
 
     pub(crate) fn on(self, topic: Topic) -> Self {
         Self { topic, ..self }
-    }
-
-    /// On the first screen, too.
-    pub(crate) fn ranked(self, rank: Rank) -> Self {
-        Self { rank: Some(rank), ..self }
-    }
-
-    /// On the first screen only.
-    pub(crate) fn on_screen(self, rank: Rank) -> Self {
-        self.at(ShownIn::Screen).ranked(rank)
     }
 }
 

@@ -1,12 +1,12 @@
-//! What the first screen of a terminal shows of an experiment, and no other format.
+//! An experiment on one screen of a terminal.
 
-use iotax_analyze::{Analysis, ArmSummary, Comparison, LayerCost};
+use iotax_analyze::{Analysis, ArmSummary, Comparison, Estimate};
 use iotax_experiment::{Design, Subject};
 use iotax_record::ExperimentHead;
 use iotax_wording::doubt::Notice;
 use iotax_wording::format::{self, or_absent};
 use iotax_wording::verdict::comparison::{effect_and_verdict, primary_of_each, row_name};
-use iotax_wording::verdict::{leading_causes, stands_for, verdict};
+use iotax_wording::verdict::{interrupted, leading_causes, stands_for, verdict};
 use iotax_wording::{bandwidth, name, units};
 
 use crate::document::{Cell, Head, Item, Rank, Section, Table};
@@ -18,23 +18,29 @@ use crate::words;
 const WARNINGS: usize = 2;
 
 /// The table that shows the answer, the cause, and what puts the answer in doubt.
-pub(super) fn sections<'a>(
+pub(super) fn of<'a>(
     experiment: &ExperimentHead,
     analysis: &Analysis,
     notices: impl Iterator<Item = &'a Notice>,
-) -> Vec<Section> {
+) -> Vec<(Rank, Section)> {
     let table = match experiment.spec.design {
         Design::Peel { .. } => layers(analysis),
         Design::Single | Design::Compare | Design::Fleet => arms(analysis),
     };
-    let table = Section::of(Item::Table(table)).on_screen(Rank::Answer);
+    // The sentences on the screen are cut: these must not be.
     let told: Vec<String> = verdict(experiment, analysis).into_iter().take(SENTENCES).collect();
-    let mut causes = leading_causes(experiment, analysis).into_iter();
-    let cause = causes.find(|cause| !told.contains(cause)).map(Item::Paragraph);
-    let cause = cause.map(|cause| Section::of(cause).on_screen(Rank::Cause));
-    let warnings = notices.take(WARNINGS).map(|one| Section::of(Item::Warning(one.clone())));
-    let warnings = warnings.map(|section| section.on_screen(Rank::Doubt));
-    [table].into_iter().chain(cause).chain(warnings).collect()
+    let is_new = |sentence: &String| !told.contains(sentence);
+    let paragraph = |rank| move |text| (rank, Section::of(Item::Paragraph(text)));
+    let interrupted = interrupted(analysis).filter(is_new).map(paragraph(Rank::Answer));
+    let cause = leading_causes(experiment, analysis).into_iter().find(is_new);
+    let warnings = notices.take(WARNINGS).cloned().map(Item::Warning);
+    let table = (Rank::Answer, Section::of(Item::Table(table)));
+    [table]
+        .into_iter()
+        .chain(interrupted)
+        .chain(cause.map(paragraph(Rank::Cause)))
+        .chain(warnings.map(|warning| (Rank::Doubt, Section::of(warning))))
+        .collect()
 }
 
 /// What each arm did, and its verdict.
@@ -52,7 +58,7 @@ fn arms(analysis: &Analysis) -> Table {
         .word("arm", |arm| &arm.name)
         .figure("rate", |arm| or_absent((arm.trials > 0).then(|| units::rate(arm))))
         .column(Head::figure(bandwidth::MEASURED.word()), |arm| {
-            units::bandwidth(arm).map(bandwidth::measured)
+            units::bandwidth(arm).filter(|_| arm.trials > 0).map(bandwidth::measured)
         })
         .column(Head::figure(p50), |arm| at(arm, 0.5))
         .column(Head::figure(p99), |arm| at(arm, 0.99))
@@ -64,12 +70,15 @@ fn arms(analysis: &Analysis) -> Table {
         .without_names_of(analysis.arms.len())
 }
 
-/// Of an arm against the baseline: what its verdict rests on, unless that is throughput, is named.
+/// The verdict of an arm against the baseline.
 fn found(analysis: &Analysis, arm: &ArmSummary) -> Cell {
     let mut primary = primary_of_each(analysis).into_iter();
-    let Some(primary) = primary.find(|one| one.subject.arm() == Some(&arm.name)) else {
-        return "baseline".into();
-    };
+    let primary = primary.find(|one| one.subject.arm() == Some(&arm.name));
+    primary.map_or_else(|| "baseline".into(), |primary| verdict_on(primary, analysis))
+}
+
+/// Names what the verdict rests on, unless that is the primary metric.
+fn verdict_on(primary: &Comparison, analysis: &Analysis) -> Cell {
     let stands = stands_for(primary, analysis);
     let mut text = effect_and_verdict(stands);
     if stands.metric != primary.metric {
@@ -80,19 +89,25 @@ fn found(analysis: &Analysis, arm: &ArmSummary) -> Cell {
 
 /// What each layer costs.
 fn layers(analysis: &Analysis) -> Table {
-    let costs = analysis.attribution.iter().flat_map(|found| &found.layers);
-    let costs: Vec<&LayerCost> = costs.collect();
-    let cost = |one: &Comparison| {
-        let is_of = |cost: &&&LayerCost| one.subject == Subject::Layer(cost.layer.clone());
-        let of = costs.iter().find(is_of)?;
-        of.shapley_ns.map(format::time_interval)
-    };
-    let what = format!("time per {}", units::unit_of_work(analysis));
-    Table::of(primary_of_each(analysis))
+    let primary = primary_of_each(analysis);
+    let metric = primary.first().map_or("", |one| name::metric(one.metric));
+    let time = format!("time per {}", units::unit_of_work(analysis));
+    Table::of(primary)
         .word("layer", row_name)
-        .column(Head::figure(&what), cost)
-        .word("throughput", |one| {
-            Cell::toned(effect_and_verdict(one), words::verdict_tone(one.verdict))
-        })
+        .column(Head::figure(&time), |one| cost(analysis, &one.subject).map(format::time_interval))
+        .word(metric, |one| verdict_on(one, analysis))
         .table
+}
+
+/// Time per I/O of a layer, of the total, or of what two layers cost together beyond their sum.
+fn cost(analysis: &Analysis, of: &Subject) -> Option<Estimate> {
+    let found = analysis.attribution.as_ref()?;
+    match of {
+        Subject::Layer(layer) => found.layers.iter().find(|one| one.layer == *layer)?.shapley_ns,
+        Subject::Interaction(pair) => {
+            found.interactions.iter().find(|one| one.layers == *pair)?.cost_ns
+        }
+        Subject::Total => found.total_ns,
+        Subject::Arm(_) | Subject::Level(_) => None,
+    }
 }

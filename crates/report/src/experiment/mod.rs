@@ -14,7 +14,7 @@ use iotax_wording::verdict::verdict;
 use iotax_wording::{format, note, provenance, units};
 
 use crate::document::Topic::{Answer, Circumstances, Doubt};
-use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Rank, Section, ShownIn, Table};
+use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets};
@@ -41,10 +41,9 @@ pub(crate) fn beside(
         .chain(of_files(&experiment.spec))
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
-    document.extend(glance::sections(experiment, analysis, severe.iter().chain(&mild)));
+    document.screen = glance::of(experiment, analysis, severe.iter().chain(&mild));
     document.extend_on(Answer, warnings("Read this first", severe));
-    let rules = rules::section(analysis).map(|section| section.ranked(Rank::Answer));
-    document.extend_on(Answer, rules);
+    document.extend_on(Answer, rules::section(analysis));
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, matrix::sections(analysis, effects));
     document.extend_on(Answer, page::nodes(experiment, analysis));
@@ -120,6 +119,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         kind: kind(&experiment.spec.design),
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
+        took: facts::took(&experiment.spec, analysis.ending.wall_ns),
         sentences: verdict(experiment, analysis),
         ending: provenance::ending(experiment, analysis),
         origin: facts::origin(&experiment.started, &experiment.hosts),

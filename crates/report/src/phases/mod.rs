@@ -54,6 +54,7 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
             .into_iter()
             .chain(if is_of_results { against::sentences(parts) } else { phases::sentences(parts) })
             .collect(),
+        took: facts::took(&first.spec, wall_ns(parts)),
         origin: facts::origin(&first.started, &first.hosts),
         ..Lead::default()
     };
@@ -71,9 +72,11 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
     let table =
         Section::new(phases, [Item::Table(overview(parts)), Item::Note(note::PHASES.to_owned())]);
-    let grid = if is_of_results { None } else { grid::section(parts) };
-    let grid = grid.map(|section| section.ranked(Rank::Answer));
-    let table = if grid.is_some() { table } else { table.ranked(Rank::Answer) };
+    let grid = || if is_of_results { None } else { grid::section(parts) };
+    let answer = grid().unwrap_or_else(|| Section::of(Item::Table(overview(parts))));
+    document.show_first(Rank::Answer, [answer]);
+    document.show_first(Rank::Doubt, common::severe(&own));
+    let grid = grid();
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
     }
@@ -111,10 +114,13 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
 }
 
 fn phases_and_time(parts: &[AnalyzedPhase]) -> String {
-    let wall_ns = parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0);
     let trials = parts.iter().map(|(_, analysis)| analysis.ending.trials).sum::<u32>();
     let phases = count(parts.len() as u64, "phase");
-    format!("{phases}, {} in {}", count(trials, "trial"), format::span(wall_ns))
+    format!("{phases}, {} in {}", count(trials, "trial"), format::span(wall_ns(parts)))
+}
+
+fn wall_ns(parts: &[AnalyzedPhase]) -> u64 {
+    parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0)
 }
 
 /// A line for each phase and arm. Where arms are compared, with what the primary metric says, and

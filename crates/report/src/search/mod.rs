@@ -7,7 +7,7 @@ mod tables;
 use iotax_caps::Caps;
 use iotax_quantity::count;
 use iotax_wording::method::OF_SEARCH;
-use iotax_wording::search::{SearchResult, notes, sentences};
+use iotax_wording::search::{SearchResult, doubts, notes, sentences};
 use iotax_wording::{format, limit, provenance};
 
 pub use self::json::search_json;
@@ -21,21 +21,22 @@ pub fn search(search: SearchResult<'_>) -> Document {
     let mut document = Document::of(Lead {
         kind: "limits",
         counts: counts(search),
+        took: search.end.map_or_else(String::new, |end| format::span(end.wall_ns)),
         sentences: sentences(search),
         origin: facts::origin(&head.started, &head.hosts),
         ..Lead::default()
     });
     document.charts = Some(figures::charts(search));
     document.extend(figures::sections(search));
-    for (at, (topic, title, table)) in tables::all(search).into_iter().enumerate() {
-        let rank = match topic {
-            Topic::Answer if at == 0 => Some(Rank::Answer),
-            Topic::Answer => Some(Rank::Detail),
-            _ => None,
-        };
-        let section = Section::of_table(title, Some(table), None);
-        document.extend_on(topic, section.map(|section| Section { rank, ..section }));
+    let mut rank = Rank::Answer;
+    for (topic, title, table) in tables::all(search) {
+        if topic == Topic::Answer {
+            document.show_first(rank, Section::of_table(title, Some(table.clone()), None));
+            rank = Rank::Detail;
+        }
+        document.extend_on(topic, Section::of_table(title, Some(table), None));
     }
+    document.show_first(Rank::Doubt, Section::of_list("", doubts(search)));
     document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));
     let method = [Item::Paragraph(OF_SEARCH.trim_end().to_owned()), command];

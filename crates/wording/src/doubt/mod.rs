@@ -110,6 +110,17 @@ pub struct Notice {
     pub is_severe: bool,
 }
 
+impl Notice {
+    /// What was seen, in one message.
+    pub fn in_short(&self) -> String {
+        match self.messages.as_slice() {
+            [] => self.title.clone(),
+            [only] => only.clone(),
+            [first, rest @ ..] => format!("{first}; {} more in the report", rest.len()),
+        }
+    }
+}
+
 type Both<'a> = (&'a Doubt, Said);
 
 /// All doubts in their order, those alike together.

@@ -82,52 +82,60 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
                 said.push(why);
             }
         }
-        let off = target.plateau.littles_law_off;
-        if off > 0.05 {
-            notes.push(format!(
-                "{of}Warning: I/Os in flight and throughput times latency differ by {} \
-                 (Little's law): do not rely on these figures.",
-                percent(off)
-            ));
-        }
-        if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
-            notes.push(format!(
-                "{of}Warning: all of it was read {} times in this search, and something above \
-                 the cap remembers: some I/Os were answered from there. Use a larger target.",
-                plain(target.passes)
-            ));
-        }
-        if target.fell_during_search {
-            notes.push(format!(
-                "{of}Throughput fell for good in the midst of the search, as when a burst runs \
-                 out; the figures are those after it. --burst measures the burst."
-            ));
-        }
-        if target.errors > 0 {
-            let first = target.first_error.as_deref().unwrap_or("");
-            notes.push(format!(
-                "{of}Warning: {} failed, the first: {first}",
-                count(target.errors, "I/O")
-            ));
-        }
     }
+    notes.extend(doubts(search));
     if search.unit() == Unit::Mb {
         notes.push("MB/s are 10^6 bytes per second, as the known limits are given.".to_owned());
     }
     if search.head.search.burst.is_none() {
         notes.push(
-            "Whether there is a burst that lasts longer than the first load was not tested; \
-             --burst does."
-                .to_owned(),
+            "Longer bursts than the first load were not tested; --burst tests them.".to_owned(),
         );
     }
     notes.extend(diagnoses::lines(&of_search(search.head, caps), caps.targets.len()));
     notes.extend(caps.notes.iter().map(cap::note));
-    if let Some(ended) = &caps.ended {
-        notes
-            .push(format!("Ended early: {}. What is missing was not measured.", cap::ended(ended)));
-    }
     notes
+}
+
+/// What puts the caps in doubt.
+pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
+    let mut doubts = Vec::new();
+    for target in &search.caps.targets {
+        let of = of(search, target);
+        let off = target.plateau.littles_law_off;
+        if off > 0.05 {
+            doubts.push(format!(
+                "{of}Warning: the I/Os in flight and throughput times latency differ by {} \
+                 (Little's law). Do not rely on these figures.",
+                percent(off)
+            ));
+        }
+        if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
+            doubts.push(format!(
+                "{of}Warning: this search read the whole target {} times, and a cache above the cap \
+                 answered some I/Os. Use a larger target.",
+                plain(target.passes)
+            ));
+        }
+        if target.fell_during_search {
+            doubts.push(format!(
+                "{of}Throughput fell during the search and stayed low, as if a burst ran out. The \
+                 figures are from after that. --burst measures the burst."
+            ));
+        }
+        if target.errors > 0 {
+            let first = target.first_error.as_deref().unwrap_or("");
+            doubts.push(format!(
+                "{of}Warning: {} failed. The first error: {first}",
+                count(target.errors, "I/O")
+            ));
+        }
+    }
+    if let Some(ended) = &search.caps.ended {
+        let why = cap::ended(ended);
+        doubts.push(format!("Ended early: {why}. The rest was not measured."));
+    }
+    doubts
 }
 
 /// `cached: `, where there are several.

@@ -51,13 +51,15 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
     sentences.extend(analysis.documented.iter().map(documented));
     sentences.extend(slow_few(analysis));
     sentences.extend(leading_causes(experiment, analysis));
-    if analysis.ending.interrupted {
-        sentences.push(format!(
-            "Interrupted after {}: these are the results so far.",
-            count(analysis.ending.blocks, "complete block")
-        ));
-    }
+    sentences.extend(interrupted(analysis));
     sentences
+}
+
+/// That the user stopped it, if so.
+pub fn interrupted(analysis: &Analysis) -> Option<String> {
+    let blocks = count(analysis.ending.blocks, "complete block");
+    let is_interrupted = analysis.ending.interrupted;
+    is_interrupted.then(|| format!("Interrupted after {blocks}: these are the results so far."))
 }
 
 /// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
@@ -74,8 +76,8 @@ pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<S
     apart.iter().map(cause::reason).collect()
 }
 
-/// Of an arm, or layer, what its verdict rests on: the median or most slices where these show a difference
-/// that the primary metric does not.
+/// The comparison that the verdict on an arm or layer rests on: the median or most slices if these are
+/// decided and the primary metric is not.
 pub fn stands_for<'a>(primary: &'a Comparison, analysis: &'a Analysis) -> &'a Comparison {
     let typical = typical::of(primary, analysis.comparisons.iter());
     typical
