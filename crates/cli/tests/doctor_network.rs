@@ -190,8 +190,14 @@ fn what_a_path_loses_is_a_suspect_of_a_measurement() {
     let run = |out: &str| {
         let mut command = row.inside(0, env!("CARGO_BIN_EXE_iotax"));
         let out = row.desk.path().join(out);
-        let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms", "--out"];
-        let done = command.args(load).arg(&out).env("IOTAX_TOKEN_FILE", row.token()).output();
+        // 420 Mbit/s: a flow at full speed fills the queues of a busy machine and loses packets there.
+        let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms"];
+        let done = command
+            .args(load)
+            .args(["--set", "flow.rate=400", "--out"])
+            .arg(&out)
+            .env("IOTAX_TOKEN_FILE", row.token())
+            .output();
         let done = done.unwrap();
         assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
         let said = row.desk.run(&["doctor", "--format", "json", "--record", out.to_str().unwrap()]);
