@@ -26,12 +26,13 @@ use crate::args::{Cli, Command};
 #[cfg(feature = "kubernetes")]
 use crate::commands::kube;
 use crate::commands::{
-    agent, catalog, completions, disk, doctor, layers, measure, peer, plan, report, repro, undo,
-    workloads,
+    agent, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report, repro,
+    undo, workloads,
 };
 
 fn main() -> ExitCode {
     let result = match asked() {
+        Command::Check(args) => check::check(&args),
         Command::Peel(args) => measure::peel(&args),
         Command::Compare(args) => measure::compare(&args),
         Command::Run(args) => measure::run(&args),

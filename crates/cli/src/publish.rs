@@ -6,16 +6,19 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::{Path, PathBuf};
 
 use iotax_caps::Caps;
+use iotax_diagnose as diagnose;
 use iotax_experiment::Design;
 use iotax_experiment::rule::{RuleOutcome, UndecidedAs};
-use iotax_record::{End, ExperimentHead, Location, Reader, SearchHead, Trial};
+use iotax_record::{End, ExperimentHead, HostRole, Location, Reader, SearchHead, Trial};
 use iotax_report as report;
-use iotax_report::{AnalyzedPhase, Document, Redactor, Ruling, SearchResult};
+use iotax_report::{
+    AnalyzedPhase, CheckResult, Document, HostFindings, Redactor, Ruling, SearchResult,
+};
 use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
 use crate::args::{Color, Format};
-use crate::exit::{Context as _, Exit, GATE_UNDECIDED, Result, bug, usage};
+use crate::exit::{Context as _, Exit, Failure, GATE_UNDECIDED, Result, bug, usage};
 use crate::output::{REPORT, say, style, wide_style};
 
 /// What fits a terminal of 24 lines above the path of the report, which may take two, and the shell's
@@ -54,18 +57,26 @@ impl Extent {
 }
 
 /// Results that were measured or read from a record.
-#[expect(clippy::large_enum_variant, reason = "there is one of them")]
 pub(crate) enum Answer {
     /// The phases of the experiment of this name.
     Trials {
         name: String,
         parts: Vec<AnalyzedPhase>,
     },
-    Caps {
-        head: Box<SearchHead>,
-        caps: Caps,
-        end: Option<End>,
+    Caps(CapsAnswer),
+    /// The caps of a disk, and whether it is fit for applications.
+    Check {
+        caps: CapsAnswer,
+        /// The phases of the suite; none if the check was interrupted before.
+        fitness: Vec<AnalyzedPhase>,
     },
+}
+
+/// The result of a search for caps.
+pub(crate) struct CapsAnswer {
+    pub head: Box<SearchHead>,
+    pub caps: Caps,
+    pub end: Option<End>,
 }
 
 /// A finished measurement, ready to be published.
@@ -79,6 +90,30 @@ pub(crate) struct Finished {
     pub hosts: Option<Hosts>,
 }
 
+impl Finished {
+    /// The result of a search for caps, and how it ended; shuts the hosts down.
+    pub(crate) fn of_caps(self) -> Result<(CapsAnswer, Result<Exit>)> {
+        down(self.hosts)?;
+        match self.answer {
+            Answer::Caps(caps) => Ok((caps, self.ended)),
+            Answer::Trials { .. } | Answer::Check { .. } => unreachable!("a search was run"),
+        }
+    }
+
+    /// The phases of an experiment, and how it ended; shuts the hosts down.
+    pub(crate) fn of_phases(self) -> Result<(Vec<AnalyzedPhase>, Result<Exit>)> {
+        down(self.hosts)?;
+        match self.answer {
+            Answer::Trials { parts, .. } => Ok((parts, self.ended)),
+            Answer::Caps(_) | Answer::Check { .. } => unreachable!("an experiment was run"),
+        }
+    }
+}
+
+fn down(hosts: Option<Hosts>) -> Result<()> {
+    Ok(hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?)
+}
+
 /// Prints the results on stdout and writes `report.html` to the record's directory. Prints what it
 /// can even if the report cannot be written or the measurement stopped early.
 pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
@@ -87,7 +122,7 @@ pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
     let exit = ended?;
     printed?;
     let exit = if exit == Exit::Done { answer.judged(shown.format) } else { exit };
-    hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?;
+    down(hosts)?;
     Ok(exit)
 }
 
@@ -107,7 +142,8 @@ impl Answer {
             Format::Json => self.json(dir)?,
             Format::Csv => match self {
                 Self::Trials { parts, .. } => report::csv(parts.iter().map(|(_, part)| part)),
-                Self::Caps { .. } => report::search_csv(self.search()),
+                Self::Caps(caps) => report::search_csv(caps.result()),
+                Self::Check { .. } => return Err(not_of_a_check()),
             },
             Format::Junit => report::junit(self.name(), &self.suites(), self.undecided_as()),
             Format::Github => {
@@ -131,23 +167,17 @@ impl Answer {
     pub(crate) fn document(&self) -> Document {
         match self {
             Self::Trials { name, parts } => report::experiments(name, parts),
-            Self::Caps { .. } => report::search(self.search()),
+            Self::Caps(caps) => report::search(caps.result()),
+            Self::Check { caps, fitness } => report::check(checked(caps, fitness)),
         }
     }
 
     fn name(&self) -> &str {
         match self {
             Self::Trials { name, .. } => name,
-            Self::Caps { .. } => "limits",
+            Self::Caps(_) => "limits",
+            Self::Check { .. } => "check",
         }
-    }
-
-    /// The result of a search for caps; panics for trials.
-    fn search(&self) -> SearchResult<'_> {
-        let Self::Caps { head, caps, end } = self else {
-            unreachable!("it is asked of caps alone")
-        };
-        SearchResult { head, caps, end: end.as_ref() }
     }
 
     /// The outcome of the rules, by workload.
@@ -157,9 +187,10 @@ impl Answer {
                 let of = |(_, part): &AnalyzedPhase| (part.workload.clone(), report::rulings(part));
                 parts.iter().map(of).collect()
             }
-            Self::Caps { .. } => {
-                vec![(self.name().to_owned(), report::search_rulings(self.search()))]
+            Self::Caps(caps) => {
+                vec![(self.name().to_owned(), report::search_rulings(caps.result()))]
             }
+            Self::Check { .. } => Vec::new(),
         }
     }
 
@@ -171,7 +202,8 @@ impl Answer {
     fn undecided_as(&self) -> Option<UndecidedAs> {
         match self {
             Self::Trials { parts, .. } => parts.first()?.0.spec.undecided,
-            Self::Caps { head, .. } => head.search.undecided,
+            Self::Caps(caps) => caps.head.search.undecided,
+            Self::Check { .. } => None,
         }
     }
 
@@ -215,8 +247,12 @@ impl Answer {
 
     /// A run prints a superset of fio's JSON; a comparison prints its comparisons.
     fn json(&self, dir: Option<&Location>) -> Result<String> {
-        let Self::Trials { name, parts } = self else {
-            return Ok(report::search_json(self.search()));
+        let (name, parts) = match self {
+            Self::Trials { name, parts } => (name, parts),
+            Self::Caps(caps) => return Ok(report::search_json(caps.result())),
+            Self::Check { caps, fitness } => {
+                return Ok(report::check_json(&checked(caps, fitness)));
+            }
         };
         // The files of other tools already have their results in fio's format.
         let is_run = parts.iter().all(|(experiment, _)| {
@@ -235,6 +271,30 @@ impl Answer {
             parts => report::phases_json_compare(name, parts),
         })
     }
+}
+
+impl CapsAnswer {
+    pub(crate) fn result(&self) -> SearchResult<'_> {
+        SearchResult { head: &self.head, caps: &self.caps, end: self.end.as_ref() }
+    }
+}
+
+/// A check, with what its record knows of the machine.
+fn checked<'a>(caps: &'a CapsAnswer, fitness: &'a [AnalyzedPhase]) -> CheckResult<'a> {
+    let machine = caps.head.host().machine.as_deref().cloned().unwrap_or_default();
+    let cloud = &caps.head.opened.cloud;
+    let findings = diagnose::findings(&machine, cloud);
+    let coverage = diagnose::coverage(&machine, cloud);
+    let host = HostFindings { role: HostRole::Local, machine, findings, coverage };
+    CheckResult { caps: caps.result(), fitness, host }
+}
+
+/// The error for a format that a check does not have.
+pub(crate) fn not_of_a_check() -> Failure {
+    usage(
+        "iotax check prints text, json or markdown; for csv, junit or github, run iotax limits or \
+         iotax run fitness",
+    )
 }
 
 fn tell(rulings: &[&Ruling]) {

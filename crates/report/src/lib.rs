@@ -7,6 +7,7 @@
 //! |---|---|
 //! | an experiment, with its phases | [`experiments`] |
 //! | a search for caps | [`search`] |
+//! | the first look at a disk | [`check()`] |
 //! | several of them | [`several`] |
 //! | what lies under the claims of a cluster, and what may hurt | [`cluster_doctor`] |
 //! | what lies under a path, and what may hurt | [`doctor`], [`explained`], [`known_causes`] |
@@ -33,6 +34,7 @@ pub mod bundle;
 mod caps;
 mod catalog;
 mod changes;
+mod check;
 mod cloud_disks;
 mod csv;
 mod doctor;
@@ -61,6 +63,7 @@ mod words;
 pub use catalog::{
     catalog_check, catalog_disks, catalog_json, catalog_plan, catalog_vm_list, catalog_vms,
 };
+pub use check::{CheckResult, check, check_json};
 pub use csv::{CSV_COLUMNS, csv};
 pub use doctor::{
     Detail as DoctorDetail, HostFindings, Probed, cause_json, cluster_doctor, cluster_doctor_json,

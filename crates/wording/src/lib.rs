@@ -14,6 +14,7 @@ pub mod cap;
 pub mod catalog;
 pub mod cause;
 pub mod chart;
+pub mod check;
 pub mod doubt;
 pub mod effect;
 pub mod ending;

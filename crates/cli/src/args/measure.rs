@@ -65,7 +65,7 @@ pub(crate) struct CertaintyArgs {
 }
 
 /// The load, and for how long it runs.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LoadArgs {
     /// Measured time of each trial, e.g. 5s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]

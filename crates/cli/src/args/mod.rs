@@ -1,6 +1,7 @@
 //! The command line as typed; [`crate::resolve`] interprets it.
 
 mod catalog;
+mod check;
 mod disk;
 mod doctor;
 #[cfg(feature = "kubernetes")]
@@ -19,6 +20,7 @@ use clap_complete::Shell;
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
 };
+pub(crate) use self::check::CheckArgs;
 pub(crate) use self::disk::{
     CloudArgs, DiskCommand, DiskDownArgs, DiskServeArgs, DiskStatusArgs, DiskUpArgs,
 };
@@ -46,7 +48,7 @@ Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 wrong usage, 3
 the environment does not allow it, 4 interrupted (results so far are kept), 5 a
 bug in iotax, 6 a check is undecided (see --undecided).
 
-Start with:  iotax peel")]
+Start with:  iotax check")]
 pub(crate) struct Cli {
     /// The command to run.
     #[command(subcommand)]
@@ -56,6 +58,8 @@ pub(crate) struct Cli {
 /// The subcommands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
+    /// Check the disk under a directory: caps, latency, fitness, known problems
+    Check(CheckArgs),
     /// Remove layers of a stack in turn to measure what each one costs
     Peel(PeelArgs),
     /// Compare configurations (arms): paths, block devices (read-only) or stacks

@@ -2,7 +2,7 @@
 
 use crate::args::{CompareArgs, LimitsArgs, MeasureArgs, NetArgs, OutputArgs, PeelArgs, RunArgs};
 use crate::exit::{Exit, Result};
-use crate::publish::{Extent, Shown, publish};
+use crate::publish::{Extent, Finished, Shown, publish};
 use crate::resolve::{self, Comparison, Resolved};
 use crate::run::{Asked, Backend, Run};
 use crate::session::Destination;
@@ -58,11 +58,20 @@ pub(super) fn measured(
     backend: &Backend<'_>,
     asked: &Asked<'_>,
 ) -> Result<Exit> {
+    publish(run_to_end(resolved, backend, asked)?, asked.shown())
+}
+
+/// Runs the experiment.
+pub(super) fn run_to_end(
+    resolved: &Resolved,
+    backend: &Backend<'_>,
+    asked: &Asked<'_>,
+) -> Result<Finished> {
     let mut run = Run::open(resolved, backend, asked)?;
     run.prepare()?;
     run.measure()?;
     run.follow_up();
-    publish(run.finish(), asked.shown())
+    Ok(run.finish())
 }
 
 impl MeasureArgs {

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod catalog;
+pub(crate) mod check;
 pub(crate) mod completions;
 pub(crate) mod disk;
 pub(crate) mod doctor;

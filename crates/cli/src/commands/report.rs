@@ -1,11 +1,12 @@
 use std::path::{Path, PathBuf};
 
-use iotax_record::{Error, Location, Reader, SearchHead};
+use iotax_record::{Error, ExperimentHead, Location, Reader, SearchHead};
 use iotax_rig::Held;
 
 use crate::args::{Format, ReportArgs};
+use crate::commands::check::{CAPS, FITNESS};
 use crate::exit::{Context as _, Exit, Result, usage};
-use crate::publish::{self, Answer, Extent, Finished, Shown, publish};
+use crate::publish::{self, Answer, CapsAnswer, Extent, Finished, Shown, publish};
 use crate::resolve::{self, rules};
 use crate::session::Destination;
 use crate::{output, recorded};
@@ -110,14 +111,27 @@ fn several(args: &ReportArgs) -> Result<Exit> {
 /// The results in a record, judged by the rules of the options.
 fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     let dir = Location::from(directory);
+    let [caps, fitness] = [CAPS, FITNESS].map(|part| dir.join(part));
+    if Reader::<SearchHead>::is_in(&caps) {
+        let caps = caps_answer(&caps, args)?;
+        let fitness = match Reader::<ExperimentHead>::is_in(&fitness) {
+            true => recorded::read(&fitness)?.1,
+            false => Vec::new(),
+        };
+        return Ok(Answer::Check { caps, fitness });
+    }
     if Reader::<SearchHead>::is_in(&dir) {
-        let (Reader { head, end, .. }, caps) = recorded::read_search(&dir)?;
-        let (head, caps) = rules::of_caps(head, caps, &args.gate, args.format)?;
-        return Ok(Answer::Caps { head: Box::new(head), caps, end });
+        return Ok(Answer::Caps(caps_answer(&dir, args)?));
     }
     let reader = rules::of_record(recorded::open(&dir)?, &args.gate, args.format)?;
     let parts = recorded::parts(&dir, &reader)?;
     Ok(Answer::Trials { name: reader.head.spec.name().to_owned(), parts })
+}
+
+fn caps_answer(dir: &Location, args: &ReportArgs) -> Result<CapsAnswer> {
+    let (Reader { head, end, .. }, caps) = recorded::read_search(dir)?;
+    let (head, caps) = rules::of_caps(head, caps, &args.gate, args.format)?;
+    Ok(CapsAnswer { head: Box::new(head), caps, end })
 }
 
 fn shown(args: &ReportArgs) -> Shown {

@@ -15,7 +15,7 @@ use crate::exit::{Context as _, Result, usage};
 use crate::in_cluster::{InCluster, usable_bytes};
 
 /// Default size of a file in a directory.
-const USUAL_BYTES: u64 = 1 << 30;
+pub(super) const USUAL_BYTES: u64 = 1 << 30;
 
 /// The search of `iotax limits`.
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
@@ -48,7 +48,7 @@ fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
 }
 
 /// A search without rules.
-fn search(
+pub(super) fn search(
     args: &SearchArgs,
     writes: bool,
     cloud: CloudChoice,
@@ -72,7 +72,7 @@ fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
 }
 
 /// Shrinks the files in directories to the available space, and prints a note.
-fn fit(search: &mut SearchDraft, work_dir: &Path) {
+pub(super) fn fit(search: &mut SearchDraft, work_dir: &Path) {
     let mut spec = search.draft();
     spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));

@@ -1,6 +1,7 @@
 //! Turns arguments into a complete experiment, which then cannot change.
 
 mod arms;
+pub(crate) mod check;
 pub(crate) mod documented;
 mod fit;
 mod limits;

@@ -24,7 +24,7 @@ use self::side_runs::SideRunContext;
 use crate::args::{DocumentedArgs, Format, OutputArgs};
 use crate::exit::{Context as _, Exit, Failure, Result, usage};
 use crate::progress::{ProgressLine, Shown};
-use crate::publish::{Answer, Finished};
+use crate::publish::{Answer, CapsAnswer, Finished};
 use crate::resolve::{Question, Resolved, refuse_small, same_storage};
 use crate::session::{OpenedHosts, Session};
 
@@ -273,7 +273,7 @@ impl<'a> Run<'a> {
                 let CapSearch { head, found } = *search;
                 let (caps, end) = found.expect("it was measured");
                 let exit = Exit::of(end.interrupted, end.gave_up);
-                (Answer::Caps { head: Box::new(head), caps, end: Some(end) }, Ok(exit))
+                (Answer::Caps(CapsAnswer { head: Box::new(head), caps, end: Some(end) }), Ok(exit))
             }
         };
         Finished { answer, dir: Some(dir), ended, hosts }

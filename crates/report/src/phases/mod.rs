@@ -119,7 +119,7 @@ fn phases_and_time(parts: &[AnalyzedPhase]) -> String {
     format!("{phases}, {} in {}", count(trials, "trial"), format::span(wall_ns(parts)))
 }
 
-fn wall_ns(parts: &[AnalyzedPhase]) -> u64 {
+pub(crate) fn wall_ns(parts: &[AnalyzedPhase]) -> u64 {
     parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0)
 }
 

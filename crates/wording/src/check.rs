@@ -1,0 +1,189 @@
+//! The first look at a disk: what it does, and what it is fit for.
+
+use iotax_analyze::{Analysis, ArmSummary, Judgment, QuantilePoint, latency_at};
+use iotax_caps::DepthStep;
+use iotax_diagnose::{Certainty, Finding};
+use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
+use iotax_quantity::{count, iops_limit, list, mib_per_s_limit, percent, set_time, whole};
+
+use crate::search::{SearchResult, quantity};
+use crate::{bandwidth, cap, cause, format, limit, search};
+
+/// Heading of the overview.
+pub const OVERVIEW: &str = "What this disk does";
+/// Titles of the parts, behind their numbers.
+pub const PARTS: [&str; 3] = ["Caps", "Applications", "What lies under it"];
+
+/// A row of the overview.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CheckRow {
+    pub what: String,
+    pub figure: String,
+    pub meaning: String,
+    /// Of a threshold.
+    pub outcome: Option<RuleOutcome>,
+}
+
+impl CheckRow {
+    fn of(what: impl Into<String>, figure: String, meaning: impl Into<String>) -> Self {
+        Self { what: what.into(), figure, meaning: meaning.into(), outcome: None }
+    }
+}
+
+/// What the disk is fit for, its caps, and what is known to hurt.
+pub fn sentences<'a>(
+    caps: SearchResult<'_>,
+    fitness: impl Iterator<Item = &'a Analysis>,
+    findings: &[Finding],
+) -> Vec<String> {
+    let judged: Vec<&Analysis> = fitness.collect();
+    let mut of_caps = search::sentences(caps).into_iter();
+    let first = fit(&judged).into_iter().chain(of_caps.next());
+    first.chain([problems(findings)]).chain(of_caps).collect()
+}
+
+/// `Fit for etcd and Kafka.`
+fn fit(phases: &[&Analysis]) -> Option<String> {
+    let of = |outcome: RuleOutcome| -> Vec<&str> {
+        let is_it = |phase: &&&Analysis| phase.requirements.iter().any(|j| j.outcome == outcome);
+        phases.iter().filter(is_it).map(|phase| phase.workload.as_str()).collect()
+    };
+    let said = [
+        (RuleOutcome::Fail, "Unfit for", ""),
+        (RuleOutcome::Pass, "Fit for", ""),
+        (
+            RuleOutcome::Undecided,
+            "Undecided for",
+            " (iotax run fitness takes longer and may decide)",
+        ),
+    ];
+    let said: Vec<String> = said
+        .into_iter()
+        .map(|(outcome, said, what)| (said, of(outcome), what))
+        .filter(|(_, names, _)| !names.is_empty())
+        .map(|(said, names, what)| format!("{said} {}{what}.", list(&names)))
+        .collect();
+    (!said.is_empty()).then(|| said.join(" "))
+}
+
+/// `1 known problem: a throttle limits this disk (vda). 7 possible problems not tested.`
+fn problems(findings: &[Finding]) -> String {
+    let is_open = |finding: &&Finding| finding.certainty == Certainty::ToBeTested;
+    let open = findings.iter().filter(is_open).count();
+    let sure: Vec<&Finding> =
+        cause::in_order(findings).into_iter().filter(|one| !is_open(one)).collect();
+    let open = match open {
+        0 => String::new(),
+        open => format!(" {} not tested.", count(open as u64, "possible problem")),
+    };
+    if sure.is_empty() {
+        return format!("No known problem was seen in the storage stack.{open}");
+    }
+    let named: Vec<String> = sure
+        .iter()
+        .map(|one| format!("{} ({})", cause::title(one.cause), cause::components(&one.about)))
+        .collect();
+    format!("{}: {}.{open}", count(sure.len() as u64, "known problem"), named.join("; "))
+}
+
+/// Latency, caps beside known limits, and applications.
+pub fn rows<'a>(
+    caps: SearchResult<'_>,
+    fitness: impl Iterator<Item = &'a Analysis>,
+) -> Vec<CheckRow> {
+    let mut rows = of_caps(caps);
+    rows.extend(fitness.flat_map(of_phase));
+    rows
+}
+
+fn of_caps(search: SearchResult<'_>) -> Vec<CheckRow> {
+    let (found, unit) = (&search.caps.targets, search.unit());
+    let mut rows = Vec::new();
+    for target in found {
+        let alone = target.ladder.first();
+        let loaded = target.useful_depth.and_then(|depth| {
+            target.ladder.iter().find(|step| step.queue_depth == depth && depth > 1)
+        });
+        rows.extend(alone.into_iter().chain(loaded).map(latency));
+        for (quantity, found) in quantity::caps(target, unit) {
+            let [cap, lo, hi] = [found.cap, found.lo, found.hi].map(|per_s| quantity.figure(per_s));
+            let figure = format!("{cap} [{lo}, {hi}]");
+            let set_by = format!("set by {}", cap::kind(found.kind));
+            rows.push(CheckRow::of(format!("{} cap", quantity.unit()), figure, set_by));
+        }
+    }
+    for row in &search.caps.documented {
+        let quantity = quantity::named(&row.quantity, unit);
+        if let Some(binding) = row.binding() {
+            let share = row.measured.map(|measured| percent(measured / binding.per_s));
+            let share = share.map_or_else(String::new, |share| format!("measured: {share} of it"));
+            rows.push(CheckRow::of(limit::name(binding), quantity.rate(binding.per_s), share));
+        }
+    }
+    rows
+}
+
+fn latency(step: &DepthStep) -> CheckRow {
+    let time = format::time(step.mean_latency_ns);
+    CheckRow::of("4 KiB read", time, format!("mean, {} in flight", step.queue_depth))
+}
+
+/// Its threshold, or what its primary job waits for.
+fn of_phase(phase: &Analysis) -> Vec<CheckRow> {
+    let name = &phase.workload;
+    if !phase.requirements.is_empty() {
+        return phase.requirements.iter().map(|judgment| judged(name, judgment)).collect();
+    }
+    let Some(arm) = phase.arms.first() else { return Vec::new() };
+    let (what, mean_ns, curve) = waits(arm);
+    let p99 = latency_at(curve, 0.99).map(|ns| format!(", p99 {}", format::time(ns as f64)));
+    let figure = format!("{}{}", format::time(mean_ns), p99.unwrap_or_default());
+    vec![CheckRow::of(format!("{name} {what}"), figure, "no published limit")]
+}
+
+fn waits(arm: &ArmSummary) -> (&'static str, f64, &[QuantilePoint]) {
+    match arm.leading_sync() {
+        Some(sync) => ("sync", sync.mean_ns, &sync.latency),
+        None => ("I/O", arm.mean_latency_ns, &arm.latency),
+    }
+}
+
+fn judged(name: &str, judgment: &Judgment) -> CheckRow {
+    let outcome = match judgment.outcome {
+        RuleOutcome::Pass => "fit",
+        RuleOutcome::Fail => "unfit",
+        RuleOutcome::Undecided => "undecided",
+    };
+    let (what, meaning) = match &judgment.rule.condition {
+        Condition::Figure { figure, side, limit, .. } => {
+            let most = match side {
+                Side::Above => "max",
+                Side::Below => "min",
+            };
+            (figure.name(), format!("{outcome} ({most} {})", in_figure(figure, *limit)))
+        }
+        Condition::SlowerBy(_) | Condition::BelowDocumented(_) => {
+            (String::new(), outcome.to_owned())
+        }
+    };
+    let figure = match (&judgment.rule.condition, judgment.found) {
+        (Condition::Figure { figure: Figure::Time(..), .. }, Some(found)) => {
+            format::time_interval(found)
+        }
+        (Condition::Figure { figure: Figure::Bandwidth, .. }, Some(found)) => {
+            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
+            format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
+        }
+        _ => format::ABSENT.to_owned(),
+    };
+    let what = format!("{name} {what}");
+    CheckRow { outcome: Some(judgment.outcome), ..CheckRow::of(what, figure, meaning) }
+}
+
+fn in_figure(figure: &Figure, limit: f64) -> String {
+    match figure {
+        Figure::Iops => iops_limit(limit),
+        Figure::Bandwidth => mib_per_s_limit(limit),
+        Figure::Time(..) => set_time(whole(limit)),
+    }
+}
