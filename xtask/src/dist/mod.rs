@@ -10,6 +10,7 @@ mod commands;
 mod deb;
 mod krew;
 mod release;
+mod sbom;
 mod tried;
 
 use std::fs;
@@ -32,6 +33,7 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("deb", "a package for Debian of each", debs),
     Step::new("lintian", "what Debian's own check says of them", lintian),
     Step::new("image", "an image of both for containers", images),
+    Step::new("sbom", "a list of the crates in each program", sboms),
     Step::new("krew", "a plugin of kubectl of each, and a manifest for Krew", krew::write),
     Step::new("installed", "each package installed, used, removed", installed),
     Step::new("container", "the image unpacked, and used in a container", container),
@@ -55,6 +57,7 @@ pub(crate) fn check() -> Result<()> {
     let package = directory.join("iotax.deb");
     deb::write(&package, &program, &program, None)?;
     tried::installed(&package, None)?;
+    sbom::write(&directory.join("iotax.cdx.json"), &program, None)?;
     let archive = directory.join("iotax-oci.tar");
     let files = [vec![file(&program)?], build::libraries(&program)?].concat();
     let architecture = said(Command::new("dpkg").arg("--print-architecture"))?;
@@ -103,6 +106,12 @@ fn images() -> Result<()> {
     image(&archive(), &platforms)
 }
 
+fn sboms() -> Result<()> {
+    MACHINES.iter().try_for_each(|machine| {
+        sbom::write(&machine.sbom(), &machine.program(), Some(machine.triple))
+    })
+}
+
 fn installed() -> Result<()> {
     MACHINES.iter().try_for_each(|machine| tried::installed(&machine.package(), machine.emulator))
 }
@@ -118,17 +127,27 @@ fn table() -> Result<()> {
     files.extend(MACHINES.iter().map(Machine::package));
     files.extend(MACHINES.iter().map(Machine::plugin));
     files.push(archive());
-    let (mut sums, mut lines) = (Vec::new(), vec!["| file | MB |\n|---|---|".to_owned()]);
-    for path in files {
+    let mut lines = vec!["| file | MB |\n|---|---|".to_owned()];
+    for path in &files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        let bytes = fs::read(&path).with_context(|| format!("reading {}", path.display()))?;
-        sums.push(format!("{}  {name}\n", digest(&bytes)));
+        let bytes = fs::metadata(path).with_context(|| format!("reading {}", path.display()))?;
         lines.push(format!("| {name} | {:.1} |", bytes.len() as f64 / 1e6));
     }
-    let sums = sums.concat();
-    fs::write(place().join("SHA256SUMS"), &sums)?;
-    println!("{sums}\n{}", place().display());
+    files.extend(MACHINES.iter().map(Machine::sbom));
+    println!("{}\n{}", sums(&place(), &files)?, place().display());
     tables::write("dist", &lines.join("\n"))
+}
+
+/// Writes `SHA256SUMS` of these files into `directory`.
+pub(crate) fn sums(directory: &Path, files: &[PathBuf]) -> Result<String> {
+    let mut sums = String::new();
+    for path in files {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
+        sums += &format!("{}  {name}\n", digest(&bytes));
+    }
+    fs::write(directory.join("SHA256SUMS"), &sums)?;
+    Ok(sums)
 }
 
 fn archive() -> PathBuf {

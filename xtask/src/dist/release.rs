@@ -41,6 +41,11 @@ impl Machine {
         place().join(format!("iotax-{VERSION}-linux-{}.tar.gz", self.name))
     }
 
+    /// The list of the crates in the program.
+    pub(super) fn sbom(&self) -> PathBuf {
+        place().join(format!("iotax-{VERSION}-linux-{}.cdx.json", self.name))
+    }
+
     pub(super) fn package(&self) -> PathBuf {
         place().join(format!("iotax_{VERSION}-1_{}.deb", self.name))
     }
