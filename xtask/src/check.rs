@@ -6,7 +6,7 @@ use anyhow::Result;
 use crate::cargo::{cargo, with_env};
 use crate::steps::Step;
 use crate::suite::{Kind, run_tests};
-use crate::{dist, fuzz, models, path, prose, rooms, sources, tuples};
+use crate::{dist, fuzz, models, path, prose, rooms, sources, tuples, workflows};
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
@@ -37,6 +37,11 @@ pub(crate) const STEPS: &[Step] = &[
         "packages",
         "a package and an image of the tests' program, installed and used",
         dist::check,
+    ),
+    Step::new(
+        "workflows",
+        "workflows and the Action: linted, and their scripts run",
+        workflows::check,
     ),
     // The whole workspace is named, so that libraries have the features of all other tests: otherwise
     // most of them would be built again.

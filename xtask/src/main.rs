@@ -19,6 +19,7 @@ mod steps;
 mod suite;
 mod tables;
 mod tuples;
+mod workflows;
 
 use std::process::ExitCode;
 

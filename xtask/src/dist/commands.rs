@@ -5,7 +5,7 @@ use std::process::Command;
 use anyhow::{Context as _, Result, bail};
 
 /// What a program says on standard output, without the end of the line.
-pub(super) fn said(command: &mut Command) -> Result<String> {
+pub(crate) fn said(command: &mut Command) -> Result<String> {
     let output = command.output().with_context(|| format!("starting {command:?}"))?;
     if !output.status.success() {
         bail!("{command:?}: {}\n{}", output.status, String::from_utf8_lossy(&output.stderr));
@@ -14,7 +14,7 @@ pub(super) fn said(command: &mut Command) -> Result<String> {
 }
 
 /// Runs a program, with what it says shown.
-pub(super) fn shown(command: &mut Command) -> Result<()> {
+pub(crate) fn shown(command: &mut Command) -> Result<()> {
     let status = command.status().with_context(|| format!("starting {command:?}"))?;
     if !status.success() {
         bail!("{command:?}: {status}");

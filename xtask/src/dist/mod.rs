@@ -21,7 +21,7 @@ use anyhow::{Context as _, Result};
 use iotax_image::{File, Platform, digest};
 use jiff::Timestamp;
 
-use self::commands::{said, shown};
+pub(crate) use self::commands::{said, shown};
 use self::release::{MACHINES, Machine, VERSION, made, place};
 use crate::cargo::{cargo, target};
 use crate::steps::Step;
@@ -140,12 +140,13 @@ fn table() -> Result<()> {
 
 /// Writes `SHA256SUMS` of these files into `directory`.
 pub(crate) fn sums(directory: &Path, files: &[PathBuf]) -> Result<String> {
-    let mut sums = String::new();
+    let mut sums = Vec::new();
     for path in files {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let bytes = fs::read(path).with_context(|| format!("reading {}", path.display()))?;
-        sums += &format!("{}  {name}\n", digest(&bytes));
+        sums.push(format!("{}  {name}\n", digest(&bytes)));
     }
+    let sums = sums.concat();
     fs::write(directory.join("SHA256SUMS"), &sums)?;
     Ok(sums)
 }
