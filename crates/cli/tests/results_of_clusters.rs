@@ -22,7 +22,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     ]), @"
     pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
 
-      One result each: how much of a difference is chance cannot be told.
+      With only one result each, chance cannot be ruled out.
 
     By job
       job                                         gke / aks
@@ -158,7 +158,7 @@ fn rows_of_k8s_netperf_are_jobs() {
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
     3 jobs of 2 results of k8s-netperf v0.1.30
 
-      One result each: how much of a difference is chance cannot be told.
+      With only one result each, chance cannot be ruled out.
 
     By job
       job                                           encrypted / plain

@@ -135,7 +135,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
       throughput after 3 blocks; 2 jobs that one side alone has could not be
       compared. It is not known which violation would have been detected.
-      new against old: equivalent in read; slower in write.
+      new compared with old: equivalent in read; slower in write.
       Left out, because found only in old: log.
       Left out, because found only in new: verify.
 
@@ -190,7 +190,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     assert_snapshot!(head(&said), @"
     r, w: 2 jobs of 2 results of fio 3.35
 
-      One result each: how much of a difference is chance cannot be told.
+      With only one result each, chance cannot be ruled out.
       Job rnd of b.json is compared with r of a.json, because no other job does
       the same.
       Job seq of b.json is compared with w of a.json, because no other job does

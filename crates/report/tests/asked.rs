@@ -24,12 +24,12 @@ fn rules_come_first_in_every_format() {
       trial has a sync p99. No violation, however large, would have been detected.
       Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
-      Fit for randread-4k as changed here: base has a sync p99 of 1.2 ms [1.1, 1.3]
+      Fit for randread-4k (modified): base has a sync p99 of 1.2 ms [1.1, 1.3]
       over 12 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99
       of wal_fsync_duration_seconds below 10 ms)
       cap is 2.13x slower [2.11, 2.15] than base in throughput.
       luks is 23 % slower [21, 25] than base in throughput.
-      queue against base is undecided: 4 % slower [−2, 9] in throughput.
+      Undecided: queue measured 4 % slower [−2, 9] than base in throughput.
       same and base are equivalent: throughput differs by less than 5 % (1.1 %
       faster [0.3, 1.9] in throughput).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
@@ -111,7 +111,7 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       sec=krb5p is 2.8x slower [2.6, 2.9] than sec=sys in throughput.
       sec=krb5 is 18 % slower [16, 20] than sec=sys in throughput.
       nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
-      (1 % slower [−1, 3] in throughput).
+      (1 % slower [−1, 3]).
       The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in
       throughput at nconnect=4, 41 % slower [38, 44] in throughput at nconnect=1.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
@@ -154,11 +154,11 @@ fn a_fleet_is_of_nodes() {
     insta::assert_snapshot!(up_to(&shown, "\nArms"), @"
     randread-4k: 12 blocks, 288 trials in 5 min 40 s
 
-      2 of 23 nodes lie outside of the others, against the median node:
+      2 of 23 nodes are slow outliers, compared with the median node:
       gke-eu-disks-7f3a-n2 (31 % slower in throughput) and gke-eu-disks-7f3a-n5 (22
       % slower in throughput).
-      1 node with fewer than two usable trials left out of that.
-      That cost 62.0 minutes of load, of 24 nodes together.
+      1 node with fewer than two usable trials not included.
+      The run took 62.0 node-minutes of load on 24 nodes.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
@@ -179,9 +179,9 @@ fn arms_outside_of_a_fleet_are_named_first() {
     insta::assert_snapshot!(up_to(&shown, "\nTax"), @"
     randread-4k: 12 blocks, 240 trials in 5 min 40 s
 
-      2 of 20 arms lie outside of the others, against the median arm: node-7 (34 %
+      2 of 20 arms are slow outliers, compared with the median arm: node-7 (34 %
       slower in throughput) and node-13 (18 % slower in throughput).
-      2 of 19 arms are slower than node-1 (most: node-7, 34 % slower [32, 36] in
+      2 of 19 arms are slower than node-1 (slowest: node-7, 34 % slower [32, 36] in
       throughput), 17 equivalent.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).

@@ -73,7 +73,7 @@ fn a_layer_says_its_factor_once() {
     }
     let shown = text(&experiment, &analysis, Style::default());
     insta::assert_snapshot!(shown.lines().skip(2).take(3).collect::<Vec<_>>().join("\n"), @"
-    The layers together make it 2.5x slower [2.0, 3.3] in throughput.
+    The layers together make the stack 2.5x slower [2.0, 3.3] in throughput.
     By layer: aes 2.5x slower [2.0, 3.3]; aes#2 2.5x slower [2.0, 3.3].
     Stopped: every arm has a verdict, precise enough. Switching between arms took
     ");

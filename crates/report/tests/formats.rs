@@ -42,8 +42,8 @@ fn stalls_and_changed_effects_in_every_format() {
       queue against base: undecided (stalls: 3 of 3 trials without a completed
       operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks
       decide).
-      cap against base: no information: both stalled in all 3 blocks.
-      same against base: its effect on throughput changed after block 9: 40 % slower
+      No verdict on cap and base: both stalled in all 3 blocks.
+      The effect of same (compared with base) on throughput changed after block 9: 40 % slower
       [38, 42] before, 5 % slower [3, 7] since.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
@@ -72,10 +72,10 @@ fn stalls_and_changed_effects_in_every_format() {
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
     ## iotax: randread-4k
 
-    **luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.**
-    queue against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
-    cap against base: no information: both stalled in all 3 blocks.
-    same against base: its effect on throughput changed after block 9: 40 % slower [38, 42] before, 5 % slower [3, 7] since.
+    **luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least 4,190x slower.**
+    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, baseline 0 of 3; at least 17x slower in each; 4 more blocks like these would decide).
+    No verdict on cap and base: both stalled in all 3 blocks.
+    The effect of same (compared with base) on throughput changed after block 9: 40 % slower [38, 42] before, 5 % slower [3, 7] since.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
@@ -83,17 +83,17 @@ fn stalls_and_changed_effects_in_every_format() {
 
     | arm | metric | effect | n | verdict |
     | --- | --- | ---: | ---: | --- |
-    | luks | throughput | at least 4,190x | 7 | slower (stalls: 7 of 7 against 0 of 7) |
-    | queue | throughput | – | 3 | undecided (stalls: 3 of 3 against 0 of 3) |
-    | cap | throughput | – | 3 | no information (stalls: 3 of 3 against 3 of 3) |
+    | luks | throughput | at least 4,190x | 7 | slower (stalls: 7 of 7 vs 0 of 7) |
+    | queue | throughput | – | 3 | undecided (stalls: 3 of 3 vs 0 of 3) |
+    | cap | throughput | – | 3 | no information (stalls: 3 of 3 vs 3 of 3) |
     | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
     Each interval alone holds with 95 %, whenever the run stopped; n: blocks; margin 5 %.
     ");
     let page = html(&experiment, &analysis);
     for words in [
-        "slower (stalls: 7 of 7 against 0 of 7)",
-        "undecided (stalls: 3 of 3 against 0 of 3)",
+        "slower (stalls: 7 of 7 vs 0 of 7)",
+        "undecided (stalls: 3 of 3 vs 0 of 3)",
         "both stalled in all",
         "effect changed",
     ] {
@@ -179,7 +179,7 @@ fn what_a_cap_hides_is_offered_as_the_command_that_shows_it() {
     analysis.below_cap.clear();
     let shown = text(&common::compare(), &analysis, Style::default());
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    let (_, offer) = words.split_once("To see").expect("an offer");
+    let (_, offer) = words.split_once("To measure").expect("an offer");
     let offer = offer.split_once(" Stopped:").map_or(offer, |(offer, _)| offer);
     insta::assert_snapshot!(offer.trim(), @"what the cap hides: iotax compare --workload randread-4k 'base=file(size=2G)' ... --below-cap");
 }
@@ -194,8 +194,8 @@ fn many_arms_are_counted_in_one_sentence() {
     }
     let shown = text(&common::compare(), &analysis, Style::default());
     insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @"
-    5 of 7 arms are slower than base (most: cap, 2.13x slower [2.11, 2.15] in
-    throughput), 1 equivalent, 1 without a conclusion.
+    5 of 7 arms are slower than base (slowest: cap, 2.13x slower [2.11, 2.15] in
+    throughput), 1 equivalent, 1 without a verdict.
     ");
 }
 
@@ -211,7 +211,7 @@ fn an_undecided_peel_claims_no_direction() {
     }
     let shown = text(&common::peel(), &analysis, Style::default());
     insta::assert_snapshot!(shown.lines().skip(2).take(2).collect::<Vec<_>>().join("\n"), @"
-    What the layers cost together is undecided: 4 % faster [−3, 12] in throughput.
+    The cost of all layers together is undecided: 4 % faster [−3, 12] in throughput.
     By layer: aes 4 % faster [−3, 12] (undecided); aes#2 4 % faster [−3, 12]
     ");
     assert!(!shown.contains("Δ p99"), "no column without a figure");

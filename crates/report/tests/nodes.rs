@@ -35,7 +35,7 @@ fn of_many_only_those_that_are_named_are_slow() {
     assert_eq!(tiles.len(), 24);
     let slow = tiles.iter().filter(|tile| tile.starts_with("[slow ")).count();
     assert_eq!(slow, 2);
-    assert_eq!(tiles.iter().filter(|tile| tile.contains("named slow (chance")).count(), slow);
+    assert_eq!(tiles.iter().filter(|tile| tile.contains("flagged as slow (prob")).count(), slow);
 }
 
 #[test]

@@ -35,11 +35,11 @@ fn said(primary: Found, typical: Found) -> String {
 
 #[test]
 fn what_throughput_is_too_noisy_to_say_the_median_says() {
-    insta::assert_snapshot!(said(NOISY, LONGER), @"The typical read takes 30 % longer [29, 31] on luks than on base; throughput is too noisy to say.");
-    insta::assert_snapshot!(said(NOISY, SHORTER), @"The typical read takes 20 % less time [18, 22] on luks than on base; throughput is too noisy to say.");
-    insta::assert_snapshot!(said(NOISY, AS_LONG), @"The typical read takes as long on luks as on base (1 % longer [−1, 3]); throughput is too noisy to say.");
+    insta::assert_snapshot!(said(NOISY, LONGER), @"The typical read takes 30 % longer [29, 31] on luks than on base; throughput is too noisy for a verdict.");
+    insta::assert_snapshot!(said(NOISY, SHORTER), @"The typical read takes 20 % less time [18, 22] on luks than on base; throughput is too noisy for a verdict.");
+    insta::assert_snapshot!(said(NOISY, AS_LONG), @"The typical read takes as long on luks as on base (1 % longer [−1, 3]); throughput is too noisy for a verdict.");
     let neither = said(NOISY, NOISY);
-    assert!(neither.starts_with("luks against base is undecided"), "{neither}");
+    assert!(neither.starts_with("Undecided: luks measured "), "{neither}");
 }
 
 #[test]
@@ -50,17 +50,17 @@ fn what_rare_slices_hide_most_of_them_say() {
         analysis.comparisons.push(of_arm("luks", most));
         first(&common::compare(), &analysis)
     };
-    insta::assert_snapshot!(said(NOISY, SLOWER), @"Most slices are 10 % slower [8, 12] on luks than on base; throughput is too noisy to say.");
-    insta::assert_snapshot!(said(NOISY, AS_LONG), @"Most slices are as fast on luks as on base (1 % slower [−1, 3]); throughput is too noisy to say.");
-    insta::assert_snapshot!(said(LONGER, SLOWER), @"luks is 30 % slower [29, 31] than base in throughput, though most slices are 10 % slower [8, 12]: rare slices carry the rest.");
-    insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though most slices are 20 % faster [18, 22]: rare slices carry the difference.");
-    insta::assert_snapshot!(said(AS_LONG, SLOWER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3] in throughput), though most slices are 10 % slower [8, 12].");
+    insta::assert_snapshot!(said(NOISY, SLOWER), @"Most slices are 10 % slower [8, 12] on luks than on base; throughput is too noisy for a verdict.");
+    insta::assert_snapshot!(said(NOISY, AS_LONG), @"Most slices are as fast on luks as on base (1 % slower [−1, 3]); throughput is too noisy for a verdict.");
+    insta::assert_snapshot!(said(LONGER, SLOWER), @"luks is 30 % slower [29, 31] than base in throughput, though most slices are 10 % slower [8, 12]: rare slices cause the rest.");
+    insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though most slices are 20 % faster [18, 22]: rare slices cause the difference.");
+    insta::assert_snapshot!(said(AS_LONG, SLOWER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3]), though most slices are 10 % slower [8, 12].");
 }
 
 #[test]
 fn an_interval_without_zero_is_undecided_for_another_reason_than_noise() {
     let taken_back = said((SLOWER.0, Verdict::Undecided), LONGER);
-    assert!(taken_back.starts_with("luks against base is undecided"), "{taken_back}");
+    assert!(taken_back.starts_with("Undecided: luks measured "), "{taken_back}");
 }
 
 #[test]
@@ -72,9 +72,9 @@ fn what_both_say_is_said_once() {
 
 #[test]
 fn where_they_go_opposite_ways_the_slow_operations_carry_the_difference() {
-    insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though the typical read takes 20 % less time [18, 22]: the slow operations carry the difference.");
-    insta::assert_snapshot!(said(SHORTER, LONGER), @"luks is 20 % faster [18, 22] than base in throughput, though the typical read takes 30 % longer [29, 31]: the slow operations carry the difference.");
-    insta::assert_snapshot!(said(AS_LONG, LONGER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3] in throughput), though the typical read takes 30 % longer [29, 31].");
+    insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though the typical read takes 20 % less time [18, 22]: slow operations cause the difference.");
+    insta::assert_snapshot!(said(SHORTER, LONGER), @"luks is 20 % faster [18, 22] than base in throughput, though the typical read takes 30 % longer [29, 31]: slow operations cause the difference.");
+    insta::assert_snapshot!(said(AS_LONG, LONGER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3]), though the typical read takes 30 % longer [29, 31].");
 }
 
 #[test]
@@ -84,7 +84,7 @@ fn it_is_called_what_the_job_does() {
         experiment.spec = experiment.spec.with(|spec| change(&mut spec.phases[0].jobs[0]));
         let sentence = first(&experiment, &compared(Metric::SyncLatency, NOISY, LONGER));
         let (noun, rest) = sentence.strip_prefix("The typical ").unwrap().split_once(' ').unwrap();
-        assert!(rest.ends_with("; sync latency is too noisy to say."), "{rest}");
+        assert!(rest.ends_with("; sync latency is too noisy for a verdict."), "{rest}");
         noun.to_owned()
     };
     assert_eq!(noun(|_| {}), "read");
@@ -112,13 +112,13 @@ fn of_layers(metric: Metric) -> String {
 #[test]
 fn layers_that_are_too_noisy_in_throughput_are_said_in_the_median_or_most_slices() {
     insta::assert_snapshot!(of_layers(Metric::TrimmedThroughput), @"
-    Most slices are 24 % slower [23, 25] with all layers than without; throughput is too noisy to say.
-    By layer: aes: most slices are 13 % slower [11, 15], throughput is too noisy to say; aes#2 13 % slower [11, 15].
+    Most slices are 24 % slower [23, 25] with all layers than without; throughput is too noisy for a verdict.
+    By layer: aes: most slices are 13 % slower [11, 15], but throughput is too noisy for a verdict; aes#2 13 % slower [11, 15].
     ");
     let sentences = of_layers(Metric::P50);
     insta::assert_snapshot!(sentences, @"
-    The typical read takes 24 % longer [23, 25] with all layers than without; throughput is too noisy to say.
-    By layer: aes: the typical read takes 13 % longer [11, 15], throughput is too noisy to say; aes#2 13 % slower [11, 15].
+    The typical read takes 24 % longer [23, 25] with all layers than without; throughput is too noisy for a verdict.
+    By layer: aes: the typical read takes 13 % longer [11, 15], but throughput is too noisy for a verdict; aes#2 13 % slower [11, 15].
     ");
 }
 
@@ -128,5 +128,5 @@ fn no_trial_lost_is_called_noise() {
     analysis.comparisons[0].missing =
         Some(iotax_analyze::Missing { arm: 6, of_arm: 9, base: 0, of_base: 9, decides: true });
     let sentence = first(&common::compare(), &analysis);
-    assert!(sentence.contains("6 of 9 trials of luks gave nothing"), "{sentence}");
+    assert!(sentence.contains("6 of 9 trials of luks gave no result"), "{sentence}");
 }

@@ -20,7 +20,7 @@ pub fn of(judgment: &Judgment) -> String {
 pub fn why(judgment: &Judgment) -> Option<String> {
     Some(match judgment.open? {
         RuleOpen::NothingCompared => "nothing was compared".to_owned(),
-        RuleOpen::Gate(verdict) => gate(verdict).to_owned(),
+        RuleOpen::Gate(verdict) => withheld(verdict).to_owned(),
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
@@ -49,7 +49,7 @@ fn figure(judgment: &Judgment) -> String {
 }
 
 /// Why a comparison says nothing of a share.
-const fn gate(verdict: Verdict) -> &'static str {
+pub(crate) const fn withheld(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Overloaded => "the offered rate was not reached",
         Verdict::NotIndependent => "successive blocks depend on each other",

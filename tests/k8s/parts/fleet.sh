@@ -31,7 +31,7 @@ part_fleet() {
 part_population() {
   nodes_of many --out "$W/many" >"$W/said"
   cat "$W/said"
-  need "the slow one of $NODES is named, and no other" "1 of $NODES nodes lies outside of the others" "$W/said"
+  need "the slow one of $NODES is named, and no other" "1 of $NODES nodes is a slow outlier" "$W/said"
   need "it is the one" "n$SLOW (3" "$W/said"
   nothing_left population
 }

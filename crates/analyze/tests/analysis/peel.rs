@@ -52,7 +52,7 @@ fn serial_layers_have_one_cost_in_every_order_and_no_interaction() {
     assert_eq!(pair.verdict, Verdict::Equivalent, "{pair:?}");
     assert_eq!(
         guess(&analysis),
-        "none that matters: they work one after the other, and their costs add up"
+        "no interaction that matters: they work one after the other, so their costs add up"
     );
     let shown: Vec<_> = analysis.comparisons.iter().map(|c| subject(&c.subject)).collect();
     let each = ["aes", "queue", "total"].map(|name| [name; 3]).concat();
@@ -82,7 +82,7 @@ fn layers_that_are_dearer_together_are_called_so() {
     assert!((pair.tax.unwrap() - 0.2).abs() < 0.02, "{pair:?}");
     let interaction = &costs(&analysis).interactions[0];
     near(interaction.cost_ns, 400.0);
-    assert!(guess(&analysis).starts_with("dearer together"));
+    assert!(guess(&analysis).starts_with("more together"));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn layers_that_hide_behind_each_other_are_called_cheaper() {
         peel(&["a", "b"], 6, |mask| [1000.0, 1500.0, 1500.0, 1500.0][mask as usize]);
     let analysis = bed.analyze(&trials);
     assert_eq!(of(&analysis, "a x b", Metric::Throughput).verdict, Verdict::Faster);
-    assert!(guess(&analysis).starts_with("cheaper together"));
+    assert!(guess(&analysis).starts_with("less together"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! Caps above the arms: what was found, what it hides, and how to see that.
+//! Sentences about caps that arms share: what they hide, and how to measure below them.
 
 use iotax_analyze::{Analysis, ArmDepths, Cap, DepthResponse, Verdict};
 use iotax_record::ExperimentHead;
@@ -7,15 +7,15 @@ use super::comparison;
 use crate::name::{self, printable};
 use crate::{bandwidth, format, units};
 
-/// What follows the verdict about caps.
+/// What follows the verdict.
 pub(super) fn sentences(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let with = |verdict| {
         comparison::primary_of_each(analysis).into_iter().any(move |c| c.verdict == verdict)
     };
     let mut sentences: Vec<String> =
-        analysis.below_cap.iter().filter_map(|(_, load)| seen(load)).collect();
+        analysis.below_cap.iter().filter_map(|(_, load)| below(load)).collect();
     if with(Verdict::Masked) && analysis.below_cap.is_empty() {
-        sentences.push(format!("To see what the cap hides: {}", with_below_cap(experiment)));
+        sentences.push(format!("To measure what the cap hides: {}", with_below_cap(experiment)));
     }
     if with(Verdict::Equivalent) {
         sentences.extend(no_cap(analysis));
@@ -28,8 +28,8 @@ pub(super) fn cap(cap: &Cap) -> String {
     format!("{}, {}", format::iops(cap.iops.value), bandwidth::measured_rate(cap.bytes_per_s))
 }
 
-/// What one load below the cap showed, in its own words: every difference, or that there is none.
-fn seen(below_cap: &Analysis) -> Option<String> {
+/// The result of one load below the cap: every difference, or that there is none.
+fn below(below_cap: &Analysis) -> Option<String> {
     let comparisons = below_cap.comparisons.iter();
     let shown = comparisons.filter(|c| !c.subject.is_interaction());
     let (mut differences, mut others) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ fn seen(below_cap: &Analysis) -> Option<String> {
     }
     let first = others.first()?;
     if first.verdict == Verdict::Masked {
-        return Some(format!("{load}: that reaches the cap, too."));
+        return Some(format!("{load}: this load reaches the cap, too."));
     }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
@@ -66,7 +66,7 @@ fn load(below_cap: &Analysis) -> String {
     }
 }
 
-/// The command that runs those loads, without the directory that is taken now.
+/// The command that runs loads below the cap, without the results directory, which exists now.
 fn with_below_cap(experiment: &ExperimentHead) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
     let mut line = "iotax".to_owned();
@@ -82,7 +82,7 @@ fn with_below_cap(experiment: &ExperimentHead) -> String {
     format!("{line} --below-cap")
 }
 
-/// Equal arms below every cap: their equality says something.
+/// For equal arms below every cap: no cap makes them equal.
 fn no_cap(analysis: &Analysis) -> Option<String> {
     let is_equal = |arm: &str| {
         let mut equal = comparison::primary_of_each(analysis).into_iter();
@@ -95,8 +95,8 @@ fn no_cap(analysis: &Analysis) -> Option<String> {
     let arm = analysis.depths.iter().find(scales)?;
     let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
     Some(format!(
-        "No cap explains this: throughput of {} follows the depth, {} with {} in flight and {} \
-         with {}.",
+        "No cap explains this: the throughput of {} grows with the queue depth, from {} with {} \
+         in flight to {} with {}.",
         printable(&arm.arm),
         format::iops(lowest.iops),
         lowest.in_flight,
@@ -105,13 +105,13 @@ fn no_cap(analysis: &Analysis) -> Option<String> {
     ))
 }
 
-/// What the answer of an arm to its depth shows.
+/// What the throughput of an arm at other queue depths shows.
 pub const fn response(response: DepthResponse) -> &'static str {
     match response {
         DepthResponse::Plateau => "a plateau",
         DepthResponse::LocalBottleneck => "a busy CPU",
         DepthResponse::Scales => "below a cap",
-        DepthResponse::NotReached => "one at a time",
+        DepthResponse::NotReached => "served one at a time",
         DepthResponse::Unclear => "unclear",
     }
 }

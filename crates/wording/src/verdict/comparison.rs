@@ -1,4 +1,4 @@
-//! What sentences, tables and drawings say of a comparison: what it is about, and what it found.
+//! Words for a comparison in sentences, tables and drawings: its subject, its effect and its verdict.
 
 use std::cmp::Ordering;
 
@@ -36,8 +36,8 @@ pub fn primary_effects(matrix: &FactorEffects) -> Vec<&FactorEffect> {
     first
 }
 
-/// What was found before what was not, and the largest first. Of what stalled nobody knows how much
-/// worse it is: before all.
+/// Decided before undecided, then by size, the largest first. Stalled arms come first of all, because
+/// the size of their effect is unknown.
 pub fn by_size(a: &Comparison, b: &Comparison) -> Ordering {
     let is_open = |c: &Comparison| !matches!(c.verdict, Verdict::Slower | Verdict::Faster);
     let size =
@@ -50,7 +50,7 @@ pub fn subject(comparison: &Comparison) -> String {
     printable(&name::subject(&comparison.subject))
 }
 
-/// `c-azure / aks`: the same in a row of its own, with the baseline where each arm has its own.
+/// `c-azure / aks`: the same for a table row, with the baseline if each arm has its own.
 pub fn row_name(comparison: &Comparison) -> String {
     let name = subject(comparison);
     match &comparison.against {
@@ -59,7 +59,7 @@ pub fn row_name(comparison: &Comparison) -> String {
     }
 }
 
-/// What is known of its size, if that is an estimate and its interval.
+/// The effect, if it has an estimate and an interval.
 pub fn known(comparison: &Comparison) -> Option<Effect> {
     comparison.tax.and(comparison.lo).and_then(|_| comparison.effect())
 }
@@ -69,9 +69,8 @@ pub fn size(comparison: &Comparison) -> Option<String> {
     Some(known(comparison)?.size(name::metric(comparison.metric)))
 }
 
-/// `12 % slower [10, 14]`; `10 to 14 % slower` where one number would hide that it depends; `40 %
-/// slower, then 5 % slower` where it changed; `at least 17x` where trials stalled; or
-/// a dash.
+/// `12 % slower [10, 14]`; `10 to 14 % slower` if there is only a range; `40 % slower, then 5 %
+/// slower` if it changed; `at least 17x` if trials stalled; or a dash.
 pub fn effect(comparison: &Comparison) -> String {
     if let (Verdict::EffectChanged, Some(change)) = (comparison.verdict, &comparison.change) {
         let part = |tax: Option<Estimate>| {
@@ -91,12 +90,12 @@ pub fn short_effect(comparison: &Comparison) -> String {
     comparison.effect().map_or_else(|| ABSENT.to_owned(), Effect::in_short)
 }
 
-/// `slower`, `slower (stalls: 7 of 7 against 0 of 7)`.
+/// `slower`, `slower (stalls: 7 of 7 vs 0 of 7)`.
 pub fn verdict(comparison: &Comparison) -> String {
     name::verdict(comparison.verdict).to_owned() + &stalled(comparison)
 }
 
-/// The same with the part of the run that it is of: `slower, sustained`.
+/// The same with the part of the run that it covers: `slower, sustained`.
 pub fn verdict_and_regime(comparison: &Comparison) -> String {
     verdict(comparison) + &regime(comparison)
 }
@@ -128,7 +127,7 @@ pub fn part(comparison: &Comparison, tax: Option<Estimate>) -> String {
     tax.unwrap_or_else(|| "an effect of unknown size".to_owned())
 }
 
-/// `−23 %`, `+4 %`, `2.4x`, `67x less`: what became of a figure. Percents near a hundred tell nothing.
+/// `−23 %`, `+4 %`, `2.4x`, `67x less`: how a figure changed. Factors replace percents near 100 %.
 pub fn change(ratio: f64) -> String {
     let change = ratio - 1.0;
     if ratio >= 2.0 {
@@ -145,7 +144,7 @@ pub fn change(ratio: f64) -> String {
     }
 }
 
-/// Why pairs of layers may cost another amount together than apart.
+/// Why pairs of layers may cost more, or less, together than apart.
 pub fn hypotheses(analysis: &Analysis, workload: &Workload) -> impl Iterator<Item = String> {
     let interactions = analysis.attribution.iter().flat_map(|found| &found.interactions);
     interactions.map(move |pair| {
@@ -154,26 +153,24 @@ pub fn hypotheses(analysis: &Analysis, workload: &Workload) -> impl Iterator<Ite
     })
 }
 
-// What two layers cost together.
-
-/// What an interaction probably is; said as a guess, since throughput alone cannot prove it.
+/// A probable reason for an interaction, marked as a guess because throughput alone cannot prove it.
 pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
     let probably = match interaction.verdict {
         Some(Verdict::Slower) => {
             return format!(
-                "dearer together: probably both want the same CPU, or the same limit is paid for \
-                 twice (as when data are encrypted twice); a guess, look at {}",
+                "more together than apart. Likely reason (not proven): both need the same CPU, or \
+                 reach the same limit twice (as with double encryption); check {}",
                 name::metric(Metric::cpu(workload))
             );
         }
         Some(Verdict::Faster) => {
-            "cheaper together: probably the bottleneck moved, so that one layer works while the \
-             other is waited for; a guess"
+            "less together than apart. Likely reason (not proven): the bottleneck moved, so one \
+             layer works during the wait for the other"
         }
         Some(Verdict::Equivalent) => {
-            "none that matters: they work one after the other, and their costs add up"
+            "no interaction that matters: they work one after the other, so their costs add up"
         }
-        Some(Verdict::NotIndependent) => "not decided: successive blocks depend on each other",
+        Some(Verdict::NotIndependent) => "undecided: successive blocks depend on each other",
         Some(
             Verdict::Undecided
             | Verdict::Masked
@@ -182,7 +179,7 @@ pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
             | Verdict::InsufficientTailSamples
             | Verdict::Overloaded,
         )
-        | None => "not decided: the interval is too wide",
+        | None => "undecided: the interval is too wide",
     };
     probably.to_owned()
 }

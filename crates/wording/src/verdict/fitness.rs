@@ -1,4 +1,4 @@
-//! Whether storage is fit for what a workload stands for, by a threshold that somebody has published.
+//! Whether storage is fit for the application of a workload, by a published threshold.
 
 use iotax_analyze::{Analysis, Judgment};
 use iotax_experiment::rule::RuleOutcome;
@@ -8,7 +8,7 @@ use iotax_record::ExperimentHead;
 use crate::name::printable;
 use crate::rule;
 
-/// One for each arm; none if nobody has published a threshold.
+/// One per arm; none without a published threshold.
 pub(super) fn sentences<'a>(
     experiment: &'a ExperimentHead,
     analysis: &'a Analysis,
@@ -27,11 +27,11 @@ fn sentence(judgment: &Judgment, workload: &Workload) -> String {
     };
     let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
     let (name, limit, told) = (&workload.name, &judgment.rule, rule::told(judgment));
-    let changed = if is_changed(workload) { " as changed here" } else { "" };
+    let changed = if is_changed(workload) { " (modified)" } else { "" };
     printable(&format!("{fit} {name}{changed}: {told}; unfit if {limit}: {source}"))
 }
 
-/// Whether it does something else than what its name stands for; files may have any size.
+/// Whether it differs from the preset of its name in more than the size of files.
 fn is_changed(workload: &Workload) -> bool {
     let Ok(known) = Workload::preset(&workload.name) else { return false };
     let is_same =

@@ -10,21 +10,21 @@ use super::outliers::{self, Member};
 use super::typical;
 use crate::name::{self, printable};
 
-/// Nodes up to which the rule for few nodes was simulated.
+/// The rule for few nodes was simulated with at most this many nodes.
 const MAX_SIMULATED: usize = 5;
 
 /// `n2 is slower than n1: 30 % less throughput [28, 32].`
 pub(super) fn sentences(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     let mut sentences = match &analysis.outliers {
         Some(found) => outliers::sentences(found, Member::Node),
-        None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => vec![
-            "No node is judged: the run ended before the rounds that it takes were run.".to_owned(),
-        ],
+        None if analysis.fleet.is_some_and(|fleet| fleet.is_population) => {
+            vec!["No verdict on any node: the run ended before it had enough rounds.".to_owned()]
+        }
         None => few(analysis, workload),
     };
     sentences.extend(analysis.fleet.map(|cost| {
         format!(
-            "That cost {} minutes of load, of {} together.",
+            "The run took {} node-minutes of load on {}.",
             fixed(cost.node_minutes, 1),
             count(cost.nodes, "node")
         )
@@ -42,33 +42,38 @@ fn few(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     let mut sentences: Vec<String> = with(Verdict::Slower).map(says).collect();
     let is_pair = nodes.len() == 2;
     if !sentences.is_empty() && is_pair {
-        sentences.push("Of two, a difference does not say which one is out of order.".to_owned());
+        sentences.push(
+            "With only two nodes, a difference does not show which one is at fault.".to_owned(),
+        );
     }
     if sentences.is_empty() {
         sentences.push(nobody(analysis, &nodes));
     }
     if !is_pair {
-        let rule = "each is held against the mean of the others, and all intervals hold at once";
-        let fewer = "fewer than 20 nodes are no population";
         let simulated = if nodes.len() > MAX_SIMULATED {
-            format!("; simulations of that are of {MAX_SIMULATED} nodes at most")
+            format!(" This rule was simulated with at most {MAX_SIMULATED} nodes.")
         } else {
             String::new()
         };
-        sentences.push(format!("{}: {rule}{simulated}.", iotax_quantity::capital(fewer)));
+        sentences.push(format!(
+            "With fewer than 20 nodes, each one is compared with the mean of the others; all \
+             intervals hold at the same time.{simulated}"
+        ));
     }
     sentences
 }
 
-/// Why none is named.
+/// No node is slow, or none was found to be.
 fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     let open: Vec<String> =
         nodes.iter().filter(|c| !c.verdict.is_decided()).map(|c| subject(c)).collect();
     let all = count(nodes.len() as u64, "node");
     if open.is_empty() {
         let margin = percent(analysis.margin);
-        return format!("None of {all} is slow: they differ by less than {margin}, or are faster.");
+        return format!(
+            "None of {all} is slow: each differs from the others by less than {margin}, or is faster."
+        );
     }
     let open = name::all(open);
-    format!("None of {all} is found to be slow; without a verdict: {open}.")
+    format!("No slow node found among {all}; no verdict on {open}.")
 }

@@ -1,4 +1,4 @@
-//! Of a matrix: what each level costs, and which factors change that.
+//! Sentences about a matrix: what each level costs, and which factors change that.
 
 use iotax_analyze::{
     Analysis, Comparison, Effect, Estimate, FactorEffect, FactorEffects, FactorInteraction,
@@ -12,9 +12,9 @@ use super::typical;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
-/// Effects up to which each gets a sentence; above that only those that were found do.
+/// With more effects than this, only those with a difference get a sentence.
 const MAX_SENTENCES: usize = 6;
-/// Costs that depend on another factor up to which each gets a sentence.
+/// At most this many costs that depend on another factor get a sentence.
 const MAX_INTERACTIONS: usize = 3;
 
 /// `sec=krb5p is 2.4x slower [2.1, 2.8] than sec=sys in throughput.`
@@ -44,7 +44,7 @@ pub(super) fn sentences(
     let rest = primary.len() - sentences.len();
     if rest > 0 {
         let levels = count(rest as u64, "more level");
-        sentences.push(format!("{levels}: see Effects."));
+        sentences.push(format!("For {levels}, see Effects."));
     }
     let mut found: Vec<&FactorInteraction> = matrix.interactions.iter().collect();
     found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
@@ -57,9 +57,7 @@ pub(super) fn sentences(
     if !matrix.unpaired.is_empty() {
         let levels = matrix.unpaired.iter().map(|own| format!("{}={}", own.factor, own.level));
         let levels = printable(&levels.collect::<Vec<_>>().join(", "));
-        sentences.push(format!(
-            "Without an effect, for want of arms that differ in nothing else: {levels}."
-        ));
+        sentences.push(format!("No effect for {levels}: no two arms differ in that factor alone."));
     }
     sentences
 }
@@ -74,12 +72,12 @@ fn of_effect(
     let mut text = typical::sentence(&effect.comparison, typical, &against, analysis, workload);
     if effect.stalled_pairs > 0 {
         let pairs = count(effect.stalled_pairs, "pair");
-        text.push_str(&format!(" Without {pairs} of arms that stalled."));
+        text.push_str(&format!(" {pairs} of arms that stalled left out."));
     }
     text
 }
 
-/// How far a cost is from what it is at the first level, as a factor.
+/// How much a cost differs from that at the first level, as a factor.
 fn difference(found: &FactorInteraction) -> f64 {
     let log = |cost: Estimate| log_factor(found.metric.on(), cost.value);
     (log(found.at) - log(found.at_first)).abs()

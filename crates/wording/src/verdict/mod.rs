@@ -29,10 +29,10 @@ mod preconditioning;
 mod stalls;
 mod typical;
 
-/// Arms up to which each one gets a sentence; above that they are counted.
+/// With more arms than this, they are counted instead of described one by one.
 const MAX_SENTENCES: usize = 4;
 
-/// The verdict: the first sentence stands alone, the others add to it.
+/// The verdict. The first sentence can be read alone; the others add to it.
 pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let mut sentences = match experiment.spec.design {
         Design::Single => single(analysis),
@@ -40,11 +40,11 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
         Design::Fleet => fleet::sentences(analysis, experiment.spec.workload()),
         Design::Peel { .. } => peel(analysis, experiment.spec.workload()),
     };
-    // What was asked first is answered first.
-    let asked = rule::sentences(&rule::rulings(analysis))
+    // The user's own rules and thresholds come first.
+    let answers = rule::sentences(&rule::rulings(analysis))
         .into_iter()
         .chain(fitness::sentences(experiment, analysis));
-    sentences.splice(0..0, asked);
+    sentences.splice(0..0, answers);
     sentences.extend(cpu(analysis));
     sentences.extend(preconditioning::sentences(analysis));
     sentences.extend(caps::sentences(experiment, analysis));
@@ -55,19 +55,19 @@ pub fn verdict(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> 
     sentences
 }
 
-/// That the user stopped it, if so.
+/// A sentence if the user stopped the run.
 pub fn interrupted(analysis: &Analysis) -> Option<String> {
     let blocks = count(analysis.ending.blocks, "complete block");
     let is_interrupted = analysis.ending.interrupted;
-    is_interrupted.then(|| format!("Interrupted after {blocks}: these are the results so far."))
+    is_interrupted.then(|| format!("Interrupted after {blocks}; these are the results so far."))
 }
 
-/// `Likely cause: ...` of the one arm of a run. Of several arms only what explains their difference:
-/// `encrypted: the second luks, which iotax put in: ...`; the rest is listed below.
+/// `Likely cause: ...` for a run with one arm. With several arms, only what explains their difference:
+/// `encrypted: the second luks (added by iotax) ...`; the rest is listed below.
 pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);
-        // That a few I/Os take most of the time was said with their percentiles.
+        // `slow_few` already says that a few I/Os take most of the time.
         let is_new = |of: &&Diagnosis| of.suspects.first().is_none_or(|s| s.cause != "slow-few");
         let sentences = all.iter().filter(is_new).filter_map(cause::leading);
         return sentences.map(|sentence| capital(&sentence)).collect();
@@ -76,7 +76,7 @@ pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<S
     apart.iter().map(cause::reason).collect()
 }
 
-/// The comparison that the verdict on an arm or layer rests on: the median or most slices if these are
+/// The comparison that gives the verdict on an arm or layer: the median or most slices if they are
 /// decided and the primary metric is not.
 pub fn stands_for<'a>(primary: &'a Comparison, analysis: &'a Analysis) -> &'a Comparison {
     let typical = typical::of(primary, analysis.comparisons.iter());
@@ -85,7 +85,7 @@ pub fn stands_for<'a>(primary: &'a Comparison, analysis: &'a Analysis) -> &'a Co
         .unwrap_or(primary)
 }
 
-/// Where the time goes if a few I/Os take much of it, which neither mean nor rate shows.
+/// Where the time goes if a few I/Os take much of it. Neither mean nor rate shows this.
 fn slow_few(analysis: &Analysis) -> Vec<String> {
     let of_arm = |arm: &ArmSummary| {
         let mode = arm.slow_mode?;
@@ -135,7 +135,7 @@ fn single(analysis: &Analysis) -> Vec<String> {
         format!(", job {}", printable(&analysis.primary))
     };
     let sync = arm.leading_sync().map(sync).unwrap_or_default();
-    // Of a job led by its syncs it is that of writes into the page cache.
+    // In a job led by its syncs this would be the latency of writes to the page cache.
     let latency = if sync.is_empty() { latency } else { String::new() };
     vec![format!(
         "{} on {}{job}: {sync}{}{bandwidth}{latency}.",
@@ -145,22 +145,22 @@ fn single(analysis: &Analysis) -> Vec<String> {
     )]
 }
 
-/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, and each of them.
+/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, then each target.
 fn targets(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
     let together = arm.together?;
-    let said = |rates: Rates| {
+    let in_words = |rates: Rates| {
         format!("{}, {}", format::iops(rates.iops), bandwidth::measured_rate(rates.bytes_per_s))
     };
     let each = arm
         .targets
         .iter()
-        .map(|target| format!("{}: {}", printable(&target.name), said(target.rates)));
+        .map(|target| format!("{}: {}", printable(&target.name), in_words(target.rates)));
     Some(vec![
         format!(
             "{} on {} targets at the same time: {} together.",
             printable(workload),
             arm.targets.len(),
-            said(together)
+            in_words(together)
         ),
         format!("{}.", each.collect::<Vec<_>>().join("; ")),
     ])
@@ -199,15 +199,15 @@ fn compare(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     sentences.chain(compared_by(analysis)).collect()
 }
 
-/// Which of the jobs on several targets a difference is one of.
+/// With jobs on several targets: which job the comparison covers.
 fn compared_by(analysis: &Analysis) -> Option<String> {
     let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
     let job = printable(&analysis.primary);
-    has_targets.then(|| format!("That is of job {job} alone: for the others see By target."))
+    has_targets.then(|| format!("This compares only job {job}; for the other jobs, see By target."))
 }
 
-/// Where throughput shows no difference, the CPU time of an I/O may: a cost that a slow disk, or
-/// its noise, hides.
+/// A difference in the CPU time per I/O where throughput shows none, because a slow or noisy disk
+/// hides it.
 fn cpu(analysis: &Analysis) -> Option<String> {
     let found = |c: &Comparison| matches!(c.verdict, Verdict::Slower | Verdict::Faster);
     let hidden = |c: &&Comparison| {
@@ -216,23 +216,28 @@ fn cpu(analysis: &Analysis) -> Option<String> {
         let primary = primary_of_each(analysis).into_iter().find(same);
         primary.is_some_and(|primary| !found(primary)) && !typical.is_some_and(found)
     };
+    let name = |c: &Comparison| match c.subject {
+        Subject::Total => "the full stack".to_owned(),
+        _ => subject(c),
+    };
     let clauses: Vec<String> = analysis
         .comparisons
         .iter()
         .filter(|c| !c.metric.is_speed() && found(c) && !c.subject.is_interaction())
         .filter(hidden)
-        .filter_map(|c| Some(format!("{} {}", subject(c), size(c)?)))
+        .filter_map(|c| Some(format!("{} uses {}", name(c), size(c)?)))
         .collect();
-    (!clauses.is_empty()).then(|| format!("Clearer in CPU time: {}.", clauses.join("; ")))
+    (!clauses.is_empty()).then(|| format!("CPU time shows a difference: {}.", clauses.join("; ")))
 }
 
-/// `3 of 6 arms are slower than base (most: x, 40 % slower [38, 42] in throughput), 2 equivalent.`
+/// `3 of 6 arms are slower than base (slowest: x, 40 % slower [38, 42] in
+/// throughput), 2 equivalent.`
 fn tally(primary: &[&Comparison], baseline: &str) -> String {
     let with = |word: Verdict| primary.iter().filter(move |c| c.verdict == word);
     let slower = with(Verdict::Slower).count();
     let worst = with(Verdict::Slower)
         .max_by(|a, b| a.tax.unwrap_or(0.0).total_cmp(&b.tax.unwrap_or(0.0)))
-        .and_then(|c| Some(format!(" (most: {}, {})", subject(c), size(c)?)))
+        .and_then(|c| Some(format!(" (slowest: {}, {})", subject(c), size(c)?)))
         .unwrap_or_default();
     let mut text = format!(
         "{slower} of {} {} slower than {}{worst}",
@@ -248,7 +253,7 @@ fn tally(primary: &[&Comparison], baseline: &str) -> String {
         }
     }
     if concluded < primary.len() {
-        text.push_str(&format!(", {} without a conclusion", primary.len() - concluded));
+        text.push_str(&format!(", {} without a verdict", primary.len() - concluded));
     }
     text.push('.');
     text
@@ -271,7 +276,7 @@ fn peel(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     }
     sentences.extend(primary.iter().filter_map(|comparison| together(comparison)));
     if sentences.is_empty() {
-        sentences.push("Nothing could be said about any layer.".to_owned());
+        sentences.push("No layer could be compared.".to_owned());
     }
     sentences
 }
@@ -281,7 +286,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
         return stalls::sentence("The full stack", "the bare one", total.verdict, found);
     }
     match (total.verdict, size(total)) {
-        (Verdict::Slower, Some(size)) => format!("The layers together make it {size}."),
+        (Verdict::Slower, Some(size)) => format!("The layers together make the stack {size}."),
         (Verdict::Faster, Some(size)) => {
             format!("The full stack is faster than the bare one, which is suspicious: {size}.")
         }
@@ -289,21 +294,22 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
             format!("The layers together cost less than {} ({size}).", percent(margin))
         }
         (Verdict::Masked, Some(_)) => format!(
-            "What the layers cost together is masked: with and without them the stack sits on the \
-             same cap{}.",
+            "Masked: the stack reaches the same cap{} with and without its layers, so throughput \
+             cannot show what they cost.",
             capped(total)
         ),
         (Verdict::EffectChanged, _) => {
-            format!(
-                "What the layers cost together changed during the run: {}.",
-                comparison::effect(total)
-            )
+            let effect = comparison::effect(total);
+            format!("The cost of all layers together changed during the run: {effect}.")
+        }
+        (Verdict::Undecided, Some(size)) => {
+            format!("The cost of all layers together is undecided: {size}.")
         }
         (verdict, Some(size)) => {
-            let word = name::verdict(verdict);
-            format!("What the layers cost together is {word}: {size}.")
+            let why = rule::withheld(verdict);
+            format!("No verdict on the cost of all layers together: {why} ({size}).")
         }
-        (_, None) => "What the layers cost together could not be measured.".to_owned(),
+        (_, None) => "The cost of all layers together could not be measured.".to_owned(),
     }
 }
 
@@ -313,8 +319,8 @@ fn layer_clause(comparison: &Comparison, analysis: &Analysis, workload: &Workloa
     let (name, word) = (subject(comparison), name::verdict(comparison.verdict));
     let typical = typical::of(comparison, analysis.comparisons.iter());
     let nothing = [String::new(), String::new()];
-    if let Beside::Instead(said) = typical::with(comparison, typical, workload, nothing) {
-        let clause = said.trim_end_matches('.').replacen(';', ",", 1);
+    if let Beside::Instead(sentence) = typical::with(comparison, typical, workload, nothing) {
+        let clause = sentence.trim_end_matches('.').replacen("; ", ", but ", 1);
         let clause = clause.replacen("The", "the", 1).replacen("Most", "most", 1);
         return format!("{name}: {clause}");
     }

@@ -1,4 +1,4 @@
-//! What passed over a network path.
+//! The load on a network path in one sentence.
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary, latency_at};
 use iotax_quantity::percent;
@@ -13,7 +13,7 @@ pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
         NetworkLoad::Stream => {
             let each = network.each_way.map(|ways| ways.map(format::bit_rate));
             let each = each.map_or_else(String::new, |[to, from]| {
-                format!(" both ways together ({to} to the peer, {from} from it)")
+                format!(" in both directions together ({to} to the peer, {from} from it)")
             });
             let copied = network.copied.map_or("", copied);
             format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
@@ -25,25 +25,25 @@ pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
         NetworkLoad::Connections => {
             let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
             let rate = units::rate(arm);
-            format!("{rate}, answered {mean} after they were begun{p99}")
+            format!("{rate}, answered after {mean} on average{p99}")
         }
         NetworkLoad::Datagrams => {
             let lost = network.lost.map_or_else(String::new, |lost| {
                 format!(", {} of the datagrams lost", percent(lost))
             });
             let jitter = network.jitter_ns.map(|ns| format!(", jitter {}", format::time(ns)));
-            format!("{rate} arrive{lost}{}", jitter.unwrap_or_default())
+            format!("{rate} received{lost}{}", jitter.unwrap_or_default())
         }
     }
 }
 
-/// What became of sends for which no copy was asked for: on the way to the machine itself, and to an
-/// interface that cannot gather, the kernel makes one.
+/// Whether the kernel copied data in spite of zero-copy sends, as it does over loopback and on an
+/// interface without scatter-gather.
 fn copied(share: f64) -> &'static str {
     match share {
-        0.0 => ", sent without a copy",
-        1.0 => ", zero-copy asked for, but the kernel copied all the same",
-        _ => ", zero-copy asked for, but the kernel copied in part",
+        0.0 => ", sent zero-copy",
+        1.0 => ", zero-copy requested, but the kernel copied all data",
+        _ => ", zero-copy requested, but the kernel copied part of the data",
     }
 }
 

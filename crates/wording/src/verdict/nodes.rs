@@ -9,20 +9,20 @@ use super::outliers::chance;
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
-/// What the verdict on a node amounts to.
+/// Classes of verdicts on nodes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
-    /// Named slow.
+    /// Flagged as slow.
     Slow,
-    /// Named as faster.
+    /// Faster than the others.
     Faster,
     /// Not different.
     Same,
-    /// One of a population that is not named.
+    /// In a population, not flagged.
     Unnamed,
     /// Without a verdict.
     Open,
-    /// Without figures enough for one.
+    /// Too few figures for a verdict.
     Unjudged,
 }
 
@@ -32,13 +32,13 @@ impl Standing {
         [Self::Slow, Self::Faster, Self::Same, Self::Unnamed, Self::Open, Self::Unjudged];
 }
 
-/// What the slow nodes have in common that not all nodes have; nothing of a single one.
+/// What several slow nodes, but not all nodes, have in common.
 pub fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     type Fact = fn(&Site) -> Option<&String>;
     let facts: [(&str, Fact); 5] = [
         ("in zone", |site| site.placed.as_ref()?.zone.as_ref()),
         ("in cluster", |site| Some(&site.placed.as_ref()?.cluster)),
-        ("of storage class", |site| site.placed.as_ref()?.class.as_ref()),
+        ("in storage class", |site| site.placed.as_ref()?.class.as_ref()),
         ("on a device of model", |site| site.device_model.as_ref()),
         ("on device", |site| site.device_id.as_ref()),
     ];
@@ -59,8 +59,8 @@ pub fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String
             };
             let too = match too {
                 0 => "none is".to_owned(),
-                1 => "1 is".to_owned(),
-                many => format!("{many} are"),
+                1 => "1 is, too".to_owned(),
+                many => format!("{many} are, too"),
             };
             format!("{all} slow nodes are {what} {value}; of the other {}, {too}.", others.len())
         })
@@ -68,15 +68,15 @@ pub fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String
     facts.iter().filter_map(shared).collect()
 }
 
-/// What was found of one node.
+/// The verdict on one node.
 pub struct NodeVerdict {
     pub standing: Standing,
     pub word: String,
-    /// What its colour shows.
+    /// The difference that its colour shows.
     pub tax: Option<f64>,
     /// The difference without its interval.
     pub size: String,
-    /// All of it.
+    /// The full verdict.
     pub sentence: String,
 }
 
@@ -90,7 +90,7 @@ impl NodeVerdict {
         if analysis.fleet.is_some_and(|fleet| fleet.is_population) {
             let found = analysis.outliers.as_ref();
             return found.map_or_else(
-                || Self::unjudged("the run ended before the rounds that it takes were run"),
+                || Self::unjudged("the run ended before it had enough rounds"),
                 |found| Self::of_many(found, &arm.name),
             );
         }
@@ -115,11 +115,13 @@ impl NodeVerdict {
         };
         if let Some(slow) = found.slow.iter().find(|slow| slow.arm == name) {
             let chance = chance(slow.p);
-            let verdict = format!("named slow (chance if healthy: {chance})");
+            let verdict = format!("flagged as slow (probability for a healthy node: {chance})");
             return finding(Standing::Slow, "slow", slow.tax, &verdict);
         }
         match found.others.iter().find(|other| other.arm == name) {
-            Some(other) => finding(Standing::Unnamed, "not named", other.tax, "not named slow"),
+            Some(other) => {
+                finding(Standing::Unnamed, "not flagged", other.tax, "not flagged as slow")
+            }
             None => Self::unjudged("fewer than two usable trials"),
         }
     }
@@ -152,13 +154,13 @@ impl NodeVerdict {
     }
 }
 
-/// What a mark means.
+/// The legend of a mark.
 pub fn meaning(standing: Standing, analysis: &Analysis) -> String {
     let others = if analysis.arms.len() == 2 { "the other one" } else { "the others" };
     match (standing, &analysis.outliers) {
         (Standing::Slow, Some(found)) => {
             format!(
-                "named slow; of those named, {} at most are false, on average",
+                "flagged as slow; on average, at most {} of flagged nodes are false alarms",
                 percent(found.rate)
             )
         }
@@ -167,8 +169,10 @@ pub fn meaning(standing: Standing, analysis: &Analysis) -> String {
         (Standing::Same, _) => {
             format!("equivalent: differs by less than {}", percent(analysis.margin))
         }
-        (Standing::Unnamed, _) => "not named, which does not prove that it is healthy".to_owned(),
-        (Standing::Open, _) => "no verdict: undecided, or figures that give none".to_owned(),
+        (Standing::Unnamed, _) => {
+            "not flagged, which does not prove that the node is healthy".to_owned()
+        }
+        (Standing::Open, _) => "no verdict: undecided, or the data allow none".to_owned(),
         (Standing::Unjudged, _) => "not judged: too few usable trials".to_owned(),
     }
 }

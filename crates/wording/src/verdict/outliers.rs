@@ -1,4 +1,4 @@
-//! Which of many arms lie outside of the others.
+//! Sentences about slow outliers among many arms.
 
 use iotax_analyze::{Analysis, Effect, Outlier, Outliers};
 use iotax_quantity::{count, fixed};
@@ -6,10 +6,10 @@ use iotax_quantity::{count, fixed};
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 
-/// Arms up to which each is named in the sentence.
+/// At most this many arms are named in the sentence.
 const MAX_NAMED: usize = 6;
 
-/// What a population is of.
+/// What a population consists of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Member {
     Arm,
@@ -29,15 +29,15 @@ impl Member {
     }
 }
 
-/// `2 of 50 arms lie outside of the others: node-11 (27 % less throughput than the median arm) and
-/// node-42 (24 %).`
+/// `2 of 50 arms are slow outliers, compared with the median arm: node-11 (27 % slower in throughput)
+/// and node-42 (24 % slower in throughput).`
 pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     let member = member.name();
     let metric = name::metric(found.metric);
     let all = count(found.arms, member);
     let mut sentences = Vec::new();
     if found.slow.is_empty() {
-        sentences.push(format!("None of {all} lies outside of the others in {metric}."));
+        sentences.push(format!("None of {all} is a slow outlier in {metric}."));
     } else {
         let named = found.slow.iter().take(MAX_NAMED);
         let named = named.map(|slow| format!("{} ({})", printable(&slow.arm), size(found, slow)));
@@ -46,14 +46,14 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
             named.push(format!("{} more", found.slow.len() - MAX_NAMED));
         }
         let named = name::all(named);
-        let (few, verb) = (found.slow.len(), if found.slow.len() == 1 { "lies" } else { "lie" });
-        sentences.push(format!(
-            "{few} of {all} {verb} outside of the others, against the median {member}: {named}."
-        ));
+        let few = found.slow.len();
+        let are = if few == 1 { "is a slow outlier" } else { "are slow outliers" };
+        sentences
+            .push(format!("{few} of {all} {are}, compared with the median {member}: {named}."));
     }
     if !found.left_out.is_empty() {
         let left_out = count(found.left_out.len() as u64, member);
-        sentences.push(format!("{left_out} with fewer than two usable trials left out of that."));
+        sentences.push(format!("{left_out} with fewer than two usable trials not included."));
     }
     sentences
 }
@@ -62,7 +62,7 @@ fn size(found: &Outliers, slow: &Outlier) -> String {
     Effect::sized(found.metric.on(), slow.tax).size(name::metric(found.metric))
 }
 
-/// The chance that a healthy one looks like this.
+/// The probability that a healthy one is this slow.
 pub fn chance(p: f64) -> String {
     if p < 0.001 { "< 0.001".to_owned() } else { fixed(p, 3) }
 }

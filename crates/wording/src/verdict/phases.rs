@@ -1,4 +1,4 @@
-//! What all phases together showed, in a sentence for each arm.
+//! The results of all phases together, in one sentence per arm.
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Verdict};
@@ -12,17 +12,17 @@ use crate::name::{self, printable};
 /// An experiment of one phase, and its analysis.
 pub type AnalyzedPhase = (ExperimentHead, Analysis);
 
-/// Arms up to which each gets a sentence.
+/// At most this many arms get a sentence.
 const MAX_SENTENCES: usize = 4;
 
-/// `luks against base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
-/// throughput), undecided in 1.`
+/// `luks compared with base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
+/// throughput) and undecided in 1.`
 pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     let mut found: Vec<(&Analysis, &Comparison)> = parts
         .iter()
-        .flat_map(|(_, analysis)| told(analysis).into_iter().map(move |c| (analysis, c)))
+        .flat_map(|(_, analysis)| reported(analysis).into_iter().map(move |c| (analysis, c)))
         .collect();
-    // Who differs most anywhere comes first, in the phase where it does.
+    // The arm with the largest difference in any phase comes first.
     found.sort_by(|(_, a), (_, b)| by_size(a, b));
     let subjects: IndexSet<&Subject> = found.iter().map(|(_, c)| &c.subject).collect();
     let mut sentences: Vec<String> =
@@ -30,14 +30,14 @@ pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     if subjects.len() > MAX_SENTENCES {
         let more = subjects.len() - MAX_SENTENCES;
         let is_matrix = parts.iter().all(|(_, analysis)| analysis.matrix.is_some());
-        let what = if is_matrix { "level" } else { "arm" };
-        sentences.push(format!("{} more: see below.", count(more as u64, what)));
+        let what = if is_matrix { "more level" } else { "more arm" };
+        sentences.push(format!("For {}, see below.", count(more as u64, what)));
     }
     sentences
 }
 
-/// Each arm, or each layer; of a matrix each level.
-fn told(analysis: &Analysis) -> Vec<&Comparison> {
+/// Each arm or layer; in a matrix, each level.
+fn reported(analysis: &Analysis) -> Vec<&Comparison> {
     if let Some(matrix) = &analysis.matrix {
         return primary_effects(matrix).into_iter().map(|effect| &effect.comparison).collect();
     }
@@ -50,7 +50,7 @@ fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
     let (analysis, first) = own.first().expect("it is the subject of one at least");
     let name = subject(first);
     let against = match about.arm() {
-        Some(_) => format!(" against {}", printable(&analysis.baseline)),
+        Some(_) => format!(" compared with {}", printable(&analysis.baseline)),
         None => String::new(),
     };
     let with = |verdict: Verdict| own.iter().filter(move |(_, c)| c.verdict == verdict);

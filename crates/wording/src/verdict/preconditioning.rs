@@ -1,4 +1,4 @@
-//! What was written before anything was measured, and whether the arms were steady then.
+//! Sentences about preconditioning: what was written, and whether the arms were steady after it.
 
 use indexmap::IndexMap;
 use iotax_analyze::{Analysis, ArmPrecondition};
@@ -8,13 +8,13 @@ use crate::name::printable;
 use crate::sentence;
 use crate::trial::not_preconditioned;
 
-/// A sentence for all arms of which the same is to be said.
+/// One sentence for all arms with the same result.
 pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
-    let mut said: IndexMap<String, Vec<&str>> = IndexMap::new();
+    let mut phrases: IndexMap<String, Vec<&str>> = IndexMap::new();
     for arm in &analysis.preconditioned {
-        said.entry(phrase(arm)).or_default().push(&arm.arm);
+        phrases.entry(phrase(arm)).or_default().push(&arm.arm);
     }
-    let is_one = said.len() == 1;
+    let is_one = phrases.len() == 1;
     let sentence = |(says, arms): (String, Vec<&str>)| {
         let says = printable(&sentence(&says));
         if is_one {
@@ -22,7 +22,7 @@ pub(super) fn sentences(analysis: &Analysis) -> Vec<String> {
         }
         format!("{}: {says}", printable(&arms.join(", ")))
     };
-    said.into_iter().map(sentence).collect()
+    phrases.into_iter().map(sentence).collect()
 }
 
 /// `preconditioned: 2 passes, steady after 7 rounds`
@@ -37,12 +37,12 @@ fn phrase(arm: &ArmPrecondition) -> String {
     match (arm.steady, &arm.window) {
         (Some(true), _) => format!("preconditioned: {passes}, steady after {rounds}"),
         (Some(false), Some(window)) => format!(
-            "preconditioned: {passes}, but NOT steady after {rounds}: range {} (20 % at most), \
-             slope {} (10 % at most)",
+            "preconditioned: {passes}, but NOT steady after {rounds}: range {} (limit 20 %), \
+             slope {} (limit 10 %)",
             percent(window.range),
             percent(window.slope)
         ),
         (Some(false), None) => format!("preconditioned: {passes}, but NOT known to be steady{why}"),
-        (None, _) => format!("preconditioned: {passes}, and no rounds{why}"),
+        (None, _) => format!("preconditioned: {passes}, no rounds{why}"),
     }
 }

@@ -1,37 +1,36 @@
-//! The words for verdicts with trials that completed nothing: one place, so that all formats say
-//! the same.
+//! The words for verdicts with trials that completed nothing, the same in all formats.
 
 use iotax_analyze::{Stalls, Verdict};
 use iotax_quantity::{count, times};
 
 use crate::name;
 
-/// ` (stalls: 7 of 7 against 0 of 7)`, for a table whose tax column has [`size`].
+/// ` (stalls: 7 of 7 vs 0 of 7)`, for a table whose tax column has [`size`].
 pub(super) fn counts(verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
-    format!(" ({}: {arm} of {blocks} against {base} of {blocks})", of_what(verdict, stalls))
+    format!(" ({}: {arm} of {blocks} vs {base} of {blocks})", of_what(verdict, stalls))
 }
 
-/// `at least 4,190x`; `None` if nothing is known of the size.
+/// `at least 4,190x`; `None` if the size is unknown.
 pub(super) fn size(stalls: &Stalls) -> Option<String> {
     stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
 }
 
-/// `luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of
-/// 7; at least 4,190x slower.`
+/// `luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least
+/// 4,190x slower.`
 pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
-    let counts = format!(
-        "{arm} of {blocks} trials without a completed operation, baseline {base} of {blocks}"
-    );
+    let counts =
+        format!("{arm} of {blocks} trials completed no operation, baseline {base} of {blocks}");
     let (word, what) = (name::verdict(verdict), of_what(verdict, stalls));
-    let said = match verdict {
+    match verdict {
         Verdict::Slower | Verdict::Faster => {
             let size = size(stalls).map_or_else(String::new, |size| format!("; {size} {word}"));
-            format!("{word} ({what}): {counts}{size}")
+            format!("{name} is {word} than {baseline} ({what}): {counts}{size}.")
         }
         Verdict::NoInformation => {
-            format!("{word}: both stalled in all {}", count(*blocks, "block"))
+            let blocks = count(*blocks, "block");
+            format!("No verdict on {name} and {baseline}: both stalled in all {blocks}.")
         }
         Verdict::Equivalent
         | Verdict::Undecided
@@ -39,9 +38,11 @@ pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &St
         | Verdict::EffectChanged
         | Verdict::NotIndependent
         | Verdict::InsufficientTailSamples
-        | Verdict::Overloaded => format!("{word} ({what}: {counts}{})", outlook(stalls)),
-    };
-    format!("{name} against {baseline}: {said}.")
+        | Verdict::Overloaded => format!(
+            "{name} compared with {baseline} is {word} ({what}: {counts}{}).",
+            outlook(stalls)
+        ),
+    }
 }
 
 const fn of_what(verdict: Verdict, stalls: &Stalls) -> &'static str {
@@ -52,16 +53,14 @@ const fn of_what(verdict: Verdict, stalls: &Stalls) -> &'static str {
     }
 }
 
-/// `; at least 17x slower in each; 4 more such blocks decide`
+/// `; at least 17x slower in each; 4 more blocks like these would decide`
 fn outlook(stalls: &Stalls) -> String {
     let way = if stalls.base == 0 { "slower" } else { "faster" };
     let each = stalls.each.filter(|factor| *factor >= 2.0);
-    // Rounded down, as all lower bounds.
+    // Rounded down, as every lower bound.
     let each = each.map(|f| format!("; at least {} {way} in each", times(f.floor())));
-    let more = stalls.more_blocks.map(|n| {
-        let (noun, verb) = if n == 1 { ("block", "decides") } else { ("blocks", "decide") };
-        format!("; {n} more such {noun} {verb}")
-    });
+    let more =
+        stalls.more_blocks.map(|n| format!("; {} like these would decide", count(n, "more block")));
     each.unwrap_or_default() + &more.unwrap_or_default()
 }
 
@@ -81,7 +80,7 @@ mod tests {
         let early = Stalls { each: Some(17.4), more_blocks: Some(4), ..stalls(3, 0, 3) };
         let mirrored = Stalls { each: Some(17.4), more_blocks: Some(1), ..stalls(0, 6, 6) };
         let none = stalls(3, 3, 3);
-        let said = [
+        let sentences = [
             (Verdict::Slower, &total),
             (Verdict::Slower, &often),
             (Verdict::Undecided, &early),
@@ -93,17 +92,17 @@ mod tests {
             format!("{of}\n{}", sentence("luks", "base", word, stalls))
         });
         assert_eq!(size(&total).as_deref(), Some("at least 4,190x"));
-        insta::assert_snapshot!(said.join("\n"), @"
-        slower (stalls: 7 of 7 against 0 of 7)
-        luks against base: slower (stalls): 7 of 7 trials without a completed operation, baseline 0 of 7; at least 4,190x slower.
-        slower (stalls more often: 7 of 13 against 0 of 13)
-        luks against base: slower (stalls more often): 7 of 13 trials without a completed operation, baseline 0 of 13.
-        undecided (stalls: 3 of 3 against 0 of 3)
-        luks against base: undecided (stalls: 3 of 3 trials without a completed operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks decide).
-        undecided (stalls: 0 of 6 against 6 of 6)
-        luks against base: undecided (stalls: 0 of 6 trials without a completed operation, baseline 6 of 6; at least 17x faster in each; 1 more such block decides).
-        no information (stalls: 3 of 3 against 3 of 3)
-        luks against base: no information: both stalled in all 3 blocks.
+        insta::assert_snapshot!(sentences.join("\n"), @"
+        slower (stalls: 7 of 7 vs 0 of 7)
+        luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least 4,190x slower.
+        slower (stalls more often: 7 of 13 vs 0 of 13)
+        luks is slower than base (stalls more often): 7 of 13 trials completed no operation, baseline 0 of 13.
+        undecided (stalls: 3 of 3 vs 0 of 3)
+        luks compared with base is undecided (stalls: 3 of 3 trials completed no operation, baseline 0 of 3; at least 17x slower in each; 4 more blocks like these would decide).
+        undecided (stalls: 0 of 6 vs 6 of 6)
+        luks compared with base is undecided (stalls: 0 of 6 trials completed no operation, baseline 6 of 6; at least 17x faster in each; 1 more block like these would decide).
+        no information (stalls: 3 of 3 vs 3 of 3)
+        No verdict on luks and base: both stalled in all 3 blocks.
         ");
     }
 }

@@ -1,4 +1,4 @@
-//! What the median operation, or most slices, say beside the primary metric, where that is something else.
+//! The median operation, or most slices, where they differ from the primary metric.
 
 use iotax_analyze::{Analysis, Comparison, Metric, Verdict};
 use iotax_experiment::Workload;
@@ -21,8 +21,8 @@ fn noun(workload: &Workload) -> &'static str {
     }
 }
 
-/// The comparison of the same arm, or layer, in the median or in most slices: in what shows a difference,
-/// the median before the other.
+/// The comparison of the same arm or layer in the median or in most slices: whichever shows a
+/// difference, the median first.
 pub(super) fn of<'a>(
     primary: &Comparison,
     all: impl Iterator<Item = &'a Comparison>,
@@ -36,7 +36,7 @@ pub(super) fn of<'a>(
     all.filter(is_same).min_by_key(|c| (order(c), c.metric != Metric::P50))
 }
 
-/// The sentence on an arm in its primary metric, with what the median says where that is something else.
+/// The sentence on an arm in its primary metric, with the median where that differs.
 pub(super) fn sentence(
     primary: &Comparison,
     typical: Option<&Comparison>,
@@ -50,18 +50,18 @@ pub(super) fn sentence(
     with(primary, typical, workload, on).in_place_of(text)
 }
 
-/// What the median has to say.
+/// What the median adds.
 pub(super) enum Beside {
-    /// The same as the primary metric, or nothing.
+    /// Nothing, or the same as the primary metric.
     Nothing,
-    /// Instead of what the primary metric, which is undecided, says.
+    /// A sentence in place of that on the primary metric, which is undecided.
     Instead(String),
-    /// After what the primary metric says, in the same sentence.
+    /// A clause that follows the sentence on the primary metric.
     After(String),
 }
 
 impl Beside {
-    /// `text`: what the primary metric says.
+    /// `text`: the sentence on the primary metric.
     pub(super) fn in_place_of(self, text: String) -> String {
         match self {
             Self::Nothing => text,
@@ -71,7 +71,7 @@ impl Beside {
     }
 }
 
-/// `on`: what follows a difference, and what follows that there is none.
+/// `than` follows a difference, `same_as` follows that there is none.
 pub(super) fn with(
     primary: &Comparison,
     typical: Option<&Comparison>,
@@ -100,14 +100,14 @@ pub(super) fn with(
         }
         (Verdict::Slower, Verdict::Faster) | (Verdict::Faster, Verdict::Slower) => {
             let rare =
-                if typical.metric == Metric::P50 { "the slow operations" } else { "rare slices" };
-            Beside::After(format!("though {is}: {rare} carry the difference"))
+                if typical.metric == Metric::P50 { "slow operations" } else { "rare slices" };
+            Beside::After(format!("though {is}: {rare} cause the difference"))
         }
         (Verdict::Equivalent, Verdict::Slower | Verdict::Faster) => {
             Beside::After(format!("though {is}"))
         }
         (Verdict::Slower | Verdict::Faster, _) if typical.metric == Metric::TrimmedThroughput => {
-            Beside::After(format!("though {is}: rare slices carry the rest"))
+            Beside::After(format!("though {is}: rare slices cause the rest"))
         }
         _ => Beside::Nothing,
     }
@@ -116,12 +116,12 @@ pub(super) fn with(
 /// Whether it is undecided because its interval is wide.
 fn is_noisy(primary: &Comparison) -> bool {
     let is_lost = primary.missing.is_some_and(|missing| missing.decides);
-    // Else something other than its width takes the verdict back.
+    // If it does not hold 0, something other than its width withholds the verdict.
     let holds_none = primary.lo.zip(primary.hi).is_some_and(|(lo, hi)| lo <= 0.0 && 0.0 <= hi);
     primary.stalls.is_none() && !is_lost && holds_none && known(primary).is_some()
 }
 
-/// `throughput is too noisy to say`
+/// `throughput is too noisy for a verdict`
 fn noisy(primary: &Comparison) -> String {
-    format!("{} is too noisy to say", name::metric(primary.metric))
+    format!("{} is too noisy for a verdict", name::metric(primary.metric))
 }
