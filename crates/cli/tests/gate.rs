@@ -26,7 +26,7 @@ fn a_broken_rule_is_told_first_and_is_exit_code_1() {
     let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
     assert!(told[0].starts_with("  Rule broken: `iops < 1000000000`: target has "), "{said}");
     assert!(told[1].starts_with("  Rule kept: `iops < 1`: target has "), "{said}");
-    assert!(said.out.contains("Stopped: every rule is broken or kept."), "{said}");
+    assert!(said.out.contains("Stopped: every rule is decided."), "{said}");
 
     // The record keeps its rules, and others can be asked of it.
     assert_eq!(desk.run(&["report", "out"]).code, 1);

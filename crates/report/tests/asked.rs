@@ -20,7 +20,7 @@ fn rules_come_first_in_every_format() {
       Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after
       12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have
       been detected.
-      Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no
+      Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no
       trial has a sync p99. No violation, however large, would have been detected.
       Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
@@ -64,7 +64,7 @@ fn rules_come_first_in_every_format() {
             </testcase>
             <testcase name="luks: not latency.p99 &gt; 10ms"/>
             <testcase name="luks: not sync.p99 &gt; 10ms">
-                <error message="Rule undecided: `sync.p99 &gt; 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected."/>
+                <error message="Rule undecided: `sync.p99 &gt; 10ms`: no result for luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected."/>
             </testcase>
         </testsuite>
     </testsuites>
@@ -73,7 +73,7 @@ fn rules_come_first_in_every_format() {
     ::error title=iotax::Rule broken: `slower by 5%25`: luks is 34 %25 slower [31, 37] in throughput after 12 blocks.
     ::warning title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 would decide it. A slowdown of 8.3 %25 or more would have been detected.
     ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
-    ::warning title=iotax::Rule undecided: `sync.p99 > 10ms`: nothing is known of luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected.
+    ::warning title=iotax::Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected.
     ");
 }
 

@@ -118,5 +118,5 @@ fn an_offered_rate_is_told_as_what_passes() {
     experiment.spec =
         experiment.spec.with(|spec| spec.phases[0].jobs[0].pace = Pace::Even { iops: 5_000.0 });
     assert_eq!(experiment.spec.workload().jobs[0].block_sizes.max_bytes(), 1200);
-    assert!(html(&experiment, &analysis).contains("48.0 Mbit/s, even"));
+    assert!(html(&experiment, &analysis).contains("48.0 Mbit/s, evenly spaced"));
 }

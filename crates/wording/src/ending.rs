@@ -2,12 +2,12 @@
 
 use iotax_analyze::{Analysis, RuleOpen, is_within_reach};
 use iotax_experiment::{Design, Spec, Stop, StopMode};
-use iotax_quantity::{exact, grouped};
+use iotax_quantity::{count, exact, grouped};
 use iotax_record::{Besides, EndReason};
 
 use crate::rule;
 
-/// Why it ended, of phases that ended for reasons of their own each; without a full stop.
+/// Why it ended, with the reasons of all phases if they differ; without a full stop.
 pub fn ending(spec: &Spec, analysis: &Analysis) -> String {
     let reasons = &analysis.ending.reasons;
     if reasons.is_empty() {
@@ -27,78 +27,83 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
             format!("every {what} has a verdict, or does not keep up with the offered rate")
         }
         EndReason::Resolved { besides: Some(Besides::Silent) } => {
-            format!("every {what} has a verdict, or completes nothing, as its baseline")
+            format!("every {what} has a verdict, or neither it nor its baseline completes anything")
         }
         EndReason::Resolved { besides: Some(Besides::Changed) } => {
             format!("every {what} has a verdict, or an effect that changed during the run")
         }
         EndReason::Resolved { besides: Some(Besides::InMostSlices) } => {
-            format!("every {what} has a verdict, in most slices if not in all")
+            format!("every {what} has a verdict, at least on most slices")
         }
         EndReason::NoneKeepsUp => format!("no {what} keeps up with the offered rate"),
-        EndReason::NoneCompletes => "no arm completes anything within its window".to_owned(),
+        EndReason::NoneCompletes => "no arm completes an operation within a trial".to_owned(),
         EndReason::AllChanged => format!(
-            "the effect of every {what} changed, and a verdict on the blocks since is out of reach"
+            "the effect of every {what} changed, too late for a verdict on the later blocks"
         ),
         EndReason::NotKeptUp => {
-            "an arm does not keep up the throughput of its short slices when it is held under load"
+            "an arm does not sustain the throughput of its short slices under continuous load"
                 .to_owned()
         }
         EndReason::OutOfReach { futile, needed } => {
-            let rest = futile.map_or_else(String::new, |futile| format!(" for {futile} of them"));
-            let is_told = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);
-            let price = match needed {
-                None => format!(": {NEVER}"),
-                Some(needed) if is_told(needed) => format!(": {}", price(*needed, most)),
-                Some(_) => " at this noise".to_owned(),
-            };
-            format!("a verdict on every {what} is out of reach{rest}{price}")
+            let which = futile.map_or_else(
+                || format!("no {what} can get a verdict"),
+                |futile| format!("{} cannot get a verdict", count(futile, what)),
+            );
+            let is_shown = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);
+            match needed {
+                None => format!("{which}: {NEVER}"),
+                Some(needed) if is_shown(needed) => format!("{which}: {}", price(*needed, most)),
+                Some(_) => format!("{which} at this noise level"),
+            }
         }
         EndReason::LastLook { blocks } => {
-            format!("the last planned look at the data, after {blocks} blocks, was taken")
+            format!("the last planned analysis was made, after {blocks} blocks")
         }
         EndReason::NoNodeStandsOut { rounds } => {
             format!("no node stands out after {rounds} rounds")
         }
-        EndReason::RulesDecided => "every rule is broken or kept".to_owned(),
+        EndReason::RulesDecided => "every rule is decided".to_owned(),
         EndReason::RulesOutOfReach { needed } => {
-            // Each rule tells how many would decide it.
-            let more = || format!("at this noise it takes more than {most} blocks");
+            // Each rule gives the number that would decide it.
+            let more = || format!("at this noise level, it would take more than {most} blocks");
             let why = needed.map_or_else(|| open_rule(analysis), |_| Some(more()));
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
-            format!("what is left of the rules is out of reach{why}")
+            format!("the remaining rules cannot be decided{why}")
         }
         EndReason::ArmSilent { arm, trials } => {
             format!("arm {arm} completed nothing in {trials} trials in a row")
         }
         EndReason::ArmFailed { arm, times } => format!("arm {arm} failed {times} times in a row"),
-        EndReason::DepthsClear => "how each arm answers to its depth is clear".to_owned(),
-        EndReason::TimeUp => "the time was up".to_owned(),
+        EndReason::DepthsClear => "the effect of the queue depth on each arm is clear".to_owned(),
+        EndReason::TimeUp => "the time limit was reached".to_owned(),
         EndReason::Interrupted => "interrupted".to_owned(),
-        EndReason::SpanWritten => "the span was written; the workload only reads".to_owned(),
+        EndReason::SpanWritten => {
+            "the test area was written; there are no rounds, because the workload only reads"
+                .to_owned()
+        }
         EndReason::Steady { rounds } => format!("all arms were steady after {rounds} rounds"),
         EndReason::NotSteady { rounds } => {
             format!("not all arms were steady after {rounds} rounds")
         }
         EndReason::Drained => {
-            "every arm was loaded until its throughput fell, or its time was over".to_owned()
+            "every arm was loaded until its throughput fell or its time ran out".to_owned()
         }
-        EndReason::SearchDecided => "all that was asked is decided".to_owned(),
+        EndReason::SearchDecided => "every question is decided".to_owned(),
         EndReason::ResultsRead { results } => {
-            format!("nothing was run: all {results} results given were read")
+            format!("nothing was run; all {results} given results were read")
         }
         EndReason::SearchFailed(text) | EndReason::Said(text) => text.clone(),
     }
 }
 
-const NEVER: &str = "at this noise no number of blocks would do";
+const NEVER: &str = "at this noise level, no number of blocks would be enough";
 
 fn price(needed: u32, most: u32) -> String {
     let (needed, most) = (grouped(needed.into()), grouped(most.into()));
-    format!("at this noise it takes about {needed} blocks, of at most {most}")
+    format!("at this noise level, it would take about {needed} blocks (limit: {most})")
 }
 
-/// What is concluded on.
+/// What gets verdicts.
 fn compared(spec: &Spec) -> &'static str {
     match spec.design {
         _ if spec.matrix().is_some() => "effect",
@@ -108,7 +113,7 @@ fn compared(spec: &Spec) -> &'static str {
     }
 }
 
-/// How precise the default mode has a verdict: `within 5 points or a third of the effect`
+/// The precision of the default mode: `within 5 points or a third of the effect`
 pub fn default_precision(margin: f64) -> String {
     let points = exact(100.0 * margin);
     let points = if points == "1" { "1 point".to_owned() } else { format!("{points} points") };
@@ -121,7 +126,7 @@ fn all_run(spec: &Spec) -> String {
         return format!("all {most} rounds were run");
     }
     match spec.design {
-        Design::Single if most == 1 => "its one trial was run".to_owned(),
+        Design::Single if most == 1 => "the only trial was run".to_owned(),
         Design::Single => format!("all {most} trials were run"),
         _ if spec.stop.min_blocks >= most => format!("all {most} blocks were run"),
         Design::Compare | Design::Fleet | Design::Peel { .. } => {
@@ -134,20 +139,20 @@ fn resolved(what: &str, stop: &Stop) -> String {
     match stop.mode {
         StopMode::Quick => format!("every {what} has a verdict"),
         StopMode::Default => {
-            format!("every {what} has a verdict, known to {}", default_precision(stop.margin))
+            let precision = default_precision(stop.margin);
+            format!("every {what} has a verdict, and the difference is known to {precision}")
         }
         StopMode::Tight => {
-            format!("the size for every {what} is known to within 1 point or a tenth of the effect")
+            format!("every difference is known to within 1 point or a tenth of the effect")
         }
     }
 }
 
-/// Why the first rule that was left when the run stopped was not decided. `None` if there is none: it
-/// is another phase's.
+/// Why the first undecided rule was not decided. `None` if there is none: it belongs to another phase.
 fn open_rule(analysis: &Analysis) -> Option<String> {
     let mut rules = analysis.rules.iter().chain(&analysis.requirements);
     let left = rules.find(|judgment| {
-        // What is found in the record alone did not stop the run.
+        // These reasons concern the record; they did not stop the run.
         let is_of_record = matches!(
             judgment.open,
             Some(
@@ -222,18 +227,18 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, known to within 5 points or a third of the effect
+        every arm has a verdict, and the difference is known to within 5 points or a third of the effect
         every arm has a verdict, or does not keep up with the offered rate
-        every arm has a verdict, or completes nothing, as its baseline
+        every arm has a verdict, or neither it nor its baseline completes anything
         every arm has a verdict, or an effect that changed during the run
-        every arm has a verdict, in most slices if not in all
-        a verdict on every arm is out of reach: at this noise no number of blocks would do
-        a verdict on every arm is out of reach for 2 of them at this noise
+        every arm has a verdict, at least on most slices
+        no arm can get a verdict: at this noise level, no number of blocks would be enough
+        2 arms cannot get a verdict at this noise level
         the limit of 40 blocks was reached
-        the last planned look at the data, after 40 blocks, was taken
-        what is left of the rules is out of reach: at this noise it takes more than 40 blocks
-        what is left of the rules is out of reach
-        the effect of every arm changed, and a verdict on the blocks since is out of reach
+        the last planned analysis was made, after 40 blocks
+        the remaining rules cannot be decided: at this noise level, it would take more than 40 blocks
+        the remaining rules cannot be decided
+        the effect of every arm changed, too late for a verdict on the later blocks
         ");
     }
 
@@ -248,7 +253,7 @@ mod tests {
         let single = compare().with(|spec| spec.design = Design::Single);
         assert_eq!(all_run(&compare(), 6, 6), "all 6 blocks were run");
         assert_eq!(all_run(&compare(), 4, 6), "the limit of 6 blocks was reached");
-        assert_eq!(all_run(&single, 1, 1), "its one trial was run");
+        assert_eq!(all_run(&single, 1, 1), "the only trial was run");
         assert_eq!(all_run(&single, 2, 2), "all 2 trials were run");
     }
 

@@ -1,4 +1,4 @@
-//! The jobs of a workload.
+//! The jobs of a workload in words.
 
 use iotax_experiment::{BlockSizes, Bound, HostCommands, Job, LatencyTarget, Pace, Pattern, Trims};
 use iotax_quantity::{iops_limit, set_percent, set_time};
@@ -9,7 +9,7 @@ use crate::format;
 pub fn access(job: &Job) -> String {
     if job.engine.is_network() {
         return match job.read_percent {
-            _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "there and back",
+            _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "round trip",
             100 => "from the peer",
             _ => "to the peer",
         }
@@ -47,11 +47,11 @@ fn sizes(sizes: &BlockSizes) -> String {
     }
 }
 
-/// `closed loop`, `2,000 IOPS, even`.
+/// `closed loop`, `2,000 IOPS, evenly spaced`.
 pub fn pace(job: &Job) -> String {
     match job.pace {
         Pace::Closed => "closed loop".to_owned(),
-        Pace::Even { iops } => format!("{}, even", rate(job, iops)),
+        Pace::Even { iops } => format!("{}, evenly spaced", rate(job, iops)),
         Pace::Poisson { iops } => format!("{}, Poisson", rate(job, iops)),
     }
 }
@@ -64,7 +64,7 @@ fn rate(job: &Job, per_s: f64) -> String {
     }
 }
 
-/// What else it does, and how.
+/// Its engine and its other options.
 pub fn options(job: &Job) -> String {
     let mut words = vec![job.engine.name().to_owned()];
     let flags = [
@@ -72,15 +72,15 @@ pub fn options(job: &Job) -> String {
         (job.invalidate, "cold cache"),
         (job.end_fsync, "fsync at end"),
         (job.verify, "verify"),
-        (job.verify_apart && job.writes(), "to be verified by another job"),
-        (job.verify_apart && job.reads(), "verifies what another job wrote"),
+        (job.verify_apart && job.writes(), "verified by another job"),
+        (job.verify_apart && job.reads(), "verifies the data of another job"),
         (job.verify_ends, "ends at the first difference"),
         (job.sqpoll, "sqpoll"),
         (job.zero_copy, "zero-copy"),
-        (!job.advise, "no advice"),
+        (!job.advise, "no fadvise"),
     ];
     words.extend(flags.iter().filter(|(set, _)| *set).map(|(_, word)| (*word).to_owned()));
-    words.extend(job.verify_every.map(|n| format!("checks after every {n} writes")));
+    words.extend(job.verify_every.map(|n| format!("verifies after every {n} writes")));
     words.extend(job.fsync_every.map(|n| format!("fdatasync every {n}")));
     if let Bound::Bytes(bytes) = job.bound {
         words.push(format!("ends after {}", iotax_quantity::size(bytes)));
@@ -105,9 +105,9 @@ pub fn latency_target(of: LatencyTarget) -> String {
     }
 }
 
-/// The setting of the host that is part of an arm.
+/// The commands on the host that are part of an arm.
 pub fn host_commands(commands: &HostCommands) -> String {
     let HostCommands { before, after, .. } = commands;
     let after = after.as_ref().map(|after| format!(", and `{after}` after it"));
-    format!("`{before}` was run before its turn{}", after.unwrap_or_default())
+    format!("`{before}` ran before each turn{}", after.unwrap_or_default())
 }

@@ -1,10 +1,10 @@
-//! What things and measures are called.
+//! Names of subjects, verdicts and metrics.
 
 use iotax_analyze::{Against, Metric, Verdict};
 use iotax_experiment::{Setting, Subject, Workload};
 use iotax_quantity::list;
 
-/// What a conclusion is about: `luks`, `aes x cache`, `total`, `sec=krb5p`.
+/// The subject of a conclusion: `luks`, `aes x cache`, `total`, `sec=krb5p`.
 pub fn subject(subject: &Subject) -> String {
     match subject {
         Subject::Arm(name) | Subject::Layer(name) => name.clone(),
@@ -30,7 +30,7 @@ pub fn setting(Setting { factor, level }: &Setting) -> String {
     format!("{factor}={level}")
 }
 
-/// What one arm is compared with.
+/// The baseline of one arm.
 pub fn against(against: &Against) -> String {
     match against {
         Against::Arm(name) => name.clone(),
@@ -38,7 +38,7 @@ pub fn against(against: &Against) -> String {
     }
 }
 
-/// The one word that an interval earns.
+/// The verdict in one or two words.
 pub const fn verdict(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Slower => "slower",
@@ -54,7 +54,7 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
     }
 }
 
-/// What a metric is called, as in `30 % more p99 latency`.
+/// The name of a metric, as in `30 % slower in p99 latency`.
 pub const fn metric(metric: Metric) -> &'static str {
     match metric {
         Metric::P99 => "p99 latency",
@@ -77,14 +77,14 @@ pub const fn metric(metric: Metric) -> &'static str {
     }
 }
 
-/// What a quantile is one of: `I/Os`, `requests` or `syncs`.
+/// The samples of a quantile: `I/Os`, `requests` or `syncs`.
 pub fn samples(metric: Metric, workload: &Workload) -> String {
     let one = if metric.is_of_syncs() { "sync" } else { workload.unit() };
     format!("{one}s")
 }
 
 /// Text from outside (names, paths, errors) made safe for one line on a terminal or a page:
-/// control characters could move the cursor, bidirectional overrides could reorder what is read.
+/// control characters could move the cursor, and bidirectional overrides could reorder the text.
 pub fn printable(text: &str) -> String {
     text.chars()
         .map(|c| match c {
@@ -95,7 +95,7 @@ pub fn printable(text: &str) -> String {
         .collect()
 }
 
-/// Control characters (those of C1 with them) and line ends, and what sets the direction of text.
+/// Control characters (also those of C1), line ends, and characters that set the direction of text.
 pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(c, '\u{61c}' | '\u{200e}' | '\u{200f}')

@@ -1,4 +1,4 @@
-//! Rules, and why they could not be decided.
+//! Sentences about rules: whether they are broken, and why they could not be decided.
 
 use iotax_analyze::{
     Analysis, Effect, Estimate, Judgment, Missing, RuleOpen, Verdict, is_within_reach,
@@ -11,12 +11,12 @@ use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
 use crate::{bandwidth, format};
 
-/// The arm, the layer, or the whole stack that a rule was held against.
+/// The arm, the layer, or the whole stack that a rule was checked for.
 pub fn of(judgment: &Judgment) -> String {
     judgment.of.as_ref().map_or_else(|| "every arm".to_owned(), name::subject)
 }
 
-/// Why it is neither broken nor kept, where that is not for want of trials.
+/// Why a rule is undecided, unless there are just too few trials.
 pub fn why(judgment: &Judgment) -> Option<String> {
     Some(match judgment.open? {
         RuleOpen::NothingCompared => "nothing was compared".to_owned(),
@@ -24,18 +24,18 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
-            "to be below the limit, a {} needs {} in each trial, and these have {}: make them \
-             longer (--time {time_s}s)",
+            "for a {} below the limit, each trial needs {}, but these have {}; make them longer \
+             (--time {time_s}s)",
             figure(judgment),
             count(needed, "operation"),
             has.round()
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} that one side alone has could not be compared", count(jobs, "job"))
+            format!("{} could not be compared, because only one side has them", count(jobs, "job"))
         }
-        RuleOpen::NoEnd => "the record has no end: its run was cut off".to_owned(),
+        RuleOpen::NoEnd => "the record is incomplete, because the run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {
-            format!("the record holds {held} of the {run} trials that were run")
+            format!("the record has only {held} of the {run} trials that were run")
         }
         RuleOpen::Interrupted => "the run was interrupted".to_owned(),
     })
@@ -48,20 +48,20 @@ fn figure(judgment: &Judgment) -> String {
     }
 }
 
-/// Why a comparison says nothing of a share.
+/// Why a comparison has no verdict on the size of a difference.
 pub(crate) const fn withheld(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Overloaded => "the offered rate was not reached",
         Verdict::NotIndependent => "successive blocks depend on each other",
         Verdict::EffectChanged => "the effect changed during the run",
-        Verdict::NoInformation => "neither arm completes anything",
-        Verdict::Masked => "a cap hides what is compared",
-        Verdict::InsufficientTailSamples => "too few operations lie beyond the percentile",
+        Verdict::NoInformation => "neither arm completed anything",
+        Verdict::Masked => "a cap hides the difference",
+        Verdict::InsufficientTailSamples => "too few operations for this percentile",
         Verdict::Slower | Verdict::Faster | Verdict::Equivalent | Verdict::Undecided => "",
     }
 }
 
-/// Why those that are left keep no rule.
+/// Why the trials with a result do not keep a rule.
 fn lost(missing: &Missing, of: &str) -> String {
     let Missing { arm, of_arm, base, of_base, .. } = missing;
     let what = match (arm, base) {
@@ -69,46 +69,46 @@ fn lost(missing: &Missing, of: &str) -> String {
         (_, 0) => format!("{arm} of {of_arm} trials of {of}"),
         _ => format!("{arm} of {of_arm} trials of {of} and {base} of {of_base} of the baseline"),
     };
-    format!("{what} gave nothing, and those that are left may be the fast ones")
+    format!("{what} gave no result, and the others may be the fast ones")
 }
 
-/// Rules up to which each that is not kept gets a sentence; above that they are counted.
+/// At most this many rules that are not kept get a sentence; the others are counted.
 const MAX_SENTENCES: usize = 4;
 
-/// What became of a rule, whatever it was held against.
+/// The outcome of a rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ruling {
-    /// What it was held against, and the rule: `new: not slower by 5%`.
+    /// What it was checked for, and the rule: `new: not slower by 5%`.
     pub name: String,
     /// Broken, kept or neither.
     pub outcome: RuleOutcome,
-    /// For people, with what was found.
+    /// In words, with the result.
     pub sentence: String,
 }
 
 impl Ruling {
-    pub fn new(of: &str, rule: &Rule, outcome: RuleOutcome, told: &str) -> Self {
+    pub fn new(of: &str, rule: &Rule, outcome: RuleOutcome, result: &str) -> Self {
         let shown = printable(&rule.to_string());
-        let sentence = format!("Rule {}: `{shown}`: {told}.", self::outcome(outcome));
+        let sentence = format!("Rule {}: `{shown}`: {result}.", self::outcome(outcome));
         Self { name: format!("{of}: not {rule}"), outcome, sentence }
     }
 }
 
 impl Ruling {
-    /// With another sentence behind its own.
+    /// With another sentence after its own.
     #[must_use]
     pub(crate) fn and(self, more: &str) -> Self {
         Self { sentence: format!("{} {more}", self.sentence), ..self }
     }
 
-    /// Of one of several phases.
+    /// With the name of its phase.
     #[must_use]
     pub fn in_phase(self, name: &str) -> Self {
         Self { sentence: format!("{name}: {}", self.sentence), ..self }
     }
 }
 
-/// What became of the rules that were set for an experiment.
+/// The outcomes of the rules of an experiment.
 pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
     analysis.rules.iter().map(ruling).collect()
 }
@@ -122,7 +122,8 @@ fn ruling(judgment: &Judgment) -> Ruling {
     }
 }
 
-/// Which violation the run would have shown: `A slowdown of 8 % or more would have been detected.`
+/// The smallest violation that the run would have shown: `A slowdown of 8 % or more would have been
+/// detected.`
 fn detectable(judgment: &Judgment) -> String {
     let nothing = |open: RuleOpen| {
         let no_information = RuleOpen::Gate(Verdict::NoInformation);
@@ -142,11 +143,11 @@ fn detectable(judgment: &Judgment) -> String {
             would_detect(&value, *side)
         }
         _ if is_blind => "No violation, however large, would have been detected.".to_owned(),
-        _ => "It is not known which violation would have been detected.".to_owned(),
+        _ => "It is unknown how large a violation would have been detected.".to_owned(),
     }
 }
 
-/// That so much, or what is worse, would have broken a rule.
+/// The smallest violation that would have been detected.
 pub(crate) fn would_detect(violation: &str, side: Side) -> String {
     let beyond = match side {
         Side::Above => "more",
@@ -155,7 +156,7 @@ pub(crate) fn would_detect(violation: &str, side: Side) -> String {
     format!("{} or {beyond} would have been detected.", capital(violation))
 }
 
-/// Those that are broken first, then those that are undecided; those that are kept in one sentence.
+/// Broken rules first, then undecided ones, then one sentence for all that are kept.
 pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
     let of = |outcome| rulings.iter().filter(move |ruling| ruling.outcome == outcome);
     let mut sentences: Vec<String> = of(RuleOutcome::Fail)
@@ -163,11 +164,11 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
         .take(MAX_SENTENCES)
         .map(|ruling| ruling.sentence.clone())
         .collect();
-    let told = sentences.len();
+    let shown = sentences.len();
     let open = rulings.iter().filter(|ruling| ruling.outcome != RuleOutcome::Pass).count();
-    if open > told {
-        let more = count((open - told) as u64, "more rule");
-        sentences.push(format!("{more} broken or undecided: see Rules."));
+    if open > shown {
+        let more = count((open - shown) as u64, "more broken or undecided rule");
+        sentences.push(format!("For {more}, see Rules."));
     }
     match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
         [] => {}
@@ -177,7 +178,7 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
     sentences
 }
 
-/// What the data say of a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
+/// The result for a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
 pub fn told(judgment: &Judgment) -> String {
     let of = printable(&of(judgment));
     let (link, what) = match judgment.rule.condition {
@@ -190,13 +191,12 @@ pub fn told(judgment: &Judgment) -> String {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
         None if judgment.outcome == RuleOutcome::Undecided => {
             if judgment.open.is_none() && judgment.trials > 0 {
-                let verb = if judgment.trials == 1 { "tells" } else { "tell" };
-                format!("{seen} {verb} too little of {of}")
+                format!("no verdict on {of} {over}")
             } else {
-                format!("nothing is known of {of} {over}")
+                format!("no result for {of} {over}")
             }
         }
-        None => format!("{of} completed nothing in some trials, {over}"),
+        None => format!("{of} completed nothing in some of {seen}"),
     };
     if let Some(why) = why(judgment) {
         text.push_str(&format!("; {why}"));
@@ -209,8 +209,8 @@ pub fn told(judgment: &Judgment) -> String {
     text
 }
 
-/// What was found, behind the verb that it needs: `has` and `a sync p99 of 12.3 ms [11, 13.1]`, `is`
-/// and `5.0x slower [4.2, 6.0] in throughput`.
+/// The figure and its verb: `has` with `a sync p99 of 12.3 ms [11, 13.1]`, `is` with `5.0x slower [4.2,
+/// 6.0] in throughput`.
 pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
     let found = judgment.found?;
     match (&judgment.rule.condition, judgment.metric) {
@@ -220,7 +220,7 @@ pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
             let effect = Effect::of(metric.on(), found.value, [found.lo, found.hi]);
             Some(("is", effect.size(name::metric(metric))))
         }
-        // No rule of trials.
+        // Not a rule about trials.
         (Condition::BelowDocumented(_), _) => None,
     }
 }
@@ -236,7 +236,7 @@ fn of_figure(figure: &Figure, found: Estimate) -> String {
     }
 }
 
-/// What became of a rule, in a word.
+/// The outcome of a rule in one word.
 pub const fn outcome(outcome: RuleOutcome) -> &'static str {
     match outcome {
         RuleOutcome::Fail => "broken",
@@ -278,13 +278,13 @@ mod tests {
         let open = |rule, detectable| {
             told_of(&Judgment { detectable, ..judged(rule, RuleOutcome::Undecided, None) })
         };
-        insta::assert_snapshot!(open("slower by 5%", Some(0.083)), @"Rule undecided: `slower by 5%`: 10 blocks tell too little of new. A slowdown of 8.3 % or more would have been detected.");
-        insta::assert_snapshot!(open("bandwidth < 100M", Some(90e6)), @"Rule undecided: `bandwidth < 100MiB/s`: 10 trials tell too little of new. 85.8 MiB/s or less would have been detected.");
-        insta::assert_snapshot!(open("sync.p99 > 10ms", Some(10.94e6)), @"Rule undecided: `sync.p99 > 10ms`: 10 trials tell too little of new. A sync p99 of 10.9 ms or more would have been detected.");
+        insta::assert_snapshot!(open("slower by 5%", Some(0.083)), @"Rule undecided: `slower by 5%`: no verdict on new after 10 blocks. A slowdown of 8.3 % or more would have been detected.");
+        insta::assert_snapshot!(open("bandwidth < 100M", Some(90e6)), @"Rule undecided: `bandwidth < 100MiB/s`: no verdict on new over 10 trials. 85.8 MiB/s or less would have been detected.");
+        insta::assert_snapshot!(open("sync.p99 > 10ms", Some(10.94e6)), @"Rule undecided: `sync.p99 > 10ms`: no verdict on new over 10 trials. A sync p99 of 10.9 ms or more would have been detected.");
         let masked = Some(RuleOpen::Gate(Verdict::Masked));
         let masked =
             Judgment { open: masked, ..judged("slower by 5%", RuleOutcome::Undecided, None) };
-        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: nothing is known of new after 10 blocks; a cap hides what is compared. It is not known which violation would have been detected.");
+        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: no result for new after 10 blocks; a cap hides the difference. It is unknown how large a violation would have been detected.");
     }
 
     #[test]
@@ -301,8 +301,8 @@ mod tests {
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
-        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some trials, over 10 trials.");
+        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some of 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: 2 trials tell too little of new. It is not known which violation would have been detected.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: no verdict on new over 2 trials. It is unknown how large a violation would have been detected.");
     }
 }

@@ -1,4 +1,4 @@
-//! Trials that are slices, and why others are not.
+//! Sentences about slices, and about whole trials in their place.
 
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{Draft, Driver, Slices, WholeTrials};
@@ -6,7 +6,7 @@ use iotax_quantity::{count, grouped, set_time, span_of_ns};
 
 use crate::name::printable;
 
-/// The times of a workload's trials, before a pilot has settled them.
+/// The times of a workload's trials, before a pilot run sets them.
 pub fn range(slices: Slices) -> String {
     let [least, most] = [slices.least_ns, slices.longest_ns()].map(set_time);
     let [ramp, time] = [slices.usual.ramp_ns, slices.usual.time_ns].map(format_duration);
@@ -16,30 +16,30 @@ pub fn range(slices: Slices) -> String {
     )
 }
 
-/// How arms alternate, and for how long; `None` if trials are not slices.
+/// How arms alternate, and for how long; `None` for whole trials.
 pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let settled = spec.in_shortest_slices()?;
     let plan = iotax_experiment::plan::Plan::new(&settled);
     let (fewest, most) = (plan.least_blocks(), plan.max_blocks);
-    let alternation = "The arms alternate in short slices, so that each sees the same noise. A pilot on each \
-                       arm settles their length before anything is measured.";
-    // One that was set is told with what stops the run.
+    let alternation = "The arms alternate in short slices, so that all see the same noise. Before the \
+                       measurement, a pilot run on each arm sets the length of the slices.";
+    // A limit that the user set is shown with what stops the run.
     let limit = plan.max_time_ns.filter(|_| spec.stop.max_time_ns.is_none());
-    let limit = limit.map_or_else(String::new, |ns| format!(", {} at most", span_of_ns(ns)));
+    let limit = limit.map_or_else(String::new, |ns| format!(", at most {}", span_of_ns(ns)));
     let most = grouped(most.into());
     let limits = format!("{fewest} to {most} {}{limit}.", blocks(plan.arms));
     let held = plan.hold_ns.map_or_else(String::new, |ns| {
-        format!(", and {} of load on each arm at a stretch", set_time(ns))
+        format!(", plus {} of continuous load on each arm", set_time(ns))
     });
     let shortest = format!(
-        "The shortest time to a verdict is {}: {} of the shortest slices{held}, without switching.",
+        "A verdict takes at least {}: {} of the shortest slices{held}, without the time to switch arms.",
         span_of_ns(plan.duration_ns().0),
         count(fewest, block(plan.arms)),
     );
     Some(vec![alternation.to_owned(), format!("{limits} {shortest}")])
 }
 
-/// What one slice of each arm is called.
+/// The name for one slice of each arm.
 pub const fn block(arms: usize) -> &'static str {
     if arms == 2 { "pair" } else { "block" }
 }
@@ -48,19 +48,18 @@ fn blocks(arms: usize) -> String {
     if arms == 2 { "pairs of slices".to_owned() } else { format!("blocks of {arms} slices") }
 }
 
-/// Why trials are not slices; `None` where nobody expects them to be.
+/// Why trials are not slices; `None` for saved results.
 pub fn why_whole(why: &WholeTrials) -> Option<String> {
     let why = match why {
         WholeTrials::SavedResults => return None,
         WholeTrials::OneArm => {
             return Some(
-                "Trials are whole, not short slices: one arm has none to alternate with."
-                    .to_owned(),
+                "Trials are whole, not short slices, because there is only one arm.".to_owned(),
             );
         }
         WholeTrials::Nodes => {
             return Some(
-                "Nodes take turns in whole trials, not in short slices: each has noise of its own, which does \
+                "Nodes alternate in whole trials, not in short slices: each node has its own noise, which does \
                  not cancel."
                     .to_owned(),
             );
@@ -77,21 +76,21 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             format!("{program} drives arm {}, and starting it takes too long", printable(arm))
         }
         WholeTrials::HostCommands { arm } => {
-            format!("commands are run before each turn of arm {}", printable(arm))
+            format!("commands run before each turn of arm {}", printable(arm))
         }
         WholeTrials::TimesAreSet { workload } => format!(
             "the length of the trials of {} is set (--time, --ramp, or in a file)",
             printable(workload)
         ),
         WholeTrials::NotEven { job } => {
-            format!("job {} begins or ends at a time of its own", printable(job))
+            format!("job {} starts later than the trial or ends by itself", printable(job))
         }
         WholeTrials::LatencyTarget { job } => {
-            format!("job {} has to find the depth for its latency target", printable(job))
+            format!("job {} must first find the queue depth for its latency target", printable(job))
         }
         WholeTrials::TooShort { least_ns, time_ns } => format!(
-            "a slice has to last at least {} (eight cycles of what is periodic in the load), and a trial \
-             has only {}",
+            "a slice would have to last at least {} (eight cycles of the periodic load), but a trial \
+             lasts only {}",
             set_time(*least_ns),
             set_time(*time_ns)
         ),
@@ -118,20 +117,20 @@ mod tests {
         let two = compared(&["a=/a", "b=/b"]);
         insta::assert_snapshot!(range(two.workload().slices.expect("slices")), @"slices of 100 ms to 2.5 s; if those are too short on this machine, 2s ramp, then 5s measured");
         insta::assert_snapshot!(schedule(&two).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
-        20 to 5,120 pairs of slices, 10 min at most. The shortest time to a verdict is 5 s: 20 pairs of the shortest slices, without switching.
+        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
+        20 to 5,120 pairs of slices, at most 10 min. A verdict takes at least 5 s: 20 pairs of the shortest slices, without the time to switch arms.
         ");
         let mut three = compared(&["a=/a", "b=/b", "c=/c"]);
         three.stop.max_time_ns = Some(95_000_000_000);
         insta::assert_snapshot!(schedule(&three).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
-        20 to 5,120 blocks of 3 slices. The shortest time to a verdict is 7 s: 20 blocks of the shortest slices, without switching.
+        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
+        20 to 5,120 blocks of 3 slices. A verdict takes at least 7 s: 20 blocks of the shortest slices, without the time to switch arms.
         ");
         let mut held = two.clone();
         held.hold_ns = Some(45_000_000_000);
         insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that each sees the same noise. A pilot on each arm settles their length before anything is measured.
-        28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict is 97 s: 28 pairs of the shortest slices, and 45 s of load on each arm at a stretch, without switching.
+        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
+        28 to 5,120 pairs of slices, at most 16 min. A verdict takes at least 97 s: 28 pairs of the shortest slices, plus 45 s of continuous load on each arm, without the time to switch arms.
         ");
         assert_eq!(
             schedule(&{
@@ -161,17 +160,17 @@ mod tests {
         ];
         let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();
         insta::assert_snapshot!(sentences.join("\n"), @"
-        Trials are whole, not short slices: one arm has none to alternate with.
-        Nodes take turns in whole trials, not in short slices: each has noise of its own, which does not cancel.
+        Trials are whole, not short slices, because there is only one arm.
+        Nodes alternate in whole trials, not in short slices: each node has its own noise, which does not cancel.
         The arms alternate in whole trials, not in short slices: the number of trials is fixed.
         The arms alternate in whole trials, not in short slices: several arms are measured at the same time.
         The arms alternate in whole trials, not in short slices: --drain spends burst credits before each trial.
         The arms alternate in whole trials, not in short slices: fio drives arm b, and starting it takes too long.
-        The arms alternate in whole trials, not in short slices: commands are run before each turn of arm b.
+        The arms alternate in whole trials, not in short slices: commands run before each turn of arm b.
         The arms alternate in whole trials, not in short slices: the length of the trials of web is set (--time, --ramp, or in a file).
-        The arms alternate in whole trials, not in short slices: job log begins or ends at a time of its own.
-        The arms alternate in whole trials, not in short slices: job io has to find the depth for its latency target.
-        The arms alternate in whole trials, not in short slices: a slice has to last at least 2 s (eight cycles of what is periodic in the load), and a trial has only 3 s.
+        The arms alternate in whole trials, not in short slices: job log starts later than the trial or ends by itself.
+        The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
+        The arms alternate in whole trials, not in short slices: a slice would have to last at least 2 s (eight cycles of the periodic load), but a trial lasts only 3 s.
         ");
         assert_eq!(why_whole(&WholeTrials::SavedResults), None);
     }

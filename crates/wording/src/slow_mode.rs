@@ -3,13 +3,13 @@
 use iotax_analyze::{QuantilePoint, SlowMode, latency_at};
 use iotax_quantity::{list, percent, time};
 
-/// What is shown of the distribution, as far as there are I/Os enough.
+/// Percentiles to show, if there are enough I/Os for them.
 const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.999, "p99.9")];
 
-/// `2.0 % of reads took 20 ms each, 66 % of all time; the others took 211 us`.
+/// `2.0 % of reads took 20 ms each, which is 66 % of the total time; the others took 211 us`.
 pub fn slow_mode(mode: &SlowMode) -> String {
     format!(
-        "{} of {} took {} each, {} of all time; the others took {}",
+        "{} of {} took {} each, which is {} of the total time; the others took {}",
         percent(mode.share_of_ios),
         if mode.writes { "writes" } else { "reads" },
         time(mode.median_ns as f64),
@@ -18,13 +18,13 @@ pub fn slow_mode(mode: &SlowMode) -> String {
     )
 }
 
-/// `p50 211 us, p90 211 us, p99 20 ms, p99.9 20 ms and longest 21 ms`, of the latencies of the whole job.
+/// `p50 211 us, p90 211 us, p99 20 ms, p99.9 20 ms and max 21 ms`: latencies of the whole job.
 pub fn percentiles(mode: &SlowMode, latency: &[QuantilePoint]) -> String {
     let shown = SHOWN
         .iter()
         .filter_map(|(q, name)| Some(format!("{name} {}", time(latency_at(latency, *q)? as f64))));
-    let longest = format!("longest {}", time(mode.max_ns as f64));
-    let shown: Vec<String> = shown.chain([longest]).collect();
+    let max = format!("max {}", time(mode.max_ns as f64));
+    let shown: Vec<String> = shown.chain([max]).collect();
     list(&shown.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -45,8 +45,8 @@ mod tests {
         };
         let points = [(0.5, 190_000), (0.9, 222_000), (0.99, 230_000), (0.999, 40_200_000)];
         let latency = points.map(|(q, latency_ns)| QuantilePoint { q, latency_ns });
-        insta::assert_snapshot!(slow_mode(&mode), @"0.5 % of reads took 40.2 ms each, 52 % of all time; the others took 190 µs");
-        insta::assert_snapshot!(percentiles(&mode, &latency), @"p50 190 µs, p90 222 µs, p99 230 µs, p99.9 40.2 ms and longest 40.2 ms");
-        insta::assert_snapshot!(percentiles(&mode, &latency[..2]), @"p50 190 µs, p90 222 µs and longest 40.2 ms");
+        insta::assert_snapshot!(slow_mode(&mode), @"0.5 % of reads took 40.2 ms each, which is 52 % of the total time; the others took 190 µs");
+        insta::assert_snapshot!(percentiles(&mode, &latency), @"p50 190 µs, p90 222 µs, p99 230 µs, p99.9 40.2 ms and max 40.2 ms");
+        insta::assert_snapshot!(percentiles(&mode, &latency[..2]), @"p50 190 µs, p90 222 µs and max 40.2 ms");
     }
 }

@@ -1,9 +1,9 @@
-//! What became of trials and arms.
+//! The state of trials and arms in words.
 
 use iotax_analyze::{ArmPrecondition, NotPreconditioned, Regime, TrialPoint};
 use iotax_quantity::{count, time};
 
-/// Which part of a run figures are from.
+/// The part of a run that figures come from.
 pub const fn regime(regime: Regime) -> &'static str {
     match regime {
         Regime::Sustained => "sustained",
@@ -12,7 +12,7 @@ pub const fn regime(regime: Regime) -> &'static str {
     }
 }
 
-/// Why a trial is not completed.
+/// Why a trial was not completed.
 pub fn why(trial: &TrialPoint) -> Option<String> {
     let paused = trial.paused_ns.filter(|_| trial.why.is_none());
     trial.why.clone().or_else(|| paused.map(paused_for))
@@ -22,21 +22,23 @@ fn paused_for(ns: u64) -> String {
     format!("the load generator itself was paused for {}", time(ns as f64))
 }
 
-/// Why an arm was not preconditioned as was asked.
+/// Why an arm was not preconditioned as requested.
 pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
     Some(match arm.short.as_ref()? {
-        NotPreconditioned::NoSpan => "its jobs have no span that could be written".to_owned(),
-        NotPreconditioned::InMemory => "memory neither ages nor is allocated later".to_owned(),
+        NotPreconditioned::NoSpan => "its jobs have no test area that could be written".to_owned(),
+        NotPreconditioned::InMemory => {
+            "its target is in memory, which needs no preconditioning".to_owned()
+        }
         NotPreconditioned::Failed(error) => error.clone(),
         NotPreconditioned::Paused(ns) => paused_for(*ns),
         NotPreconditioned::Passes(passes) => {
             let passes =
                 if *passes == 1 { "1 pass".to_owned() } else { format!("{passes} passes") };
-            format!("it was ended after {passes} over the span")
+            format!("it was stopped after {passes} over the test area")
         }
         NotPreconditioned::OnlyReads => "the workload only reads".to_owned(),
         NotPreconditioned::Rounds(rounds) => {
-            format!("it was ended after {}", count(*rounds, "round"))
+            format!("it was stopped after {}", count(*rounds, "round"))
         }
     })
 }

@@ -104,5 +104,5 @@ fn on_a_cap_that_both_share_a_rule_is_undecided() {
     let judged = &analysis.rules[0];
     assert_eq!(judged.outcome, RuleOutcome::Undecided);
     assert_eq!(judged.open, Some(RuleOpen::Gate(Verdict::Masked)));
-    assert_eq!(rule::why(judged).as_deref(), Some("a cap hides what is compared"));
+    assert_eq!(rule::why(judged).as_deref(), Some("a cap hides the difference"));
 }
