@@ -1,12 +1,12 @@
-//! Several arms in few words: of a matrix by the levels that they have in common.
+//! A short name for several arms; in a matrix, the levels that they have in common.
 
 use iotax_analyze::{Analysis, FactorEffects};
 use iotax_quantity::{count, list};
 
 use crate::name::printable;
 
-/// `krb5p/4` of one; of several `all 8 arms`, `sec=krb5p (2 arms)`, `sec=krb5i,krb5p (4 arms)`, or their
-/// names.
+/// `krb5p/4` for one arm; for several `all 8 arms`, `sec=krb5p (2 arms)`, `sec=krb5i,krb5p (4
+/// arms)`, or their names.
 pub fn label(names: &[&str], analysis: &Analysis) -> String {
     let counted = count(names.len() as u64, "arm");
     if let [only] = names {
@@ -21,7 +21,7 @@ pub fn label(names: &[&str], analysis: &Analysis) -> String {
     printable(&levels.map_or_else(|| list(names), |levels| format!("{levels} ({counted})")))
 }
 
-/// The levels of one factor that these arms have, and no other arm: `sec=krb5i,krb5p`.
+/// The levels of one factor that only these arms have: `sec=krb5i,krb5p`.
 fn common(matrix: &FactorEffects, is_meant: &[bool]) -> Option<String> {
     let of_factor = |factor: usize| {
         let has = |level: usize, meant: bool| {

@@ -1,9 +1,9 @@
-//! The unit of bandwidths: one for all that stand together, said once.
+//! The unit of bandwidths: one unit for all figures that are shown together.
 //!
-//! What was measured is in MiB/s, as fio's first figure and `iostat -m` (whose MB are MiB). Where
-//! documented limits stand beside it, all of it is in the unit of their documents: Azure and AWS's
-//! instances have MB/s, 10^6 bytes, AWS's volumes and Google Cloud MiB/s. There is no scaling to
-//! KiB/s or GiB/s: figures of several tables and reports can be compared as they stand.
+//! Measured figures are in MiB/s, like fio's first figure and `iostat -m` (whose MB are MiB).
+//! Beside documented limits, all figures are in the unit of the documents: MB/s (10^6 bytes) for
+//! Azure and AWS's instances, MiB/s for AWS's volumes and Google Cloud. Figures are never scaled to
+//! KiB/s or GiB/s, so those of several tables and reports can be compared directly.
 
 /// A unit of bandwidth.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -24,7 +24,7 @@ impl Unit {
         units.iter().copied().find(|unit| limits.iter().all(|limit| is_whole(limit, *unit)))
     }
 
-    /// `MiB/s`, as a head of columns and rows.
+    /// `MiB/s`, as a heading of columns and rows.
     pub const fn word(self) -> &'static str {
         match self {
             Self::Mb => "MB/s",
@@ -40,7 +40,7 @@ impl Unit {
         }
     }
 
-    /// Bytes per second in this unit; bytes, in that of sizes.
+    /// Bytes per second in this unit, or bytes in its unit of sizes.
     pub fn amount(self, bytes: f64) -> f64 {
         bytes
             / match self {
@@ -50,7 +50,7 @@ impl Unit {
     }
 }
 
-/// What was measured, without the unit, which a head says: `0.047`, `14.0`, `333`, `8,523`.
+/// A measured figure, without the unit, which is in the heading: `0.047`, `14.0`, `333`, `8,523`.
 pub fn measured(bytes_per_s: f64) -> String {
     iotax_quantity::bandwidth(MEASURED.amount(bytes_per_s))
 }
@@ -60,7 +60,7 @@ pub fn measured_rate(bytes_per_s: f64) -> String {
     iotax_quantity::mib_per_s(bytes_per_s)
 }
 
-/// A limit of this machine, among others that are documented: `105 MB/s`.
+/// A limit of this machine, beside documented ones: `105 MB/s`.
 pub fn limit_rate(bytes_per_s: f64) -> String {
     iotax_quantity::mb_per_s(bytes_per_s)
 }

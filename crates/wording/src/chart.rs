@@ -1,4 +1,4 @@
-//! How to read a chart: what stands below it.
+//! Captions that say how to read a chart.
 
 use iotax_analyze::{Analysis, Quantity};
 use iotax_caps::PathQuantity;
@@ -9,87 +9,93 @@ use iotax_record::ExperimentHead;
 use crate::name::printable;
 use crate::{provenance, units};
 
-/// Of a search: throughput over queue depth, and latency.
-pub const DEPTH_IOPS: &str = "4 KiB I/Os, both scales logarithmic. Dashed: the cap. Where throughput is flat, more in flight \
-     only wait longer.";
-pub const DEPTH_LATENCY: &str = "On a plateau it grows as the depth does.";
-/// Of a search, over time, saturated.
-pub const SOAK_IOPS: &str = "Dashed: the cap that lasts. What lies above it is the burst.";
-pub const SOAK_BANDWIDTH: &str = "With blocks of 1 MiB.";
-pub const SOAK_PATH: &str = "Four streams. Dashed: the cap that lasts.";
-/// Of several phases, one below the other.
-pub const OVER_PHASES: &str = "Square: estimate. Line: the interval. Band: the margin within which a difference counts as \
-     none. n: blocks. The axes are the same, so arms can be compared by eye.";
+/// In a search: throughput and latency over queue depth.
+pub const DEPTH_IOPS: &str = "4 KiB I/Os, both axes logarithmic. Dashed: the cap. Where throughput \
+    is flat, more I/Os in flight only wait longer.";
+pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the depth.";
+/// In a search: over time, under full load.
+pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above it is the burst.";
+pub const SOAK_BANDWIDTH: &str = "Blocks of 1 MiB.";
+pub const SOAK_PATH: &str = "Four streams. Dashed: the sustained cap.";
+/// Several phases, one below the other.
+pub const OVER_PHASES: &str = "Square: estimate. Line: interval. Band: margin; a difference within \
+    it counts as none. n: blocks. All axes are the same, so arms can be compared by eye.";
 
-/// What a search found on a path, over flows at once.
+/// In a search on a path: over the number of flows.
 pub const fn of_path(quantity: PathQuantity) -> &'static str {
     match quantity {
         PathQuantity::BytesTo => "TCP streams. Dashed: the cap of all flows together.",
-        PathQuantity::BytesFrom => "TCP streams the other way.",
-        PathQuantity::PacketsTo => "Datagrams of 64 bytes, those that came.",
-        PathQuantity::Requests => "Requests of 64 bytes, one under way per connection.",
+        PathQuantity::BytesFrom => "TCP streams in the other direction.",
+        PathQuantity::PacketsTo => "Datagrams of 64 bytes that arrived.",
+        PathQuantity::Requests => "Requests of 64 bytes, one in flight per connection.",
     }
 }
 
-/// What the kernel counted.
+/// Counters of the kernel.
 pub const fn of_quantity(quantity: Quantity) -> &'static str {
     match quantity {
         Quantity::DeviceMibPerS => {
-            "Reads, writes and discards together, of each device under the arm."
+            "Reads, writes and discards together, for each device under the arm."
         }
-        Quantity::DeviceAwaitMs => "Mean time of a request from being queued to being completed.",
+        Quantity::DeviceAwaitMs => "Mean time of a request from queueing to completion.",
         Quantity::DeviceQueue => "Mean number of requests queued or being served.",
         Quantity::DeviceUtilPercent => {
-            "Time with at least one request under way; a device that serves several at once may \
-             have room at 100 %."
+            "Share of time with at least one request in flight; a device that serves several at \
+             once may have capacity left at 100 %."
         }
-        Quantity::CpuPercent => "Of all CPUs of the machine.",
+        Quantity::CpuPercent => "Share of all CPUs of the machine.",
         Quantity::PressurePercent => {
-            "Time in which at least one task waited for a CPU, for I/O or for memory."
+            "Share of time in which at least one task waited for a CPU, for I/O or for memory."
         }
-        Quantity::PageCacheMib => "Dirty: waiting. Writeback: under way. Of the whole machine.",
-        Quantity::NfsPerS => "The most used ones.",
-        Quantity::NfsExecuteMs => "From the request to its end, waiting to be sent included.",
-        Quantity::InterfaceMbitPerS => "Headers included; what one end sends the other receives.",
-        Quantity::InterfaceDropsPerS => "By an interface, either way, or by a queue at it.",
-        Quantity::QdiscBacklogKib => "Of each queueing discipline that anything waited in.",
+        Quantity::PageCacheMib => {
+            "Dirty: waiting to be written. Writeback: being written. For the whole machine."
+        }
+        Quantity::NfsPerS => "The most frequent operations.",
+        Quantity::NfsExecuteMs => {
+            "From the request to its completion, including the wait to be sent."
+        }
+        Quantity::InterfaceMbitPerS => "Including headers; what one end sends, the other receives.",
+        Quantity::InterfaceDropsPerS => {
+            "By an interface, in either direction, or by one of its queues."
+        }
+        Quantity::QdiscBacklogKib => "Each queueing discipline in which packets waited.",
     }
 }
 
-/// Of all of these together. Where a step stands for several seconds, it says so.
+/// All of these together, and how many seconds a step covers if there are several.
 pub fn machine(seconds_per_step: u32) -> String {
     let step = match seconds_per_step {
         0 | 1 => String::new(),
         several => format!(" Each step is {}.", mean_and_band(several)),
     };
     format!(
-        "PSI: time in which at least one task waited. Descriptive: no verdict rests on these \
+        "PSI: share of time in which at least one task waited. Descriptive: no verdict uses these \
          figures.{step}"
     )
 }
 
 fn mean_and_band(seconds: u32) -> String {
     format!(
-        "the mean of {seconds} seconds, and the band behind it their lowest and highest, to keep \
-         the page small"
+        "the mean of {seconds} seconds, to keep the page small; the band behind it shows their \
+         lowest and highest value"
     )
 }
 
 /// How long operations took.
 pub fn operations(has_limit: bool) -> String {
-    let limit = if has_limit { " Dashed: longer is too long." } else { "" };
-    format!("Share of them that was done within a time, one line per arm.{limit}")
+    let limit = if has_limit { " Dashed: longer operations count as slow." } else { "" };
+    format!("Share of operations completed within a given time, one line per arm.{limit}")
 }
 
-/// Said where not all arms are drawn.
+/// A sentence for charts that do not show all arms.
 fn not_all(shown_arms: usize, analysis: &Analysis) -> String {
     let all = analysis.arms.len();
     if shown_arms == all {
         return String::new();
     }
     format!(
-        " {shown_arms} of {all} arms: the baseline and those that differ most; the tables have \
-         all of them."
+        " Shown are {shown_arms} of {all} arms: the baseline and those that differ most; the \
+         tables have all of them."
     )
 }
 
@@ -109,8 +115,8 @@ pub fn nodes(analysis: &Analysis) -> String {
 /// Comparisons with their intervals.
 pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let marks = if matches!(experiment.spec.design, Design::Peel { .. }) {
-        "Square: Shapley value, the mean over all orders of adding the layers. Open circle: added \
-         first, to the bare stack. Dot: taken off the full stack last."
+        "Square: Shapley value, the mean over all orders of adding the layers. Open circle: layer \
+         added first, to the bare stack. Dot: layer added last, on top of all others."
     } else {
         "Square: estimate."
     };
@@ -119,8 +125,8 @@ pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         return format!("{marks} Line: the interval, if there is one. {note}");
     }
     format!(
-        "{marks} Line: the interval; each one alone holds with {}, at whichever block the run \
-         stopped. Band: the margin of {}, within which a difference counts as none. n: blocks.",
+        "{marks} Line: {} confidence interval, valid on its own at whichever block the run \
+         stopped. Band: margin of {}; a difference within it counts as none. n: blocks.",
         percent(1.0 - analysis.alpha),
         percent(analysis.margin)
     )
@@ -134,15 +140,15 @@ pub fn latency(analysis: &Analysis, shown_arms: usize) -> String {
     format!("Percentiles of the primary job{of}: descriptive, no interval.{grey}{not_all}")
 }
 
-/// How latencies were spread as time went by.
+/// The distribution of latencies over time.
 pub fn heat(analysis: &Analysis, shown_arms: usize, trials_per_column: u32) -> String {
     let (column, its) = match trials_per_column {
-        1 => ("Each trial is a column".to_owned(), "its"),
+        1 => ("Each column is one trial".to_owned(), "its"),
         n => (format!("Each column is {n} trials"), "their"),
     };
     format!(
-        "{column}, from left to right as they ran; the darker, the more of {its} {}s took that \
-         long. A band that splits, widens or moves is what a mean hides.{}",
+        "{column}, in the order in which they ran. The darker a cell, the more of {its} {}s took \
+         that long. A mean would hide a band that splits, widens or moves.{}",
         units::unit_of_load(analysis),
         not_all(shown_arms, analysis)
     )
@@ -154,13 +160,13 @@ pub fn blocks(analysis: &Analysis, blocks_together: u32) -> String {
     let left_out = match blocks_together {
         1 | 2 => String::new(),
         n => format!(
-            " Of every {n} blocks the lowest and the highest are drawn; the CSV output has all of \
-             them."
+            " Of every {n} blocks, only the lowest and the highest are drawn; the CSV output has \
+             all of them."
         ),
     };
     format!(
-        "{what} against {}, block by block. Dashed: the mean. Band: the margin. Hollow: not used. \
-         Points that wander together depend on each other.{left_out}",
+        "{what} compared with {}, block by block. Dashed: the mean. Band: the margin. Hollow: not \
+         used. Points that drift together depend on each other.{left_out}",
         printable(&analysis.baseline)
     )
 }
@@ -177,7 +183,7 @@ pub fn trials(analysis: &Analysis, shown_arms: usize, seconds_per_step: u32) -> 
         n => format!("; each step is {}", mean_and_band(n)),
     };
     format!(
-        "{what} of the primary job over the time of the experiment{steps}. Grey: not used.{}",
+        "{what} of the primary job over the course of the experiment{steps}. Grey: not used.{}",
         not_all(shown_arms, analysis)
     )
 }

@@ -1,24 +1,24 @@
-//! Effects in words, by one rule: an effect is a positive number and the way it goes, `23 % slower
-//! [21, 25]`, and from a factor of two on a factor, `5.0x slower [4.2, 6.0]`.
+//! Effects in words, by one rule: a positive number and a direction, `23 % slower [21, 25]`. From a
+//! factor of two on, the number is a factor, `5.0x slower [4.2, 6.0]`.
 //!
-//! A tax of throughput is `1 - with / without`, so 80 % are a fifth of the throughput, "5x slower",
-//! and -100 % twice of it, "2x faster"; a tax of a time is `with / without - 1`, so 100 % are "2x
-//! slower". Percents of these two mean different things, and beyond a factor of two neither is read
-//! right. The estimate decides, so that a figure and its interval are in one unit; without an
-//! estimate the middle of the range does. An interval that reaches beyond a factor of ten is one of
-//! factors in any case. Ends of percents go the way of the estimate, and are negative on the other
-//! side: `2 % faster [−4, 9]`. Ends of factors name their way there: `4.0x slower [1.2x faster, 20x
-//! slower]`.
+//! A tax of throughput is `1 - with / without`: 80 % leave a fifth of the throughput ("5x slower"),
+//! and -100 % double it ("2x faster"). A tax of a time is `with / without - 1`: 100 % are "2x
+//! slower". Percents of these two mean different things, and readers misread both beyond a factor
+//! of two. The estimate decides between percents and factors, so that a figure and its interval
+//! have one unit; without an estimate, the middle of the range decides. An interval that reaches
+//! beyond a factor of ten is always in factors. Ends in percent have the direction of the estimate,
+//! and are negative in the other direction: `2 % faster [−4, 9]`. Ends in factors name their
+//! direction if it differs: `4.0x slower [1.2x faster, 20x slower]`.
 
 use iotax_analyze::{Effect, On};
 use iotax_quantity::{
     fixed, grouped, interval, interval_decimals, percent, significant, times, whole,
 };
 
-/// A level is so many times what it was from here on.
+/// From this factor on, changes are given as factors.
 const FACTOR: f64 = 2.0;
 
-/// What a gain is and what a loss: `faster` and `slower`, or `less` and `more`.
+/// The words for a gain and for a loss: `faster` and `slower`, or `less` and `more`.
 pub const fn ways(on: On) -> [&'static str; 2] {
     match on {
         On::Rate | On::Time => ["faster", "slower"],
@@ -28,18 +28,18 @@ pub const fn ways(on: On) -> [&'static str; 2] {
 
 /// The words for an effect.
 pub trait EffectWords {
-    /// How far and which way: `23 % slower [21, 25]`, `2 % faster [−4, 9]`, `20 % more [15, 25]`,
-    /// `10 to 14 % slower`, `5.0x slower [4.2, 6.0]`.
+    /// Size, direction and interval: `23 % slower [21, 25]`, `2 % faster [−4, 9]`, `20 % more [15,
+    /// 25]`, `10 to 14 % slower`, `5.0x slower [4.2, 6.0]`.
     fn in_words(self) -> String;
 
-    /// The same with what it is on: `23 % slower [21, 25] in throughput`, `2.5x more [2.3, 2.7] CPU
-    /// per I/O`.
+    /// The same with the name of the metric: `23 % slower [21, 25] in throughput`, `2.5x more [2.3,
+    /// 2.7] CPU per I/O`.
     fn size(self, what: &str) -> String;
 
-    /// Of a time, as what something takes: `30 % longer [29, 31]`, `20 % less time [18, 22]`.
+    /// For a time that something takes: `30 % longer [29, 31]`, `20 % less time [18, 22]`.
     fn in_time(self) -> String;
 
-    /// Which way it goes and how far, without the interval: `1.2 % slower`, `5x slower`.
+    /// Size and direction, without the interval: `1.2 % slower`, `5x slower`.
     fn in_short(self) -> String;
 }
 
@@ -62,13 +62,13 @@ impl EffectWords for Effect {
     }
 }
 
-/// `ways`: what a gain is and what a loss.
+/// `ways`: the words for a gain and for a loss.
 fn in_words(effect: Effect, ways: [&str; 2]) -> String {
     factors(effect, ways).unwrap_or_else(|| percents(effect, ways))
 }
 
-/// In percent of the way it goes; ends on the other side are below zero. With an estimate its
-/// digits are those that the interval bears.
+/// In percent in the direction of the estimate; ends on the other side are negative. The interval
+/// limits the digits of an estimate.
 fn percents(effect: Effect, ways: [&str; 2]) -> String {
     let is_gain = effect.middle().is_some_and(|middle| middle < 0.0);
     let way = way(ways, is_gain);
@@ -96,7 +96,7 @@ const fn way([gain, loss]: [&str; 2], is_gain: bool) -> &str {
     if is_gain { gain } else { loss }
 }
 
-/// As factors, if it is said so.
+/// As factors, if the effect is large enough.
 fn factors(effect: Effect, ways: [&str; 2]) -> Option<String> {
     if !effect.is_factor() {
         return None;
@@ -105,28 +105,30 @@ fn factors(effect: Effect, ways: [&str; 2]) -> Option<String> {
     let all = || logs.into_iter().flatten().chain([middle]);
     let width = logs.map_or(f64::INFINITY, |[lo, hi]| (hi - lo) / 2.0);
     let digits = if width < 0.05 { 3 } else { 2 };
-    let told = |log: f64| format!("{} {}", factor_in(log, digits), way(ways, log < 0.0));
+    let with_way = |log: f64| format!("{} {}", factor_in(log, digits), way(ways, log < 0.0));
     let is_worse = all().fold(f64::INFINITY, f64::min) >= 0.0;
     let is_one_way = is_worse || all().fold(f64::NEG_INFINITY, f64::max) <= 0.0;
     Some(match (effect.tax, logs) {
         (Some(_), None) => format!("{} {}", times(middle.abs().exp()), way(ways, middle < 0.0)),
         (_, Some(logs)) => {
-            // Away from none.
+            // The end nearer to no effect comes first.
             let [near, far] = if middle < 0.0 { [logs[1], logs[0]] } else { logs };
             let is_with = effect.tax.is_some();
             let bare = |log| factor_in(log, digits).trim_end_matches('x').to_owned();
             match (is_with, is_one_way) {
-                (true, true) => format!("{} [{}, {}]", told(middle), bare(near), bare(far)),
-                (true, false) => format!("{} [{}, {}]", told(middle), told(near), told(far)),
-                (false, true) => format!("{} to {}", bare(near), told(far)),
-                (false, false) => format!("{} to {}", told(near), told(far)),
+                (true, true) => format!("{} [{}, {}]", with_way(middle), bare(near), bare(far)),
+                (true, false) => {
+                    format!("{} [{}, {}]", with_way(middle), with_way(near), with_way(far))
+                }
+                (false, true) => format!("{} to {}", bare(near), with_way(far)),
+                (false, false) => format!("{} to {}", with_way(near), with_way(far)),
             }
         }
         (None, None) => return None,
     })
 }
 
-/// A level that became so many times what it was: `fell by 23 %`, `rose 3.2x`.
+/// The change of a level, from the ratio of after to before: `fell by 23 %`, `rose 3.2x`.
 pub fn fell_or_rose(ratio: f64) -> String {
     let verb = if ratio < 1.0 { "fell" } else { "rose" };
     let factor = ratio.max(1.0 / ratio);
@@ -137,7 +139,7 @@ pub fn fell_or_rose(ratio: f64) -> String {
     }
 }
 
-/// The factor of a logarithm with so many digits; more if it would seem to be none.
+/// The factor of a logarithm with this many digits, or more if it would look like 1.
 fn factor_in(log: f64, digits: usize) -> String {
     let factor = log.abs().exp();
     let is_some = |text: &String| !["1", "1.0", "1.00", "1.000", "1.0000"].contains(&text.as_str());

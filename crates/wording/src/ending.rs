@@ -148,7 +148,8 @@ fn resolved(what: &str, stop: &Stop) -> String {
     }
 }
 
-/// Why the first undecided rule was not decided. `None` if there is none: it belongs to another phase.
+/// Why the first undecided rule was not decided. `None` if there is none: it belongs to another
+/// phase.
 fn open_rule(analysis: &Analysis) -> Option<String> {
     let mut rules = analysis.rules.iter().chain(&analysis.requirements);
     let left = rules.find(|judgment| {

@@ -1,4 +1,4 @@
-//! Numbers to words: units for people, and no more digits than an interval supports.
+//! Numbers as text: readable units, and no more digits than an interval supports.
 
 use iotax_analyze::{Estimate, Unit};
 use iotax_experiment::Engine;
@@ -7,10 +7,10 @@ pub use iotax_quantity::{
 };
 use iotax_quantity::{interval, per_second};
 
-/// Shown where there is no figure.
+/// Shown in place of a missing figure.
 pub const ABSENT: &str = "\u{2013}";
 
-/// A figure, or what is shown where there is none.
+/// A figure, or the sign for a missing one.
 pub fn or_absent(figure: Option<String>) -> String {
     figure.unwrap_or_else(|| ABSENT.to_owned())
 }
@@ -42,8 +42,8 @@ pub fn connections(rate: f64) -> String {
     per_second(rate, "connections/s")
 }
 
-/// What a job does in a second, in what its engine does: I/Os, requests, connections; bits, where
-/// blocks or datagrams only carry them.
+/// The rate of a job in the unit of its engine: I/Os, requests or connections; bits for streams and
+/// datagrams.
 pub fn rate_of(engine: Engine, ios_per_second: f64, bytes_per_second: f64) -> String {
     match engine.unit() {
         "request" => requests(ios_per_second),

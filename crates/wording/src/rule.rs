@@ -115,7 +115,7 @@ pub fn rulings(analysis: &Analysis) -> Vec<Ruling> {
 
 fn ruling(judgment: &Judgment) -> Ruling {
     let Judgment { rule, outcome, .. } = judgment;
-    let ruling = Ruling::new(&of(judgment), rule, *outcome, &told(judgment));
+    let ruling = Ruling::new(&of(judgment), rule, *outcome, &result(judgment));
     match outcome {
         RuleOutcome::Undecided => ruling.and(&detectable(judgment)),
         RuleOutcome::Fail | RuleOutcome::Pass => ruling,
@@ -179,7 +179,7 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
 }
 
 /// The result for a rule: `target has a sync p99 of 12.3 ms [11, 13.1] over 5 trials`.
-pub fn told(judgment: &Judgment) -> String {
+pub fn result(judgment: &Judgment) -> String {
     let of = printable(&of(judgment));
     let (link, what) = match judgment.rule.condition {
         Condition::SlowerBy(_) => ("after", "block"),
@@ -209,8 +209,8 @@ pub fn told(judgment: &Judgment) -> String {
     text
 }
 
-/// The figure and its verb: `has` with `a sync p99 of 12.3 ms [11, 13.1]`, `is` with `5.0x slower [4.2,
-/// 6.0] in throughput`.
+/// The figure and its verb: `has` with `a sync p99 of 12.3 ms [11, 13.1]`, `is` with `5.0x slower
+/// [4.2, 6.0] in throughput`.
 pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
     let found = judgment.found?;
     match (&judgment.rule.condition, judgment.metric) {

@@ -12,7 +12,8 @@ pub fn range(slices: Slices) -> String {
     let [ramp, time] = [slices.usual.ramp_ns, slices.usual.time_ns].map(format_duration);
     let lengths = if least == most { most } else { format!("{least} to {most}") };
     format!(
-        "slices of {lengths}; if those are too short on this machine, {ramp} ramp, then {time} measured"
+        "slices of {lengths}; if those are too short on this machine, {ramp} ramp, then {time} \
+         measured"
     )
 }
 
@@ -21,8 +22,8 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let settled = spec.in_shortest_slices()?;
     let plan = iotax_experiment::plan::Plan::new(&settled);
     let (fewest, most) = (plan.least_blocks(), plan.max_blocks);
-    let alternation = "The arms alternate in short slices, so that all see the same noise. Before the \
-                       measurement, a pilot run on each arm sets the length of the slices.";
+    let alternation = "The arms alternate in short slices, so that all see the same noise. Before \
+                       the measurement, a pilot run on each arm sets the length of the slices.";
     // A limit that the user set is shown with what stops the run.
     let limit = plan.max_time_ns.filter(|_| spec.stop.max_time_ns.is_none());
     let limit = limit.map_or_else(String::new, |ns| format!(", at most {}", span_of_ns(ns)));
@@ -32,7 +33,8 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
         format!(", plus {} of continuous load on each arm", set_time(ns))
     });
     let shortest = format!(
-        "A verdict takes at least {}: {} of the shortest slices{held}, without the time to switch arms.",
+        "A verdict takes at least {}: {} of the shortest slices{held}, without the time to switch \
+         arms.",
         span_of_ns(plan.duration_ns().0),
         count(fewest, block(plan.arms)),
     );
@@ -59,8 +61,8 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         }
         WholeTrials::Nodes => {
             return Some(
-                "Nodes alternate in whole trials, not in short slices: each node has its own noise, which does \
-                 not cancel."
+                "Nodes alternate in whole trials, not in short slices: each node has its own noise, \
+                 which does not cancel."
                     .to_owned(),
             );
         }
@@ -89,8 +91,8 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             format!("job {} must first find the queue depth for its latency target", printable(job))
         }
         WholeTrials::TooShort { least_ns, time_ns } => format!(
-            "a slice would have to last at least {} (eight cycles of the periodic load), but a trial \
-             lasts only {}",
+            "a slice would have to last at least {} (eight cycles of the periodic load), but a \
+             trial lasts only {}",
             set_time(*least_ns),
             set_time(*time_ns)
         ),

@@ -1,10 +1,10 @@
-//! What load is counted in, and what an arm did in that unit.
+//! The units of load, and the rate of an arm in its unit.
 
 use iotax_analyze::{Analysis, ArmSummary, NetworkLoad, NetworkSummary};
 
 use crate::format;
 
-/// I/Os or, on trees of files, operations per second; over a network path what it is about.
+/// I/Os per second; operations per second on trees of files; the unit of the load on network paths.
 pub fn rate(arm: &ArmSummary) -> String {
     match &arm.network {
         Some(figures) => network_rate(arm, figures),
@@ -13,22 +13,22 @@ pub fn rate(arm: &ArmSummary) -> String {
     }
 }
 
-/// Bytes per second; `None` where they say nothing: on trees of files, or what the rate says.
+/// Bytes per second; `None` on trees of files and on network paths.
 pub fn bandwidth(arm: &ArmSummary) -> Option<f64> {
     (!is_on_files(arm) && arm.network.is_none()).then_some(arm.bytes_per_s)
 }
 
-/// Whether it is bytes that count, and no single I/O has a latency to speak of.
+/// Whether the load is measured in bytes, and single I/Os have no useful latency.
 pub fn moves_bytes(arm: &ArmSummary) -> bool {
     arm.network.is_some_and(|figures| figures.load.moves_bytes())
 }
 
-/// Whether its primary job does operations on trees of files.
+/// Whether the primary job works on trees of files.
 fn is_on_files(arm: &ArmSummary) -> bool {
     arm.operations.iter().any(|operation| operation.share.is_some())
 }
 
-/// `16.5 Gbit/s`; of round trips how many: `72,400 requests/s`.
+/// `16.5 Gbit/s`, or `72,400 requests/s` for round trips.
 fn network_rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     match network.load {
         NetworkLoad::RoundTrips => format::requests(arm.iops),
@@ -37,17 +37,17 @@ fn network_rate(arm: &ArmSummary, network: &NetworkSummary) -> String {
     }
 }
 
-/// Whether what the workload is about is the syncs of its primary job.
+/// Whether the workload is about the syncs of its primary job.
 pub fn is_led_by_syncs(analysis: &Analysis) -> bool {
     analysis.arms.iter().any(|arm| arm.leading_sync().is_some())
 }
 
-/// What the time that layers add is per.
+/// The unit to which layers add time.
 pub fn unit_of_work(analysis: &Analysis) -> &'static str {
     if is_led_by_syncs(analysis) { "sync" } else { unit_of_load(analysis) }
 }
 
-/// What the primary job does one after the other: on network paths `request`, `block` and the like.
+/// One operation of the primary job: `I/O`, or `request`, `block` and so on for network paths.
 pub fn unit_of_load(analysis: &Analysis) -> &'static str {
     match network_load(analysis) {
         Some(NetworkLoad::RoundTrips) => "request",
@@ -58,7 +58,7 @@ pub fn unit_of_load(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// What rates of the primary job are in, where a chart draws them.
+/// The unit of the primary job's rate in a chart.
 pub fn unit_of_rate(analysis: &Analysis) -> &'static str {
     match network_load(analysis) {
         Some(NetworkLoad::RoundTrips) => "requests/s",
@@ -69,7 +69,7 @@ pub fn unit_of_rate(analysis: &Analysis) -> &'static str {
     }
 }
 
-/// What load over a network path is about; `None` for storage.
+/// The kind of load on a network path; `None` for storage.
 pub fn network_load(analysis: &Analysis) -> Option<NetworkLoad> {
     analysis.arms.iter().find_map(|arm| arm.network.as_ref()).map(|network| network.load)
 }

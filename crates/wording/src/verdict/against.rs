@@ -75,8 +75,8 @@ fn than(comparison: &Comparison, baseline: &str) -> String {
     format!("{} than {baseline}", comparison::effect(comparison))
 }
 
-/// `Undecided: 6 of 9 trials of b gave no result, and the others may be the easy ones. These show b 20 %
-/// faster [18, 22] than a in throughput.`
+/// `Undecided: 6 of 9 trials of b gave no result, and the others may be the easy ones. These show b
+/// 20 % faster [18, 22] than a in throughput.`
 fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missing) -> String {
     let name = subject(comparison);
     let lost = lost(missing, &name, baseline);
@@ -98,8 +98,8 @@ fn lost(missing: &Missing, name: &str, baseline: &str) -> String {
     format!("{} gave no result", sides.into_iter().flatten().collect::<Vec<_>>().join(" and "))
 }
 
-/// `The effect of slow (compared with base) on throughput changed after block 7: 40 % slower [38, 42]
-/// before, 5 % slower [3, 7] since.`
+/// `The effect of slow (compared with base) on throughput changed after block 7: 40 % slower [38,
+/// 42] before, 5 % slower [3, 7] since.`
 fn changed(comparison: &Comparison, baseline: &str) -> String {
     let metric = name::metric(comparison.metric);
     let name = subject(comparison);
@@ -143,7 +143,8 @@ pub fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> String {
     comparison.against.as_ref().map_or_else(|| analysis.baseline.clone(), name::against)
 }
 
-/// `after is 23 % slower than before in throughput, but with one result each, chance cannot be ruled out.`
+/// `after is 23 % slower than before in throughput, but with one result each, chance cannot be
+/// ruled out.`
 fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let arm = comparison.subject.arm();
     let metric = name::metric(comparison.metric);
@@ -166,8 +167,8 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
         Some(within) => {
             let within = comparison.effect_of(within).in_words();
             format!(
-                "{name} is {size}. Within these two results it is {within}; with {few}, another run \
-                 may differ."
+                "{name} is {size}. Within these two results it is {within}; with {few}, another \
+                 run may differ."
             )
         }
         None => format!("{name} is {size}, but with {few}, chance cannot be ruled out."),

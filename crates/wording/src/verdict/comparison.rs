@@ -1,4 +1,5 @@
-//! Words for a comparison in sentences, tables and drawings: its subject, its effect and its verdict.
+//! Words for a comparison in sentences, tables and drawings: its subject, its effect and its
+//! verdict.
 
 use std::cmp::Ordering;
 
@@ -36,8 +37,8 @@ pub fn primary_effects(matrix: &FactorEffects) -> Vec<&FactorEffect> {
     first
 }
 
-/// Decided before undecided, then by size, the largest first. Stalled arms come first of all, because
-/// the size of their effect is unknown.
+/// Decided before undecided, then by size, the largest first. Stalled arms come first of all,
+/// because the size of their effect is unknown.
 pub fn by_size(a: &Comparison, b: &Comparison) -> Ordering {
     let is_open = |c: &Comparison| !matches!(c.verdict, Verdict::Slower | Verdict::Faster);
     let size =
@@ -153,7 +154,8 @@ pub fn hypotheses(analysis: &Analysis, workload: &Workload) -> impl Iterator<Ite
     })
 }
 
-/// A probable reason for an interaction, marked as a guess because throughput alone cannot prove it.
+/// A probable reason for an interaction, marked as a guess because throughput alone cannot prove
+/// it.
 pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
     let probably = match interaction.verdict {
         Some(Verdict::Slower) => {

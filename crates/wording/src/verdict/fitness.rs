@@ -26,9 +26,9 @@ fn sentence(judgment: &Judgment, workload: &Workload) -> String {
         RuleOutcome::Undecided => "Undecided whether fit for",
     };
     let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
-    let (name, limit, told) = (&workload.name, &judgment.rule, rule::told(judgment));
+    let (name, limit, result) = (&workload.name, &judgment.rule, rule::result(judgment));
     let changed = if is_changed(workload) { " (modified)" } else { "" };
-    printable(&format!("{fit} {name}{changed}: {told}; unfit if {limit}: {source}"))
+    printable(&format!("{fit} {name}{changed}: {result}; unfit if {limit}: {source}"))
 }
 
 /// Whether it differs from the preset of its name in more than the size of files.

@@ -70,9 +70,7 @@ fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     let all = count(nodes.len() as u64, "node");
     if open.is_empty() {
         let margin = percent(analysis.margin);
-        return format!(
-            "None of {all} is slow: each differs from the others by less than {margin}, or is faster."
-        );
+        return format!("None of {all} is slow: each is within {margin} of the others, or faster.");
     }
     let open = name::all(open);
     format!("No slow node found among {all}; no verdict on {open}.")

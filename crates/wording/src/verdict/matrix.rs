@@ -27,13 +27,13 @@ pub(super) fn sentences(
     let is_found = |effect: &&FactorEffect| {
         matches!(effect.comparison.verdict, Verdict::Slower | Verdict::Faster)
     };
-    let mut told: Vec<&FactorEffect> = if primary.len() > MAX_SENTENCES {
+    let mut shown: Vec<&FactorEffect> = if primary.len() > MAX_SENTENCES {
         primary.iter().copied().filter(is_found).collect()
     } else {
         primary.clone()
     };
-    told.sort_by(|a, b| by_size(&a.comparison, &b.comparison));
-    let mut sentences: Vec<String> = told
+    shown.sort_by(|a, b| by_size(&a.comparison, &b.comparison));
+    let mut sentences: Vec<String> = shown
         .iter()
         .take(MAX_SENTENCES)
         .map(|effect| {
@@ -83,8 +83,8 @@ fn difference(found: &FactorInteraction) -> f64 {
     (log(found.at) - log(found.at_first)).abs()
 }
 
-/// `The cost of sec=krb5p depends on nconnect: 60 % slower [55, 64] in throughput at nconnect=4, 30 %
-/// slower [25, 35] in throughput at nconnect=1.`
+/// `The cost of sec=krb5p depends on nconnect: 60 % slower [55, 64] in throughput at nconnect=4, 30
+/// % slower [25, 35] in throughput at nconnect=1.`
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
     let size = |cost: Estimate| {

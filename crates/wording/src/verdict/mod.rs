@@ -62,8 +62,8 @@ pub fn interrupted(analysis: &Analysis) -> Option<String> {
     is_interrupted.then(|| format!("Interrupted after {blocks}; these are the results so far."))
 }
 
-/// `Likely cause: ...` for a run with one arm. With several arms, only what explains their difference:
-/// `encrypted: the second luks (added by iotax) ...`; the rest is listed below.
+/// `Likely cause: ...` for a run with one arm. With several arms, only what explains their
+/// difference: `encrypted: the second luks (added by iotax) ...`; the rest is listed below.
 pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         let all = of_arms(experiment, analysis);

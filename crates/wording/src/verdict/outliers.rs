@@ -29,8 +29,8 @@ impl Member {
     }
 }
 
-/// `2 of 50 arms are slow outliers, compared with the median arm: node-11 (27 % slower in throughput)
-/// and node-42 (24 % slower in throughput).`
+/// `2 of 50 arms are slow outliers, compared with the median arm: node-11 (27 % slower in
+/// throughput) and node-42 (24 % slower in throughput).`
 pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     let member = member.name();
     let metric = name::metric(found.metric);

@@ -16,8 +16,8 @@ pub(super) fn size(stalls: &Stalls) -> Option<String> {
     stalls.factor.map(|factor| format!("at least {}", times(factor.floor())))
 }
 
-/// `luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least
-/// 4,190x slower.`
+/// `luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at
+/// least 4,190x slower.`
 pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
     let counts =
