@@ -155,7 +155,7 @@ fn what_the_kernel_copied_all_the_same_is_said() {
     assert_eq!(ran["arms"][0]["network"]["copied"], 1.0, "{ran:#}");
     let said = desk.run(&[&words[..], &SHORT].concat());
     let told = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(told.contains("zero-copy asked for, but the kernel copied all the same"), "{said}");
+    assert!(told.contains("zero-copy requested, but the kernel copied all data"), "{said}");
     let encrypted = [&words[..2], &["loopback + tls"], &words[3..]].concat();
     insta::assert_snapshot!(desk.run(&encrypted).err, @"
     error: arm `target`, job `flow`: zero-copy: loopback + tls encrypts the data, which makes a copy of it

@@ -157,7 +157,7 @@ fn a_fleet_is_of_nodes() {
       2 of 23 nodes are slow outliers, compared with the median node:
       gke-eu-disks-7f3a-n2 (31 % slower in throughput) and gke-eu-disks-7f3a-n5 (22
       % slower in throughput).
-      1 node with fewer than two usable trials not included.
+      Not included: 1 node with fewer than two usable trials.
       The run took 62.0 node-minutes of load on 24 nodes.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).

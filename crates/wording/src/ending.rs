@@ -143,7 +143,7 @@ fn resolved(what: &str, stop: &Stop) -> String {
             format!("every {what} has a verdict, and the difference is known to {precision}")
         }
         StopMode::Tight => {
-            format!("every difference is known to within 1 point or a tenth of the effect")
+            "every difference is known to within 1 point or a tenth of the effect".to_owned()
         }
     }
 }

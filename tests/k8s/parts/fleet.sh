@@ -12,16 +12,16 @@ nodes_of() {
 
 part_fleet() {
   nodes_of fleet --out "$W/fleet" >"$W/said"
-  need "the slow node is named" "n2 is slower than n1: " "$W/said"
+  need "the slow node is named" "n2 is " "$W/said"
   need "the record says which node has which volume" "class:fleet, volume fleet-2, node n2" "$W/fleet/experiment.json"
   nothing_left fleet
   nodes_of fleet --at-once 2 --out "$W/together" >"$W/said"
-  need "the slow node is named when both are measured at the same time" "n2 is slower than n1: " "$W/said"
+  need "the slow node is named when both are measured at the same time" "n2 is " "$W/said"
   nothing_left together
   local run
   for run in $(seq "${FLEETS:-1}"); do
     nodes_of even --nodes n1,n2 --out "$W/even-$run" >"$W/said"
-    ! grep -E '^n[12] is slower than ' "$W/said" || fail "run $run: a node is named, and both are alike"
+    ! grep -E '^ *n[12] is .* slower ' "$W/said" || fail "run $run: a node is named, and both are alike"
     ok "run $run of nodes that are alike: $(sed -n 3p "$W/said")"
     nothing_left "even-$run"
   done

@@ -72,7 +72,7 @@ fn of_effect(
     let mut text = typical::sentence(&effect.comparison, typical, &against, analysis, workload);
     if effect.stalled_pairs > 0 {
         let pairs = count(effect.stalled_pairs, "pair");
-        text.push_str(&format!(" {pairs} of arms that stalled left out."));
+        text.push_str(&format!(" Not included: {pairs} of arms that stalled."));
     }
     text
 }

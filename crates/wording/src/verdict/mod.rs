@@ -216,9 +216,8 @@ fn cpu(analysis: &Analysis) -> Option<String> {
         let primary = primary_of_each(analysis).into_iter().find(same);
         primary.is_some_and(|primary| !found(primary)) && !typical.is_some_and(found)
     };
-    let name = |c: &Comparison| match c.subject {
-        Subject::Total => "the full stack".to_owned(),
-        _ => subject(c),
+    let name = |c: &Comparison| {
+        if c.subject == Subject::Total { "the full stack".to_owned() } else { subject(c) }
     };
     let clauses: Vec<String> = analysis
         .comparisons

@@ -53,7 +53,7 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     }
     if !found.left_out.is_empty() {
         let left_out = count(found.left_out.len() as u64, member);
-        sentences.push(format!("{left_out} with fewer than two usable trials not included."));
+        sentences.push(format!("Not included: {left_out} with fewer than two usable trials."));
     }
     sentences
 }
