@@ -42,7 +42,7 @@ fn stalls_and_changed_effects_in_every_format() {
       queue against base: undecided (stalls: 3 of 3 trials without a completed
       operation, baseline 0 of 3; at least 17x slower in each; 4 more such blocks
       decide).
-      No verdict on cap and base: both stalled in all 3 blocks.
+      cap and base both stalled in all 3 blocks, so there is no verdict.
       The effect of same (compared with base) on throughput changed after block 9: 40 % slower
       [38, 42] before, 5 % slower [3, 7] since.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
@@ -74,7 +74,7 @@ fn stalls_and_changed_effects_in_every_format() {
 
     **luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least 4,190x slower.**
     queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, baseline 0 of 3; at least 17x slower in each; 4 more blocks like these would decide).
-    No verdict on cap and base: both stalled in all 3 blocks.
+    cap and base both stalled in all 3 blocks, so there is no verdict.
     The effect of same (compared with base) on throughput changed after block 9: 40 % slower [38, 42] before, 5 % slower [3, 7] since.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).

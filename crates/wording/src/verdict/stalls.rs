@@ -30,7 +30,7 @@ pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &St
         }
         Verdict::NoInformation => {
             let blocks = count(*blocks, "block");
-            format!("No verdict on {name} and {baseline}: both stalled in all {blocks}.")
+            format!("{name} and {baseline} both stalled in all {blocks}, so there is no verdict.")
         }
         Verdict::Equivalent
         | Verdict::Undecided
@@ -102,7 +102,7 @@ mod tests {
         undecided (stalls: 0 of 6 vs 6 of 6)
         luks compared with base is undecided (stalls: 0 of 6 trials completed no operation, baseline 6 of 6; at least 17x faster in each; 1 more block like these would decide).
         no information (stalls: 3 of 3 vs 3 of 3)
-        No verdict on luks and base: both stalled in all 3 blocks.
+        luks and base both stalled in all 3 blocks, so there is no verdict.
         ");
     }
 }
