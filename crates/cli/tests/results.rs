@@ -250,7 +250,8 @@ fn one_block_is_too_few_but_not_nothing() {
     let desk = Desk::new();
     let compare = ["compare", "-w", "randread-4k", "a=mem(size=4M)", "b=mem(size=4M)"];
     let said = desk.run(&[&compare[..], &SHORT, &["--max-blocks", "1", "--out", "out"]].concat());
-    assert!(said.out.contains("b could not be compared with a: too few complete blocks."), "{said}");
+    let told = "b could not be compared with a: too few complete blocks.";
+    assert!(said.out.contains(told), "{said}");
 }
 
 /// What a command prints on a terminal of 24 lines and 80 columns.

@@ -61,10 +61,7 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
     let iops = throughput["cap"]["iops"]["value"].as_f64().unwrap();
     assert!((392.0..408.0).contains(&iops), "{iops}");
     assert!(result["depths"].as_array().unwrap().iter().all(|arm| arm["response"] == "plateau"));
-    assert!(
-        said.out.contains("  Masked: aes and base both reach the same cap ("),
-        "{said}"
-    );
+    assert!(said.out.contains("  Masked: aes and base both reach the same cap ("), "{said}");
     assert!(said.out.contains("\nWhat the cap hides: below the cap\n"), "{said}");
 
     let loads = result["below_cap"].as_array().unwrap();
