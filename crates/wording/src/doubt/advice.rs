@@ -16,8 +16,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let workload = spec.workload();
     let text = match &doubt.kind {
         DoubtKind::Mismatch { .. } => {
-            "This storage loses or mixes up data under this load: its speed means nothing until \
-             that is solved, and nothing you need should be on it."
+            "This storage loses or mixes up data under this load. Keep no data on it that you \
+             need. Its speed means nothing until this is fixed."
         }
         DoubtKind::IoErrors { .. } => {
             let unit = workload.unit();
@@ -27,36 +27,37 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 "kernel log, device health, free space"
             };
             return format!(
-                "Failed {unit}s are not counted as done, but the time lost on them is in the \
-                 figures: find out why they fail ({where_to_look}) before trusting the comparison."
+                "Failed {unit}s do not count as completed, but the figures include the time lost \
+                 on them. Find out why they fail ({where_to_look}) before you trust the comparison."
             );
         }
         DoubtKind::Failed { .. } if spec.is_of_results() => {
-            "Figures are of the other results. A verdict on these stands only if it would with \
-             those that are missing counted as results that did nothing."
+            "The figures are from the other results. A verdict is given only if it would be the \
+             same with each missing result counted as one that completed nothing."
         }
         DoubtKind::Failed { .. } => {
-            "The blocks of these trials are left out of the comparison. A verdict on the others \
-             stands only if it would with the missing trials counted as trials that did nothing: \
-             solve the error and measure again."
+            "The blocks of these trials are left out of the comparison. A verdict is given only if \
+             it would be the same with each failed trial counted as one that completed nothing. \
+             Fix the error and measure again."
         }
         DoubtKind::Paused { .. } => {
-            "It was stopped by a signal, frozen by its control group, or the whole machine was: a \
-             live migration, a snapshot, a suspension. It says nothing about the storage. Find out \
+            "A signal stopped it, its control group was frozen, or the whole machine was stopped \
+             (live migration, snapshot, suspend). This says nothing about the storage. Find out \
              what stops it, and measure again."
         }
         DoubtKind::StalledTrials { .. } => {
-            "That is a result, not a failure: slower than could be measured. A longer window \
-             (--time) may show how slow; the machine's counters show what it waited for."
+            "This is a result, not a failure: it was too slow to be measured in this window. A \
+             longer window (--time) may show how slow it is. The machine's counters show what it \
+             waited for."
         }
         DoubtKind::LittlesLaw { .. } if spec.is_of_results() => {
-            "Latencies, rates, threads or depth in these results cannot all be right: do not rest \
-             anything on them before it is clear which are."
+            "The latencies, rates, threads and depth in these results cannot all be right. Do not \
+             rely on them until you know which are wrong."
         }
         DoubtKind::LittlesLaw { .. } => {
-            "Latencies or rates of this arm are wrong, or I/Os were taken that the job did not \
-             issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report \
-             this if it stays."
+            "The latencies or rates of this arm are wrong, or I/Os were counted that the job did \
+             not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try \
+             engine=psync. If the warning stays, report it as a bug."
         }
         DoubtKind::ImpossibleSpeed { .. } => {
             "No storage was measured: the bytes were not moved, or never left the CPU's caches. \
@@ -64,242 +65,244 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              hole in a sparse file."
         }
         DoubtKind::WrongSign { .. } => {
-            "Do not take this as a gain before it is explained. Usual reasons: direct I/O became \
-             buffered I/O, a cache answered, small I/Os were merged, or the arms lie on different \
-             storage. The device's own counters (iostat) show which."
+            "Do not treat this as a gain until you can explain it. Usual reasons: direct I/O \
+             became buffered I/O, a cache answered, small I/Os were merged, or the arms are on \
+             different storage. The device's counters (iostat) show which."
         }
         DoubtKind::CacheAnswered { way: CacheWay::NeverSynced, .. } => {
-            "The rate of writes is that of memory, not of the storage. Set direct=true, or sync as \
-             the application does (fsync-every=...)."
+            "The write rate is that of memory, not of the storage. Set direct=true, or sync as the \
+             application does (fsync-every=...)."
         }
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
             "The figures are those of a cache, not of the storage. Check that direct I/O reaches \
-             the device on this file system; else use a span larger than memory, and fsync for \
-             writes."
+             the device on this file system. If it cannot, use a span larger than memory, and \
+             fsync for writes."
         }
         DoubtKind::InMemory { .. } => {
-            "Measure on a directory of the disk in question; for stacks, --dir says where their \
-             file lies."
+            "Measure a directory on the disk in question. For stacks, --dir sets the directory of \
+             their file."
         }
         DoubtKind::LayerCache { .. } => {
-            "What is below such a layer is only measured where its cache misses. Use a span larger \
-             than memory, or look at the device's own counters (iostat)."
+            "I/Os that this cache answers do not measure what is below it. Use a span larger than \
+             memory, or look at the device's counters (iostat)."
         }
         DoubtKind::ColdCache { found: ColdCache::NoDevice { .. } } => {
-            "There is no cold cache here: the figures are those of memory. Name a target on a disk \
-             (--dir for files made by iotax), or set invalidate=false."
+            "A cold cache is impossible here: the figures are those of memory. Choose a target on \
+             a disk (--dir for files that iotax creates), or set invalidate=false."
         }
         DoubtKind::ColdCache { found: ColdCache::Unknown } => {
-            "Take the figures as those of a warm cache until something else shows otherwise, such \
-             as iostat beside the run."
+            "Treat the figures as those of a warm cache, unless something else shows otherwise, \
+             such as iostat during the run."
         }
         DoubtKind::ColdCache { found: ColdCache::Short { .. } } => {
-            "Part of the data came from a cache: of this machine (another process keeps the file \
-             mapped, or the span fits read-ahead) or of the server behind a mount. Use a span \
+            "Part of the data came from a cache: on this machine (another process has the file \
+             mapped, or the span fits into read-ahead), or on the server of a mount. Use a span \
              larger than memory, or direct=true."
         }
         DoubtKind::ColdCache { found: ColdCache::Excess { .. } } => {
-            "Read-ahead, or a large device block, fetched what nobody asked for: later reads may \
-             have found it in memory, so not every read was cold, and the excess costs bandwidth. \
-             Tell the kernel that the order is random (advise=true), or use direct=true."
+            "Read-ahead, or a large device block, fetched data that the job did not request. Later \
+             reads may have found it in memory, so not every read was cold. The excess also costs \
+             bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true."
         }
         DoubtKind::DifferentStorage => {
-            "Put all arms on the same volume, or swap the volumes and measure again: what follows \
-             the volume is the volume's."
+            "Put all arms on the same volume, or swap the volumes and measure again: a difference \
+             that moves with the volume is caused by the volume."
         }
         DoubtKind::SharedStorage { .. } => {
-            "They share what that device can do: name targets on devices of their own, unless that \
-             is what you ask."
+            "They share the throughput of that device. Choose targets on different devices, unless \
+             this is what you want to measure."
         }
         DoubtKind::NotGranted { .. } => {
-            "What was measured is what was granted. Ask for that, or raise what the server allows \
+            "The figures are for the granted options. Request those, or raise the server's limit \
              (Linux: /proc/fs/nfsd/max_block_size, set before nfsd starts)."
         }
         DoubtKind::RateNotReached { .. } => {
-            "The arm is overloaded: its response times measure the backlog and grow with the \
+            "The arm is overloaded: its response times measure the backlog, and grow during the \
              trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...)."
         }
         DoubtKind::Late { .. } => {
-            "Either all slots (threads x depth) were in flight, or this machine woke the load \
-             generator late; response times count the wait, as they should. A greater depth (--set \
-             depth=...) or an idle machine tells which."
+            "Either all slots (threads x depth) were in use, or this machine woke the load \
+             generator late. Response times include the wait, as they should. Try a greater depth \
+             (--set depth=...) or an idle machine to find out which."
         }
         DoubtKind::GeneratorShare { .. } => {
             return format!(
                 "This share is the same with and without a layer, so the layer's tax looks smaller \
-                 than it is. Larger blocks, or {} instead of throughput, show it better.",
+                 than it is. To see it better, use larger blocks, or compare {} instead of \
+                 throughput.",
                 name::metric(Metric::cpu(workload))
             );
         }
         DoubtKind::CpusBusy { .. } if workload.is_network() => {
-            "CPU-bound: the rate, and a tax, are CPU time of the path's ends and not the wire's. \
-             Ends on hosts of their own, or more CPUs, show the wire."
+            "CPU-bound: the CPUs at the ends of the path limit the rate, not the wire, and a tax \
+             is their CPU time. To measure the wire, use a separate host for each end, or more \
+             CPUs."
         }
         DoubtKind::CpusBusy { .. } => {
-            "CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer threads, \
-             larger blocks or more CPUs show the storage."
+            "CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To \
+             measure the storage, use fewer threads, larger blocks or more CPUs."
         }
         DoubtKind::OneCore(_) => {
-            "The rate is that of one core and not the wire's. More flows (--set threads=N) use \
-             more of them; interrupts of one flow stay on one core."
+            "One core limits the rate, not the wire. More flows (--set threads=N) use more cores; \
+             the interrupts of one flow stay on one core."
         }
         DoubtKind::EffectChanged { change, .. } if change.in_depth_check => {
-            "Something ended in between: burst credits, a cache, another load. Compare what lasts \
-             with --drain, or measure bursts with `iotax limits`."
+            "Something changed in between: burst credits or a cache ran out, or another load \
+             ended. --drain compares the sustained level; `iotax limits` measures bursts."
         }
         DoubtKind::EffectChanged { .. } => {
-            "Something came or went that this arm alone has: a cache that filled up, credits of \
-             its own, a background job on its device. Run again: if the cost is what it has been \
-             since the change, that is the one that lasts."
+            "Something started or ended that affects only this arm: its cache or credits, or a \
+             background job on its device. Run again. If the cost is then the same as after the \
+             change, it is the lasting one."
         }
         DoubtKind::LevelChanged { metric, ratio, .. } => {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if workload.writes() => {
-                    "Probably burst credits ran out, or a fresh SSD had no erased blocks left; \
-                     early in a run it may also be a cache that filled up, or a neighbour that \
-                     began. If what lasts is to be measured, drain the credits (--drain), or write \
-                     the span first (--precondition); if the burst, let the volume rest and run \
-                     shorter."
+                    "Probably burst credits ran out, or a fresh SSD had no erased blocks left. \
+                     Early in a run, a cache may have filled up, or a neighbour may have started. \
+                     To measure the sustained level, drain the credits (--drain) or write the span \
+                     first (--precondition). To measure the burst, let the volume rest and use a \
+                     shorter run."
                 }
                 true => {
-                    "Probably burst credits ran out; early in a run it may also be a cache that \
-                     filled up, or a neighbour that began. If what lasts is to be measured, drain \
-                     the credits first (--drain); if the burst, let the volume rest and run \
-                     shorter."
+                    "Probably burst credits ran out. Early in a run, a cache may have filled up, \
+                     or a neighbour may have started. To measure the sustained level, drain the \
+                     credits first (--drain). To measure the burst, let the volume rest and use a \
+                     shorter run."
                 }
                 false => {
-                    "Probably something else used the storage and ended, or the volume grew \
-                     faster. If only the level since is of interest, run again."
+                    "Probably another load on the storage ended, or the volume became faster. To \
+                     measure only the new level, run again."
                 }
             }
         }
         DoubtKind::LevelSince { arms } => {
             let is_worse = arms.first().is_some_and(|shift| shift.iops[1] < shift.iops[0]);
             if is_worse {
-                "Burst credits or a cache were used up, or another load began: verdicts are about \
-                 the level before that. Use --drain to compare what lasts; `iotax limits` measures \
-                 bursts."
+                "Burst credits or a cache were used up, or another load started. The verdicts are \
+                 about the level before that. --drain compares the sustained level; `iotax limits` \
+                 measures bursts."
             } else {
-                "Another load ended, or credits came back: run again for a verdict at the level \
-                 that lasts."
+                "Another load ended, or credits came back. Run again for a verdict at the lasting \
+                 level."
             }
         }
         DoubtKind::ShortSlices { metric, ratio, outcome, .. } => {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if *outcome == SlicesOutcome::Withheld => {
-                    "Burst credits or a cache ran out, and come back while the other arms have their \
-                     turns. --drain compares what lasts, --time trials of any length; `iotax limits` \
-                     measures bursts."
+                    "Burst credits or a cache ran out, and came back during the other arms' turns. \
+                     --drain compares the sustained level, and --time sets longer trials. `iotax \
+                     limits` measures bursts."
                 }
                 true if workload.writes() => {
-                    "Something helps for a moment and runs out: burst credits, which come back while \
-                     the other arms have their turn, or a write cache, which drains meanwhile. \
-                     `iotax limits` measures bursts, and --drain compares what lasts."
+                    "Something speeds up the start of a slice and then runs out: burst credits, \
+                     which come back during the other arms' turns, or a write cache, which drains \
+                     meanwhile. `iotax limits` measures bursts, and --drain compares the sustained \
+                     level."
                 }
                 true => {
-                    "Something helps for a moment and runs out: burst credits, which come back while \
-                     the other arms have their turn. `iotax limits` measures bursts, and --drain \
-                     compares what lasts."
+                    "Burst credits speed up the start of a slice, run out, and come back during \
+                     the other arms' turns. `iotax limits` measures bursts, and --drain compares \
+                     the sustained level."
                 }
                 false => {
-                    "Something is slow at first: a cache or read-ahead that has to warm up again, a \
-                     device or CPU that wakes up from a power state."
+                    "The start of a slice is slow: a cache or read-ahead warms up again, or a \
+                     device or CPU wakes up from a power state."
                 }
             }
         }
         DoubtKind::NotSteady { .. } => {
-            "What is measured next is a moment of a level that moves, or of storage noisier than \
-             SNIA's limits: comparisons within blocks stand, single figures do not. A longer \
-             --time makes rounds longer, and their noise less."
+            "The level still changes, or the storage is noisier than SNIA's limits allow. \
+             Comparisons within blocks are valid, single figures are not. A longer --time makes \
+             rounds longer and less noisy."
         }
         DoubtKind::Trend { is_preconditioned: true, .. } => {
-            "The storage went on changing after it was preconditioned. More trials, or a longer \
-             --time, which also makes the rounds longer, show where it ends."
+            "The storage kept changing after preconditioning. To see where it settles, run more \
+             trials, or use a longer --time, which also makes the rounds longer."
         }
         DoubtKind::Trend { is_preconditioned: false, .. } => {
-            "A fresh SSD, or a volume whose blocks were never written, is filled by the \
-             measurement itself. --precondition writes the span first, and then the workload until \
-             it is steady."
+            "The measurement itself fills a fresh SSD, or a volume whose blocks were never \
+             written. --precondition writes the span first, then runs the workload until it is \
+             steady."
         }
         DoubtKind::OrderMatters(_) => {
-            "Something belongs to the order of trials, not to an arm: a cache that the first trial \
-             fills for the next, credits that one uses up, writes of the last trial that still go \
-             on. Begin each trial with a longer ramp (--ramp), or spend the credits first \
-             (--drain), and run again."
+            "A trial affects the next one, whichever arms they are of: it fills a cache, uses up \
+             credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or \
+             spend the credits first (--drain)."
         }
         DoubtKind::Dependence { .. } => {
-            "Something changes slowly and hits the arms differently: a background job, credits \
+            "Something changes slowly and affects the arms differently: a background job, credits \
              that refill, a volume that fills up. Find it, or pause between trials; more blocks \
              alone do not help."
         }
         DoubtKind::Steal { .. } => {
-            "Neighbours on this host share its CPUs, so part of the noise is theirs. The \
-             interleaved blocks spread it over all arms; a dedicated host, or another time of day, \
-             makes the intervals narrower."
+            "Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks \
+             spread the noise over all arms. A dedicated host, or another time of day, makes the \
+             intervals narrower."
         }
         DoubtKind::OtherPrograms { .. } => {
             return format!(
-                "If other programs are running, stop them: they slow some trials and not others. \
-                 If none are, it is the kernel's own work for this arm, such as encryption or \
-                 networking in kernel threads, and {} does not hold it.",
+                "If other programs are running, stop them: they slow down some trials and not \
+                 others. If none are, this is the kernel's own work for this arm, such as \
+                 encryption or networking in kernel threads. {} does not include it.",
                 name::metric(Metric::cpu(workload))
             );
         }
         DoubtKind::StalledSecond { .. } => {
-            "A mean hides stalls, and users feel them. See the throughput per second of these \
-             trials, and compare p99 at an offered rate (--set rate=...)."
+            "A mean hides stalls, but users notice them. Look at the throughput per second of \
+             these trials, and compare p99 at an offered rate (--set rate=...)."
         }
         DoubtKind::TailSamples { time_ns, .. } => {
             return format!(
-                "Measure longer per trial: --time {} or more at this rate. More trials do not help.",
+                "Use longer trials: --time {} or more at this rate. More trials do not help.",
                 format_duration(*time_ns)
             );
         }
         DoubtKind::DepthNotKept { .. } => {
             "The depth has no effect here. A stack without a work queue serves one I/O at a time: \
-             put queue(workers=N) on it, or use more threads."
+             add queue(workers=N) on top, or use more threads."
         }
         DoubtKind::Noise(Noise { source: Some(source), outlook, .. }) => {
             return noise::advice(source) + &noise::or_more_blocks(outlook.as_ref(), spec);
         }
         DoubtKind::Noise(Noise { best_time_s: Some(best), .. }) => {
             return format!(
-                "The noise is mostly within trials: longer ones (--time {}s) narrow the \
-                 interval for less time than more blocks do.",
+                "Most of the noise is within trials. Longer trials (--time {}s) narrow the \
+                 interval in less time than more blocks.",
                 whole(*best)
             );
         }
         DoubtKind::Noise(Noise { outlook: Some(Outlook::Blocks([_, most])), .. }) => {
             return format!(
-                "Give it more blocks ({}), or a quieter machine.",
+                "Run more blocks ({}), or use a quieter machine.",
                 noise::more_blocks(*most, spec)
             );
         }
         DoubtKind::Noise(Noise { outlook: Some(Outlook::Withheld(_)), .. }) => {
-            "Give it more blocks (--max-blocks), or a quieter machine."
+            "Run more blocks (--max-blocks), or use a quieter machine."
         }
         DoubtKind::Noise(_) => {
-            "Measure on a quieter machine, or at another time; an effect much larger than this noise would \
-             have shown."
+            "Measure on a quieter machine, or at another time. An effect much larger than this \
+             noise would have been visible."
         }
         DoubtKind::Narrow { .. } => {
-            "If the size matters, run again with another --seed: it deals out the order of the \
-             arms anew, so that what agrees again is not in step with it."
+            "If the size matters, run again with another --seed, which changes the order of the \
+             arms. If the result is the same, it does not depend on the order."
         }
         DoubtKind::UnlikeResults { .. } => {
-            "What results differ in is part of every difference below, and what one side lacks is \
-             not compared. Compare results of one job, or read them as a comparison of the jobs \
-             too."
+            "Every difference below includes the difference between the jobs, and figures that one \
+             side lacks are not compared. Compare results of the same job, or read this as a \
+             comparison of the jobs too."
         }
         DoubtKind::OtherEngines => {
-            "Between them there is no verdict. Measure all with engine=libaio."
+            "There is no verdict between the two. Measure all arms with engine=libaio."
         }
         DoubtKind::NotInterleaved => {
-            "For the difference between the arms alone, measure them in one iotax compare: it runs \
-             them in random blocks."
+            "To measure only the difference between the arms, run them in one iotax compare. It \
+             alternates them in random order, then in reverse."
         }
     };
     text.to_owned()
