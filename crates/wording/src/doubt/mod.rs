@@ -17,14 +17,14 @@ use crate::{arms, name};
 pub struct Said {
     /// What was seen, with figures.
     pub seen: String,
-    /// In how many trials, where that stands behind it: `in 3 of 10 trials`.
+    /// How often it was seen, if shown separately: `in 3 of 10 trials`.
     pub often: Option<String>,
     /// What to do about it.
     pub advice: String,
 }
 
 impl Said {
-    /// What was seen, and how often.
+    /// What was seen, with how often.
     pub fn message(&self) -> String {
         match &self.often {
             Some(often) => format!("{} ({often})", self.seen),
@@ -33,7 +33,7 @@ impl Said {
     }
 }
 
-/// What is to be said of a doubt.
+/// Puts a doubt into words.
 pub fn doubt(doubt: &Doubt, experiment: &ExperimentHead) -> Said {
     Said {
         seen: seen::seen(doubt, experiment),
@@ -60,30 +60,30 @@ const fn is_in_the_sentence(kind: &DoubtKind) -> bool {
     )
 }
 
-/// What a kind of doubt is called.
+/// The name of a kind of doubt.
 pub const fn title(check: Check) -> &'static str {
     match check {
         Check::FailedTrials => "failed trials",
         Check::Paused => "paused load generator",
         Check::StalledTrials => "stalled trials",
         Check::IoErrors => "I/O errors",
-        Check::VerifyMismatch => "data did not read back",
+        Check::VerifyMismatch => "data mismatch",
         Check::LittlesLaw => "Little's law",
         Check::GeneratorBound => "load generator at its limit",
         Check::OneCore => "one core at its limit",
         Check::ScheduleSlip => "schedule slip",
-        Check::ColdCacheUnproven => "cold cache not proved",
-        Check::WrongSign => "wrong sign",
+        Check::ColdCacheUnproven => "cold cache not proven",
+        Check::WrongSign => "unexpected gain",
         Check::ImpossibleSpeed => "impossible speed",
         Check::CacheAnswered => "a cache answered",
         Check::LayerCache => "a cache within the stack",
         Check::Steal => "CPU stolen by the hypervisor",
-        Check::AnotherJob => "unlike results",
+        Check::AnotherJob => "results of different workloads",
         Check::NotInterleaved => "not interleaved",
         Check::DifferentStorage => "different storage",
         Check::SharedStorage => "same storage",
-        Check::NotGranted => "granted otherwise than asked",
-        Check::RegimeShift => "shift of regime",
+        Check::NotGranted => "server granted different options",
+        Check::RegimeShift => "level change",
         Check::PlaceEffect => "the order of trials matters",
         Check::ShortSlices => "short and long slices differ",
         Check::NotSteady => "not at steady state",
@@ -92,9 +92,9 @@ pub const fn title(check: Check) -> &'static str {
     }
 }
 
-// Doubts as people read them: what was seen on several arms, with the same advice, is one.
+// Notices: doubts of several arms with the same advice are shown as one.
 
-/// Messages up to which each is shown.
+/// Largest number of messages that are all shown.
 const MAX_MESSAGES: usize = 8;
 
 /// One doubt, or several of a kind.
@@ -102,16 +102,16 @@ const MAX_MESSAGES: usize = 8;
 pub struct Notice {
     /// Which check, and on which arm if it is only one.
     pub title: String,
-    /// What was seen; begins with the arm if there are several.
+    /// What was seen; each begins with the arm if there are several.
     pub messages: Vec<String>,
     /// What to do; may be empty.
     pub advice: String,
-    /// Whether it puts the figures themselves in doubt.
+    /// Whether the figures themselves are in doubt.
     pub is_severe: bool,
 }
 
 impl Notice {
-    /// What was seen, in one message.
+    /// The messages shortened to one.
     pub fn in_short(&self) -> String {
         match self.messages.as_slice() {
             [] => self.title.clone(),
@@ -123,7 +123,7 @@ impl Notice {
 
 type Both<'a> = (&'a Doubt, Said);
 
-/// All doubts in their order, those alike together.
+/// All doubts in their order, similar ones together.
 pub fn notices(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Notice> {
     let mut groups: Vec<Vec<Both<'_>>> = Vec::new();
     for one in &analysis.warnings {
@@ -156,7 +156,7 @@ fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
     Notice { title, messages, advice: said.advice.clone(), is_severe: first.is_severe() }
 }
 
-/// Each with its arm; the same of several arms, but for how often it was seen, once.
+/// Each message with its arm; one message if several arms differ only in how often it was seen.
 fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
     let mut alike: Vec<Vec<&Both<'_>>> = Vec::new();
     for one in group {
@@ -188,7 +188,7 @@ fn messages(group: &[Both<'_>], analysis: &Analysis) -> Vec<String> {
     alike.iter().map(message).collect()
 }
 
-/// How test files were fitted to the room there is, if they were.
+/// How test files were shrunk to the free space, if they were.
 pub fn fitted(spec: &Draft) -> Option<String> {
     let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = spec.fitted?;
     let name = spec.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
@@ -197,7 +197,7 @@ pub fn fitted(spec: &Draft) -> Option<String> {
     Some(format!("test files of {to} instead of {from}{how}, because {name} has room for {free}"))
 }
 
-/// As it is typed: whole GiB of what is large, whole MiB else.
+/// As a user types it: large sizes in whole GiB, others in whole MiB.
 fn rounded(bytes: u64) -> String {
     let unit: u64 = match bytes {
         0..0xa0_0000 => 1,
@@ -207,11 +207,11 @@ fn rounded(bytes: u64) -> String {
     format_bytes(bytes / unit * unit)
 }
 
-/// That test files are smaller than the workload would have them, if they are.
+/// A notice if test files are smaller than the workload's.
 pub fn of_files(spec: &Spec) -> Option<Notice> {
     let message = fitted(spec)?;
-    let advice = "Smaller files leave more to caches: compare with runs of the same size, or make \
-                  room for more.";
+    let advice = "Caches hold more of a smaller file. Compare only with runs of the same size, or \
+                  free some space.";
     let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }

@@ -1,4 +1,4 @@
-//! What to do about noise that keeps a comparison undecided.
+//! Advice about noise that keeps a comparison undecided.
 
 use iotax_analyze::{NoiseSource, Outlook, Program, ProgramLoad};
 use iotax_experiment::Draft;
@@ -7,7 +7,7 @@ use iotax_quantity::{count, grouped, list, measured_mb_per_s, percent};
 
 use crate::name::printable;
 
-/// Switching and pauses beside the trials.
+/// Factor for switching and pauses between trials.
 const BESIDE: f64 = 1.2;
 
 pub(super) fn advice(source: &NoiseSource) -> String {
@@ -29,31 +29,33 @@ pub(super) fn advice(source: &NoiseSource) -> String {
             percent(*share)
         ),
         NoiseSource::Stalls { trials, of, share } => format!(
-            "Most of the noise is from stalls: {} of {} ran at less than half of the usual speed, and carry \
-             {} of it. Find out what stalls the storage (iotax doctor), or go by p50, which stalls do not \
-             move.",
+            "Most of the noise is from stalls: {} of {} ran at less than half of the usual speed, \
+             and cause {} of the noise. Find out what stalls the storage (iotax doctor), or use \
+             p50, which stalls do not change.",
             grouped((*trials).into()),
             count(*of, "trial"),
             percent(*share)
         ),
         NoiseSource::Storage { variation, is_alone } => {
-            let (varies, others) = (percent(*variation), "others probably share it");
+            let (varies, others) = (percent(*variation), "others probably share the storage");
             let what = if *is_alone {
-                format!("and nothing else on this machine uses it: {others}")
+                format!("and nothing else on this machine uses it, so {others}")
             } else {
                 format!(
-                    "and other programs use little CPU time. If they do not use it ({SEE}), {others}"
+                    "and other programs use little CPU time. If they do no I/O to it ({SEE}), \
+                     {others}"
                 )
             };
             format!(
-                "The storage itself varies by {varies} from one trial to the next, {what}. Measure at another \
-                 time, or on storage of your own; p50 often varies less than throughput."
+                "The storage itself varies by {varies} from one trial to the next, {what}. Measure \
+                 at another time, or on storage that you do not share. p50 often varies less than \
+                 throughput."
             )
         }
     }
 }
 
-/// What takes root's rights.
+/// A hint for users without root's rights.
 const SEE: &str = "root sees what they read and write";
 
 /// `rustc used 84 % of the CPU time`, `postgres wrote 120 MB/s`
@@ -70,17 +72,17 @@ fn program(Program { name, load }: &Program) -> String {
     }
 }
 
-/// ` Or give it more blocks (--max-time 34m).`, if that is within reach.
+/// ` Or run more blocks (--max-time 34m).`, if that is within reach.
 pub(super) fn or_more_blocks(outlook: Option<&Outlook>, spec: &Draft) -> String {
     match outlook {
         Some(Outlook::Blocks([_, most])) => {
-            format!(" Or give it more blocks ({}).", more_blocks(*most, spec))
+            format!(" Or run more blocks ({}).", more_blocks(*most, spec))
         }
         Some(Outlook::OutOfReach | Outlook::Withheld(_)) | None => String::new(),
     }
 }
 
-/// The options that allow so many blocks.
+/// The options that allow this many blocks.
 pub(super) fn more_blocks(blocks: u32, spec: &Draft) -> String {
     let plan = Plan::new(spec);
     let seconds = plan.block_ns(plan.arms) as f64 * f64::from(blocks) * BESIDE / 1e9;

@@ -1,4 +1,4 @@
-//! What was seen that puts figures in doubt.
+//! Descriptions of what puts figures in doubt.
 
 use iotax_analyze::{
     Against, CacheWay, ColdCache, Doubt, DoubtKind, Effect, EffectChange, Estimate, GrantedOption,
@@ -26,7 +26,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let subject = || of.as_ref().map(name::subject).unwrap_or_default();
     match &doubt.kind {
         DoubtKind::Mismatch { blocks } => format!(
-            "{} did not read back as written in one trial; mismatches {}",
+            "{} of one trial did not read back as written; mismatches occurred {}",
             count(*blocks, "block"),
             often()
         ),
@@ -35,9 +35,12 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let first = first.as_ref().map(|error| format!("; the first error: {error}"));
             let first = first.unwrap_or_default();
             if errors + short == 0 {
-                return format!("something beside the counted {unit}s failed{first}");
+                return format!("something other than the counted {unit}s failed{first}");
             }
-            format!("{} failed and {short} came back short, of {ios}{first}", count(*errors, unit))
+            format!(
+                "{} failed and {short} came back short, out of {ios}{first}",
+                count(*errors, unit)
+            )
         }
         DoubtKind::Failed { first } => format!(
             "{trials} of {} failed: {}",
@@ -46,13 +49,13 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::Paused { longest_ns } => {
             let use_of = if Some(*trials) == doubt.of_trials {
-                "they are all there is, so their rate and mean latency are shown, and nothing \
-                 rests on them"
+                "there are no others, so their rate and mean latency are shown, but no conclusion \
+                 uses them"
             } else {
                 "they are left out of all figures"
             };
             format!(
-                "{} the load generator itself was paused, for up to {}: {use_of}",
+                "the load generator itself was paused {}, for up to {}: {use_of}",
                 often(),
                 time(*longest_ns as f64)
             )
@@ -70,13 +73,13 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                     format!("its threads and depth allow {}", grouped(whole(*bound)))
                 }
                 InFlight::Counted(counted) => format!(
-                    "{} were counted, {} off",
+                    "{} were counted ({} off)",
                     two_digits(*counted),
                     percent((by_latency / counted - 1.0).abs())
                 ),
             };
             format!(
-                "job {job}: throughput x latency says {} {}s in flight, but {against}",
+                "job {job}: throughput times latency gives {} {}s in flight, but {against}",
                 two_digits(*by_latency),
                 unit(job, experiment)
             )
@@ -91,16 +94,17 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::WrongSign { metric, tax } => {
-            let what = match of {
-                Some(Subject::Layer(layer)) => format!("layer {layer}"),
-                _ => format!("arm {}", subject()),
-            };
             let how = tax.map_or_else(
                 || "faster".to_owned(),
                 |tax| Effect::sized(metric.on(), tax).in_short(),
             );
             let metric = name::metric(*metric);
-            format!("{what} only adds work, yet it is {how} in {metric} with it")
+            match of {
+                Some(Subject::Layer(layer)) => format!(
+                    "layer {layer} only adds work, but the stack is {how} in {metric} with it"
+                ),
+                _ => format!("arm {} only adds work, but is {how} in {metric}", subject()),
+            }
         }
         DoubtKind::NotBypassed => {
             "the page cache could not be bypassed: reads may come from memory".to_owned()
@@ -119,7 +123,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::InMemory { file_system } => {
-            format!("the target lies on {file_system}, in memory: no disk was measured")
+            format!("the target is on {file_system}, which is in memory: no disk was measured")
         }
         DoubtKind::LayerCache { cache } => format!("{}: {cache}", subject()),
         DoubtKind::ColdCache { found } => cold_cache(found),
@@ -127,8 +131,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let lies_on = |arm: &str| site(experiment, arm).map(place).unwrap_or_default();
             let (base, name) = (&spec.arms[0].name, subject());
             format!(
-                "{base} lies on {}, {name} on {}: the difference is between these two things, not \
-                 between the settings",
+                "{base} is on {}, and {name} is on {}: the storage, not the settings, may cause \
+                 the difference",
                 lies_on(base),
                 lies_on(&name)
             )
@@ -138,11 +142,11 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let mut targets = targets.unwrap_or_default().iter();
             let place = targets.find(|target| target.name == *a);
             let place = place.map(|NamedSite { site, .. }| self::place(site)).unwrap_or_default();
-            format!("{a} and {b} both lie on {place}")
+            format!("{a} and {b} are both on {place}")
         }
         DoubtKind::NotGranted { options } => name::all(options.iter().map(granted)),
         DoubtKind::RateNotReached { job, achieved } => format!(
-            "job {job} completed {} of the {}s offered to it",
+            "job {job} completed {} of the {}s that were offered",
             percent(*achieved),
             unit(job, experiment)
         ),
@@ -153,14 +157,14 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             time(*p99_ns as f64)
         ),
         DoubtKind::GeneratorShare { job, own_ns, per_io_ns } => format!(
-            "job {job}: generating {} takes {} of the {} that a thread spends on one, {}",
+            "job {job}: generating {} takes {}, which is {} of the {} that a thread spends on it",
             a(unit(job, experiment)),
             time(*own_ns),
-            time(*per_io_ns),
-            percent(own_ns / per_io_ns)
+            percent(own_ns / per_io_ns),
+            time(*per_io_ns)
         ),
         DoubtKind::CpusBusy { busy, cpus } => {
-            format!("{} busy {} of the time", all_cpus(*cpus), percent(*busy))
+            format!("{} busy for {} of the time", all_cpus(*cpus), percent(*busy))
         }
         DoubtKind::OneCore(OneCore { end, one, share, interrupts, left }) => {
             let place = match end {
@@ -175,8 +179,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                      the machine had {left} left"
                 ),
                 BusyOne::Cpu { number, .. } => format!(
-                    "flow limited by one core{place}: CPU {number} was busy {share} of the time, \
-                     {} of it with interrupts, while the machine had {left} left",
+                    "flow limited by one core{place}: CPU {number} was busy for {share} of the \
+                     time, {} of that with interrupts, while the machine had {left} left",
                     percent(*interrupts)
                 ),
             }
@@ -193,17 +197,17 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             } else {
                 format!(
                     "the level of all arms ({metric}) {changed} after block {after}; comparisons \
-                     are within blocks and stand"
+                     are within blocks and remain valid"
                 )
             }
         }
         DoubtKind::LevelSince { arms } => {
             let each = arms.iter().map(|shift| {
                 let [before, since] = shift.iops.map(iops);
-                format!("{} at {since} where it had {before}", shift.arm)
+                format!("{} at {since} instead of {before}", shift.arm)
             });
             format!(
-                "the depth check, which followed, found another level at the same depth: {}",
+                "the depth check that followed found another level at the same depth: {}",
                 name::all(each)
             )
         }
@@ -212,10 +216,10 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let [short, long] = [*short_ns, *long_ns].map(|ns| time(ns as f64));
             let instead = match outcome {
                 SlicesOutcome::GivenUp => {
-                    "; the conclusions rest on the trials of the usual length that followed"
+                    "; the conclusions use only the later trials of the usual length"
                 }
                 SlicesOutcome::Withheld => {
-                    "; no verdict rests on the short ones, and trials of the usual length would show \
+                    "; no verdict uses the short slices, and trials of the usual length would show \
                      the same"
                 }
                 SlicesOutcome::Ended => "; the run ended before other trials could replace them",
@@ -231,16 +235,17 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let rounds = count(*rounds, "round");
             match window {
                 Some(window) => format!(
-                    "NOT steady after {rounds} of preconditioning: the last five range over {} of \
-                     their mean (steady: at most {}), and their line rises by {} of it (steady: at \
-                     most {} either way)",
+                    "NOT steady after {rounds} of preconditioning: the last five span {} of their \
+                     mean (steady: at most {}), and their trend is {} of it (steady: at most {} in \
+                     either direction)",
                     percent(window.range),
                     percent(MOST_RANGE),
                     percent(window.slope),
                     percent(MOST_EXCURSION)
                 ),
                 None => format!(
-                    "NOT known to be steady after {rounds} of preconditioning: five are needed"
+                    "NOT known to be steady after {rounds} of preconditioning: this takes five \
+                     rounds"
                 ),
             }
         }
@@ -248,7 +253,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let (step, what) = if spec.design == Design::Single {
                 ("trial", "the summary averages over all of it")
             } else {
-                ("block", "comparisons are within blocks and stand, single figures do not")
+                ("block", "comparisons are within blocks and remain valid, single figures do not")
             };
             format!(
                 "writes were not at steady state: {} {} over {}, from {step} to {step}; {what}",
@@ -261,7 +266,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             order(&subject(), *metric, place, base.as_ref())
         }
         DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
-            "successive blocks are correlated in {}: {}, where {trials} independent blocks \
+            "successive blocks are correlated in {}: {}, but {trials} independent blocks would \
              stay below {}",
             name::metric(*metric),
             fixed(*autocorrelation, 2),
@@ -271,19 +276,23 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             format!("the hypervisor took {} of the CPU time for others", percent(*share))
         }
         DoubtKind::OtherPrograms { share } => {
-            format!("others used {} of this machine's CPU time", percent(*share))
+            format!(
+                "other programs and kernel threads used {} of this machine's CPU time",
+                percent(*share)
+            )
         }
         DoubtKind::StalledSecond { least } => format!(
-            "stalls: a second at {} of its trial's mean throughput (a second below half of it {})",
+            "stalls: the slowest second had {} of its trial's mean throughput (seconds below half \
+             of the mean {})",
             percent(*least),
             often()
         ),
         DoubtKind::TailSamples { metric, has, needed, .. } => format!(
-            "a trial has {has} {} on average; its p99 needs {needed}, so that 100 lie beyond it",
+            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 are beyond it",
             name::samples(*metric, workload)
         ),
         DoubtKind::DepthNotKept { job, asked, kept } => format!(
-            "job {job}: {} in flight were asked for, {} were kept",
+            "job {job}: {} in flight were requested, but only {} were in flight",
             count(*asked, "I/O"),
             two_digits(*kept)
         ),
@@ -293,34 +302,34 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             name::subjects(of),
             question::span_of(spread.map(percent)),
             match outlook {
-                None => "; no number of blocks would decide".to_owned(),
+                None => "; more blocks would not decide it".to_owned(),
                 // How many would is told with the open question.
                 Some(Outlook::Blocks(_) | Outlook::OutOfReach) => String::new(),
                 Some(Outlook::Withheld(why)) => format!("; {}", question::why_withheld(*why)),
             }
         ),
         DoubtKind::Narrow { of, spread } => format!(
-            "the {trials} blocks of {} agree to {}: an interval this narrow tells how well these \
-             few repeat, not what more of them would show",
+            "the {trials} blocks of {} agree within {}: an interval this narrow shows how well \
+             these few blocks agree, not what more would show",
             name::subjects(of),
             percent(*spread)
         ),
         DoubtKind::UnlikeResults { said } => said.clone(),
         DoubtKind::OtherEngines => {
-            "some results were driven with libaio, for a sandbox forbade io_uring there, and \
-             others with another engine: what differs may be the engines"
+            "some results were measured with libaio, because a sandbox blocked io_uring there, and \
+             others with another engine: the engines may cause the difference"
                 .to_owned()
         }
         DoubtKind::NotInterleaved => {
-            "the runs were not interleaved in random order, as far as the results tell: whatever \
-             changed between them (neighbours, credits, temperature, what the volume holds) is in \
-             the difference, and no interval covers it"
+            "the runs were not interleaved in random order, as far as the results show: the \
+             difference includes whatever changed between them (neighbours, credits, temperature, \
+             data on the volume), and no interval covers that"
                 .to_owned()
         }
     }
 }
 
-/// What the job of this name does one after the other.
+/// The unit of work of the job with this name.
 fn unit(job: &str, experiment: &ExperimentHead) -> &'static str {
     let jobs = experiment.spec.workload().jobs.iter();
     jobs.clone().find(|own| own.name == job).map_or("I/O", |job| job.engine.unit())
@@ -337,15 +346,15 @@ fn slow_rate(per_s: f64, unit: &str) -> String {
 fn cold_cache(found: &ColdCache) -> String {
     match found {
         ColdCache::NoDevice { file_system } => format!(
-            "a cold cache was asked for, but this arm lies on {}, not on a device",
+            "a cold cache was requested, but this arm is on {}, not on a device",
             file_system.as_deref().unwrap_or("memory")
         ),
         ColdCache::Unknown => {
-            "a cold cache was asked for, but this system does not tell what devices delivered"
+            "a cold cache was requested, but this system does not show how much devices delivered"
                 .to_owned()
         }
         ColdCache::Short { read_bytes, delivered_bytes } => format!(
-            "a cold cache was asked for, but devices delivered {} of the {} read ({})",
+            "a cold cache was requested, but devices delivered only {} of the {} read ({})",
             bytes(*delivered_bytes),
             bytes(*read_bytes),
             percent(delivered_bytes / read_bytes)
@@ -379,9 +388,9 @@ fn place(site: &Site) -> String {
 fn granted(of: &GrantedOtherwise) -> String {
     let GrantedOtherwise { option, asked, granted } = of;
     match option {
-        GrantedOption::ReadSize => format!("rsize: asked for {asked} bytes, granted {granted}"),
-        GrantedOption::WriteSize => format!("wsize: asked for {asked} bytes, granted {granted}"),
-        GrantedOption::Connections => format!("connections: asked for {asked}, made {granted}"),
+        GrantedOption::ReadSize => format!("rsize: requested {asked} bytes, granted {granted}"),
+        GrantedOption::WriteSize => format!("wsize: requested {asked} bytes, granted {granted}"),
+        GrantedOption::Connections => format!("connections: requested {asked}, made {granted}"),
     }
 }
 
@@ -406,18 +415,18 @@ fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> St
     if change.in_depth_check {
         return format!(
             "the depth check, at the same depth, disagrees with the comparison: the effect on \
-             {name} was {before} in its {blocks_before}, and {since} in the {blocks_since} of the \
-             check"
+             {name} was {before} in the comparison ({blocks_before}), and {since} in the check \
+             ({blocks_since})"
         );
     }
     let rests = if is_decided {
-        "the verdict rests on those since"
+        "the verdict uses only the blocks after it"
     } else {
-        "those since are too few for a verdict of their own"
+        "the blocks after it are too few for a verdict"
     };
     format!(
-        "the effect on {name} changed after block {}: {before} in the {blocks_before} up to then, \
-         {since} in the {blocks_since} since; {rests}",
+        "the effect on {name} changed after block {}: {before} in the {blocks_before} before the \
+         change, {since} in the {blocks_since} after it; {rests}",
         change.after_block
     )
 }
@@ -426,9 +435,9 @@ fn order(arm: &str, metric: Metric, place: &PlaceEffect, base: Option<&Against>)
     let base = base.map_or_else(|| "the baseline".to_owned(), name::against);
     let [base_first, arm_first] = place.blocks.map(|blocks| count(blocks, "block"));
     let rests = if place.taken_out {
-        "the interval is that of the mean of both, without what the order does"
+        "the interval is for the mean of both, without the effect of the order"
     } else {
-        "there are too few blocks to tell what the order does from what the arm does"
+        "there are too few blocks to separate the effect of the order from that of the arm"
     };
     let size = |tax: f64| Effect::sized(metric.on(), tax).in_short();
     format!(
