@@ -1,4 +1,4 @@
-//! Limits that are known, and what is measured beside them.
+//! Known limits, and how measured caps compare with them.
 
 use iotax_experiment::DiskRole;
 use iotax_experiment::documented::{Documented, DocumentedLimit, RoleNote, Standing};
@@ -9,7 +9,7 @@ pub fn name(limit: &DocumentedLimit) -> String {
     format!("{} limit of {}", limit.by, limit.of)
 }
 
-/// `P10: a page, as of 2026-01-01`: where it was read.
+/// The source of a limit: `P10: a page, as of 2026-01-01`.
 pub fn source(limit: &DocumentedLimit) -> String {
     match &limit.source {
         Some(source) => format!("{}: {}, as of {}", limit.of, source.text, source.as_of),
@@ -17,10 +17,10 @@ pub fn source(limit: &DocumentedLimit) -> String {
     }
 }
 
-/// The source of what was not documented but read.
+/// The source of a limit that was read from this machine.
 pub const READ_HERE: &str = "this machine";
 
-/// `a and b together`: what the row is of.
+/// The targets of a row: `a and b together`.
 pub fn targets(row: &Documented) -> String {
     match row.targets.as_slice() {
         [one] => one.clone(),
@@ -28,57 +28,61 @@ pub fn targets(row: &Documented) -> String {
     }
 }
 
-/// What a measured cap is, beside the limits.
+/// How a measured cap compares with the limits.
 pub fn standing(row: &Documented) -> String {
     let (Some(measured), Some(standing)) = (row.measured, row.standing()) else {
-        return "not measured, so not held against the limits.".to_owned();
+        return "not measured, so not compared with the limits.".to_owned();
     };
     let named = |at: usize| name(&row.limits[at]);
-    let share = |at: usize| share(measured / row.limits[at].per_s);
+    let share_of = |at: usize| share_of(measured / row.limits[at].per_s);
     match standing {
         Standing::Binds(at) => match (row.limits[at].per_s / measured - 1.0).abs() {
-            off if off < 0.005 => format!("the {} binds, to the point.", named(at)),
-            off => format!("the {} binds ({} off).", named(at), self::share(off)),
+            off if off < 0.005 => format!("exactly at the {}.", named(at)),
+            off => format!("at the {} ({} off).", named(at), percent(off)),
         },
         Standing::AtBurst(at) => {
-            format!("this is the burst rate of the {}; --burst shows what lasts.", named(at))
+            format!(
+                "this is the burst rate of the {}; --burst shows the sustained rate.",
+                named(at)
+            )
         }
         Standing::Below(at) => format!(
-            "{} of the {}, the least that is known: something that is not known here binds \
-             before it.",
-            share(at),
+            "{} the {}, the lowest known limit: an unknown limit applies before it.",
+            share_of(at),
             named(at)
         ),
         Standing::Above(at) => format!(
-            "{} the {}, the least that is known: a burst, a cache, or another VM or disk than \
+            "{} the {}, the lowest known limit: a burst, a cache, or not the VM or disk that was \
              named.",
-            share(at),
+            share_of(at),
             named(at)
         ),
     }
 }
 
-fn share(share: f64) -> String {
-    if share < 2.0 { percent(share) } else { times(share) }
+/// `60 % of`, `18x`
+fn share_of(share: f64) -> String {
+    if share < 2.0 { format!("{} of", percent(share)) } else { times(share) }
 }
 
-/// What is to be known of a target that is no data disk.
+/// A note about the disk that a target is on.
 pub fn role(note: &RoleNote) -> String {
     let RoleNote { target, role, has_limits } = note;
     let on_host = |disk: &str| {
         let compared = if *has_limits {
-            "it is compared with the VM's limits of local storage, not with those of attached disks"
+            "iotax compares it with the VM's limits for local storage, not with those for attached \
+             disks"
         } else {
-            "the VM's limits of attached disks do not hold for it, and none of local storage are \
+            "the VM's limits for attached disks do not apply to it, and none for local storage are \
              documented"
         };
-        format!("{target} lies on {disk}, which is on the host: {compared}.")
+        format!("{target} is on {disk}, which is on the host: {compared}.")
     };
     match role {
-        DiskRole::Data => format!("{target} lies on a data disk."),
+        DiskRole::Data => format!("{target} is on a data disk."),
         DiskRole::Os => format!(
-            "{target} lies on the VM's OS disk, which shares the VM's limits with the data disks; \
-             its own are not known: --disk names its kind."
+            "{target} is on the VM's OS disk, which shares the VM's limits with the data disks. \
+             Its own limits are unknown; name its kind with --disk."
         ),
         DiskRole::EphemeralOs => on_host("the VM's ephemeral OS disk"),
         DiskRole::Temporary => on_host("a temporary disk"),

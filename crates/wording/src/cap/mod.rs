@@ -1,4 +1,4 @@
-//! The search for caps.
+//! Texts about a search for caps.
 
 use iotax_caps::{
     BlockEnd, BusySign, CapDoubt, CapKind, CapNote, CapReason, CapSign, Ended, Obstacle,
@@ -30,7 +30,7 @@ pub const fn shared(verdict: Shared) -> &'static str {
     }
 }
 
-/// Of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
+/// The quantity, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
 pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str {
     match (of, is_per_flow) {
         (PathQuantity::BytesTo, false) => "bandwidth to the peer",
@@ -44,7 +44,7 @@ pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str 
     }
 }
 
-/// Why a cap is taken to be of its kind, without a full stop.
+/// Why a cap is of its kind, without a final period.
 pub fn reason(reason: &CapReason) -> String {
     let doubts = reason.doubts.iter().map(doubt);
     sign(&reason.sign) + &doubts.collect::<String>()
@@ -52,32 +52,33 @@ pub fn reason(reason: &CapReason) -> String {
 
 fn sign(sign: &CapSign) -> String {
     match sign {
-        CapSign::SizesUnmeasured => "throughput over block size was not measured".to_owned(),
+        CapSign::SizesUnmeasured => "throughput at other block sizes was not measured".to_owned(),
         CapSign::NoPlateau { slope } => format!(
-            "no plateau: throughput still changes with depth (slope {}), so this is what was \
-             reached and no cap",
+            "no plateau: throughput still changes with depth (slope {}), so this is the rate \
+             reached, not a cap",
             fixed(*slope, 2)
         ),
         CapSign::NoPlateauOfFlows => "no plateau: throughput still changes with the number of \
-                                      flows, so this is what was reached and no cap"
+                                      flows, so this is the rate reached, not a cap"
             .to_owned(),
         CapSign::SizesComputed => "this machine's CPUs were busy with I/Os of this size, and \
-                                   others are held by something else"
+                                   something else limits other sizes"
             .to_owned(),
         CapSign::Kink { off, curve_off } => format!(
-            "over block size throughput has a kink, a cap on I/Os and one on bytes: off by {}, a \
-             device's curve by {}",
+            "throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off \
+             by {}; a device's curve is off by {})",
             percent(*off),
             percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
-            "over block size throughput follows a time per I/O plus a time per byte: off by {}, a \
-             limiter's kink by {}",
+            "throughput over block size fits a device's curve, a time per I/O plus a time per byte \
+             (off by {}; a limiter's kink is off by {})",
             percent(*off),
             percent(*kink_off)
         ),
         CapSign::Neither { kink_off, curve_off } => format!(
-            "a limiter's kink is off by {}, a device's curve by {}: neither is clearly right",
+            "over block size, a limiter's kink is off by {}, a device's curve by {}: neither \
+             clearly fits",
             percent(*kink_off),
             percent(*curve_off)
         ),
@@ -85,36 +86,35 @@ fn sign(sign: &CapSign) -> String {
             let what = if *is_bytes { "bytes" } else { "I/Os" };
             let only = only.map_or_else(String::new, |sizes| {
                 let [from, to] = sizes.map(|bytes| size(bytes.into()));
-                format!(" from {from} to {to}; with others this machine's CPUs were busy")
+                format!(" from {from} to {to}; at other sizes, this machine's CPUs were busy")
             });
-            let several = if *are_larger_several {
-                "; larger ones seem to be counted as several"
-            } else {
-                ""
-            };
+            let several =
+                if *are_larger_several { "; larger I/Os seem to count as several" } else { "" };
             format!(
                 "{what} per second do not depend on the block size (slope {}){only}{several}",
                 fixed(*slope, 2)
             )
         }
-        CapSign::Refill => "what can be had above it comes back in pauses at the rate of the cap, \
-                            as a token bucket's credits do"
+        CapSign::Refill => "credits above the cap come back in pauses at the rate of the cap, as \
+                            in a token bucket"
             .to_owned(),
         CapSign::Limit { by, of } => {
             let is_documented = matches!(by, LimitBy::Documented(_));
             let documented = if is_documented { "documented " } else { "" };
-            format!("it is the {documented}{by} limit of {of}")
+            format!("the rate is the {documented}{by} limit of {of}")
         }
         CapSign::Busy(sign) => busy(sign),
-        CapSign::OneFlowHeld => "one flow carries the same every time, and several carry more: a \
-                                 limit on a flow, or what the window of one connection holds"
+        CapSign::OneFlowHeld => "one flow reaches the same rate every time, and several reach \
+                                 more: a limit per flow, or the window of one connection"
             .to_owned(),
-        CapSign::FlowsHeld => "more flows carry no more, each time the same, and CPUs are left: a \
-                               limiter, or what the link itself carries"
-            .to_owned(),
+        CapSign::FlowsHeld => {
+            "more flows do not raise the rate, which is the same every time, and CPUs are idle: a \
+             limiter, or the capacity of the link"
+                .to_owned()
+        }
         CapSign::NotTwice { spread } => {
             let spread = percent(*spread);
-            format!("it was not the same twice (by {spread}), and a limiter holds its rate")
+            format!("two measurements differ by {spread}, but a limiter holds its rate")
         }
         CapSign::Said(text) => text.clone(),
     }
@@ -122,10 +122,9 @@ fn sign(sign: &CapSign) -> String {
 
 fn doubt(doubt: &CapDoubt) -> String {
     match doubt {
-        CapDoubt::Spread(share) => format!(
-            ", but a limiter holds its rate, and the interval of this one spans {}",
-            percent(*share)
-        ),
+        CapDoubt::Spread(share) => {
+            format!(", but a limiter holds its rate, and this interval spans {}", percent(*share))
+        }
         CapDoubt::SlopeLeft(slope) => {
             format!("; throughput still changes with depth (slope {})", fixed(*slope, 2))
         }
@@ -136,47 +135,46 @@ fn doubt(doubt: &CapDoubt) -> String {
     }
 }
 
-/// Whose CPUs were busy, and how to see what is behind them.
+/// Whose CPUs were busy, and how to see the next limit.
 pub fn busy(sign: &BusySign) -> String {
-    const ADVICE: &str = "fewer, larger I/Os or more CPUs show what is behind";
+    const ADVICE: &str = "use fewer, larger I/Os or more CPUs to see the next limit";
     match sign {
         BusySign::Thread { share } => {
-            format!("the load's thread computed {} of the time: {ADVICE}", percent(*share))
+            format!("the load's thread used {} of a CPU: {ADVICE}", percent(*share))
         }
         BusySign::InTurn { share } => format!(
-            "the load's thread and the kernel's threads that worked for it took {} of one CPU's \
-             time: {ADVICE}",
+            "the load's thread and the kernel threads that work for it used {} of one CPU: {ADVICE}",
             percent(*share)
         ),
         BusySign::AllCpus { share, ours } => format!(
-            "all CPUs of this machine were busy {} of the time, {} of that with this load: \
+            "all CPUs of this machine were busy for {} of the time, {} of that with this load: \
              {ADVICE}",
             percent(*share),
             percent(*ours)
         ),
         BusySign::Allowed { share, cpus } => format!(
-            "this load computed for {} of the {} CPUs that it may use: {ADVICE}",
+            "this load used {} of the {} CPUs that it may use: {ADVICE}",
             percent(*share),
             exact(*cpus)
         ),
         BusySign::Peer { share } => {
-            format!("the peer's thread computed {} of the time", percent(*share))
+            format!("the peer's thread used {} of a CPU", percent(*share))
         }
         BusySign::Waited { share } => {
-            format!("the load's threads waited {} of the time for a CPU", percent(*share))
+            format!("the load's threads waited for a CPU for {} of the time", percent(*share))
         }
         BusySign::Taken { share } => {
-            format!("all CPUs were busy {} of the time", percent(*share))
+            format!("all CPUs were busy for {} of the time", percent(*share))
         }
         BusySign::OtherWork { share } => format!(
-            "all CPUs were busy {} of the time with other work: measure again when it has ended",
+            "all CPUs were busy with other work for {} of the time: measure again when it has ended",
             percent(*share)
         ),
         BusySign::Said(text) => text.clone(),
     }
 }
 
-/// What was in the way of a cap with I/Os of this size.
+/// Why a cap was not reached with I/Os of this size.
 pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
     let size = size(block_bytes.into());
     match obstacle {
@@ -197,10 +195,11 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
 pub fn undecided(why: &Undecided) -> String {
     match why {
         Undecided::NothingDocumented => {
-            "nothing that is documented of it is known: name it with --vm and --disk".to_owned()
+            "no documented limits are known for it: name the VM and disk with --vm and --disk"
+                .to_owned()
         }
-        Undecided::WithinInterval => "the limit lies within the interval".to_owned(),
-        Undecided::MayGiveMore(why) => format!("it may give more: {}", reason(why)),
+        Undecided::WithinInterval => "the limit is within the interval".to_owned(),
+        Undecided::MayGiveMore(why) => format!("it may reach more: {}", reason(why)),
         Undecided::NotReached(what, block_bytes) => {
             format!("the cap was not reached: {}", obstacle(what, *block_bytes))
         }
@@ -210,22 +209,25 @@ pub fn undecided(why: &Undecided) -> String {
     }
 }
 
-/// What else is to be known of a search.
+/// A note about a search.
 pub fn note(note: &CapNote) -> String {
     match note {
         CapNote::SharingUntested { a, b, unsteady } => {
-            format!("Whether {a} and {b} share a bucket was not tested: {unsteady} is unsteady.")
+            format!(
+                "iotax did not test whether {a} and {b} share a bucket, because {unsteady} is \
+                 unsteady."
+            )
         }
         CapNote::Role(role) => limit::role(role),
         CapNote::ConcludedBy { version } => format!(
-            "Shown as iotax {version} concluded when it was measured: the search of this version \
-             would have made other probes, or the record was edited since."
+            "These are the conclusions of iotax {version}, which made the measurement. This \
+             version would have made other probes, or the record was edited afterwards."
         ),
         CapNote::Said(text) => text.clone(),
     }
 }
 
-/// Why a search ended before its time.
+/// Why a search ended early.
 pub fn ended(ended: &Ended) -> String {
     match ended {
         Ended::Interrupted => "interrupted".to_owned(),
@@ -234,7 +236,7 @@ pub fn ended(ended: &Ended) -> String {
     }
 }
 
-/// What a level was measured for.
+/// The purpose of a measured level.
 pub fn level(of: &ProbePurpose) -> String {
     match of {
         ProbePurpose::Known(of) => purpose(*of),
@@ -242,7 +244,7 @@ pub fn level(of: &ProbePurpose) -> String {
     }
 }
 
-/// What is measured, or waited for.
+/// The purpose of a measurement or a pause.
 pub fn purpose(of: Purpose) -> String {
     let at_once = |what: &str, flows: u32| format!("{what}, {flows} at once");
     let plain = match of {
@@ -251,17 +253,17 @@ pub fn purpose(of: Purpose) -> String {
         Purpose::DatagramsTo(flows) => return at_once("small datagrams to the peer", flows),
         Purpose::Requests(flows) => return at_once("small requests and answers", flows),
         Purpose::Saturate => "saturate: does a burst run out?",
-        Purpose::SpendCredits => "spend what came back",
+        Purpose::SpendCredits => "spend the credits that came back",
         Purpose::Rest => "rest, so that credits can come back",
-        Purpose::AfterPause => "what came back in a pause?",
+        Purpose::AfterPause => "did credits come back in a pause?",
         Purpose::OverDepth => "throughput over queue depth",
         Purpose::OverSize => "throughput over block size",
         Purpose::CapAgain => "measure the cap again",
-        Purpose::Steadiness => "does the rate hold still?",
+        Purpose::Steadiness => "is the rate steady?",
         Purpose::OneAlone => "one alone",
         Purpose::OtherAlone => "the other alone",
         Purpose::BothAtOnce => "both at once",
-        Purpose::ReadNew => "read what is new",
+        Purpose::ReadNew => "read new data",
         Purpose::ReadOnce => "read a span once",
         Purpose::ReadAgain => "read the same span again",
     };

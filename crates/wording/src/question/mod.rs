@@ -1,4 +1,4 @@
-//! What was not concluded.
+//! Open questions: what the data did not decide.
 
 use iotax_analyze::{Effect, Metric, NoAnswer, OpenQuestion, Outlook, Withheld};
 use iotax_experiment::Subject;
@@ -10,7 +10,7 @@ use iotax_stats::unpaired::MIN_RESULTS;
 use crate::effect::EffectWords as _;
 use crate::name;
 
-/// Blocks before which nothing is concluded.
+/// Number of blocks before the first look at the data.
 const FIRST_LOOK: usize = iotax_analyze::FIRST_LOOK;
 
 /// An open question, as a sentence.
@@ -18,13 +18,13 @@ const FIRST_LOOK: usize = iotax_analyze::FIRST_LOOK;
 pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String {
     let text = match question {
         OpenQuestion::NoEnd => {
-            "The record has no end: the program was killed or the machine went down, and the \
-             trials up to then are all there is."
+            "The record has no end: iotax was killed, or the machine went down. It contains only \
+             the trials until then."
         }
         OpenQuestion::Cut { held, run } => {
             return format!(
-                "The record holds {held} trials, and {run} were run: it was cut or edited since, \
-                 and proves nothing."
+                "The record contains {held} trials, but {run} were run. It was cut or edited \
+                 afterwards, and proves nothing."
             );
         }
         OpenQuestion::NoAnswer { metric, of, why } => {
@@ -36,21 +36,21 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         OpenQuestion::Imprecise { metric, of, range, blocks } => {
             let price = match blocks {
                 Some(blocks) => format!(
-                    "the precision asked for takes about {} blocks at this noise",
+                    "at this noise, the requested precision takes about {} blocks",
                     grouped((*blocks).into())
                 ),
-                None => "this noise is too large for the precision asked for".to_owned(),
+                None => "this noise is too large for the requested precision".to_owned(),
             };
             return format!(
-                "The effect of {} is not known better than {}; {price}.",
+                "The known range of the effect of {} is {}; {price}.",
                 name::subject(of),
                 self::range(*metric, *range)
             );
         }
         OpenQuestion::DependsOnOthers { layers } => {
             return format!(
-                "What {} costs depends on which other layers are there, and this design cannot say \
-                 on which: its tax is a range. Peel a stack of the suspected pair alone.",
+                "The cost of {} depends on other layers, and this design cannot show on which \
+                 ones. The tax is therefore a range. Peel a stack of only the suspected pair.",
                 name::all(layers)
             );
         }
@@ -60,29 +60,29 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::TooManyBlocks { blocks, last_look } => {
             return format!(
-                "{blocks} blocks were run, and intervals are valid up to the last planned look, \
-                 after {last_look}: later blocks are shown but not used for verdicts."
+                "{blocks} blocks were run, but intervals are only valid up to the last planned \
+                 look, after {last_look}. Later blocks are shown, but not used for verdicts."
             );
         }
         OpenQuestion::CapNotTested { of } => {
             return format!(
-                "Whether a cap (on IOPS or bandwidth) above all arms hides a tax of {} was not \
-                 tested: equal throughput shows it only below the cap. CPU per I/O, or an offered \
-                 rate below the throughput (--set rate=...), would.",
+                "iotax did not test whether a cap (on IOPS or bandwidth) above all arms hides a \
+                 tax of {}. At a cap, equal throughput proves nothing. Compare CPU per I/O, or \
+                 offer a rate below the throughput (--set rate=...).",
                 name::subjects(of)
             );
         }
         OpenQuestion::CapBehindCpu { of, busy } => {
             return format!(
-                "Equal throughput of {} says little: a CPU of this machine was the limit of {}, \
-                 not the storage. Compare CPU per I/O, or offer a rate (--set rate=...).",
+                "Equal throughput of {} says little: a CPU of this machine limited {}, not the \
+                 storage. Compare CPU per I/O, or offer a rate (--set rate=...).",
                 name::subjects(of),
                 name::all(busy)
             );
         }
         OpenQuestion::CapOneAtATime { of, arms } => {
             return format!(
-                "Whether a cap hides a tax of {} could not be tested: another depth changed \
+                "iotax could not test whether a cap hides a tax of {}: another depth changed \
                  nothing for {}, whose I/Os are served one at a time.",
                 name::subjects(of),
                 name::all(arms)
@@ -90,98 +90,98 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::CapUnclear { of } => {
             return format!(
-                "Whether a cap hides a tax of {} remains open: half and twice the depth showed \
-                 neither a plateau nor the lack of one, being too noisy or stopped too early. \
-                 Until then equal throughput may be the cap's.",
+                "It is not clear whether a cap hides a tax of {}. Runs at half and twice the depth \
+                 were too noisy, or stopped too early, to show whether there is a plateau. A cap \
+                 may be the reason for equal throughput.",
                 name::subjects(of)
             );
         }
         OpenQuestion::Masked { of } => {
             return format!(
-                "What {} costs was not measured: on a cap throughput cannot show it. CPU per I/O, \
-                 one I/O at a time, or a rate below the cap can; --below-cap runs them.",
+                "The cost of {} was not measured, because throughput cannot show it at a cap. CPU \
+                 per I/O, one I/O at a time, or a rate below the cap can; --below-cap runs them.",
                 name::subjects(of)
             );
         }
         OpenQuestion::MaskedResults { of } => {
             return format!(
-                "Whether a cap (on IOPS or bandwidth, or the rate of the job) hides a difference \
-                 of {} cannot be told from equal throughput.",
+                "Equal throughput does not show whether a cap (on IOPS or bandwidth, or the rate \
+                 of the job) hides a difference of {}.",
                 name::subjects(of)
             );
         }
         OpenQuestion::NeverFell { arms, seconds } => {
             return format!(
-                "Whether {} ran on burst credits is not known: in {} of draining its \
-                 throughput did not fall. Either there are none, or they last longer \
-                 (--drain=TIME).",
+                "It is not known whether {} ran on burst credits: throughput did not fall during \
+                 {} of draining. Either there are none, or they last longer (--drain=TIME).",
                 name::all(arms),
                 span(whole(*seconds))
             );
         }
         OpenQuestion::BurstAgain { arms } => {
             return format!(
-                "{} ran on burst credits that came back after draining: what lasts is the rate \
-                 after the fall.",
+                "{} ran on burst credits that came back after draining. The sustained rate is the \
+                 one after the fall.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuByDesign { arms } => {
             return format!(
-                "CPU-bound: {}. The tax there is CPU time; what a machine with faster CPUs would \
-                 pay was not measured.",
+                "CPU-bound: {}. The tax there is CPU time; the tax on a machine with faster CPUs \
+                 was not measured.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuOfMachine => {
-            "CPU time here is all that this machine used, since these layers work in kernel \
-             threads and in other processes: what other programs used is in it, in all arms alike."
+            "CPU time is that of the whole machine, because these layers work in kernel threads \
+             and in other processes. It includes other programs, in all arms alike."
         }
         OpenQuestion::FromSubmission => {
-            "Latencies count from submission in all arms, since fio, which drives some, knows of \
-             no time at which an I/O was due: what I/Os waited before they were issued is not in \
-             them. To have that counted, let iotax drive all arms (without --engine fio)."
+            "Latencies count from submission in all arms, because fio drives some arms and does \
+             not know when an I/O was due. They do not include the wait before submission. To \
+             include it, let iotax drive all arms (without --engine fio)."
         }
         OpenQuestion::TailsDescribed => {
-            "Tails are described, not compared: in a closed loop a slower arm gets less load. For \
-             a verdict on p99 offer all arms the same rate, 0.7 times the throughput of the \
-             slowest (--set rate=...)."
+            "Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict \
+             on p99, offer all arms the same rate, 0.7 times the throughput of the slowest (--set \
+             rate=...)."
         }
         OpenQuestion::TailsOfResults { is_at_a_rate: true } => {
-            "Latencies of fio and DiskSpd begin when an I/O is submitted, not when the rate asked \
-             for it: what waited for a free place in the queue looks faster than it was."
+            "fio and DiskSpd count latency from submission, not from when an I/O was due at the \
+             rate. I/Os that waited for a free place in the queue look faster than they were."
         }
         OpenQuestion::TailsOfResults { is_at_a_rate: false } => {
-            "Tails are described, not compared: a slower arm got less load. For a verdict on p99 \
-             run all arms at one rate, 0.7 times the throughput of the slowest."
+            "Tails were not compared: a slower arm got less load. For a verdict on p99, run all \
+             arms at the same rate, 0.7 times the throughput of the slowest."
         }
         OpenQuestion::NoStall { trials } => {
             return format!(
-                "No stall (a second below half of its trial's mean) was seen in {} per arm: at 95 \
-                 % certainty at most {} of trials have one.",
+                "No stall (a second below half of its trial's mean) was seen in {} per arm: with \
+                 95 % confidence, at most {} of trials have one.",
                 count(*trials, "trial"),
                 percent(rule_of_three(*trials as usize))
             );
         }
         OpenQuestion::NoPercentiles { arms } => {
             return format!(
-                "Percentiles of latency are not in all results of {}, at least not for reads and \
-                 writes together; fio gives them with --output-format=json+, DiskSpd with -L.",
+                "Some results of {} have no latency percentiles, or none for reads and writes \
+                 together. fio writes them with --output-format=json+, DiskSpd with -L.",
                 name::all(arms)
             );
         }
         OpenQuestion::NotChecked { are_ours: true } => {
-            "Not checked again: what iotax has checked while it measured. The report of each \
-             result has its warnings."
+            "iotax did not repeat the checks of the original runs. The report of each result has \
+             its warnings."
         }
         OpenQuestion::NotChecked { are_ours: false } if experiment.spec.workload().is_network() => {
-            "Not checked, because such results do not tell: whether CPUs were busy with others or \
-             stolen, whether the path was the same, and whether a burst ended on the way."
+            "Not checked, because such results do not show it: whether CPUs were busy with other \
+             work or stolen, whether the path was the same, and whether a burst ended during the \
+             run."
         }
         OpenQuestion::NotChecked { are_ours: false } => {
-            "Not checked, because such results do not tell: whether a cache answered, what the \
-             load generator cost, whether CPUs were busy or stolen, whether the storage was the \
-             same, and whether a burst ended on the way."
+            "Not checked, because such results do not show it: whether a cache answered, how much \
+             CPU the load generator used, whether CPUs were busy or stolen, whether the storage \
+             was the same, and whether a burst ended during the run."
         }
     };
     text.to_owned()
@@ -200,7 +200,7 @@ fn no_answer(
         }
         NoAnswer::NotIndependent => {
             "not independent; successive blocks depend on each other, so the interval is too \
-             narrow to rest a verdict on."
+             narrow for a verdict."
         }
         NoAnswer::TailSamples { needed } => {
             let spec = &experiment.spec;
@@ -212,36 +212,35 @@ fn no_answer(
         }
         NoAnswer::Silent { blocks } => {
             return format!(
-                "no information; neither completed anything within its window in {}. A longer \
-                 window (--time) may show how slow they are.",
+                "no information; neither completed anything in its window, in {}. A longer window \
+                 (--time) may show how slow they are.",
                 count(*blocks, "block")
             );
         }
         NoAnswer::Lost => {
-            "undecided; some trials gave nothing, and counted as trials that did nothing they \
-             would turn the verdict around, or they are too many. Find out why they failed, and \
-             measure again."
+            "undecided; too many trials failed, or the verdict would change if they counted as \
+             trials that completed nothing. Find out why they failed, and measure again."
         }
         NoAnswer::OnlySigns { more } => {
             let price = more.map_or_else(String::new, |more| {
                 format!("; {} would decide", count(more, "more such block"))
             });
             return format!(
-                "undecided; some trials completed nothing, so only signs count{price}."
+                "undecided; some trials completed nothing, so only the sign of each difference \
+                 counts{price}."
             );
         }
         NoAnswer::Changed { in_depth_check: true } => {
-            "effect changed; the depth check that followed shows another one at the same depth. \
-             --drain measures what lasts."
+            "effect changed; the depth check that followed shows a different effect at the same \
+             depth. --drain measures the sustained effect."
         }
         NoAnswer::Changed { in_depth_check: false } => {
-            "effect changed; the blocks are of two kinds, and those since are too few for a \
-             verdict of their own."
+            "effect changed; the blocks after the change are too few for a verdict."
         }
         NoAnswer::BeforeFirstLook { complete } => {
             return format!(
-                "undecided after {}; the first look needs {FIRST_LOOK}, and each order of the arms \
-                 twice.",
+                "undecided after {}; the first look needs {FIRST_LOOK}, with each order of the \
+                 arms twice.",
                 count(*complete, "complete block")
             );
         }
@@ -252,8 +251,8 @@ fn no_answer(
         }
         NoAnswer::FewResults { base, results: [of_base, of_arm] } => {
             return format!(
-                "{} of {base} and {of_arm} of {} give no interval; it takes {MIN_RESULTS} of each \
-                 at least, and 5 for a narrow one.",
+                "{} of {base} and {of_arm} of {} give no interval; this takes at least \
+                 {MIN_RESULTS} of each, and 5 for a narrow interval.",
                 count(*of_base, "result"),
                 name::subjects(of)
             );
@@ -261,8 +260,8 @@ fn no_answer(
         NoAnswer::WideResults { results: [base, with], range, withheld } => {
             let why = withheld.map(|why| format!(" ({})", why_withheld(why)));
             return format!(
-                "undecided{}; from {base} and {with} results all that is known of the effect is \
-                 {}. More results of each narrow it.",
+                "undecided{}; with {base} and {with} results, the known range of the effect is {}. \
+                 More results of each narrow it.",
                 why.unwrap_or_default(),
                 self::range(metric, *range)
             );
@@ -271,22 +270,22 @@ fn no_answer(
     text.to_owned()
 }
 
-/// What is known of a tax beside any estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
+/// The range of a tax without an estimate: `10 to 14 % slower`, `2.1 to 4.5x slower`.
 fn range(metric: Metric, [lo, hi]: [f64; 2]) -> String {
     Effect { on: metric.on(), tax: None, ends: Some([lo, hi]) }.in_words()
 }
 
-// What a verdict would take.
+// How many blocks a verdict would take.
 
-/// `at this noise a verdict takes about 40 to 60 blocks`, or why it was withheld.
+/// `at this noise, a verdict takes about 40 to 60 blocks`, or why it was withheld.
 fn in_view(outlook: &Outlook) -> String {
     match outlook {
         Outlook::Blocks(blocks) => {
             let blocks = span_of(blocks.map(|blocks| grouped(blocks.into())));
-            format!("at this noise a verdict takes about {blocks} blocks")
+            format!("at this noise, a verdict takes about {blocks} blocks")
         }
         Outlook::OutOfReach => {
-            "at this noise a verdict would take more than ten times as many blocks".to_owned()
+            "at this noise, a verdict would take more than ten times as many blocks".to_owned()
         }
         Outlook::Withheld(why) => why_withheld(*why).to_owned(),
     }
@@ -300,19 +299,20 @@ pub(crate) fn span_of([least, most]: [String; 2]) -> String {
 pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
     match why {
         Withheld::AfterHolm => {
-            "it holds alone, but not after Holm's correction for all comparisons"
+            "the verdict holds alone, but not after Holm's correction for all comparisons"
         }
-        Withheld::IfDependent => "it would not hold if successive blocks depended on each other",
+        Withheld::IfDependent => {
+            "the verdict would not hold if successive blocks depended on each other"
+        }
         Withheld::OrderMatters => {
-            "it matters which trial comes first in a block, and these blocks are too few to take \
-             that out"
+            "the order of the trials in a block matters, and there are too few blocks to remove \
+             its effect"
         }
         Withheld::NotKept => {
-            "it is about short slices, and an arm does not keep up what they show when it is held \
-             under load"
+            "slices are short, and an arm does not sustain their rate under continuous load"
         }
         Withheld::OtherEngines => {
-            "libaio drove one of them, for a sandbox forbade io_uring there: measure both with \
+            "libaio drove one of them, because a sandbox blocked io_uring there: measure both with \
              engine=libaio"
         }
     }
