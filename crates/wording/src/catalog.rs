@@ -1,4 +1,4 @@
-//! Documented limits: figures, and what sources say of each other.
+//! Documented limits: figures, notes, and conflicts between sources.
 
 use iotax_catalog::{
     Agreement, Bound, Caching, Cloud, Conflict, Direction, HostCache, Limit, Note, Property, Rate,
@@ -13,16 +13,16 @@ use crate::bandwidth::Unit;
 
 const MIB: f64 = 1_048_576.0;
 
-/// Where the sources have nothing.
+/// The value if the sources have none.
 pub const UNKNOWN: &str = "unknown";
 
-/// The unit of all bandwidths of a page: the one that its limits are whole in, or else that of most
-/// documents of these VMs.
+/// The unit of all bandwidths of a page: the one in which its limits are whole numbers, or else that
+/// of most documents about these VMs.
 pub fn unit_of_vms<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
     unit(limits, if cloud == Cloud::Gcp { Unit::Mib } else { Unit::Mb })
 }
 
-/// The same of disks.
+/// The same for disks.
 pub fn unit_of_disks<'a>(cloud: Cloud, limits: impl Iterator<Item = &'a Limit>) -> Unit {
     unit(limits, if cloud == Cloud::Azure { Unit::Mb } else { Unit::Mib })
 }
@@ -32,7 +32,7 @@ fn unit<'a>(limits: impl Iterator<Item = &'a Limit>, usual: Unit) -> Unit {
     Unit::of(&rates.map(|rate| rate.sustained).collect::<Vec<_>>()).unwrap_or(usual)
 }
 
-/// Bytes per second as a figure under a head that says the unit.
+/// Bytes per second without a unit, for columns whose heading has it.
 pub fn bandwidth(unit: Unit, bytes: f64) -> String {
     limit_figure(unit.amount(bytes))
 }
@@ -53,7 +53,7 @@ pub fn bound_lasts(bound: &Bound) -> String {
     burst.lasts_s.map_or_else(|| UNKNOWN.to_owned(), |seconds| span(whole(seconds)))
 }
 
-/// A bucket's name: which I/Os, and of which disks.
+/// A bucket's name: its I/Os and its disks.
 pub fn scope(limit: &Limit) -> String {
     let mut words = vec![limit.scope.to_string()];
     match limit.disk_kinds.as_slice() {
@@ -70,13 +70,13 @@ pub fn scope(limit: &Limit) -> String {
     words.join(", ")
 }
 
-/// Size of memory or a disk, which is whole in GiB and named by it in documents.
+/// Size of memory or a disk, in GiB as in documents.
 pub fn size(bytes: u64) -> String {
     const GIB: f64 = 1_073_741_824.0;
     gib(bytes as f64 / GIB)
 }
 
-/// Figures that were published and are not those of the catalog's sources.
+/// Published figures that contradict the catalog's sources.
 pub fn conflict(conflict: &Conflict) -> String {
     let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
     let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
@@ -97,7 +97,7 @@ pub fn conflict(conflict: &Conflict) -> String {
     )
 }
 
-/// Whose figures these are.
+/// The names that these figures belong to.
 pub fn belongs_to(names: &[String]) -> Option<String> {
     let (first, others) = names.split_first()?;
     let also = match others {
@@ -107,7 +107,7 @@ pub fn belongs_to(names: &[String]) -> Option<String> {
     Some(format!("These are the figures of {first}{also}."))
 }
 
-/// What the catalog says to a user's figure.
+/// How a user's figure compares with the catalog.
 pub const fn agreement(agreement: Agreement) -> &'static str {
     match agreement {
         Agreement::Same => "same",
@@ -117,20 +117,20 @@ pub const fn agreement(agreement: Agreement) -> &'static str {
     }
 }
 
-/// To how many of them: `3 other than the catalog`.
+/// A number of figures: `3 different from the catalog`.
 pub fn agree(agreement: Agreement, count: u64) -> String {
     let words = match agreement {
         Agreement::Same => "the same",
-        Agreement::Differs => "other than the catalog",
+        Agreement::Differs => "different from the catalog",
         Agreement::Unconfirmed => "not all in the catalog",
         Agreement::Unknown => "unknown to the catalog",
     };
     format!("{} {words}", grouped(count))
 }
 
-/// A limit whose figure is not documented.
+/// A note about a limit that is not documented.
 pub fn unknown(of: &str, scope: Scope, rate: &str) -> String {
-    format!("{of} ({scope}): its {rate} limit is not known, there may be less.")
+    format!("{of} ({scope}): its {rate} limit is unknown and may be lower.")
 }
 
 pub fn none_found(title: &str) -> String {
@@ -139,7 +139,7 @@ pub fn none_found(title: &str) -> String {
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
 
-/// What is to be known of a figure.
+/// A note about a figure.
 pub fn note(note: &Note) -> String {
     let fixed = match note {
         Note::HalfAnHourADay => "at least 30 min in 24 h",
@@ -148,20 +148,22 @@ pub fn note(note: &Note) -> String {
         Note::IopsAreProvisioned => "IOPS are provisioned: give iops=",
         Note::RatesAreProvisioned => "IOPS and throughput are provisioned: give iops= and bw=",
         Note::NeedsSize => "depends on the size: give size=",
-        Note::MostProvisionable => "what was not given is the most that can be provisioned",
-        Note::MeteredOneWay => "network: what leaves is metered, what comes in is not",
+        Note::MostProvisionable => {
+            "values that were not given are the most that can be provisioned"
+        }
+        Note::MeteredOneWay => "network: outgoing data is metered, incoming data is not",
         Note::NetworkEgress => "network egress",
         Note::NoPersistentDiskLimits => {
             "no limits of Persistent Disk on this machine type were found"
         }
         Note::CachedDisks => {
-            "Cached disks: reads that the cache answers are not held by the disk's own limit. \
-             Reads that miss it, and writes with read-only caching, are documented to count \
-             against the VM's uncached limits, too; these figures do not take that off."
+            "Cached disks: reads that the cache answers do not count against the disk's own limit. \
+             Reads that miss it, and writes with read-only caching, are documented to also count \
+             against the VM's uncached limits. These figures do not subtract that."
         }
         Note::FastBesideOthers => {
-            "Premium SSD v2 or Ultra beside other disks: how they share the VM's limits is not \
-             documented; the sum takes them as apart."
+            "Premium SSD v2 or Ultra with other disks: it is not documented how they share the \
+             VM's limits. The sum treats them as separate."
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
@@ -170,7 +172,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::OneFlow { bytes_per_s } => {
             return format!(
-                "one flow: {} between instances that are not in one cluster placement group",
+                "one flow: {} between instances that are not in the same cluster placement group",
                 bit_rate(bytes_per_s * 8.0)
             );
         }
@@ -179,7 +181,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::ThroughputWithoutCredits { io_kib } => {
             return format!(
-                "throughput without credits is not documented: taken as I/Os of {} at the \
+                "throughput without credits is not documented: computed from I/Os of {} at the \
                  baseline",
                 bytes(io_kib << 10)
             );
@@ -189,12 +191,12 @@ pub fn note(note: &Note) -> String {
         Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
         Note::OnDemandOff { disk } => {
             return format!(
-                "On-demand bursting of {disk} is off, as it is unless it is turned on and paid \
-                 for; {disk}:burst=on counts it."
+                "On-demand bursting of {disk} is off, which is the default (it costs extra). \
+                 {disk}:burst=on includes it."
             );
         }
         Note::BurstUnknown { of, scope } => {
-            return format!("Whether {of} ({scope}) bursts is not known.");
+            return format!("It is not known whether {of} ({scope}) bursts.");
         }
     };
     fixed.to_owned()
@@ -224,9 +226,9 @@ pub fn property(property: &Property) -> NamedValue {
         Property::Hypervisor(name) => ("Hypervisor", name.clone()),
         Property::BareMetal(is) => ("Bare metal", yes(is)),
         Property::SharedCpu => ("Shared CPU", yes(&true)),
-        Property::PersistentDiskGb(gb) => ("Persistent Disk in all", format!("{gb} GB")),
+        Property::PersistentDiskGb(gb) => ("Persistent Disk in total", format!("{gb} GB")),
         Property::DiskType(name) => ("Type", name.clone()),
-        Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
+        Property::MostShares(most) => ("Most VMs that share it", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
         Property::SizesGib { least, most } => {
             ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
@@ -239,8 +241,8 @@ pub fn property(property: &Property) -> NamedValue {
         Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
         Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
         Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
-        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
-        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
+        Property::MostIops(iops) => ("Maximum IOPS", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Maximum throughput", mib_per_s_limit(mib * MIB)),
         Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
             ("Console's default throughput", format!("{amount} (the source names no unit)"))
@@ -249,7 +251,7 @@ pub fn property(property: &Property) -> NamedValue {
     NamedValue { name, value }
 }
 
-/// What the host caches of a disk.
+/// The host's cache mode of a disk.
 pub const fn caching(caching: Caching) -> &'static str {
     match caching {
         Caching::None => "none",
@@ -258,7 +260,7 @@ pub const fn caching(caching: Caching) -> &'static str {
     }
 }
 
-/// What the host may cache of a disk.
+/// The host's possible cache modes of a disk.
 pub const fn host_cache(possible: HostCache) -> &'static str {
     match possible {
         HostCache::Possible => "none, read only, read and write",

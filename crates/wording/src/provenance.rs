@@ -1,5 +1,4 @@
-//! How the figures came about, in the words of what was done: trials that were run, or results of
-//! other tools that were read.
+//! Where the figures come from: trials that iotax ran, or saved results.
 
 use indexmap::IndexSet;
 use iotax_analyze::Analysis;
@@ -10,8 +9,8 @@ use iotax_record::{CloudInstance, ExperimentHead, FioLatency, Site};
 use crate::verdict::against::results;
 use crate::{ending as wording, format};
 
-/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`; and on which VM, where the cloud
-/// told.
+/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`, and the VM if the cloud's metadata
+/// names it.
 pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     if !experiment.spec.is_of_results() {
@@ -39,35 +38,35 @@ pub fn tools(experiment: &ExperimentHead) -> String {
     }
 }
 
-/// Why it stopped; for results that nothing was run.
+/// Why the run stopped, or that saved results were read.
 pub fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     if experiment.spec.is_of_results() {
         let latency = latency(experiment).map(|note| format!(" {note}.")).unwrap_or_default();
-        return format!("Nothing was run here: the figures are those of the files.{latency}");
+        return format!("No measurements were made; the figures are from the files.{latency}");
     }
     let switching = if analysis.arms.len() > 1 { switching(analysis) } else { String::new() };
     let held = longest_load(experiment, analysis);
     format!("Stopped: {}.{switching}{held}", reason(experiment, analysis))
 }
 
-/// For how long an arm was loaded at a stretch, where trials are slices: what lasts longer was not seen.
+/// The longest time of continuous load on one arm, if trials are slices. Slower effects stay hidden.
 fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let spec = &experiment.spec;
     let hold = spec.hold_ns.map(set_time);
     let Some(longest_ns) = analysis.ending.longest_load_ns else {
         return hold.map_or_else(String::new, |hold| {
-            format!(" No arm was held under load for {hold}: trials were not short slices.")
+            format!(" No arm was held under load for {hold}, because trials were not short slices.")
         });
     };
     let rest = match hold {
-        None => "; burst credits that last longer would not show (--hold)".to_owned(),
+        None => "; burst credits that last longer do not show (--hold)".to_owned(),
         Some(hold) if !spec.is_held_in(longest_ns) => format!(", not the {hold} of --hold"),
         Some(_) => String::new(),
     };
     format!(" Longest stretch of load on one arm: {}{rest}.", set_time(longest_ns))
 }
 
-/// What it took beside trials.
+/// The time for switching between arms.
 fn switching(analysis: &Analysis) -> String {
     let switch_ns = analysis.ending.switch_ns;
     let share = switch_ns as f64 / analysis.ending.wall_ns.max(1) as f64;
@@ -75,7 +74,7 @@ fn switching(analysis: &Analysis) -> String {
     format!(" Switching between arms took {span} ({share}).")
 }
 
-/// Which of its latencies another tool's mean is of, where all results say the same.
+/// Which latency fio's mean is of, if it is the same in all results.
 fn latency(experiment: &ExperimentHead) -> Option<String> {
     let mut of_arms = experiment.sites.iter().map(|site| site.mean_latency);
     let first = of_arms.next()??;
@@ -91,7 +90,7 @@ const fn latency_of_fio(latency: FioLatency) -> &'static str {
     }
 }
 
-/// What made the results of an arm, and what is to be known of them.
+/// The tools that made the results of an arm, and notes about them.
 pub fn made_by(site: &Site) -> String {
     let (tools, others) = site.notes.split_at(site.notes.len().min(1));
     let latency = site.mean_latency.map(latency_of_fio);
@@ -100,35 +99,35 @@ pub fn made_by(site: &Site) -> String {
     all.map(String::as_str).collect::<Vec<_>>().join("; ")
 }
 
-/// Why it stopped, and what its record lacks, without the last full stop.
+/// Why the run stopped, and what its record lacks, without a final period.
 pub fn reason(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     let gaps = ending.gaps.iter().map(|gap| format!(". Warning: {gap}"));
     wording::ending(&experiment.spec, analysis) + &gaps.collect::<String>()
 }
 
-/// What the intervals of a table of comparisons mean, and how far a difference counts as none.
+/// What the intervals in a table of comparisons mean, and which differences count as equal.
 pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let confidence = format::percent(1.0 - analysis.alpha);
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
         return format!(
-            "Each interval alone holds with {confidence}, whenever the run stopped; n: blocks; \
-             margin {margin}."
+            "{confidence} confidence intervals, each by itself, valid whenever the run stopped; n: \
+             blocks; differences under {margin} count as equal."
         );
     }
-    let n = "n: results of the arm that has fewer";
+    let n = "n: results of the arm with fewer results";
     if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
         format!(
-            "Each interval alone holds with {confidence} if the results are independent of each \
-             other; {n}; margin {margin}."
+            "{confidence} confidence intervals, each by itself, valid if the results are \
+             independent of each other; {n}; differences under {margin} count as equal."
         )
     } else {
-        format!("Without an interval; {n}.")
+        format!("No intervals; {n}.")
     }
 }
 
-/// What the latencies of a table are; `what`: `Latency` of what.
+/// A note about the latencies in a table; `what` begins it, such as `Latency`.
 pub fn latencies(experiment: &ExperimentHead, what: &str) -> String {
     if experiment.spec.is_of_results() {
         format!("{what}, all results of an arm together (descriptive)")
@@ -137,23 +136,23 @@ pub fn latencies(experiment: &ExperimentHead, what: &str) -> String {
     }
 }
 
-/// `; on Standard_DS1_v2 with P10 (as Azure's metadata service says)`: which VM it is and which of
-/// its disks, where the cloud told. What the user named is in the command.
+/// `; on Standard_DS1_v2 with P10 (from Azure's metadata service)`: the VM and its disks, if the
+/// cloud's metadata names them. Those that the user named are in the command.
 pub fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
     let Some(instance) = instance else { return String::new() };
     let CloudInstance { cloud, vm, .. } = instance;
     let unknown = match compared.vm {
         Some(_) => "",
-        None => "; not compared, --vm tells why",
+        None => "; not compared, --vm shows why",
     };
     let disks = match disks_from(Some(instance), compared) {
         Some(METADATA) => format!(" with {}", kinds(&compared.disks).join(", ")),
         _ => String::new(),
     };
-    format!("; on {vm}{disks} (as {cloud}'s metadata service says{unknown})")
+    format!("; on {vm}{disks} (from {cloud}'s metadata service{unknown})")
 }
 
-/// Each kind of disk once, without what was chosen beside it.
+/// Each kind of disk once, without its options.
 fn kinds(disks: &[String]) -> Vec<&str> {
     let kinds = disks.iter().map(|disk| disk.split(':').next().unwrap_or_default());
     kinds.collect::<IndexSet<_>>().into_iter().collect()
@@ -162,19 +161,19 @@ fn kinds(disks: &[String]) -> Vec<&str> {
 const METADATA: &str = "metadata";
 const OPTION: &str = "option";
 
-/// Who named the VM that was compared with: `metadata` or `option`.
+/// Where the name of the VM comes from: `metadata` or `option`.
 pub fn vm_from(instance: Option<&CloudInstance>, compared: &CloudChoice) -> Option<&'static str> {
     compared.vm.as_ref()?;
     Some(if instance.is_some() { METADATA } else { OPTION })
 }
 
-/// Who named the disks that were compared with.
+/// Where the names of the disks come from: `metadata` or `option`.
 pub fn disks_from(
     instance: Option<&CloudInstance>,
     compared: &CloudChoice,
 ) -> Option<&'static str> {
     let mut told = instance.into_iter().flat_map(|instance| &instance.disks);
-    // It is only looked for where no disk was named.
+    // Metadata is only read if the user named no disk.
     let is_told = told.any(|disk| !disk.targets.is_empty());
     (!compared.disks.is_empty()).then_some(if is_told { METADATA } else { OPTION })
 }

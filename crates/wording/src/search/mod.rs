@@ -1,4 +1,4 @@
-//! What was found, in sentences.
+//! Findings of a search for caps, in sentences.
 
 pub mod quantity;
 
@@ -18,10 +18,10 @@ use crate::name::printable;
 use crate::rule::{self, Ruling, would_detect};
 use crate::{cap, format, limit};
 
-/// A search: what was asked, what was found, how it ended.
+/// A search: its request, its findings, and how it ended.
 #[derive(Debug, Clone, Copy)]
 pub struct SearchResult<'a> {
-    /// What was asked, and where.
+    /// The request, and the machine.
     pub head: &'a SearchHead,
     pub caps: &'a Caps,
     /// How it ended; `None` if it was cut off.
@@ -29,7 +29,7 @@ pub struct SearchResult<'a> {
 }
 
 impl SearchResult<'_> {
-    /// The unit of all bandwidths: that of the limits which stand beside what was measured.
+    /// The unit of all bandwidths: that of the limits that the caps are compared with.
     pub fn unit(self) -> Unit {
         let rows = self.caps.documented.iter().filter(|row| row.is_bytes());
         let limits: Vec<_> = rows.flat_map(|row| &row.limits).map(|limit| limit.per_s).collect();
@@ -67,7 +67,7 @@ pub fn sentences(search: SearchResult<'_>) -> Vec<String> {
     if caps.targets.len() == 1 { sentences.iter().map(|s| capital(s)).collect() } else { sentences }
 }
 
-/// Why, and what to doubt.
+/// Reasons for the findings, and doubts.
 pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     let caps = search.caps;
     let mut notes = Vec::new();
@@ -85,7 +85,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     }
     notes.extend(doubts(search));
     if search.unit() == Unit::Mb {
-        notes.push("MB/s are 10^6 bytes per second, as the known limits are given.".to_owned());
+        notes.push("1 MB/s is 10^6 bytes per second, as in the known limits.".to_owned());
     }
     if search.head.search.burst.is_none() {
         notes.push(
@@ -97,7 +97,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     notes
 }
 
-/// What puts the caps in doubt.
+/// Reasons to doubt the caps.
 pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
     let mut doubts = Vec::new();
     for target in &search.caps.targets {
@@ -138,7 +138,7 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
     doubts
 }
 
-/// `cached: `, where there are several.
+/// `cached: ` if there are several targets.
 fn of(search: SearchResult<'_>, target: &TargetCaps) -> String {
     let is_one = search.caps.targets.len() == 1;
     if is_one { String::new() } else { format!("{}: ", target.name) }
@@ -224,10 +224,10 @@ fn path(path: &PathCap) -> String {
     };
     let wire = path.wire.filter(|_| !path.is_per_flow).map_or_else(String::new, |wire| {
         format!(
-            " On the wire that is {}: of a frame of {} bytes {} are data.",
+            " On the wire that is {}: {} of the {} bytes of a frame are data.",
             quantity.rate(wire.per_s),
-            wire.frame_bytes,
-            wire.data_bytes
+            wire.data_bytes,
+            wire.frame_bytes
         )
     });
     format!(
@@ -259,11 +259,11 @@ fn sharing(pair: &Sharing, unit: Unit) -> String {
         Shared::Separate => format!("{one} and {other} have separate buckets: {figures}."),
         Shared::Shared => format!("{one} and {other} share one bucket: {figures}."),
         Shared::Partial => format!(
-            "{one} and {other} have buckets of their own and a common cap above them, {both}: \
+            "{one} and {other} have separate buckets and a common cap above them, {both}: \
              {figures}."
         ),
         Shared::Undecided => format!(
-            "Whether {one} and {other} share a bucket is undecided after {}: {figures}.",
+            "It is undecided after {} whether {one} and {other} share a bucket: {figures}.",
             count(pair.blocks, "block")
         ),
     }
@@ -276,14 +276,14 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     };
     let size = match (pass.holds_bytes, pass.evicts_bytes) {
         (Some(holds), Some(evicts)) => {
-            format!("; it holds {} and not {}", size(holds), size(evicts))
+            format!("; it holds {}, but not {}", size(holds), size(evicts))
         }
-        (Some(holds), None) => format!("; it holds {} at least", size(holds)),
+        (Some(holds), None) => format!("; it holds at least {}", size(holds)),
         _ => String::new(),
     };
     Some(format!(
-        "reads of what was read before come from a cache above the cap: {} of {} at {} \
-         each, {} times what is not{size}.",
+        "a cache above the cap answers repeated reads: {} in I/Os of {} at {} each, {} times the \
+         rate of first reads{size}.",
         Quantity::Bandwidth(unit).rate(*bw_bytes),
         format::bytes(f64::from(*block_bytes)),
         format::time(*mean_latency_ns),
@@ -291,9 +291,9 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     ))
 }
 
-// What became of the rules that were set for a search.
+// Results of the rules for a search.
 
-/// One for each rule and cap.
+/// One ruling for each rule and cap.
 pub fn rulings(search: SearchResult<'_>) -> Vec<Ruling> {
     let ruling = |judgment: &CapJudgment| {
         let told = told(judgment, search.unit());

@@ -1,4 +1,4 @@
-//! What a cap counts, and in which unit.
+//! The quantity that a cap limits, and its unit.
 
 use iotax_caps::{Cap, PathCap, PathQuantity, TargetCaps};
 use iotax_experiment::Traffic;
@@ -8,14 +8,14 @@ use crate::bandwidth::Unit;
 use crate::cap::path_quantity;
 use crate::format;
 
-/// What a cap counts.
+/// The quantity that a cap limits.
 #[derive(Debug, Clone, Copy)]
 pub enum Quantity {
     /// I/Os
     Iops,
     /// Bytes
     Bandwidth(Unit),
-    /// What passes over a network path, of one flow or of all.
+    /// A quantity of a network path, of one flow or of all.
     Path { of: PathQuantity, traffic: Option<Traffic>, is_per_flow: bool },
 }
 
@@ -23,7 +23,7 @@ pub enum Quantity {
 const MBIT: f64 = 125_000.0;
 
 impl Quantity {
-    /// By whether it counts bytes, and the unit that all bandwidths have.
+    /// Bytes or I/Os; `unit` is that of all bandwidths.
     pub const fn new(is_bytes: bool, unit: Unit) -> Self {
         if is_bytes { Self::Bandwidth(unit) } else { Self::Iops }
     }
@@ -37,7 +37,7 @@ impl Quantity {
         }
     }
 
-    /// As a head of rows: `IOPS`, `Mbit/s to the peer`.
+    /// A row heading: `IOPS`, `Mbit/s to the peer`.
     pub fn head(self) -> String {
         match self {
             Self::Path { .. } => {
@@ -48,7 +48,7 @@ impl Quantity {
         }
     }
 
-    /// What a cap was measured with: `4 KiB x 64`, `128 KiB x 4 flows`.
+    /// The load that a cap was measured with: `4 KiB x 64`, `128 KiB x 4 flows`.
     pub fn load(self, cap: &Cap) -> String {
         let size = format::bytes(f64::from(cap.block_bytes));
         let at_once = match self {
@@ -60,7 +60,7 @@ impl Quantity {
         format!("{size} x {at_once}")
     }
 
-    /// `IOPS`, `MB/s`: as a head.
+    /// The unit, as a heading: `IOPS`, `MB/s`.
     pub const fn unit(self) -> &'static str {
         match self {
             Self::Iops => "IOPS",
@@ -70,7 +70,7 @@ impl Quantity {
         }
     }
 
-    /// So many per second, in the unit.
+    /// The rate in this unit.
     pub fn amount(self, per_s: f64) -> f64 {
         match self {
             Self::Bandwidth(unit) => unit.amount(per_s),
@@ -79,12 +79,12 @@ impl Quantity {
         }
     }
 
-    /// The same where a head says the unit: `3,998`, `32.77`.
+    /// The rate without a unit, for columns whose heading has it: `3,998`, `32.77`.
     pub fn figure(self, per_s: f64) -> String {
         plain(self.amount(per_s))
     }
 
-    /// The same in a sentence: `3,998 IOPS`, `32.77 MB/s`.
+    /// The rate with its unit: `3,998 IOPS`, `32.77 MB/s`.
     pub fn rate(self, per_s: f64) -> String {
         match self {
             Self::Path { of, .. } if of.is_bytes() => iotax_quantity::bit_rate(8.0 * per_s),
@@ -94,7 +94,7 @@ impl Quantity {
         }
     }
 
-    /// I/Os or bytes that add up: `5,400,000 I/Os`, `126.0 MB`.
+    /// A total of I/Os or bytes: `5,400,000 I/Os`, `126.0 MB`.
     pub fn sum(self, count: f64) -> String {
         let word = match self {
             Self::Iops => "I/Os",
@@ -106,7 +106,7 @@ impl Quantity {
     }
 }
 
-/// For how long a burst lasted: measured, so with its digits while it is short.
+/// How long a burst lasted. Short times keep their digits, because they were measured.
 pub fn lasted(seconds: f64) -> String {
     if seconds < 120.0 {
         iotax_quantity::time(seconds * 1e9)
@@ -122,7 +122,7 @@ pub fn caps(target: &TargetCaps, unit: Unit) -> Vec<(Quantity, &Cap)> {
     of_storage.chain(target.path.iter().map(|path| (of_path(path), &path.cap))).collect()
 }
 
-/// What a name in the results counts: of storage, or of a path.
+/// The quantity with this name in the results, of storage or of a path.
 pub fn named(name: &str, unit: Unit) -> Quantity {
     let both = |of: PathQuantity| [(of, false), (of, true)];
     let mut paths = PathQuantity::ALL.into_iter().flat_map(both);
@@ -132,13 +132,13 @@ pub fn named(name: &str, unit: Unit) -> Quantity {
     }
 }
 
-/// What a cap of a path counts.
+/// The quantity that a cap of a path limits.
 pub fn of_path(path: &PathCap) -> Quantity {
     let PathCap { quantity, traffic, is_per_flow, .. } = *path;
     Quantity::Path { of: quantity, traffic: Some(traffic), is_per_flow }
 }
 
-/// Four digits, because a cap is found to a part in a thousand: `3.251`, `80.02`, `3,998`, `24,310`.
+/// Four digits, because caps are accurate to 0.1 %: `3.251`, `80.02`, `3,998`, `24,310`.
 pub fn plain(value: f64) -> String {
     iotax_quantity::significant(value, 4)
 }
