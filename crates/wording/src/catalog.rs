@@ -226,9 +226,9 @@ pub fn property(property: &Property) -> NamedValue {
         Property::Hypervisor(name) => ("Hypervisor", name.clone()),
         Property::BareMetal(is) => ("Bare metal", yes(is)),
         Property::SharedCpu => ("Shared CPU", yes(&true)),
-        Property::PersistentDiskGb(gb) => ("Persistent Disk in total", format!("{gb} GB")),
+        Property::PersistentDiskGb(gb) => ("Persistent Disk in all", format!("{gb} GB")),
         Property::DiskType(name) => ("Type", name.clone()),
-        Property::MostShares(most) => ("Most VMs that share it", most.to_string()),
+        Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
         Property::SizesGib { least, most } => {
             ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
@@ -241,8 +241,8 @@ pub fn property(property: &Property) -> NamedValue {
         Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
         Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
         Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
-        Property::MostIops(iops) => ("Maximum IOPS", iops_limit(*iops)),
-        Property::MostMib(mib) => ("Maximum throughput", mib_per_s_limit(mib * MIB)),
+        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
         Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
             ("Console's default throughput", format!("{amount} (the source names no unit)"))
