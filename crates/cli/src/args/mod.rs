@@ -39,8 +39,8 @@ pub(crate) use self::measure::{
 /// What does each layer cost your I/O?
 ///
 /// iotax tells you which part of a storage stack is slow. It runs the same workload with and
-/// without each layer, alternating in random order so that noise hits both sides. It reports the
-/// cost of each layer with a confidence interval.
+/// without each layer, in random order, then in reverse, so that noise hits both sides. It reports
+/// the cost of each layer with a confidence interval.
 #[derive(Debug, Parser)]
 #[command(name = "iotax", version, max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\

@@ -358,12 +358,13 @@ Examples:
   iotax kube fleet --nodes pool=disks --emptydir
       the nodes' own disks, on the nodes with that label
 
-In each round, every node is measured once, in a new random order: one at a
-time, or --at-once K together. With 20 or more nodes, iotax reports outliers, at
-a false discovery rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on
-those that may be slow; with --max-blocks N, it runs N rounds on all. With fewer
-nodes, it compares each with the mean of the others until the data decide. Each
-node has a pod during the whole run; iotax removes all pods at the end.")]
+In each round, every node is measured once: one at a time, or --at-once K
+together. Rounds come in pairs: the first in random order, the second in
+reverse. With 20 or more nodes, iotax reports outliers, at a false discovery
+rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on those that may be
+slow; with --max-blocks N, it runs N rounds on all. With fewer nodes, it
+compares each with the mean of the others until the data decide. Each node has a
+pod during the whole run; iotax removes all pods at the end.")]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
