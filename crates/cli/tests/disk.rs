@@ -103,7 +103,7 @@ fn what_was_built_is_told_with_its_sources() {
       limit. Reads that miss it, and writes with read-only caching, are documented
       to count against the VM's uncached limits, too; these figures do not take
       that off.
-    Note: Whether Standard_DS1_v2 (VM cached) bursts is not known.
+    Note: It is not known whether Standard_DS1_v2 (VM cached) bursts.
     Note: the temporary disk and cached disks share one bucket
     Note: the page of the series lists no burst columns for this series
     [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/

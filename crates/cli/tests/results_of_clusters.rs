@@ -43,7 +43,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2svc tcp  gke  17.8 Gbit/s
       pod2svc udp  aks  13.9 Gbit/s
       pod2svc udp  gke  11.0 Gbit/s
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -64,12 +64,12 @@ fn clusters_of_knb_are_compared_in_each_cell() {
 
       gke: 3.0 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric           effect  n  verdict
       gke  bandwidth  3.0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -77,19 +77,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.3 Gbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 2 of 4
     pod2pod udp: 2 results of knb 1.5.0
 
       gke: 16 % faster than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  16 % faster  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -97,19 +97,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  14.4 Gbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 3 of 4
     pod2svc tcp: 2 results of knb 1.5.0
 
       gke: 14 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  14 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -117,19 +117,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.8 Gbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 4 of 4
     pod2svc udp: 2 results of knb 1.5.0
 
       gke: 21 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  21 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -137,7 +137,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  11.0 Gbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Report: out/report.html
     Again:  iotax report out
@@ -176,7 +176,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
       netperf UDP_STREAM 1024x1  plain      789 Mbit/s
       netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -197,12 +197,12 @@ fn rows_of_k8s_netperf_are_jobs() {
 
       encrypted: 2x slower than plain in bandwidth; one result each, so nothing says
       how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric        effect  n  verdict
       encrypted  bandwidth  2x slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -210,19 +210,19 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  437 Mbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 2 of 3
     netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
 
       encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
       says how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -230,19 +230,19 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  744 Mbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 3 of 3
     netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
       encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
       says how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -250,7 +250,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  789 Mbit/s       1
 
     Not concluded
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Report: out/report.html
     Again:  iotax report out

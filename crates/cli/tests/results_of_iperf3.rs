@@ -24,14 +24,14 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
     tcp: 6 results of iperf3 3.12
 
       window is 33 % slower [14, 48] than plain in bandwidth.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm     metric           effect [95 % CI]  n  verdict
       window  bandwidth    33 % slower [14, 48]  3  slower
       window  CPU per MiB   42 % more [−7, 117]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
-      other; n: results of the arm that has fewer; margin 5 %.
+      other; n: results of the arm with fewer results; margin 5 %.
 
     Arms
       arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
@@ -68,9 +68,9 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
 
       udprev: 0.3 % slower than udp in datagram delivery; one result each, so
       nothing says how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
-    Warning, unlike results:
+    Warning, results of different workloads:
       job udp reverse of udprev.json is compared with udp of udp.json, because each
         result has only one job
       the results are not from the same job: rw write in udp, read in udprev
@@ -83,7 +83,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       udprev  datagram delivery  0.3 % slower  1  undecided
       udprev  jitter              2.9x slower  1  undecided
       udprev  CPU per MiB          7.3 % less  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm            rate   lost  reordered   jitter  CPU/MiB  trials

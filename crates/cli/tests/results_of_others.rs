@@ -33,13 +33,13 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
       after: 25 % slower than before in throughput; one result each, so nothing says
       how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm    metric            effect  n  verdict
       after  throughput   25 % slower  1  undecided
       after  p50 latency  33 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -86,10 +86,10 @@ fn results_of_other_jobs_say_so() {
 
       after: 0.5 % slower than before in throughput; one result each, so nothing
       says how much of it is chance.
-      Nothing was run here: the figures are those of the files. Mean latency is what
+      No measurements were made; the figures are from the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: bs 4k in before,
+    Warning, results of different workloads: the results are not from the same job: bs 4k in before,
       8k in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -102,7 +102,7 @@ fn results_of_other_jobs_say_so() {
       after  p99 latency              –  1  insufficient tail samples
       after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  MiB/s     mean   CPU/IO  trials
@@ -159,10 +159,10 @@ fn several_results_have_an_interval() {
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
       after: 26 % of reads took 3.13 ms each, 88 % of all time; the others took 138
       µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and longest 25.8 ms).
-      Nothing was run here: the figures are those of the files. Mean latency is what
+      No measurements were made; the figures are from the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: rate_iops 400 in
+    Warning, results of different workloads: the results are not from the same job: rate_iops 400 in
       before, 300 in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -177,7 +177,7 @@ fn several_results_have_an_interval() {
       after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
-      other; n: results of the arm that has fewer; margin 5 %.
+      other; n: results of the arm with fewer results; margin 5 %.
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
@@ -248,7 +248,7 @@ fn a_single_result_is_reported_without_a_directory() {
     diskspd: 1 result of DiskSpd 2.2.0
 
       diskspd on before.xml: 12,800 IOPS, 50.0 MiB/s, mean latency 1.25 ms.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Arms
       arm            rate  MiB/s     mean  trials

@@ -144,7 +144,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       read   2,002 / 2,002 IOPS (0 % slower), equivalent
       write               702 / 1,002 IOPS (30 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+      beside it, if there is one. Bandwidth for I/Os of 64 KiB or more.
 
     Jobs
       job    arm        rate  MiB/s
@@ -152,7 +152,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       read   new  2,002 IOPS   7.82
       write  old  1,002 IOPS   3.91
       write  new    702 IOPS   2.74
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -201,7 +201,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       r        100 / 100 IOPS (0 % slower)
       w    2.50 / 3.12 MiB/s (20 % slower)
       The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one. Bandwidth where I/Os are of 64 KiB or more.
+      beside it, if there is one. Bandwidth for I/Os of 64 KiB or more.
 
     Jobs
       job  arm       rate  MiB/s
@@ -209,7 +209,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       r    b     100 IOPS   0.39
       w    a    50.0 IOPS   3.12
       w    b    40.0 IOPS   2.50
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -256,13 +256,13 @@ fn each_group_has_a_baseline_of_its_own() {
       how much of it is chance.
       c-azure: 0.3 % faster than aks in throughput; one result each, so nothing says
       how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm            metric            effect  n  verdict
       c-azure / aks  throughput  0.3 % faster  1  undecided
       c-gcp / gke    throughput   10 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
     ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
     let mut all = result["comparisons"].as_array().unwrap().iter();
@@ -317,9 +317,9 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5p is 3.32x slower [3.22, 3.42] than sec=sys in throughput.
       nconnect=4 is 60 % faster [58, 61] than nconnect=1 in throughput.
       sec=krb5 is 30.0 % slower [29.3, 30.6] than sec=sys in throughput.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
-    Warning, unlike results: no result for sec=krb5p, nconnect=4:
+    Warning, results of different workloads: no result for sec=krb5p, nconnect=4:
       krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json does not exist
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -339,7 +339,7 @@ fn recorded_cells_make_a_matrix() {
       nconnect=4  throughput        60 % faster [58, 61]  3  faster
       A level against the first of its factor, the mean over all pairs of arms that
       differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair; nconnect=4: 2
-      pairs). The intervals of a metric hold all at once with 95 %.
+      pairs). All intervals of a metric hold together with 95 % confidence.
 
     Changes
       level        IOPS  throughput
@@ -347,7 +347,7 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5p   −70 %       −70 %
       nconnect=4  +60 %       +60 %
       Each level against the first of its factor, the mean over the arms that differ
-      in nothing else. Descriptive, no interval.
+      in nothing else. Descriptive, no intervals.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());

@@ -178,7 +178,7 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     ");
     assert_verified(&trials(&did, "options"), 7);
     let less = did.text("less.json");
-    assert!(less.contains("rsize: asked for 1048576 bytes, granted 65536"), "{less}");
+    assert!(less.contains("rsize: requested 1048576 bytes, granted 65536"), "{less}");
     let said: Value = serde_json::from_str(&did.text("kerberos.json")).unwrap();
     assert_eq!(said["comparisons"][0]["metric"], "throughput");
     assert_undone(&did);

@@ -131,7 +131,7 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       nconnect=4  throughput      1 % slower [−1, 3]  12  equivalent
       A level against the first of its factor, the mean over all pairs of arms that
       differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
-      pairs). The intervals of a metric hold all at once with 95 %.
+      pairs). All intervals of a metric hold together with 95 % confidence.
 
     Changes
       level                  IOPS        throughput           mean latency  verdict

@@ -88,7 +88,7 @@ fn stalls_and_changed_effects_in_every_format() {
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 vs 3 of 3) |
     | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
-    Each interval alone holds with 95 %, whenever the run stopped; n: blocks; margin 5 %.
+    95 % confidence intervals, each by itself, valid whenever the run stopped; n: blocks; differences under 5 % count as equal.
     ");
     let page = html(&experiment, &analysis);
     for words in [

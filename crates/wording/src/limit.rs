@@ -110,12 +110,12 @@ mod tests {
         let said = [498.0, 515.0, 3_480.0, 4_090.0, 300.0, 9_000.0]
             .map(|x| standing(&Documented::of("a", "iops", x, limits.clone()).unwrap()));
         insta::assert_snapshot!(said.join("\n"), @"
-        the disk limit of X binds, to the point.
-        the disk limit of X binds (2.9 % off).
-        this is the burst rate of the disk limit of X; --burst shows what lasts.
-        the VM cached limit of X binds (2.2 % off).
-        60 % of the disk limit of X, the least that is known: something that is not known here binds before it.
-        18x the disk limit of X, the least that is known: a burst, a cache, or another VM or disk than named.
+        exactly at the disk limit of X.
+        at the disk limit of X (2.9 % off).
+        this is the burst rate of the disk limit of X; --burst shows the sustained rate.
+        at the VM cached limit of X (2.2 % off).
+        60 % of the disk limit of X, the lowest known limit: an unknown limit applies before it.
+        18x the disk limit of X, the lowest known limit: a burst, a cache, or not the VM or disk that was named.
         ");
     }
 
@@ -127,9 +127,9 @@ mod tests {
             role_note(DiskRole::Temporary, false),
         ];
         insta::assert_snapshot!(notes.join("\n"), @"
-        /srv lies on the VM's OS disk, which shares the VM's limits with the data disks; its own are not known: --disk names its kind.
-        /srv lies on the VM's ephemeral OS disk, which is on the host: it is compared with the VM's limits of local storage, not with those of attached disks.
-        /srv lies on a temporary disk, which is on the host: the VM's limits of attached disks do not hold for it, and none of local storage are documented.
+        /srv is on the VM's OS disk, which shares the VM's limits with the data disks. Its own limits are unknown; name its kind with --disk.
+        /srv is on the VM's ephemeral OS disk, which is on the host: iotax compares it with the VM's limits for local storage, not with those for attached disks.
+        /srv is on a temporary disk, which is on the host: the VM's limits for attached disks do not apply to it, and none for local storage are documented.
         ");
     }
 

@@ -282,7 +282,7 @@ pub enum ColdCache {
     Excess { read_bytes: f64, delivered_bytes: f64 },
 }
 
-/// An option that a file server granted otherwise than asked.
+/// An option for which a file server granted another value than requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct GrantedOtherwise {
     pub option: GrantedOption,

@@ -100,7 +100,7 @@ fn native_and_fio_are_compared_from_submission() {
     let is_of_service = |c: &Comparison| c.metric == Metric::ServiceTime;
     assert!(!analysis.comparisons.iter().any(is_of_service), "it would be the latency again");
     let said = asked(&analysis).into_iter().filter(|q| q.starts_with("Latencies count"));
-    insta::assert_snapshot!(said.collect::<String>(), @"Latencies count from submission in all arms, since fio, which drives some, knows of no time at which an I/O was due: what I/Os waited before they were issued is not in them. To have that counted, let iotax drive all arms (without --engine fio).");
+    insta::assert_snapshot!(said.collect::<String>(), @"Latencies count from submission in all arms, because fio drives some arms and does not know when an I/O was due. They do not include the wait before submission. To include it, let iotax drive all arms (without --engine fio).");
     let p99 =
         |arm: usize| analysis.arms[arm].latency.iter().find(|p| p.q == 0.99).unwrap().latency_ns;
     assert!(p99(0) < 200_000, "the descriptive figures count alike: {}", p99(0));
@@ -183,7 +183,7 @@ fn an_error_beside_the_jobs_is_told_and_counted_in_no_rate() {
     load(&mut trials[base]).operations = vec![loads];
     assert_eq!(rates(&trials), before);
     let said = crate::warnings::said(&bed.analyze(&trials), Check::IoErrors);
-    let message = "something beside the counted I/Os failed; the first error: index: load: \
+    let message = "something other than the counted I/Os failed; the first error: index: load: \
                    Input/output error";
     assert!(said.starts_with(&format!("[base, 1 trials] {message}\n")), "{said}");
 }

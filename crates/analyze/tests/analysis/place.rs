@@ -47,8 +47,8 @@ fn both_orders_are_told_of_and_the_interval_is_that_without_them() {
     assert!((place.base_first - 0.3).abs() < 0.01 && (place.arm_first + 0.43).abs() < 0.02);
     assert!(place.taken_out && place.blocks == [4, 4] && place.p < 1e-6, "{place:?}");
     insta::assert_snapshot!(said(&analysis, Check::PlaceEffect), @"
-    [b, 8 trials] throughput depends on which trial comes first: b is 31 % slower in the 4 blocks in which a came first, and 44 % faster in the 4 blocks in which b did; the interval is that of the mean of both, without what the order does
-      -> Something belongs to the order of trials, not to an arm: a cache that the first trial fills for the next, credits that one uses up, writes of the last trial that still go on. Begin each trial with a longer ramp (--ramp), or spend the credits first (--drain), and run again.
+    [b, 8 trials] throughput depends on which trial comes first: b is 31 % slower in the 4 blocks in which a came first, and 44 % faster in the 4 blocks in which b did; the interval is for the mean of both, without the effect of the order
+      -> A trial affects the next one, whichever arms they are of: it fills a cache, uses up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the credits first (--drain).
     ");
     let json = serde_json::to_value(comparison).unwrap();
     assert_eq!(json["place"]["blocks"], serde_json::json!([4, 4]));
@@ -121,8 +121,8 @@ fn few_blocks_that_agree_to_a_hair_are_doubted() {
     let four = bed.analyze(&trials[..8]);
     assert_eq!(b(&four).verdict, Verdict::Slower);
     insta::assert_snapshot!(said(&four, Check::Precision), @"
-    [b, 4 trials] the 4 blocks of b agree to 0.004 %: an interval this narrow tells how well these few repeat, not what more of them would show
-      -> If the size matters, run again with another --seed: it deals out the order of the arms anew, so that what agrees again is not in step with it.
+    [b, 4 trials] the 4 blocks of b agree within 0.004 %: an interval this narrow shows how well these few blocks agree, not what more would show
+      -> If the size matters, run again with another --seed, which changes the order of the arms. If the result is the same, it does not depend on the order.
     ");
     assert_eq!(said(&bed.analyze(&trials), Check::Precision), "");
 }

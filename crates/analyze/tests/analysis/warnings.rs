@@ -54,8 +54,8 @@ fn a_sound_record_has_no_warning() {
 fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
-    [other, 4 trials] 3 blocks did not read back as written in one trial; mismatches in 4 of 4 trials
-      -> This storage loses or mixes up data under this load: its speed means nothing until that is solved, and nothing you need should be on it.
+    [other, 4 trials] 3 blocks of one trial did not read back as written; mismatches occurred in 4 of 4 trials
+      -> This storage loses or mixes up data under this load. Keep no data on it that you need. Its speed means nothing until this is fixed.
     ");
 }
 
@@ -69,8 +69,8 @@ fn io_errors() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::IoErrors), @"
-    [other, 1 trials] 5 I/Os failed and 1 came back short, of 9991; the first error: read at 4096: Input/output error
-      -> Failed I/Os are not counted as done, but the time lost on them is in the figures: find out why they fail (kernel log, device health, free space) before trusting the comparison.
+    [other, 1 trials] 5 I/Os failed and 1 came back short, out of 9991; the first error: read at 4096: Input/output error
+      -> Failed I/Os do not count as completed, but the figures include the time lost on them. Find out why they fail (kernel log, device health, free space) before you trust the comparison.
     ");
 }
 
@@ -83,7 +83,7 @@ fn failed_trials() {
     });
     insta::assert_snapshot!(said(&analysis, Check::FailedTrials), @"
     [other, 2 trials] 2 of 4 trials failed: /dev/sdx: no such device
-      -> The blocks of these trials are left out of the comparison. A verdict on the others stands only if it would with the missing trials counted as trials that did nothing: solve the error and measure again.
+      -> The blocks of these trials are left out of the comparison. A verdict is given only if it would be the same with each failed trial counted as one that completed nothing. Fix the error and measure again.
     ");
 }
 
@@ -91,8 +91,8 @@ fn failed_trials() {
 fn littles_law_when_the_count_says_otherwise() {
     let analysis = changed(&mut pair(), |trial| job(trial).in_flight_io_ns /= 2);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
-    [other, 4 trials] job reader: throughput x latency says 1.0 I/Os in flight, but 0.5 were counted, 100 % off (in 4 of 4 trials)
-      -> Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays.
+    [other, 4 trials] job reader: throughput times latency gives 1.0 I/Os in flight, but 0.5 were counted (100 % off) (in 4 of 4 trials)
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -100,8 +100,8 @@ fn littles_law_when_the_count_says_otherwise() {
 fn littles_law_when_more_ios_are_counted_than_have_a_latency() {
     let analysis = changed(&mut pair(), |trial| job(trial).read.ios *= 3);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
-    [other, 4 trials] job reader: throughput x latency says 3.0 I/Os in flight, but its threads and depth allow 1 (in 4 of 4 trials)
-      -> Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays.
+    [other, 4 trials] job reader: throughput times latency gives 3.0 I/Os in flight, but its threads and depth allow 1 (in 4 of 4 trials)
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -117,8 +117,8 @@ fn littles_law_when_latencies_exceed_what_the_depth_allows() {
         trials[at] = trial;
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::LittlesLaw), @"
-    [other, 3 trials] job reader: throughput x latency says 1,954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
-      -> Latencies or rates of this arm are wrong, or I/Os were taken that the job did not issue: do not use them. With sqpoll, turn it off; else try engine=psync, and report this if it stays.
+    [other, 3 trials] job reader: throughput times latency gives 1,954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -138,9 +138,9 @@ fn generator_bound() {
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
     [base, 4 trials] job reader: generating an I/O takes 300 µs of the 2.00 ms that a thread spends on one, 15 % (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. Larger blocks, or CPU per I/O instead of throughput, show it better.
+      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
     [other, 4 trials] job reader: generating an I/O takes 300 µs of the 500 µs that a thread spends on one, 60 % (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. Larger blocks, or CPU per I/O instead of throughput, show it better.
+      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
     ");
 }
 
@@ -154,12 +154,12 @@ fn all_cpus_busy() {
     };
     assert_eq!(said(&busy(12), Check::GeneratorBound), "", "others are busy, not the load");
     insta::assert_snapshot!(said(&busy(19), Check::GeneratorBound), @"
-    [other, 4 trials] all 2 CPUs were busy 98 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer threads, larger blocks or more CPUs show the storage.
+    [other, 4 trials] all 2 CPUs were busy for 98 % of the time (in 4 of 4 trials)
+      -> CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
     insta::assert_snapshot!(said(&busy(12), Check::Precision), @"
-    [other, 4 trials] others used 38 % of this machine's CPU time (in 4 of 4 trials)
-      -> If other programs are running, stop them: they slow some trials and not others. If none are, it is the kernel's own work for this arm, such as encryption or networking in kernel threads, and CPU per I/O does not hold it.
+    [other, 4 trials] other programs and kernel threads used 38 % of this machine's CPU time (in 4 of 4 trials)
+      -> If other programs are running, stop them: they slow down some trials and not others. If none are, this is the kernel's own work for this arm, such as encryption or networking in kernel threads. CPU per I/O does not include it.
     ");
 }
 
@@ -187,11 +187,11 @@ fn one_core_limits_a_flow_while_others_idle() {
     let cpu = |share: u64| BusyOne::Cpu { number: 3, interrupts_ns: all_ns * share / 100 };
     insta::assert_snapshot!(said(&with(PathEnd::Far, thread(), false, 99), Check::OneCore), @"
     [other, 4 trials] flow limited by one core at the far end: thread `peer` used 99 % of a CPU while the machine had 75 % left (in 4 of 4 trials)
-      -> The rate is that of one core and not the wire's. More flows (--set threads=N) use more of them; interrupts of one flow stay on one core.
+      -> One core limits the rate, not the wire. More flows (--set threads=N) use more cores; the interrupts of one flow stay on one core.
     ");
     insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while the machine had 50 % left (in 4 of 4 trials)");
-    insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy 99 % of the time, 71 % of it with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
-    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy 99 % of the time, 71 % of it with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy for 99 % of the time, 71 % of it with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
     assert_eq!(told(PathEnd::Far, cpu(70), true), "", "the near end has told it");
     assert_eq!(told(PathEnd::Near, cpu(20), true), "", "another program's");
     assert_eq!(said(&with(PathEnd::Far, thread(), false, 90), Check::OneCore), "");
@@ -211,8 +211,8 @@ fn the_cpu_limit_of_a_container_counts_as_the_machine() {
         load(trial).system.process_cpu_ns = Some(SECONDS * SECOND_NS / 2);
     });
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
-    [other, 4 trials] the 0.5 CPUs of this container's limit were busy 100 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the rate, and a tax, are CPU time and not the storage's. Fewer threads, larger blocks or more CPUs show the storage.
+    [other, 4 trials] the 0.5 CPUs of this container's limit were busy for 100 % of the time (in 4 of 4 trials)
+      -> CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
 }
 
@@ -224,15 +224,15 @@ fn encryption_in_process_is_cpu_bound_by_design() {
     });
     assert_eq!(said(&analysis, Check::GeneratorBound), "");
     let cpu = asked(&analysis).into_iter().find(|q| q.starts_with("CPU-bound")).unwrap();
-    insta::assert_snapshot!(cpu, @"CPU-bound: aes. The tax there is CPU time; what a machine with faster CPUs would pay was not measured.");
+    insta::assert_snapshot!(cpu, @"CPU-bound: aes. The tax there is CPU time; the tax on a machine with faster CPUs was not measured.");
 }
 
 #[test]
 fn schedule_not_reached() {
     let analysis = changed(&mut pair().offer(500.0), |trial| job(trial).offered_ios = Some(3000));
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
-    [other, 4 trials] job reader completed 83 % of the I/Os offered to it (in 4 of 4 trials)
-      -> The arm is overloaded: its response times measure the backlog and grow with the trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...).
+    [other, 4 trials] job reader completed 83 % of the I/Os that were offered (in 4 of 4 trials)
+      -> The arm is overloaded: its response times measure the backlog, and grow during the trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...).
     ");
 }
 
@@ -257,7 +257,7 @@ fn schedule_slip() {
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
     [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time, with a p99 of 3.00 ms (in 4 of 4 trials)
-      -> Either all slots (threads x depth) were in flight, or this machine woke the load generator late; response times count the wait, as they should. A greater depth (--set depth=...) or an idle machine tells which.
+      -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include the wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which.
     ");
 }
 
@@ -282,16 +282,16 @@ fn cold_cache_unproven() {
     let words = |share| said(&cold(pair().on_disk(), share), Check::ColdCacheUnproven);
     assert_eq!(words(Some(0.97)), "");
     insta::assert_snapshot!(words(Some(0.2)), @"
-    [other, 4 trials] a cold cache was asked for, but devices delivered 1.93 MiB of the 9.65 MiB read (20 %) (in 4 of 4 trials)
-      -> Part of the data came from a cache: of this machine (another process keeps the file mapped, or the span fits read-ahead) or of the server behind a mount. Use a span larger than memory, or direct=true.
+    [other, 4 trials] a cold cache was requested, but devices delivered only 1.93 MiB of the 9.65 MiB read (20 %) (in 4 of 4 trials)
+      -> Part of the data came from a cache: on this machine (another process has the file mapped, or the span fits into read-ahead), or on the server of a mount. Use a span larger than memory, or direct=true.
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
     [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, 8 times as much (in 4 of 4 trials)
-      -> Read-ahead, or a large device block, fetched what nobody asked for: later reads may have found it in memory, so not every read was cold, and the excess costs bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true.
+      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found it in memory, so not every read was cold. The excess also costs bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true.
     ");
     insta::assert_snapshot!(words(None), @"
-    [other, 4 trials] a cold cache was asked for, but this system does not tell what devices delivered (in 4 of 4 trials)
-      -> Take the figures as those of a warm cache until something else shows otherwise, such as iostat beside the run.
+    [other, 4 trials] a cold cache was requested, but this system does not show how much devices delivered (in 4 of 4 trials)
+      -> Treat the figures as those of a warm cache, unless something else shows otherwise, such as iostat during the run.
     ");
 }
 
@@ -301,8 +301,8 @@ fn no_cold_cache_without_a_device() {
     let site = &mut bed.experiment.sites[1];
     (site.has_device, site.file_system) = (false, Some("tmpfs".into()));
     insta::assert_snapshot!(said(&cold(bed, Some(1.0)), Check::ColdCacheUnproven), @"
-    [other, 4 trials] a cold cache was asked for, but this arm lies on tmpfs, not on a device (in 4 of 4 trials)
-      -> There is no cold cache here: the figures are those of memory. Name a target on a disk (--dir for files made by iotax), or set invalidate=false.
+    [other, 4 trials] a cold cache was requested, but this arm is on tmpfs, not on a device (in 4 of 4 trials)
+      -> A cold cache is impossible here: the figures are those of memory. Choose a target on a disk (--dir for files that iotax creates), or set invalidate=false.
     ");
 }
 
@@ -328,7 +328,7 @@ fn cache_answered() {
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB were read with direct I/O, but devices moved only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system; else use a span larger than memory, and fsync for writes.
+      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
@@ -336,12 +336,12 @@ fn cache_answered() {
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB were written with direct I/O, but devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system; else use a span larger than memory, and fsync for writes.
+      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system; else use a span larger than memory, and fsync for writes.
+      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
     ");
 }
 
@@ -360,7 +360,7 @@ fn the_page_cache_took_what_was_written() {
     });
     insta::assert_snapshot!(said(&kept, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB were written to the page cache and never synced; devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The rate of writes is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
+      -> The write rate is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
     bed.edit(|spec| spec.phases[0].jobs[0].fsync_every = Some(1));
     let synced = changed(&mut bed, |trial| {
@@ -390,13 +390,13 @@ fn wrong_sign() {
     let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::WrongSign), @"
     [aes, 5 trials] arm aes only adds work, yet it is 79 % faster in throughput with it
-      -> Do not take this as a gain before it is explained. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms lie on different storage. The device's own counters (iostat) show which.
+      -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
     ");
     let mut peel = Bed::peel(&["aes", "cache"]);
     let trials = peel.blocks(5, &[500.0, 800.0, 800.0, 1200.0], 0.01);
     insta::assert_snapshot!(said(&peel.analyze(&trials), Check::WrongSign), @"
     [aes, 5 trials] layer aes only adds work, yet it is 55 % faster in throughput with it
-      -> Do not take this as a gain before it is explained. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms lie on different storage. The device's own counters (iostat) show which.
+      -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
     ");
 }
 
@@ -419,7 +419,7 @@ fn stolen_time() {
     });
     insta::assert_snapshot!(said(&analysis, Check::Steal), @"
     [other, 1 trials] the hypervisor took 3 % of the CPU time for others (in 1 of 4 trials)
-      -> Neighbours on this host share its CPUs, so part of the noise is theirs. The interleaved blocks spread it over all arms; a dedicated host, or another time of day, makes the intervals narrower.
+      -> Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks spread the noise over all arms. A dedicated host, or another time of day, makes the intervals narrower.
     ");
 }
 
@@ -428,8 +428,8 @@ fn different_storage() {
     let mut bed = pair().on_disk();
     bed.experiment.sites[1].device = Some("vdb".into());
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::DifferentStorage), @"
-    [other, 0 trials] base lies on vda (ext4), other on vdb (ext4): the difference is between these two things, not between the settings
-      -> Put all arms on the same volume, or swap the volumes and measure again: what follows the volume is the volume's.
+    [other, 0 trials] base is on vda (ext4), and other is on vdb (ext4): the storage, not the settings, may cause the difference
+      -> Put all arms on the same volume, or swap the volumes and measure again: a difference that moves with the volume is caused by the volume.
     ");
     bed.experiment.sites[1] = disk_site();
     bed.experiment.sites[1].storage_id = "254:0 /data/elsewhere".into();
@@ -446,8 +446,8 @@ fn dependent_blocks() {
         })
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Dependence), @"
-    [other, 16 trials] successive blocks are correlated in throughput: 0.87, where 16 independent blocks stay below 0.50
-      -> Something changes slowly and hits the arms differently: a background job, credits that refill, a volume that fills up. Find it, or pause between trials; more blocks alone do not help.
+    [other, 16 trials] successive blocks are correlated in throughput: 0.87, but 16 independent blocks would stay below 0.50
+      -> Something changes slowly and affects the arms differently: a background job, credits that refill, a volume that fills up. Find it, or pause between trials; more blocks alone do not help.
     ");
 }
 
@@ -462,7 +462,7 @@ fn noise_says_what_a_decision_takes() {
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
     [other, 6 trials] the difference of other varied by 14 % from block to block over 6 blocks
-      -> Measure on a quieter machine, or at another time; an effect much larger than this noise would have shown.
+      -> Measure on a quieter machine, or at another time. An effect much larger than this noise would have been visible.
     ");
 }
 
@@ -480,7 +480,7 @@ fn noise_within_trials_asks_for_longer_ones() {
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
     [other, 6 trials] the difference of other varied by 10 % from block to block over 6 blocks
-      -> The noise is mostly within trials: longer ones (--time 60s) narrow the interval for less time than more blocks do.
+      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
     ");
 }
 
@@ -492,10 +492,10 @@ fn stalls() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [other, 1 trials] stalls: a second at 12 % of its trial's mean throughput (a second below half of it in 1 of 4 trials)
-      -> A mean hides stalls, and users feel them. See the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
+    [other, 1 trials] stalls: the slowest second had 12 % of its trial's mean throughput (seconds below half of the mean in 1 of 4 trials)
+      -> A mean hides stalls, but users notice them. Look at the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
     [other, 4 trials] the difference of other varied by 11 % from block to block over 4 blocks
-      -> The noise is mostly within trials: longer ones (--time 60s) narrow the interval for less time than more blocks do.
+      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
     ");
     assert!(!asked(&analysis).iter().any(|q| q.starts_with("No stall")));
 }
@@ -506,10 +506,10 @@ fn too_few_ios_behind_a_tail() {
         job(trial).offered_ios = Some(job(trial).read.ios);
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [base, 4 trials] a trial has 2500 I/Os on average; its p99 needs 10000, so that 100 lie beyond it
-      -> Measure longer per trial: --time 20s or more at this rate. More trials do not help.
-    [other, 4 trials] a trial has 2496 I/Os on average; its p99 needs 10000, so that 100 lie beyond it
-      -> Measure longer per trial: --time 21s or more at this rate. More trials do not help.
+    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 are beyond it
+      -> Use longer trials: --time 20s or more at this rate. More trials do not help.
+    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 are beyond it
+      -> Use longer trials: --time 21s or more at this rate. More trials do not help.
     ");
 }
 
@@ -518,8 +518,8 @@ fn a_target_in_memory_is_no_disk() {
     let mut bed = pair();
     bed.experiment.sites[1].file_system = Some("tmpfs".into());
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
-    [other, 4 trials] the target lies on tmpfs, in memory: no disk was measured
-      -> Measure on a directory of the disk in question; for stacks, --dir says where their file lies.
+    [other, 4 trials] the target is on tmpfs, which is in memory: no disk was measured
+      -> Measure a directory on the disk in question. For stacks, --dir sets the directory of their file.
     ");
 }
 
@@ -527,7 +527,7 @@ fn a_target_in_memory_is_no_disk() {
 fn a_depth_without_effect() {
     let analysis = changed(&mut pair(), |trial| job(trial).queue_depth = 32);
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [other, 4 trials] job reader: 32 I/Os in flight were asked for, 1.0 were kept (in 4 of 4 trials)
-      -> The depth has no effect here. A stack without a work queue serves one I/O at a time: put queue(workers=N) on it, or use more threads.
+    [other, 4 trials] job reader: 32 I/Os in flight were requested, but only 1.0 were in flight (in 4 of 4 trials)
+      -> The depth has no effect here. A stack without a work queue serves one I/O at a time: add queue(workers=N) on top, or use more threads.
     ");
 }

@@ -27,15 +27,15 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
         },
     ];
     insta::assert_snapshot!(said(&all.map(CapReason::from)), @"
-    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1.2 %, a device's curve by 20 %
-    over block size throughput follows a time per I/O plus a time per byte: off by 1.2 %, a limiter's kink by 20 %
-    a limiter's kink is off by 5 %, a device's curve by 6 %: neither is clearly right
-    I/Os per second do not depend on the block size (slope 0.01); larger ones seem to be counted as several
-    bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; with others this machine's CPUs were busy
-    no plateau: throughput still changes with depth (slope 0.31), so this is what was reached and no cap
-    it was not the same twice (by 5 %), and a limiter holds its rate
-    it is the cgroup limit of /box
-    it is the documented disk limit of P10
+    throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off by 1.2 %; a device's curve is off by 20 %)
+    throughput over block size fits a device's curve, a time per I/O plus a time per byte (off by 1.2 %; a limiter's kink is off by 20 %)
+    over block size, a limiter's kink is off by 5 %, a device's curve by 6 %: neither clearly fits
+    I/Os per second do not depend on the block size (slope 0.01); larger I/Os seem to count as several
+    bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; at other sizes, this machine's CPUs were busy
+    no plateau: throughput still changes with depth (slope 0.31), so this is the rate reached, not a cap
+    two measurements differ by 5 %, but a limiter holds its rate
+    the rate is the cgroup limit of /box
+    the rate is the documented disk limit of P10
     ");
 }
 
@@ -50,10 +50,10 @@ fn what_speaks_against_a_sign_follows_it() {
         of(CapSign::Refill, CapDoubt::Scatters),
     ];
     insta::assert_snapshot!(said(&all), @"
-    over block size throughput has a kink, a cap on I/Os and one on bytes: off by 1 %, a device's curve by 20 %, but a limiter holds its rate, and the interval of this one spans 12 %
-    the load's thread computed 90 % of the time: fewer, larger I/Os or more CPUs show what is behind; throughput still changes with depth (slope 0.40)
-    more flows carry no more, each time the same, and CPUs are left: a limiter, or what the link itself carries; all CPUs were busy 100 % of the time with other work: measure again when it has ended
-    what can be had above it comes back in pauses at the rate of the cap, as a token bucket's credits do, but the other measurements of this search scatter around it
+    throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off by 1 %; a device's curve is off by 20 %), but a limiter holds its rate, and this interval spans 12 %
+    the load's thread used 90 % of a CPU: use fewer, larger I/Os or more CPUs to see the next limit; throughput still changes with depth (slope 0.40)
+    more flows do not raise the rate, which is the same every time, and CPUs are idle: a limiter, or the capacity of the link; all CPUs were busy with other work for 100 % of the time: measure again when it has ended
+    credits above the cap come back in pauses at the rate of the cap, as in a token bucket, but the other measurements of this search scatter around it
     ");
 }
 
@@ -68,12 +68,12 @@ fn busy_cpus_are_told_with_whose_they_are() {
         BusySign::Taken { share: 1.0 },
     ];
     insta::assert_snapshot!(all.map(|sign| busy(&sign)).join("\n"), @"
-    the load's thread and the kernel's threads that worked for it took 104 % of one CPU's time: fewer, larger I/Os or more CPUs show what is behind
-    all CPUs of this machine were busy 95 % of the time, 47 % of that with this load: fewer, larger I/Os or more CPUs show what is behind
-    this load computed for 98 % of the 0.5 CPUs that it may use: fewer, larger I/Os or more CPUs show what is behind
-    the peer's thread computed 97 % of the time
-    the load's threads waited 40 % of the time for a CPU
-    all CPUs were busy 100 % of the time
+    the load's thread and the kernel threads that work for it used 104 % of one CPU: use fewer, larger I/Os or more CPUs to see the next limit
+    all CPUs of this machine were busy for 95 % of the time, 47 % of that with this load: use fewer, larger I/Os or more CPUs to see the next limit
+    this load used 98 % of the 0.5 CPUs that it may use: use fewer, larger I/Os or more CPUs to see the next limit
+    the peer's thread used 97 % of a CPU
+    the load's threads waited for a CPU for 40 % of the time
+    all CPUs were busy for 100 % of the time
     ");
 }
 

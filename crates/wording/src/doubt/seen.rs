@@ -384,7 +384,7 @@ fn place(site: &Site) -> String {
     }
 }
 
-/// `rsize: asked for 1048576 bytes, granted 65536`
+/// `rsize: requested 1048576 bytes, granted 65536`
 fn granted(of: &GrantedOtherwise) -> String {
     let GrantedOtherwise { option, asked, granted } = of;
     match option {

@@ -355,8 +355,8 @@ mod tests {
         assert_snapshot!(cap("iops", 119e3, 512, Obstacle::OtherCap(BlockEnd::Smallest)), @"IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.");
         assert_snapshot!(cap("bw_bytes", 1e9, 1 << 20, Obstacle::OtherCap(BlockEnd::Largest)), @"bandwidth cap unreachable: at the largest block of 1 MiB the IOPS cap binds first, at 953.7 MiB/s.");
         let waited = || Obstacle::ThisMachine(BusySign::Waited { share: 0.23 });
-        assert_snapshot!(cap("iops", 12e3, 512, waited()), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
-        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth of a flow to the peer: cap not reached. It is at least 400 Mbit/s, but the load's threads waited 23 % of the time for a CPU. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("iops", 12e3, 512, waited()), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited for a CPU for 23 % of the time. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth of a flow to the peer: cap not reached. It is at least 400 Mbit/s, but the load's threads waited for a CPU for 23 % of the time. Stop other programs, or use a machine with more CPUs, and measure again.");
     }
 
     #[test]
@@ -374,7 +374,7 @@ mod tests {
         assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
         rate.period_s = None;
         rate.beside = Some(BusySign::Waited { share: 0.23 });
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited 23 % of the time for a CPU.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
         rate = Unsteady {
             quantity: "bw_bytes".to_owned(),
             lo: 1e8,
@@ -382,6 +382,6 @@ mod tests {
             levels: Vec::new(),
             ..rate
         };
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is stated: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited 23 % of the time for a CPU.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is stated: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
     }
 }

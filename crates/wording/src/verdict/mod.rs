@@ -96,7 +96,7 @@ fn slow_few(analysis: &Analysis) -> Vec<String> {
     analysis.arms.iter().filter_map(of_arm).take(MAX_SENTENCES).collect()
 }
 
-/// `plain: bandwidth: the VM cached limit of Standard_DS1_v2 binds, to the point.`
+/// `plain: bandwidth: exactly at the VM cached limit of Standard_DS1_v2.`
 fn documented(row: &Documented) -> String {
     let quantity = if row.is_bytes() { "bandwidth" } else { "IOPS" };
     let (of, standing) = (limit::targets(row), limit::standing(row));
