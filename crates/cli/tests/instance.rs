@@ -36,7 +36,7 @@ fn head(report: &Said) -> String {
     paragraph.collect::<Vec<&str>>().join(" ")
 }
 
-const TOLD: &str = "; on Standard_DS1_v2 (as Azure's metadata service says)";
+const TOLD: &str = "; on Standard_DS1_v2 (from Azure's metadata service)";
 
 #[test]
 fn a_comparison_of_directories_says_which_vm_the_cloud_told() {
@@ -83,7 +83,7 @@ fn the_disk_under_a_directory_is_known_by_its_link() {
     let each = json!(["P10:caching=readonly", "P10:caching=readonly"]);
     assert_eq!((&found["disks"], &found["disks_from"]), (&each, &json!("metadata")));
     assert_eq!(found["instance"]["disks"][1]["targets"], json!([0, 1]));
-    let told = "; on Standard_DS1_v2 with P10 (as Azure's metadata service says)";
+    let told = "; on Standard_DS1_v2 with P10 (from Azure's metadata service)";
     assert!(head(&report).ends_with(told), "{report}");
 
     let desk = Desk::new();

@@ -253,11 +253,11 @@ fn a_directory_of_a_vm_is_compared_with_the_limits_of_its_size() {
     assert_eq!(found["instance"]["region"], "westeurope");
     let limits = found["documented"][0]["limits"].as_array().expect(&said.out);
     assert!(limits.iter().any(|limit| limit["of"] == "Standard_DS1_v2"), "{}", said.out);
-    let note = "data lies on the VM's OS disk, which shares the VM's limits with the data disks";
+    let note = "data is on the VM's OS disk, which shares the VM's limits with the data disks";
     assert_eq!(found["notes"].to_string().contains(note), has_disk, "{}", said.out);
     let again = desk.run(&["report", "out"]);
     let head = again.out.split("\n\n").next().unwrap().replace('\n', " ");
-    let told = "; on Standard_DS1_v2 (as Azure's metadata service says)";
+    let told = "; on Standard_DS1_v2 (from Azure's metadata service)";
     assert!(head.ends_with(told), "{head}");
 }
 

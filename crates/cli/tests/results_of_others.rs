@@ -233,10 +233,10 @@ fn all_formats_hold_the_same_and_a_record_is_kept() {
     let again = desk.run(&["report", "out", "--format", "json"]);
     assert_eq!(json(&again.out)["comparisons"], result["comparisons"]);
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("Nothing was run here") && page.contains("before1.json"));
+    assert!(page.contains("No measurements were made") && page.contains("before1.json"));
     assert!(!page.contains("CPUs online") && !page.contains("load generator alone"));
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
-    assert!(markdown.contains("4 results of fio 3.33. Nothing was run here"), "{markdown}");
+    assert!(markdown.contains("4 results of fio 3.33. No measurements were made"), "{markdown}");
     let csv = desk.run(&["report", "out", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 5, "{csv}");
 }

@@ -62,11 +62,11 @@ mod tests {
         let notice = |title: &str, is_severe| {
             Item::Warning(Notice { title: title.to_owned(), is_severe, ..Notice::default() })
         };
-        let items = [notice("wrong sign (luks)", true), notice("precision", false)];
+        let items = [notice("unexpected gain (luks)", true), notice("precision", false)];
         document.extend_on(Topic::Answer, [Section::new("", items)]);
         assert_eq!(
             found(&document),
-            "luks is 2.2x faster than base in throughput (in doubt: wrong sign (luks))"
+            "luks is 2.2x faster than base in throughput (in doubt: unexpected gain (luks))"
         );
     }
 }

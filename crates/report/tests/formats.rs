@@ -478,7 +478,7 @@ fn a_trial_without_samples_says_so() {
 #[test]
 fn every_format_says_which_vm_and_disk_the_cloud_told() {
     let (experiment, analysis) = (common::on_a_vm(), analyses::compare());
-    let told = "on Standard_DS1_v2 with P10 (as Azure's metadata service says)";
+    let told = "on Standard_DS1_v2 with P10 (from Azure's metadata service)";
     let text = text(&experiment, &analysis, Style::default());
     let text = text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(text.contains(told), "{text}");

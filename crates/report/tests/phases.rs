@@ -24,10 +24,10 @@ fn an_overview_on_a_page() {
     let page = html(&suite());
     let (warned, rest) = page.split_once("<h3>Phase by phase, ").expect("what was found follows");
     assert!(
-        warned.contains("<dt>writes</dt><dd>wrong sign (same): arm same only adds work"),
+        warned.contains("<dt>writes</dt><dd>unexpected gain (same): arm same only adds work"),
         "{page}"
     );
-    assert!(rest.contains("wrong sign</td>"), "the arm is marked");
+    assert!(rest.contains("unexpected gain</td>"), "the arm is marked");
     let (overview, folded) = rest.split_once("<details class=\"chapter\"").expect("phases follow");
     assert!(overview.contains(">=!</td>"), "in the grid, too");
     assert_eq!(folded.matches("<h3>Environment ").count(), 3, "each phase is in the page");

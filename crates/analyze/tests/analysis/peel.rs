@@ -156,7 +156,7 @@ fn many_layers_are_screened_and_dependent_costs_become_ranges() {
     assert_eq!(layer.shapley_ns, None);
     assert!(of(&analysis, "d", Metric::Throughput).tax.is_some());
     assert!(costs(&analysis).interactions.is_empty());
-    let question = "What b and c costs depends on which other layers are there";
+    let question = "The cost of b and c depends on other layers";
     assert!(asked(&analysis).iter().any(|q| q.starts_with(question)), "{:?}", asked(&analysis));
 }
 

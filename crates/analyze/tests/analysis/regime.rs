@@ -50,7 +50,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     assert!(!other.holds_after_holm);
     insta::assert_snapshot!(
         asked(&analysis)[0],
-        @"Throughput of other: effect changed; the blocks are of two kinds, and the blocks after it are too few for a verdict."
+        @"Throughput of other: effect changed; the blocks after the change are too few for a verdict."
     );
 }
 

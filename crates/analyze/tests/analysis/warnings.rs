@@ -55,7 +55,7 @@ fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
     [other, 4 trials] 3 blocks of one trial did not read back as written; mismatches occurred in 4 of 4 trials
-      -> This storage loses or mixes up data under this load. Keep no data on it that you need. Its speed means nothing until this is fixed.
+      -> This storage loses or mixes up data under this load: keep no data on it that you need. Its speed means nothing until this is fixed.
     ");
 }
 
@@ -70,7 +70,7 @@ fn io_errors() {
     });
     insta::assert_snapshot!(said(&analysis, Check::IoErrors), @"
     [other, 1 trials] 5 I/Os failed and 1 came back short, out of 9991; the first error: read at 4096: Input/output error
-      -> Failed I/Os do not count as completed, but the figures include the time lost on them. Find out why they fail (kernel log, device health, free space) before you trust the comparison.
+      -> Find out why they fail (kernel log, device health, free space) before you trust the comparison. Failed I/Os do not count as completed, but the figures include the time lost on them.
     ");
 }
 
@@ -92,7 +92,7 @@ fn littles_law_when_the_count_says_otherwise() {
     let analysis = changed(&mut pair(), |trial| job(trial).in_flight_io_ns /= 2);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
     [other, 4 trials] job reader: throughput times latency gives 1.0 I/Os in flight, but 0.5 were counted (100 % off) (in 4 of 4 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -101,7 +101,7 @@ fn littles_law_when_more_ios_are_counted_than_have_a_latency() {
     let analysis = changed(&mut pair(), |trial| job(trial).read.ios *= 3);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
     [other, 4 trials] job reader: throughput times latency gives 3.0 I/Os in flight, but its threads and depth allow 1 (in 4 of 4 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -118,7 +118,7 @@ fn littles_law_when_latencies_exceed_what_the_depth_allows() {
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::LittlesLaw), @"
     [other, 3 trials] job reader: throughput times latency gives 1,954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
     ");
 }
 
@@ -137,9 +137,9 @@ fn generator_bound() {
     bed.experiment.hosts[0].generator_ns_per_io = Some(300_000.0);
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
-    [base, 4 trials] job reader: generating an I/O takes 300 µs of the 2.00 ms that a thread spends on one, 15 % (in 4 of 4 trials)
+    [base, 4 trials] job reader: generating an I/O takes 300 µs, which is 15 % of the 2.00 ms that a thread spends on it (in 4 of 4 trials)
       -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
-    [other, 4 trials] job reader: generating an I/O takes 300 µs of the 500 µs that a thread spends on one, 60 % (in 4 of 4 trials)
+    [other, 4 trials] job reader: generating an I/O takes 300 µs, which is 60 % of the 500 µs that a thread spends on it (in 4 of 4 trials)
       -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
     ");
 }
@@ -389,13 +389,13 @@ fn wrong_sign() {
     let mut bed = Bed::new(&[("base", &[]), ("aes", &[aes()])], iotax_experiment::Design::Compare);
     let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::WrongSign), @"
-    [aes, 5 trials] arm aes only adds work, yet it is 79 % faster in throughput with it
+    [aes, 5 trials] arm aes only adds work, but is 79 % faster in throughput
       -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
     ");
     let mut peel = Bed::peel(&["aes", "cache"]);
     let trials = peel.blocks(5, &[500.0, 800.0, 800.0, 1200.0], 0.01);
     insta::assert_snapshot!(said(&peel.analyze(&trials), Check::WrongSign), @"
-    [aes, 5 trials] layer aes only adds work, yet it is 55 % faster in throughput with it
+    [aes, 5 trials] layer aes only adds work, but the stack is 55 % faster in throughput with it
       -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
     ");
 }

@@ -78,7 +78,7 @@ impl Searched {
         assert_eq!((&limit["scope"], &limit["of"]), (&"tbf".into(), &"near0".into()), "{row:#}");
         let causes = self.found["causes"].to_string();
         assert!(causes.contains("shaper-in-path"), "{causes}");
-        assert!(self.report.contains("the tbf limit of near0 binds"), "{}", self.report);
+        assert!(self.report.contains("at the tbf limit of near0"), "{}", self.report);
     }
 }
 

@@ -103,8 +103,8 @@ pub(super) fn severe(parts: &[AnalyzedPhase]) -> Option<Section> {
     })
 }
 
-/// `wrong sign (luks): arm luks only adds work, yet it is 2.2x faster in throughput with it. Do not
-/// take this as a gain before it is explained.`
+/// `unexpected gain (luks): arm luks only adds work, but is 2.2x faster in throughput. Do not treat
+/// this as a gain until you can explain it.`
 fn told(notice: &Notice) -> String {
     let Notice { title, messages, advice, .. } = notice;
     let seen = words::sentence(&format!("{title}: {}", messages.join("; ")));

@@ -51,7 +51,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
     document
 }
 
-/// `2 targets, reads, 34 s; on Standard_DS1_v2 (as Azure's metadata service says)`
+/// `2 targets, reads, 34 s; on Standard_DS1_v2 (from Azure's metadata service)`
 fn counts(search: SearchResult<'_>) -> String {
     let SearchResult { head, end, .. } = search;
     let targets = count(head.search.targets.len() as u64, "target");

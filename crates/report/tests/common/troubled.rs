@@ -144,7 +144,7 @@ pub(crate) fn masked() -> Analysis {
     analysis
 }
 
-/// Failed trials, I/O errors, a wrong sign, an interrupt, and no comparison for one arm.
+/// Failed trials, I/O errors, an unexpected gain, an interrupt, and no comparison for one arm.
 pub(crate) fn warned() -> Analysis {
     let mut analysis = compare();
     for trial in analysis.trials.iter_mut().filter(|t| t.arm == "cap") {

@@ -16,7 +16,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let workload = spec.workload();
     let text = match &doubt.kind {
         DoubtKind::Mismatch { .. } => {
-            "This storage loses or mixes up data under this load. Keep no data on it that you \
+            "This storage loses or mixes up data under this load: keep no data on it that you \
              need. Its speed means nothing until this is fixed."
         }
         DoubtKind::IoErrors { .. } => {
@@ -27,8 +27,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 "kernel log, device health, free space"
             };
             return format!(
-                "Failed {unit}s do not count as completed, but the figures include the time lost \
-                 on them. Find out why they fail ({where_to_look}) before you trust the comparison."
+                "Find out why they fail ({where_to_look}) before you trust the comparison. Failed \
+                 {unit}s do not count as completed, but the figures include the time lost on them."
             );
         }
         DoubtKind::Failed { .. } if spec.is_of_results() => {
@@ -51,12 +51,12 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              waited for."
         }
         DoubtKind::LittlesLaw { .. } if spec.is_of_results() => {
-            "The latencies, rates, threads and depth in these results cannot all be right. Do not \
+            "The latencies, rates, threads and depth in these results cannot all be right: do not \
              rely on them until you know which are wrong."
         }
         DoubtKind::LittlesLaw { .. } => {
             "The latencies or rates of this arm are wrong, or I/Os were counted that the job did \
-             not issue. Do not use these figures. If sqpoll is on, turn it off; otherwise try \
+             not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try \
              engine=psync. If the warning stays, report it as a bug."
         }
         DoubtKind::ImpossibleSpeed { .. } => {
