@@ -88,7 +88,7 @@ fn stalls_and_changed_effects_in_every_format() {
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 vs 3 of 3) |
     | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
-    95 % confidence intervals, each by itself, valid whenever the run stopped; n: blocks; differences under 5 % count as equal.
+    95 % confidence for each interval alone, whenever the run stopped; n: blocks; differences under 5 % count as equal.
     ");
     let page = html(&experiment, &analysis);
     for words in [

@@ -112,15 +112,15 @@ pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
         return format!(
-            "{confidence} confidence intervals, each by itself, valid whenever the run stopped; n: \
-             blocks; differences under {margin} count as equal."
+            "{confidence} confidence for each interval alone, whenever the run stopped; n: blocks; \
+             differences under {margin} count as equal."
         );
     }
     let n = "n: results of the arm with fewer results";
     if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
         format!(
-            "{confidence} confidence intervals, each by itself, valid if the results are \
-             independent of each other; {n}; differences under {margin} count as equal."
+            "{confidence} confidence for each interval alone, if the results are independent of \
+             each other; {n}; differences under {margin} count as equal."
         )
     } else {
         format!("No intervals; {n}.")

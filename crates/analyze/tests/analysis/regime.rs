@@ -40,7 +40,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     trials.extend(bed.blocks(16, &[1000.0, 500.0], 0.02).into_iter().skip(18));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks before the change, 2x slower in the 7 blocks after it; the blocks after it are too few for a verdict
+    [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks before the change, 2x slower in the 7 blocks after it; the later blocks are too few for a verdict
       -> Something started or ended that affects only this arm: its cache or credits, or a background job on its device. Run again. If the cost is then the same as after the change, it is the lasting one.
     ");
     let other = &analysis.comparisons[0];

@@ -49,10 +49,10 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::Paused { longest_ns } => {
             let use_of = if Some(*trials) == doubt.of_trials {
-                "there are no others, so their rate and mean latency are shown, but no conclusion \
-                 uses them"
+                "there are no other trials, so their rate and mean latency are shown, but no \
+                 conclusion uses them"
             } else {
-                "they are left out of all figures"
+                "these trials are left out of all figures"
             };
             format!(
                 "the load generator itself was paused {}, for up to {}: {use_of}",
@@ -302,7 +302,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             name::subjects(of),
             question::span_of(spread.map(percent)),
             match outlook {
-                None => "; more blocks would not decide it".to_owned(),
+                None => "; more blocks would not lead to a verdict".to_owned(),
                 // How many would is told with the open question.
                 Some(Outlook::Blocks(_) | Outlook::OutOfReach) => String::new(),
                 Some(Outlook::Withheld(why)) => format!("; {}", question::why_withheld(*why)),
@@ -420,9 +420,9 @@ fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> St
         );
     }
     let rests = if is_decided {
-        "the verdict uses only the blocks after it"
+        "the verdict uses only the later blocks"
     } else {
-        "the blocks after it are too few for a verdict"
+        "the later blocks are too few for a verdict"
     };
     format!(
         "the effect on {name} changed after block {}: {before} in the {blocks_before} before the \

@@ -74,8 +74,8 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::CapBehindCpu { of, busy } => {
             return format!(
-                "Equal throughput of {} says little: a CPU of this machine limited {}, not the \
-                 storage. Compare CPU per I/O, or offer a rate (--set rate=...).",
+                "Equal throughput of {} says little: a CPU of this machine, not the storage, \
+                 limited {}. Compare CPU per I/O, or offer a rate (--set rate=...).",
                 name::subjects(of),
                 name::all(busy)
             );
@@ -99,7 +99,8 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         OpenQuestion::Masked { of } => {
             return format!(
                 "The cost of {} was not measured, because throughput cannot show it at a cap. CPU \
-                 per I/O, one I/O at a time, or a rate below the cap can; --below-cap runs them.",
+                 per I/O shows it, and so does one I/O at a time or a rate below the cap \
+                 (--below-cap).",
                 name::subjects(of)
             );
         }
