@@ -51,7 +51,7 @@ use crate::slow_mode;
 pub const TO_BE_TESTED: &str =
     "To be tested: possible causes, each with a command that shows whether it hurts here";
 
-/// The same in one line, of so many names at most.
+/// The same in one line, with at most `most` names.
 pub fn to_be_tested(causes: &[&str], most: usize) -> String {
     let more = causes.len().saturating_sub(most);
     let rest = format!("{more} more");
