@@ -155,7 +155,7 @@ fn all_cpus_busy() {
     assert_eq!(said(&busy(12), Check::GeneratorBound), "", "others are busy, not the load");
     insta::assert_snapshot!(said(&busy(19), Check::GeneratorBound), @"
     [other, 4 trials] all 2 CPUs were busy for 98 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+      -> CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
     insta::assert_snapshot!(said(&busy(12), Check::Precision), @"
     [other, 4 trials] other programs and kernel threads used 38 % of this machine's CPU time (in 4 of 4 trials)
@@ -187,7 +187,7 @@ fn one_core_limits_a_flow_while_others_idle() {
     let cpu = |share: u64| BusyOne::Cpu { number: 3, interrupts_ns: all_ns * share / 100 };
     insta::assert_snapshot!(said(&with(PathEnd::Far, thread(), false, 99), Check::OneCore), @"
     [other, 4 trials] flow limited by one core at the far end: thread `peer` used 99 % of a CPU while the machine had 75 % left (in 4 of 4 trials)
-      -> One core limits the rate, not the wire. More flows (--set threads=N) use more cores; the interrupts of one flow stay on one core.
+      -> One core, not the wire, limits the rate. More flows (--set threads=N) use more cores; the interrupts of one flow stay on one core.
     ");
     insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while the machine had 50 % left (in 4 of 4 trials)");
     insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
@@ -212,7 +212,7 @@ fn the_cpu_limit_of_a_container_counts_as_the_machine() {
     });
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
     [other, 4 trials] the 0.5 CPUs of this container's limit were busy for 100 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+      -> CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
 }
 

@@ -135,16 +135,16 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::CpusBusy { .. } if workload.is_network() => {
-            "CPU-bound: the CPUs at the ends of the path limit the rate, not the wire, and a tax \
+            "CPU-bound: the CPUs at the ends of the path, not the wire, limit the rate, and a tax \
              is their CPU time. To measure the wire, use a separate host for each end, or more \
              CPUs."
         }
         DoubtKind::CpusBusy { .. } => {
-            "CPU-bound: the CPUs limit the rate, not the storage, and a tax is CPU time. To \
+            "CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To \
              measure the storage, use fewer threads, larger blocks or more CPUs."
         }
         DoubtKind::OneCore(_) => {
-            "One core limits the rate, not the wire. More flows (--set threads=N) use more cores; \
+            "One core, not the wire, limits the rate. More flows (--set threads=N) use more cores; \
              the interrupts of one flow stay on one core."
         }
         DoubtKind::EffectChanged { change, .. } if change.in_depth_check => {
@@ -229,9 +229,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              steady."
         }
         DoubtKind::OrderMatters(_) => {
-            "A trial affects the next one, whichever arms they are of: it fills a cache, uses up \
-             credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or \
-             spend the credits first (--drain)."
+            "A trial affects the next one, whatever their arms: it fills a cache, uses up credits, \
+             or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the \
+             credits first (--drain)."
         }
         DoubtKind::Dependence { .. } => {
             "Something changes slowly and affects the arms differently: a background job, credits \
