@@ -75,7 +75,10 @@ fn few_blocks_do_not_tell_what_the_order_does_from_what_the_arm_does() {
     assert_eq!(comparison.verdict, Verdict::Undecided);
     assert!(!comparison.place.unwrap().taken_out);
     let said = said(&analysis, Check::PlaceEffect);
-    assert!(said.contains("there are too few blocks to separate the effect of the order"), "{said}");
+    assert!(
+        said.contains("there are too few blocks to separate the effect of the order"),
+        "{said}"
+    );
 }
 
 #[test]
