@@ -143,7 +143,8 @@ pub fn busy(sign: &BusySign) -> String {
             format!("the load's thread used {} of a CPU: {ADVICE}", percent(*share))
         }
         BusySign::InTurn { share } => format!(
-            "the load's thread and the kernel threads that work for it used {} of one CPU: {ADVICE}",
+            "the load's thread and the kernel threads that work for it used {} of one CPU: \
+             {ADVICE}",
             percent(*share)
         ),
         BusySign::AllCpus { share, ours } => format!(
@@ -167,7 +168,8 @@ pub fn busy(sign: &BusySign) -> String {
             format!("all CPUs were busy for {} of the time", percent(*share))
         }
         BusySign::OtherWork { share } => format!(
-            "all CPUs were busy with other work for {} of the time: measure again when it has ended",
+            "all CPUs were busy with other work for {} of the time: measure again when it has \
+             ended",
             percent(*share)
         ),
         BusySign::Said(text) => text.clone(),

@@ -19,13 +19,13 @@ pub(super) fn advice(source: &NoiseSource) -> String {
                 named => list(&named.iter().map(String::as_str).collect::<Vec<_>>()),
             };
             format!(
-                "Most of the noise is probably from other programs: {what}. Stop them, or run iotax when \
-                 they are idle."
+                "Most of the noise is probably from other programs: {what}. Stop them, or run \
+                 iotax when they are idle."
             )
         }
         NoiseSource::Steal { share } => format!(
-            "Most of the noise is probably from other virtual machines: the hypervisor took {} of the CPU \
-             time. Use a dedicated host, or another time of day.",
+            "Most of the noise is probably from other virtual machines: the hypervisor took {} of \
+             the CPU time. Use a dedicated host, or another time of day.",
             percent(*share)
         ),
         NoiseSource::Stalls { trials, of, share } => format!(

@@ -112,8 +112,8 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
         }
         if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
             doubts.push(format!(
-                "{of}Warning: this search read the whole target {} times, and a cache above the cap \
-                 answered some I/Os. Use a larger target.",
+                "{of}Warning: this search read the whole target {} times, and a cache above the \
+                 cap answered some I/Os. Use a larger target.",
                 plain(target.passes)
             ));
         }
