@@ -1,4 +1,5 @@
-//! No text makes the reader of iperf3's JSON panic; what it accepts has moved something in some time.
+//! No text makes the reader of iperf3's JSON panic; what it accepts has moved something in some
+//! time.
 #![no_main]
 
 use iotax_dialects::importers::iperf3;

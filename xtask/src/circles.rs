@@ -1,6 +1,6 @@
-//! Circles of `use` between the directories of a crate. A file uses those to which its paths lead, in
-//! `use`, in code and in macros. A `mod` line is no use, tests may use what they like, and so may
-//! files of one directory among themselves.
+//! Circles of `use` between the directories of a crate. A file uses those to which its paths lead,
+//! in `use`, in code and in macros. A `mod` line is no use, tests may use what they like, and so
+//! may files of one directory among themselves.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;

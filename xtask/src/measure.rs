@@ -1,6 +1,7 @@
-//! The steps of `cargo xtask measure`: all that judges this machine. None of it is in `check`, since
-//! a busy machine decides how it ends. Speed is measured of what is handed out (`--profile dist`),
-//! verdicts and causes of a plain release build; run it with nothing else running.
+//! The steps of `cargo xtask measure`: all that judges this machine. None of it is in `check`,
+//! since a busy machine decides how it ends. Speed is measured of what is handed out
+//! (`--profile dist`), verdicts and causes of a plain release build; run it with nothing else
+//! running.
 //!
 //! A step that prints a table in Markdown has it written to docs/benchmarks.md, between the markers
 //! of its name.
@@ -58,8 +59,8 @@ fn fuse() -> Result<()> {
     table("fuse", script("fuse-versus-qemu.sh", &["/dev/shm", "3"])?)
 }
 
-/// On two nodes in network namespaces. Kubernetes is built from its sources at first; what was built
-/// is kept with cargo's.
+/// On two nodes in network namespaces. Kubernetes is built from its sources at first; what was
+/// built is kept with cargo's.
 fn kubernetes() -> Result<()> {
     let place = target().join("k8s");
     let (program, image) = dist::for_cluster(&place)?;
@@ -84,7 +85,8 @@ fn blind() -> Result<()> {
     table("blind", command)
 }
 
-/// The tests of a crate that only `measure` builds, one at a time: they would take each other's CPU.
+/// The tests of a crate that only `measure` builds, one at a time: they would take each other's
+/// CPU.
 fn tests(package: &str) -> Result<()> {
     // The tests of the program use it.
     let which = ["test", "--release", "--package", package, "--features", "measure"];

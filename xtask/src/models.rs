@@ -1,4 +1,5 @@
-//! `tests/models`: what threads do where they meet, in every order, and what is unsafe, interpreted.
+//! `tests/models`: what threads do where they meet, in every order, and what is unsafe,
+//! interpreted.
 
 use std::io::ErrorKind;
 use std::process::Command;

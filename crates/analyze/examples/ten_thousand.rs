@@ -3,7 +3,8 @@
 //! `cargo run --release -p iotax-analyze --example ten_thousand [DIR]`
 //!
 //! The record stays in `DIR` (default: a new directory under the system's temporary one); if there
-//! is one already, it is only read. Each trial has a reader with 20,000 latencies, a writer with 2,000, and index loads.
+//! is one already, it is only read. Each trial has a reader with 20,000 latencies, a writer with
+//! 2,000, and index loads.
 #![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
 
 use std::path::{Path, PathBuf};

@@ -32,9 +32,10 @@ use crate::{
 
 /// Collects the trials of an experiment and draws conclusions from them.
 ///
-/// Keeps a kilobyte or two per trial, series of the first trials, and one pooled histogram per arm and job, never a trial's
-/// own histograms: tens of thousands of trials fit. The result depends on which trials were added,
-/// not on the order of adding; the same code serves a live run and a record read back.
+/// Keeps a kilobyte or two per trial, series of the first trials, and one pooled histogram per arm
+/// and job, never a trial's own histograms: tens of thousands of trials fit. The result depends on
+/// which trials were added, not on the order of adding; the same code serves a live run and a
+/// record read back.
 #[derive(Debug, Clone)]
 pub struct Analyzer {
     experiment: ExperimentHead,
@@ -388,8 +389,8 @@ impl Analyzer {
         }
     }
 
-    /// The longest time for which an arm was loaded without a pause, if trials are slices, or were until they
-    /// were given up.
+    /// The longest time for which an arm was loaded without a pause, if trials are slices, or were
+    /// until they were given up.
     fn longest_load_ns(&self) -> Option<u64> {
         let spec = &self.experiment.spec;
         let has_slices = self.has_given_up_slices || spec.is_of_slices();
@@ -443,7 +444,8 @@ impl Analyzer {
         }
     }
 
-    /// Those that decide when a run ends; all of them, where the word of one of a family is waited for.
+    /// Those that decide when a run ends; all of them, where the word of one of a family is waited
+    /// for.
     fn deciding(&self) -> Vec<Metric> {
         let metrics = self.metrics();
         let is_of_family =

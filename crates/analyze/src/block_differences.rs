@@ -23,8 +23,8 @@ pub(crate) struct BlockDifferences {
     pub log_ratios: Vec<f64>,
     /// Logarithms of the baseline's figures; empty where there is no single one.
     pub log_base: Vec<f64>,
-    /// Whether the baseline's trial came before the arm's; empty where that is not known, or where more
-    /// than two trials make a difference.
+    /// Whether the baseline's trial came before the arm's; empty where that is not known, or where
+    /// more than two trials make a difference.
     pub base_first: Vec<bool>,
     /// Standard deviation of a block difference that the single trials bear at best.
     pub resolution: f64,
@@ -94,8 +94,8 @@ impl BlockDifferences {
         self.base_first = base_first.collect::<Option<Vec<bool>>>().unwrap_or_default();
     }
 
-    /// The number of blocks before which nothing is concluded: by then each order was there twice, so
-    /// that a trial's place in its block cannot pass for a difference.
+    /// The number of blocks before which nothing is concluded: by then each order was there twice,
+    /// so that a trial's place in its block cannot pass for a difference.
     pub(crate) fn first_look(&self) -> usize {
         let both_twice = |n: usize| {
             let base = self.base_first[..n].iter().filter(|first| **first).count();

@@ -38,8 +38,8 @@ fn falls_behind<'a>(trials: impl Iterator<Item = &'a TrialFacts>) -> bool {
     !keeps_up(offered, done, windows)
 }
 
-/// Whether `done` of the I/Os `offered` in some windows are as many as a job completes whose queue does not grow.
-/// One that is due as a window ends completes after it.
+/// Whether `done` of the I/Os `offered` in some windows are as many as a job completes whose queue
+/// does not grow. One that is due as a window ends completes after it.
 pub(crate) fn keeps_up(offered: u64, done: u64, windows: u64) -> bool {
     let missing = offered.saturating_sub(done.saturating_add(windows));
     missing as f64 <= (1.0 - MIN_ACHIEVED) * offered as f64

@@ -164,8 +164,8 @@ impl BlockDifferences {
     /// The conclusion from signs. Where they say nothing yet, a word that forbids any other stays.
     fn stalled(self, method: &Method, own: Decision, judged: &Judged, holds: bool) -> Conclusion {
         let Judged { verdict, stalls, stop, p, base } = *judged;
-        // Where only some trials stalled, the signs are those of throughput, and a median may go the
-        // other way.
+        // Where only some trials stalled, the signs are those of throughput, and a median may go
+        // the other way.
         let all_stalled = [stalls.arm, stalls.base].contains(&stalls.blocks);
         let is_told = self.metric != Metric::P50 || all_stalled || !verdict.is_signed();
         let verdict = if is_told { verdict } else { Verdict::Undecided };

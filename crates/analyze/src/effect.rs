@@ -66,8 +66,8 @@ impl Effect {
     }
 
     /// Whether it is a factor rather than percents: from twice as much on, or where its interval
-    /// reaches far. Percents of rates and of times mean different things, and beyond a factor of two
-    /// neither is read right.
+    /// reaches far. Percents of rates and of times mean different things, and beyond a factor of
+    /// two neither is read right.
     pub fn is_factor(self) -> bool {
         let Some(middle) = self.middle() else { return false };
         let all = || self.logs().into_iter().flatten().chain([middle]);

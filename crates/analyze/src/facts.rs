@@ -235,8 +235,9 @@ impl TrialFacts {
 
     /// CPU time that threads beside the jobs' own spent on `job`, in nanoseconds: a stack's work
     /// queues, the kernel's `io_uring` workers. A layer that only moves its work to another thread
-    /// must not look free. What was used beyond the jobs is shared out by bytes moved; where more was
-    /// done beside them, such as loads of an index, it cannot be told from that, and is left out.
+    /// must not look free. What was used beyond the jobs is shared out by bytes moved; where more
+    /// was done beside them, such as loads of an index, it cannot be told from that, and is left
+    /// out.
     ///
     /// Layers of the system work in kernel threads and other processes, so there it is what the
     /// whole machine used, in all arms alike.
@@ -255,8 +256,8 @@ impl TrialFacts {
 
     /// Time per I/O of the primary job in nanoseconds, the scale on which serial layers add: time
     /// per sync where it waits for syncs, response time where the rate is offered, and I/Os in
-    /// flight / throughput where it is not (Little). In flight is what was counted, not what was asked for: a stack that serves one
-    /// I/O at a time has one in flight at any depth.
+    /// flight / throughput where it is not (Little). In flight is what was counted, not what was
+    /// asked for: a stack that serves one I/O at a time has one in flight at any depth.
     pub(crate) fn time_per_io_ns(&self) -> Option<f64> {
         let job = self.primary()?;
         if job.udp.is_some() {
@@ -383,8 +384,8 @@ impl JobFacts {
     }
 }
 
-/// Whether different engines drove the primary jobs of trials, some of them in place of another, which a
-/// sandbox forbids: what differs then may be the engines.
+/// Whether different engines drove the primary jobs of trials, some of them in place of another,
+/// which a sandbox forbids: what differs then may be the engines.
 pub(crate) fn mixes_engines<'a>(trials: impl IntoIterator<Item = &'a TrialFacts>) -> bool {
     let jobs = trials.into_iter().flat_map(|trial| &trial.jobs).filter(|job| job.is_primary);
     let jobs: Vec<&JobFacts> = jobs.collect();

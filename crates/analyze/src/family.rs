@@ -1,9 +1,10 @@
 //! All measures of an experiment as one family.
 //!
-//! The primary measure of each comparison has the whole error rate to itself: it is what was asked, and
-//! it decides when a run ends. Each of the others would have as much again; so they share one more among
-//! them all, by Holm's procedure. And since they are looked at when it suits the primary one, maybe after
-//! few blocks, their differences have to hold if the blocks depend on each other, too.
+//! The primary measure of each comparison has the whole error rate to itself: it is what was asked,
+//! and it decides when a run ends. Each of the others would have as much again; so they share one
+//! more among them all, by Holm's procedure. And since they are looked at when it suits the primary
+//! one, maybe after few blocks, their differences have to hold if the blocks depend on each other,
+//! too.
 
 use iotax_stats::holm;
 use iotax_stats::verdict::Verdict;

@@ -10,8 +10,8 @@ use crate::facts::TrialFacts;
 use crate::lengths::{LengthEffect, Lengths};
 use crate::masked;
 
-/// Whether arms have not been held for as long as `spec` asks for, or too few blocks are over since to tell
-/// what that shows.
+/// Whether arms have not been held for as long as `spec` asks for, or too few blocks are over since
+/// to tell what that shows.
 pub(crate) fn is_due(spec: &Spec, trials: &[TrialFacts]) -> bool {
     let held = trials.iter().filter(|trial| spec.is_held_in(trial.window_ns));
     let held = held.map(|trial| trial.block).min();
@@ -19,8 +19,8 @@ pub(crate) fn is_due(spec: &Spec, trials: &[TrialFacts]) -> bool {
     spec.hold_ns.is_some() && held.is_none_or(|held| latest < held + AFTER_HELD)
 }
 
-/// Says of each arm whose held slices differ that it does not keep up what short ones show, if they are longer
-/// than the trials that would replace these.
+/// Says of each arm whose held slices differ that it does not keep up what short ones show, if they
+/// are longer than the trials that would replace these.
 pub(crate) fn judge(spec: &Spec, usual_ns: u64, effects: &mut [LengthEffect]) {
     for effect in effects {
         let is_held = effect.long_ns > usual_ns && spec.is_held_in(effect.long_ns);
@@ -30,7 +30,8 @@ pub(crate) fn judge(spec: &Spec, usual_ns: u64, effects: &mut [LengthEffect]) {
     }
 }
 
-/// Takes back what short slices say of arms that do not keep it up. What a host spends is not about that.
+/// Takes back what short slices say of arms that do not keep it up. What a host spends is not about
+/// that.
 pub(crate) fn take_back(
     conclusions: &mut [Conclusion],
     lengths: &[LengthEffect],

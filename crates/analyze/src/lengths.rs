@@ -1,5 +1,6 @@
-//! Whether a short slice shows the same as a long one. A bucket of credits refills while the other arm has its
-//! turn, a cache drains, a device falls asleep: what a slice shows may be true of slices alone.
+//! Whether a short slice shows the same as a long one. A bucket of credits refills while the other
+//! arm has its turn, a cache drains, a device falls asleep: what a slice shows may be true of
+//! slices alone.
 
 use iotax_experiment::plan::LongSlices;
 use iotax_record::TrialLength;
@@ -17,12 +18,13 @@ const ENOUGH: usize = 3;
 const TURN: usize = 4;
 /// Slices that came after an equal rest, as many as it takes to know their mean.
 const ENOUGH_OF_A_REST: usize = 4;
-/// Short slices of an arm from which on it is known how much they depend on each other. Fewer can call for another
-/// longer slice, and end nothing.
+/// Short slices of an arm from which on it is known how much they depend on each other. Fewer can
+/// call for another longer slice, and end nothing.
 const LEAST_SHORTS: usize = 2 * NEIGHBOURS + TURN + 2;
 /// Short slices that a longer one is compared with, at the least.
 const FEWEST_SHORTS: usize = 4;
-/// Two-sided levels of the test that a difference is beyond the margin: to report it, and to suspect it.
+/// Two-sided levels of the test that a difference is beyond the margin: to report it, and to
+/// suspect it.
 const SURE: f64 = 0.001;
 const SUSPECTED: f64 = 0.05;
 /// Slices that tell as much of the noise as one that does not depend on its neighbours.
@@ -34,13 +36,13 @@ pub enum Lengths {
     /// Nothing against it that they are the same.
     #[default]
     Alike,
-    /// Slices show what lasts longer than they do, and longer than trials usually take, but not for as long as
-    /// arms were held.
+    /// Slices show what lasts longer than they do, and longer than trials usually take, but not for
+    /// as long as arms were held.
     NotKept,
     /// Nothing against it, and arms have not been held as long as was asked for.
     NotHeld,
-    /// Nothing against it, and the order of the arms makes a difference: what the others left behind, or what
-    /// came back meanwhile, may hide it from these. Longer ones would tell.
+    /// Nothing against it, and the order of the arms makes a difference: what the others left
+    /// behind, or what came back meanwhile, may hide it from these. Longer ones would tell.
     Unsure,
     /// They may not be: another long slice would tell.
     Suspected,
@@ -69,7 +71,8 @@ impl Lengths {
 pub(crate) struct LengthEffect {
     pub arm: usize,
     pub lengths: Lengths,
-    /// Mean logarithm of the figure of long slices over that of all short ones around them together.
+    /// Mean logarithm of the figure of long slices over that of all short ones around them
+    /// together.
     pub log_ratio: f64,
     /// Window of the longest, in nanoseconds.
     pub long_ns: u64,
@@ -77,8 +80,8 @@ pub(crate) struct LengthEffect {
     pub short_ns: u64,
 }
 
-/// Of each arm that has longer slices. `margin`: what counts as the same, a fraction. `usual_ns`: the window of
-/// trials that are no slices.
+/// Of each arm that has longer slices. `margin`: what counts as the same, a fraction. `usual_ns`:
+/// the window of trials that are no slices.
 pub(crate) fn of_arms(
     trials: &[TrialFacts],
     arms: usize,
@@ -118,7 +121,8 @@ fn of_arm(
             longs.push((trial.window_ns, log_ratio));
         }
     }
-    // Those about as long as the longest, the latest: what shows after ten seconds does not after one.
+    // Those about as long as the longest, the latest: what shows after ten seconds does not after
+    // one.
     let longest_ns = longs.iter().map(|(window_ns, _)| *window_ns).max()?;
     longs
         .retain(|(window_ns, log_ratio)| 10 * window_ns >= 7 * longest_ns && log_ratio.is_finite());
@@ -128,11 +132,12 @@ fn of_arm(
     let slices = usize::try_from(longest_ns / short_ns.max(1)).unwrap_or(usize::MAX);
     let short_noise = noise(scale, &shorts, (slices / arms.max(1)).max(NEIGHBOURS))?;
     let log_ratio = mean(&ratios);
-    // Of what moves more slowly than all of the short ones together, those that were held tell more.
+    // Of what moves more slowly than all of the short ones together, those that were held tell
+    // more.
     let among_longs = if longest_ns > usual_ns { variance(&ratios).sqrt() } else { 0.0 };
     let noise = short_noise.max(among_longs);
-    // Those that were repeated at once see the same weather, so that each of them has to show it, and three
-    // prove no more than one.
+    // Those that were repeated at once see the same weather, so that each of them has to show it,
+    // and three prove no more than one.
     let beyond = |ratio: f64| ratio * log_ratio.signum() - margin.ln_1p();
     let do_all = ratios.iter().all(|ratio| beyond(*ratio) > 0.0);
     let are_few = shorts.len() < LEAST_SHORTS;
@@ -153,16 +158,16 @@ fn of_arm(
     Some(LengthEffect { arm, lengths, log_ratio, long_ns: longest_ns, short_ns })
 }
 
-/// The short slices of an arm that come after a short one of it, each with that one. The first after a
-/// long one shows what that left behind, or what came back in a rest as long.
+/// The short slices of an arm that come after a short one of it, each with that one. The first
+/// after a long one shows what that left behind, or what came back in a rest as long.
 fn between_shorts<'a>(own: &[&'a TrialFacts]) -> Vec<[&'a TrialFacts; 2]> {
     let is_short = |trial: &TrialFacts| trial.length == TrialLength::Planned;
     let pairs = own.windows(2).map(|pair| [pair[0], pair[1]]);
     pairs.filter(|pair| pair.iter().all(|trial| is_short(trial))).collect()
 }
 
-/// What the figures of short slices have to be averaged as to give that of a long one. The mean of their
-/// logarithms is not it: where they differ much, it is far below the logarithm of their mean.
+/// What the figures of short slices have to be averaged as to give that of a long one. The mean of
+/// their logarithms is not it: where they differ much, it is far below the logarithm of their mean.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     /// A rate: a slice without any operation has one, too.
@@ -204,9 +209,9 @@ struct Short {
     figure: f64,
 }
 
-/// The short slices of an arm in their order. What a bucket holds, and whether a device is awake, follows from
-/// how many turns the others had since: what differs with that alternates with the order of the arms, and is
-/// no noise.
+/// The short slices of an arm in their order. What a bucket holds, and whether a device is awake,
+/// follows from how many turns the others had since: what differs with that alternates with the
+/// order of the arms, and is no noise.
 fn same_rest(
     shorts: &[[&TrialFacts; 2]],
     figure: impl Fn(&&TrialFacts) -> Option<f64>,
@@ -237,7 +242,8 @@ struct RestGroup {
     mean: f64,
 }
 
-/// Slices by the rest before them, in turns: those of neighbouring rests together where there are few of one.
+/// Slices by the rest before them, in turns: those of neighbouring rests together where there are
+/// few of one.
 fn groups_of_rest(all: &[(u32, Short)]) -> Vec<RestGroup> {
     let mut sorted = all.to_vec();
     sorted.sort_by_key(|(rest, short)| (*rest, short.slot));
@@ -255,8 +261,8 @@ fn groups_of_rest(all: &[(u32, Short)]) -> Vec<RestGroup> {
     groups
 }
 
-/// Standard deviation of what `window` short slices in a row show against those around them, and at least
-/// what it would be if each were independent of its neighbours; `None` of too few slices.
+/// Standard deviation of what `window` short slices in a row show against those around them, and at
+/// least what it would be if each were independent of its neighbours; `None` of too few slices.
 fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
     let shorts: Vec<f64> = shorts.iter().map(|short| short.figure).collect();
     // These are too few to show more.
@@ -265,8 +271,8 @@ fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
         return Some(((variance(&shorts) * parts).sqrt() / mean(&shorts)).max(1e-4));
     }
     // Whole turns, so that what alternates with the order of the arms is no noise. As if they were
-    // independent, a longer window is the quieter one. One for which there are too few slices is taken for as
-    // noisy as the longest for which there are enough.
+    // independent, a longer window is the quieter one. One for which there are too few slices is
+    // taken for as noisy as the longest for which there are enough.
     let most = shorts.len().checked_sub(LEAST_SHORTS - TURN)? / TURN * TURN;
     let whole = window.next_multiple_of(TURN).min(most);
     if whole == 0 {
@@ -290,9 +296,10 @@ fn noise(scale: Scale, shorts: &[Short], window: usize) -> Option<f64> {
     Some((mean(&squares).sqrt() * turns).max(independent).max(1e-4))
 }
 
-/// Standard deviation of one short slice, as a share of their mean, if each is independent of its neighbours.
-/// It is taken from the steps between turns, within which a bucket that refills while the other arm works
-/// alternates with the order of the arms; those that depend on each other make it larger.
+/// Standard deviation of one short slice, as a share of their mean, if each is independent of its
+/// neighbours. It is taken from the steps between turns, within which a bucket that refills while
+/// the other arm works alternates with the order of the arms; those that depend on each other make
+/// it larger.
 fn of_one(shorts: &[f64]) -> f64 {
     let step = |two: &[f64]| ((mean(&two[TURN..]) - mean(&two[..TURN])) / mean(shorts)).powi(2);
     let squares: Vec<f64> = shorts.windows(2 * TURN).map(step).collect();
@@ -338,7 +345,8 @@ mod tests {
         assert_eq!((effect.long_ns, effect.short_ns), (1_000_000_000, 100_000_000));
     }
 
-    /// Slices of an arm in the order AB BA AB BA: after a rest of two turns, and of none. One in ten is long.
+    /// Slices of an arm in the order AB BA AB BA: after a rest of two turns, and of none. One in
+    /// ten is long.
     fn alternating(rate: impl Fn(u32, bool) -> f64, long_rate: f64) -> LengthEffect {
         let spec = stretch::tests::spec();
         let slice = |block: u32| {

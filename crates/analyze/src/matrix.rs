@@ -83,8 +83,8 @@ impl Factors {
         conclude(&self.effects, rows.collect())
     }
 
-    /// What there is to show. `arms`: the conclusions on each arm against the first; where one is masked
-    /// by a cap, so is an effect that rests on it and seems to be none.
+    /// What there is to show. `arms`: the conclusions on each arm against the first; where one is
+    /// masked by a cap, so is an effect that rests on it and seems to be none.
     pub(crate) fn analysis(
         &self,
         blocks: &Blocks<'_>,
@@ -102,8 +102,8 @@ impl Factors {
         self.told(&by_metric, &pairs, arms, interactions)
     }
 
-    /// The same of saved results, which belong to no block. Whether costs depend on each other is not
-    /// concluded.
+    /// The same of saved results, which belong to no block. Whether costs depend on each other is
+    /// not concluded.
     pub(crate) fn analysis_of_results(
         &self,
         trials: &[TrialFacts],

@@ -13,8 +13,8 @@ use crate::analysis::Estimate;
 use crate::conclude::RuleBounds;
 use crate::metrics::{Better, Metric, Trait};
 
-/// The first look at the blocks of a comparison. Until then some order of its trials was there once or
-/// not at all, and three tosses of a coin agree in one of four runs.
+/// The first look at the blocks of a comparison. Until then some order of its trials was there once
+/// or not at all, and three tosses of a coin agree in one of four runs.
 pub const FIRST_LOOK: usize = 4;
 
 /// How every metric of an experiment is concluded on.
@@ -100,8 +100,8 @@ impl Method {
         self.higher_is_better.design()
     }
 
-    /// What the arm costs by the first `blocks` of `series`, between two bounds each of which holds at
-    /// the error rate of a rule.
+    /// What the arm costs by the first `blocks` of `series`, between two bounds each of which holds
+    /// at the error rate of a rule.
     pub(crate) fn bounds(
         &self,
         metric: Metric,

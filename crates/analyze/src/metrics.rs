@@ -9,45 +9,47 @@ use serde::{Serialize, Serializer};
 use crate::effect::On;
 use crate::facts::{JobFacts, TrialFacts, positive};
 
-/// What is compared. Of those that a workload is compared in, the first is its primary metric; where it
-/// waits for its syncs, those of syncs come before the others.
+/// What is compared. Of those that a workload is compared in, the first is its primary metric;
+/// where it waits for its syncs, those of syncs come before the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Metric {
-    /// 99th percentile of response time. In a closed loop the arms issue different numbers of I/Os, so
-    /// their tails are not those of the same load; at an offered rate they are.
+    /// 99th percentile of response time. In a closed loop the arms issue different numbers of I/Os,
+    /// so their tails are not those of the same load; at an offered rate they are.
     P99,
     /// Mean response time: from the intended start of each I/O.
     Latency,
     /// I/Os per second of the primary job: what arms in a closed loop share.
     Throughput,
-    /// Throughput of slices without the pairs that differ the most: a fifth of them at either end. Rare
-    /// stalls may keep throughput undecided for ever, since they carry most of its noise; what all other
-    /// slices agree on is known long before.
+    /// Throughput of slices without the pairs that differ the most: a fifth of them at either end.
+    /// Rare stalls may keep throughput undecided for ever, since they carry most of its noise; what
+    /// all other slices agree on is known long before.
     TrimmedThroughput,
-    /// Bits per second that pass over a network path, both ways together; of datagrams, those that come.
+    /// Bits per second that pass over a network path, both ways together; of datagrams, those that
+    /// come.
     Bandwidth,
-    /// The share of datagrams that come. Loss is compared as what it leaves: none lost has no logarithm,
-    /// all delivered has, and where few are lost a tax of what is delivered is the loss itself;
-    /// the shares that parts of a path deliver multiply, so their logarithms add up.
+    /// The share of datagrams that come. Loss is compared as what it leaves: none lost has no
+    /// logarithm, all delivered has, and where few are lost a tax of what is delivered is the loss
+    /// itself; the shares that parts of a path deliver multiply, so their logarithms add up.
     Delivered,
     /// Mean time from a request to its answer, over a network path.
     RoundTrip,
     /// Connections per second, each with a request and its answer.
     ConnectionRate,
-    /// Median time of the operations that the primary job is about ([`Job::leading_kind`]): what the
-    /// typical one takes. Unlike the tail it is compared in a closed loop, too. There a stall delays as
-    /// many operations as are in flight, however many a faster arm would have issued meanwhile: that moves
-    /// the few in the tail, and not the half of all that is below the median. For the same reason stalls
-    /// and busy neighbours disturb it less than they disturb a rate.
+    /// Median time of the operations that the primary job is about ([`Job::leading_kind`]): what
+    /// the typical one takes. Unlike the tail it is compared in a closed loop, too. There a stall
+    /// delays as many operations as are in flight, however many a faster arm would have issued
+    /// meanwhile: that moves the few in the tail, and not the half of all that is below the median.
+    /// For the same reason stalls and busy neighbours disturb it less than they disturb a rate.
     ///
     /// [`Job::leading_kind`]: iotax_experiment::Job::leading_kind
     P50,
     /// Mean time to load an index.
     LoadTime,
-    /// Mean time of an I/O from its submission: what the storage takes, without the wait for a turn.
+    /// Mean time of an I/O from its submission: what the storage takes, without the wait for a
+    /// turn.
     ServiceTime,
-    /// 99th percentile of the time of a sync. As of other tails: at an offered rate only, since in a
-    /// closed loop the arms do not get the same load.
+    /// 99th percentile of the time of a sync. As of other tails: at an offered rate only, since in
+    /// a closed loop the arms do not get the same load.
     SyncP99,
     /// Mean time of a sync (`fsync`, `fdatasync`).
     SyncLatency,
@@ -251,8 +253,8 @@ impl Metric {
         first
     }
 
-    /// Operations of the primary job that a trial needs for its figure in the primary metric to mean
-    /// something: for a quantile those that leave some beyond it.
+    /// Operations of the primary job that a trial needs for its figure in the primary metric to
+    /// mean something: for a quantile those that leave some beyond it.
     pub fn operations_needed(workload: &Workload) -> u64 {
         /// For a mean: one operation more or less changes it by a percent.
         const FOR_A_MEAN: u64 = 100;
@@ -444,7 +446,8 @@ fn ios_and_seconds(trial: &TrialFacts) -> Option<[f64; 2]> {
     (job.active_ns > 0).then_some([job.ios as f64, job.active_ns as f64 / 1e9])
 }
 
-/// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or requests.
+/// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or
+/// requests.
 fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
     let job = trial.primary()?;
     Some([job.cpu_ns as f64 + trial.helpers_cpu_ns(job), job.ios as f64])

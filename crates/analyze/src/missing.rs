@@ -1,9 +1,10 @@
-//! Trials that gave nothing: they failed, or are results that completed nothing. Why they are missing
-//! may well have to do with how fast they would have been, so those that are left are no sample of all.
+//! Trials that gave nothing: they failed, or are results that completed nothing. Why they are
+//! missing may well have to do with how fast they would have been, so those that are left are no
+//! sample of all.
 //!
 //! A verdict stands if it would stand with every missing trial counted as one in which its side did
-//! nothing: the mean rate of an arm that lost a share `m` of its trials is then lower by that share.
-//! That bounds the harm from below alone, so beyond [`MOST`] no verdict stands.
+//! nothing: the mean rate of an arm that lost a share `m` of its trials is then lower by that
+//! share. That bounds the harm from below alone, so beyond [`MOST`] no verdict stands.
 
 use iotax_stats::rci::Interval;
 use iotax_stats::sequential::StopReason;

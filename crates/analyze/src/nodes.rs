@@ -85,8 +85,8 @@ fn others<'a>(block: &Block<'a>, node: usize) -> impl Iterator<Item = Option<&'a
     trials.into_iter().enumerate().filter(move |(other, _)| *other != node).map(|(_, trial)| trial)
 }
 
-/// A node beside one of the others that completed something, where there is one: of stalls the signs
-/// count, and the stall of another node is not this one's.
+/// A node beside one of the others that completed something, where there is one: of stalls the
+/// signs count, and the stall of another node is not this one's.
 fn pairs<'a>(blocks: &Blocks<'a>, node: usize, metric: Metric) -> Vec<(u32, [&'a TrialFacts; 2])> {
     let pair = |block: &Block<'a>| {
         let others: Vec<&TrialFacts> = others(block, node).flatten().collect();

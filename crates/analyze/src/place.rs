@@ -8,9 +8,9 @@ use crate::analysis::PlaceEffect;
 use crate::block_differences::BlockDifferences;
 use crate::method::Method;
 
-/// The effect of the place on the blocks of `row` up to the latest look, if there is one worth saying.
-/// It is taken out of them where there are enough to tell it from noise: both orders are there equally
-/// often, so it moves no estimate, but it would pass for noise.
+/// The effect of the place on the blocks of `row` up to the latest look, if there is one worth
+/// saying. It is taken out of them where there are enough to tell it from noise: both orders are
+/// there equally often, so it moves no estimate, but it would pass for noise.
 pub(crate) fn take_out(method: &Method, row: &mut BlockDifferences) -> Option<PlaceEffect> {
     if row.gate.is_some() || row.stalled.is_some() || row.base_first.is_empty() {
         return None;

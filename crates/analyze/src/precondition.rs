@@ -60,8 +60,8 @@ pub(crate) fn is_steady(workload: &Workload, rounds: &[&TrialFacts]) -> bool {
     steady::is_steady(&figures(workload, rounds))
 }
 
-/// How `arm` was preconditioned for `workload`. `passes`, `rounds`: the trials; `None` if there were
-/// to be none.
+/// How `arm` was preconditioned for `workload`. `passes`, `rounds`: the trials; `None` if there
+/// were to be none.
 pub(crate) fn arm(
     arm: &Arm,
     workload: &Workload,

@@ -132,8 +132,8 @@ fn open(kind: Kind, arms: usize, states: &[State], may_close: bool) -> Vec<bool>
     open
 }
 
-/// The primary metric decides, and some others need a word, too, though not its precision. Where it is out of
-/// reach, what stands in for it is enough.
+/// The primary metric decides, and some others need a word, too, though not its precision. Where it
+/// is out of reach, what stands in for it is enough.
 fn state(metrics: &[Conclusion], stop: &Stop) -> State {
     let needs_word = |c: &&Conclusion| c.comparison.metric.role() == Role::NeedsWord;
     match primary_state(metrics) {

@@ -1,8 +1,9 @@
 //! How well single trials bear a block difference, however well blocks agree.
 //!
-//! Few blocks may agree by chance, and then their spread says nothing. What the trials are made of says
-//! how well they can be known at best: a rate is a count, which the ends of the window round; a
-//! percentile is a bucket of a histogram; and the mean of a few seconds is no surer than these seconds.
+//! Few blocks may agree by chance, and then their spread says nothing. What the trials are made of
+//! says how well they can be known at best: a rate is a count, which the ends of the window round;
+//! a percentile is a bucket of a histogram; and the mean of a few seconds is no surer than these
+//! seconds.
 
 use std::collections::BTreeSet;
 
@@ -20,8 +21,8 @@ const MIN_SECONDS: usize = 3;
 /// Relative width of a histogram's buckets: three significant digits.
 const BUCKET: f64 = 1e-3;
 
-/// Standard deviation that the difference of one of these blocks, baseline and arm, has at least, in
-/// logarithms.
+/// Standard deviation that the difference of one of these blocks, baseline and arm, has at least,
+/// in logarithms.
 pub(crate) fn of(metric: Metric, pairs: &[[&TrialFacts; 2]]) -> f64 {
     if pairs.is_empty() {
         return 0.0;
@@ -38,8 +39,8 @@ pub(crate) fn of(metric: Metric, pairs: &[[&TrialFacts; 2]]) -> f64 {
     (sides[0] + sides[1]).sqrt()
 }
 
-/// The same of a contrast of several arms in p50. As in a difference of two, the squares of its weights add
-/// up to 2 at most.
+/// The same of a contrast of several arms in p50. As in a difference of two, the squares of its
+/// weights add up to 2 at most.
 pub(crate) fn of_contrast<'a>(metric: Metric, trials: impl Iterator<Item = &'a TrialFacts>) -> f64 {
     let trials: Vec<&TrialFacts> = trials.filter(|_| metric == Metric::P50).collect();
     let blocks = trials.iter().map(|trial| trial.block).collect::<BTreeSet<_>>().len();
@@ -48,8 +49,9 @@ pub(crate) fn of_contrast<'a>(metric: Metric, trials: impl Iterator<Item = &'a T
     (2.0 * variances.sum::<f64>() / trials.len().max(1) as f64).sqrt()
 }
 
-/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket. The variance
-/// of a median follows from how its operations spread; `blocks` is the number of blocks in the comparison.
+/// Variance by rounding: of a count at both ends of the window, of a percentile to its bucket. The
+/// variance of a median follows from how its operations spread; `blocks` is the number of blocks in
+/// the comparison.
 fn rounded(metric: Metric, job: &JobFacts, blocks: usize) -> f64 {
     if metric == Metric::P50 {
         return job.typical.map_or(0.0, |typical| typical.variance(blocks));
@@ -61,8 +63,8 @@ fn rounded(metric: Metric, job: &JobFacts, blocks: usize) -> f64 {
     if count == 0 { 0.0 } else { (count as f64).powi(-2) / 6.0 }
 }
 
-/// Variance of a trial's mean by its seconds, as far as they depend on each other. What every trial of
-/// the arm shows at the same second, as a burst at its start, is no noise.
+/// Variance of a trial's mean by its seconds, as far as they depend on each other. What every trial
+/// of the arm shows at the same second, as a burst at its start, is no noise.
 fn variance_of_means<'a>(trials: impl Iterator<Item = &'a [u32]>) -> f64 {
     let relative = |seconds: &[u32]| {
         let ios = seconds.iter().map(|ios| f64::from(*ios));

@@ -1,5 +1,5 @@
-//! Figures of slices. What was counted in a tenth of a second is little, so a slice's figure is what it adds to
-//! that of all of them.
+//! Figures of slices. What was counted in a tenth of a second is little, so a slice's figure is
+//! what it adds to that of all of them.
 
 use iotax_stats::design::Design;
 use iotax_stats::sample::{mean, variance};
@@ -8,8 +8,9 @@ use crate::facts::{TrialFacts, positive};
 use crate::metrics::Metric;
 
 impl Metric {
-    /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse in a
-    /// slice by itself; of speeds a contrast of several arms is better off with what each slice shows.
+    /// The figures of one arm's trials, `None` where one has none. What a host spends is too coarse
+    /// in a slice by itself; of speeds a contrast of several arms is better off with what each
+    /// slice shows.
     fn of_each(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
         if self.is_speed() {
             trials.iter().map(|trial| self.of(trial)).collect()
@@ -20,9 +21,10 @@ impl Metric {
 
     /// The same as parts of what all slices come to together.
     ///
-    /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets the ratio
-    /// of all together, moved by what it adds to it (the first order of Taylor's series). The mean of their
-    /// logarithms is that of the ratio, and their spread tells how well it is known.
+    /// A ratio of what was counted in a slice is coarse, and may be of nothing; so each slice gets
+    /// the ratio of all together, moved by what it adds to it (the first order of Taylor's series).
+    /// The mean of their logarithms is that of the ratio, and their spread tells how well it is
+    /// known.
     fn of_all(self, trials: &[&TrialFacts]) -> Vec<Option<f64>> {
         let is_coarse = |trial: &&TrialFacts| trial.is_slice;
         let Some(parts) = self.parts().filter(|_| trials.iter().any(is_coarse)) else {
@@ -38,10 +40,11 @@ impl Metric {
 
     /// The figures of two arms, pair by pair; `None` where one of the two has none.
     ///
-    /// Where a slice is far above all others, all others are far below the ratio of all together, and agree
-    /// so well on it that chance passes for a difference. So what slices add is also taken against the ratio
-    /// of both arms together, as if they were equal: the t of that is the one of plain differences, which no
-    /// such slice makes large. The pairs are spread as far as those are.
+    /// Where a slice is far above all others, all others are far below the ratio of all together,
+    /// and agree so well on it that chance passes for a difference. So what slices add is also
+    /// taken against the ratio of both arms together, as if they were equal: the t of that is the
+    /// one of plain differences, which no such slice makes large. The pairs are spread as far as
+    /// those are.
     pub(crate) fn of_pairs(self, pairs: &[[&TrialFacts; 2]]) -> Vec<Option<[f64; 2]>> {
         let of_side =
             |side: usize| self.of_all(&pairs.iter().map(|pair| pair[side]).collect::<Vec<_>>());
@@ -79,8 +82,8 @@ impl Metric {
         self.parts().is_some() && trials.any(|trial| trial.is_slice)
     }
 
-    /// Figures of `blocks` blocks, one for each arm; `trial`: by block and arm. Where the figure of a slice is
-    /// what it adds to that of all of them, blocks after the latest look have none.
+    /// Figures of `blocks` blocks, one for each arm; `trial`: by block and arm. Where the figure of
+    /// a slice is what it adds to that of all of them, blocks after the latest look have none.
     pub(crate) fn by_block<'a>(
         self,
         blocks: usize,
@@ -103,8 +106,8 @@ impl Metric {
     }
 }
 
-/// The number of pairs at the latest look. Later pairs must not change the figures of earlier ones: one of them
-/// may make all others look alike.
+/// The number of pairs at the latest look. Later pairs must not change the figures of earlier ones:
+/// one of them may make all others look alike.
 pub(crate) fn looked_at(pairs: usize) -> usize {
     Design::of_slices(usize::MAX).look_at_or_before(pairs).unwrap_or(pairs)
 }

@@ -1,9 +1,9 @@
 //! Finds a second, slow mode in a distribution of latencies.
 //!
 //! A heavy tail is no mode: its density falls all the way on a logarithmic scale, so that each
-//! octave has more I/Os than all beyond it together, or nearly so (a Pareto tail with exponent 1 has
-//! as many). A mode has an octave before it with next to none. Sixteen I/Os beyond an octave with
-//! at most one come from such a tail less than once in a thousand distributions.
+//! octave has more I/Os than all beyond it together, or nearly so (a Pareto tail with exponent 1
+//! has as many). A mode has an octave before it with next to none. Sixteen I/Os beyond an octave
+//! with at most one come from such a tail less than once in a thousand distributions.
 
 use iotax_record::LatencyHistogram;
 

@@ -105,19 +105,21 @@ impl StalledBlocks {
     }
 }
 
-/// Share of the slices of a comparison that may complete nothing before their signs are all that counts.
+/// Share of the slices of a comparison that may complete nothing before their signs are all that
+/// counts.
 const FEW: f64 = 0.1;
 
-/// Whether so few slices of a comparison completed nothing that there are rates to speak of; false where
-/// none did.
+/// Whether so few slices of a comparison completed nothing that there are rates to speak of; false
+/// where none did.
 pub(crate) fn are_few(pairs: &[(u32, [&TrialFacts; 2])]) -> bool {
     let slices = || pairs.iter().flat_map(|(_, pair)| pair).filter(|trial| trial.is_slice);
     let stalled = slices().filter(|slice| slice.stalled_below.is_some()).count();
     stalled > 0 && stalled as f64 <= FEW * slices().count() as f64
 }
 
-/// The blocks of a comparison of slices, those in which one stalled joined to the next in which none did: a
-/// stall counts with what it took from the arm that it hit, and not as an infinite ratio.
+/// The blocks of a comparison of slices, those in which one stalled joined to the next in which
+/// none did: a stall counts with what it took from the arm that it hit, and not as an infinite
+/// ratio.
 pub(crate) fn joined(pairs: &[(u32, [&TrialFacts; 2])]) -> Vec<(u32, [TrialFacts; 2])> {
     let mut open: [Vec<&TrialFacts>; 2] = Default::default();
     let mut all = Vec::new();

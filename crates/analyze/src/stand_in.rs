@@ -8,17 +8,17 @@ use crate::analysis::Comparison;
 use crate::conclude::Conclusion;
 use crate::metrics::Role;
 
-/// The run waits for the primary metric if this needs at most so many times the blocks run so far: where most
-/// slices differ, and where they are alike.
+/// The run waits for the primary metric if this needs at most so many times the blocks run so far:
+/// where most slices differ, and where they are alike.
 const WAITED_FOR: [u32; 2] = [3, 10];
 
 fn stands_in(conclusion: &Conclusion) -> bool {
     conclusion.comparison.metric.role() == Role::StandsIn
 }
 
-/// Whether what stands in for the primary metric has what the mode asks for, and the primary one probably
-/// takes much longer. `metrics`: the conclusions on one subject, the primary metric first. That most slices
-/// are alike ends a quick run alone: what the rare ones do may be what was asked.
+/// Whether what stands in for the primary metric has what the mode asks for, and the primary one
+/// probably takes much longer. `metrics`: the conclusions on one subject, the primary metric first.
+/// That most slices are alike ends a quick run alone: what the rare ones do may be what was asked.
 pub(crate) fn has_the_last_word(metrics: &[Conclusion], stop: &Stop) -> bool {
     let Some(primary) = metrics.first().map(|conclusion| &conclusion.comparison) else {
         return false;

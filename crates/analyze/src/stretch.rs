@@ -1,5 +1,6 @@
-//! Slices of one arm in a row, as one trial of the usual length: what a check of a trial can be made on.
-//! A window of 100 ms holds ten ticks of the kernel's clock, and an I/O at either end of it weighs much.
+//! Slices of one arm in a row, as one trial of the usual length: what a check of a trial can be
+//! made on. A window of 100 ms holds ten ticks of the kernel's clock, and an I/O at either end of
+//! it weighs much.
 
 use iotax_experiment::Spec;
 use iotax_record::{FarEndRecord, SystemCounters};
@@ -34,8 +35,8 @@ pub(crate) fn stretches(spec: &Spec, trials: &[&TrialFacts]) -> Vec<TrialFacts> 
     made
 }
 
-/// Trials in a row of one arm as one: what was counted adds up, means weigh by what they are means of; of
-/// medians the first is kept. `None` of none.
+/// Trials in a row of one arm as one: what was counted adds up, means weigh by what they are means
+/// of; of medians the first is kept. `None` of none.
 pub(crate) fn join(slices: &[&TrialFacts]) -> Option<TrialFacts> {
     let (first, rest) = slices.split_first()?;
     let mut all = (*first).clone();

@@ -81,8 +81,8 @@ pub(crate) fn arms(
         .collect()
 }
 
-/// The trials that figures are of: the usable ones; where the load generator was held up in all there
-/// are, these, for something was measured.
+/// The trials that figures are of: the usable ones; where the load generator was held up in all
+/// there are, these, for something was measured.
 fn shown<'a>(trials: &[&'a TrialFacts]) -> Vec<&'a TrialFacts> {
     let usable: Vec<&TrialFacts> = trials.iter().copied().filter(|t| t.usable).collect();
     if usable.is_empty() {

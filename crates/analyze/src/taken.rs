@@ -19,7 +19,8 @@ pub(crate) struct Taken {
     pub in_flight: u64,
 }
 
-/// One for each of [`Spec::rules`]; `None` where the trial has no such figure, or the rule is about no figure.
+/// One for each of [`Spec::rules`]; `None` where the trial has no such figure, or the rule is about
+/// no figure.
 pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
     let of = |condition: &Condition| match condition {
         Condition::SlowerBy(_) | Condition::BelowDocumented(_) => None,

@@ -1,8 +1,9 @@
 //! The median of a trial: how long its typical operation takes, and how well one trial tells that.
 //!
-//! A histogram tells a latency to its bucket, and the median of a trial would jump from bucket to bucket.
-//! So it is placed within its bucket by its rank. That is the better, the fewer of all operations are in
-//! that bucket; where most are, nothing tells where in it they are, in all trials alike.
+//! A histogram tells a latency to its bucket, and the median of a trial would jump from bucket to
+//! bucket. So it is placed within its bucket by its rank. That is the better, the fewer of all
+//! operations are in that bucket; where most are, nothing tells where in it they are, in all trials
+//! alike.
 
 use iotax_experiment::rule::{Statistic, TimeKind};
 use iotax_record::{JobRecord, LatencyHistogram};
@@ -10,8 +11,8 @@ use iotax_record::{JobRecord, LatencyHistogram};
 use crate::described;
 use crate::taken::latencies;
 
-/// Relative width of a bucket where another tool gave the median alone: fio's buckets are 64 for each
-/// doubling.
+/// Relative width of a bucket where another tool gave the median alone: fio's buckets are 64 for
+/// each doubling.
 const WIDTH_OF_FIO: f64 = 1.0 / 64.0;
 
 /// The median of one trial.
@@ -25,7 +26,8 @@ pub(crate) struct Typical {
 }
 
 impl Typical {
-    /// Of the operations of one kind; `None` without any. `by_fio`: its histograms are made of fio's.
+    /// Of the operations of one kind; `None` without any. `by_fio`: its histograms are made of
+    /// fio's.
     pub(crate) fn of(
         job: &JobRecord,
         kind: &TimeKind,
@@ -45,8 +47,9 @@ impl Typical {
         (operations > 0 && ns > 0.0).then_some(Self { ns, sampling: 0.0, blur })
     }
 
-    /// `bucket`: where the bucket of a latency begins and ends. The quantiles at one standard deviation
-    /// of the rank of a median, on either side of it, are one standard deviation of the median apart.
+    /// `bucket`: where the bucket of a latency begins and ends. The quantiles at one standard
+    /// deviation of the rank of a median, on either side of it, are one standard deviation of the
+    /// median apart.
     fn in_buckets(latencies: &LatencyHistogram, bucket: impl Fn(u64) -> [u64; 2]) -> Option<Self> {
         let operations = latencies.count() as f64;
         let reach = 0.5 / operations.sqrt();
@@ -121,7 +124,8 @@ mod tests {
 
     #[test]
     fn few_operations_tell_little_of_a_median() {
-        // Of a uniform distribution the median of n has the standard deviation (b - a) / (2 sqrt(n)).
+        // Of a uniform distribution the median of n has the standard deviation (b - a) / (2
+        // sqrt(n)).
         let sampling = of((0..100).map(|i| 100_000 + 1_000 * i), false).sampling;
         assert!((sampling - 100e3 / (2.0 * 10.0) / 150e3).abs() < 4e-3, "{sampling}");
         let one = of([5_000_000], false);

@@ -55,8 +55,8 @@ fn one(
     Some(row)
 }
 
-/// A VM's limits count frames, or so it is taken: headers are theirs, too. Shapers do, and those on the
-/// way hold all flows together.
+/// A VM's limits count frames, or so it is taken: headers are theirs, too. Shapers do, and those on
+/// the way hold all flows together.
 fn of_path(
     target: &str,
     path: &mut PathCap,

@@ -1,5 +1,5 @@
-//! A cap, from many short windows: the highest level that repeats, if one does, and else the mean of the
-//! measurements with an interval that holds at whichever of them one stops.
+//! A cap, from many short windows: the highest level that repeats, if one does, and else the mean
+//! of the measurements with an interval that holds at whichever of them one stops.
 
 use iotax_stats::ceiling::{REPEATS, ceiling};
 use iotax_stats::design::Design;
@@ -106,7 +106,8 @@ impl Series {
         most - self.logs.iter().copied().fold(f64::INFINITY, f64::min)
     }
 
-    /// What was reached at least. Not the most: a window whose edges a pause has moved has more than its share.
+    /// What was reached at least. Not the most: a window whose edges a pause has moved has more
+    /// than its share.
     pub(crate) fn reached(&self) -> f64 {
         median(&self.windows)
     }

@@ -266,8 +266,8 @@ pub struct SizeFit {
     /// Sizes with which this machine's CPUs were busy.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub computed: Vec<u32>,
-    /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and that
-    /// the models leave out because they would hide what sets it at the others.
+    /// Sizes, the smallest and the largest ones, at which this machine's CPUs set the rate, and
+    /// that the models leave out because they would hide what sets it at the others.
     #[serde(default)]
     pub cpu_bound: CpuBoundSizes,
     /// Sizes that the models leave out because they had less than the others allow.
@@ -372,8 +372,8 @@ pub struct CapJudgment {
     /// The documented limit that it is held against.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit: Option<DocumentedLimit>,
-    /// Of a rule that is undecided because its limit is within the interval: the cap nearest to the limit
-    /// that would have broken it with an interval as wide.
+    /// Of a rule that is undecided because its limit is within the interval: the cap nearest to the
+    /// limit that would have broken it with an interval as wide.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub detectable: Option<f64>,
     /// Why nothing is decided.

@@ -5,8 +5,8 @@ use crate::processors::Busy;
 use crate::reason::{CapDoubt, CapReason, CapSign};
 use crate::sizes::FITS;
 
-/// A limiter whose rate does not repeat to the thousandth shows itself by its kink, if its interval is no
-/// wider.
+/// A limiter whose rate does not repeat to the thousandth shows itself by its kink, if its interval
+/// is no wider.
 const NEARLY_STILL: f64 = 0.04;
 /// A model must fit so many times better than the other to be believed.
 const BETTER: f64 = 2.0;

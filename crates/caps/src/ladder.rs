@@ -74,8 +74,8 @@ impl Climb<'_, '_, '_> {
         Ok(())
     }
 
-    /// Measures again the depths below which more was had: more I/Os in flight do not make a target slower, but
-    /// what disturbs a measurement does.
+    /// Measures again the depths below which more was had: more I/Os in flight do not make a target
+    /// slower, but what disturbs a measurement does.
     fn settle(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {
             let upper = || self.steps.iter().filter(|(step, _)| step.queue_depth * 4 >= top);
@@ -97,8 +97,8 @@ impl Climb<'_, '_, '_> {
         Ok(())
     }
 
-    /// Measures the depths from `top` down again, if they show no plateau: it may be a disturbance that
-    /// looks like growth.
+    /// Measures the depths from `top` down again, if they show no plateau: it may be a disturbance
+    /// that looks like growth.
     fn doubt(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {
             if self.plateau(top).is_plateau {

@@ -12,7 +12,7 @@
 //! | `soak` | saturate first: does a burst end? |
 //! | `ladder` | throughput and latency over queue depth: is there a plateau? |
 //! | `sizes` | throughput over block size: a throttle's kink, or a device's curve? |
-//! | `plateau`, `kind` | the caps and what sets them, measured again until their intervals are narrow |
+//! | `plateau`, `kind` | caps and what sets them, measured until their intervals are narrow |
 //! | `estimate` | a cap from many short windows: the highest level that repeats |
 //! | `unsteady` | does the rate hold still at all? |
 //! | `processors` | or do this machine's CPUs set the rate? |

@@ -23,7 +23,8 @@ const EASY_BYTES: u32 = 64 << 10;
 const EASY_IOPS: f64 = 500.0;
 /// How often what was measured may show that another size would have told more.
 const ROUNDS: usize = 8;
-/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind
+/// them.
 const NEARLY: f64 = 0.04;
 
 /// Measures both caps, as far as they are reached.

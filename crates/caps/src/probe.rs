@@ -54,11 +54,11 @@ pub struct Observation {
     /// Share of its time that the load's busiest thread computed. `None` where waiting computes
     /// too, so that it says nothing.
     pub busy: Option<f64>,
-    /// Share of its time that the load's threads were ready to run and had to wait for a CPU, if the
-    /// kernel counts that.
+    /// Share of its time that the load's threads were ready to run and had to wait for a CPU, if
+    /// the kernel counts that.
     pub cpu_wait: Option<f64>,
-    /// The same as `busy` of the far end of a network path, on a host of its own; on this host `busy` has the
-    /// busier of both.
+    /// The same as `busy` of the far end of a network path, on a host of its own; on this host
+    /// `busy` has the busier of both.
     pub far_busy: Option<f64>,
     /// What the kernel knows of its TCP connections.
     pub tcp: Option<TcpRecord>,

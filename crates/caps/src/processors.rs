@@ -37,7 +37,8 @@ pub(crate) struct Busy {
     pub processors: Option<Processors>,
     /// Share of the kernel threads' time that they worked for this load.
     pub kernel_share: f64,
-    /// Share of its time that the busiest thread at the far end of a path computed, on its own host.
+    /// Share of its time that the busiest thread at the far end of a path computed, on its own
+    /// host.
     pub far: Option<f64>,
     /// Share of their time that the load's threads waited for a CPU.
     pub waited: Option<f64>,

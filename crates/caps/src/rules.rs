@@ -14,8 +14,8 @@ struct Bound {
 }
 
 impl Bound {
-    /// The cap that breaks the rule wherever in an interval as wide as that of `cap` it is: the whole
-    /// interval is on the side that breaks it, even if the estimate is at its other end.
+    /// The cap that breaks the rule wherever in an interval as wide as that of `cap` it is: the
+    /// whole interval is on the side that breaks it, even if the estimate is at its other end.
     fn detectable(self, cap: &Cap) -> f64 {
         match self.side {
             Side::Below => self.per_s * cap.lo / cap.hi,
@@ -73,7 +73,8 @@ fn of_target(rule: &Rule, target: &TargetCaps, caps: &Caps) -> Vec<CapJudgment> 
     }
 }
 
-/// Names of caps on bytes: of storage one, of a path one each way, whether there is a cap to be stated or not.
+/// Names of caps on bytes: of storage one, of a path one each way, whether there is a cap to be
+/// stated or not.
 fn of_bandwidth(target: &TargetCaps) -> Vec<&'static str> {
     let is_named = |name: &str| {
         target.path.iter().any(|path| path.name() == name)
@@ -191,8 +192,8 @@ mod tests {
         Cap { cap, lo, hi, measurements: 3, block_bytes, queue_depth, kind, reason, burst: None }
     }
 
-    /// A target of 1000 I/Os per second and 100 MB/s, of which 1200 I/Os are documented, and 500 set
-    /// by this machine.
+    /// A target of 1000 I/Os per second and 100 MB/s, of which 1200 I/Os are documented, and 500
+    /// set by this machine.
     fn found(kind: CapKind) -> Caps {
         let target = TargetCaps {
             name: "a".to_owned(),

@@ -131,8 +131,8 @@ impl<'a> Scout<'a> {
         }));
     }
 
-    /// The smallest I/Os that are of use here: those of a page tell enough, as long as they come to the cap
-    /// on I/Os.
+    /// The smallest I/Os that are of use here: those of a page tell enough, as long as they come to
+    /// the cap on I/Os.
     pub(crate) fn smallest_bytes(&self, target: usize) -> u32 {
         let takes = self.opened.targets.get(target).and_then(|target| target.smallest_io_bytes);
         let takes = takes.unwrap_or(SMALL_BYTES);

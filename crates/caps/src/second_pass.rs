@@ -19,8 +19,8 @@ const STEPS: u32 = 3;
 /// Size of the I/Os, or the largest that was measured below it.
 const BLOCK_BYTES: u32 = 256 << 10;
 
-/// Reads a span twice; if the second pass is faster than whatever was not read before, other spans of the
-/// same size, and then larger ones, until one is not.
+/// Reads a span twice; if the second pass is faster than whatever was not read before, other spans
+/// of the same size, and then larger ones, until one is not.
 pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     if on.scout.search.writes {
         return Ok(());
@@ -68,8 +68,9 @@ struct Span {
     best: f64,
 }
 
-/// A single faster pass may be chance: the target may have become faster meanwhile. So what is new is
-/// read once more in between, and it counts if every second pass was faster than anything that was new.
+/// A single faster pass may be chance: the target may have become faster meanwhile. So what is new
+/// is read once more in between, and it counts if every second pass was faster than anything that
+/// was new.
 fn repeated(on: &mut TargetSearch<'_, '_>, span: &mut Span) -> Result<SecondPass, Ended> {
     let mut pass = twice(on, span)?;
     for _ in 1..TIMES {
@@ -137,7 +138,8 @@ fn twice(on: &mut TargetSearch<'_, '_>, span: &Span) -> Result<SecondPass, Ended
     Ok(judged(&pass, span))
 }
 
-/// Beside what is new. Not over the first pass: its last I/Os still wait while those after them hit.
+/// Beside what is new. Not over the first pass: its last I/Os still wait while those after them
+/// hit.
 fn judged(pass: &SecondPass, span: &Span) -> SecondPass {
     let ratio = pass.bw_bytes / f64::from(span.block_bytes) / span.best;
     let hits = ratio >= CLEARLY;

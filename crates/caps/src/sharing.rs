@@ -49,8 +49,8 @@ struct Side<'a> {
     traffic: Option<Traffic>,
 }
 
-/// The quantities that are capped on both. Reads of storage behind a path come from the peer, and writes
-/// go there.
+/// The quantities that are capped on both. Reads of storage behind a path come from the peer, and
+/// writes go there.
 fn both<'a>(
     a: &'a TargetCaps,
     b: &'a TargetCaps,
@@ -132,8 +132,8 @@ impl Pair<'_> {
         Ok(seen.iter().map(value).sum())
     }
 
-    /// The same I/Os in all parts: as large as the larger of both caps was measured with. And as many
-    /// flows as the path that needs more of them.
+    /// The same I/Os in all parts: as large as the larger of both caps was measured with. And as
+    /// many flows as the path that needs more of them.
     fn shape(&self) -> Shape {
         let (first, second) = self.caps;
         let of_storage = || [first, second].into_iter().filter(|side| side.traffic.is_none());

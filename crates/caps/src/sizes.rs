@@ -48,8 +48,8 @@ pub(crate) fn fit(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     down_to_the_kink(on)
 }
 
-/// Adds smaller I/Os than those of a page, if it takes them to come to a cap on I/Os: down to a size with
-/// which it alone binds, or to the smallest that the target takes.
+/// Adds smaller I/Os than those of a page, if it takes them to come to a cap on I/Os: down to a
+/// size with which it alone binds, or to the smallest that the target takes.
 pub(crate) fn down_to_the_kink(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let smallest = on.scout.smallest_bytes(on.target);
     with_sizes(on, |sizes| {
@@ -63,8 +63,8 @@ pub(crate) fn down_to_the_kink(on: &mut TargetSearch<'_, '_>) -> Result<(), Ende
     })
 }
 
-/// Measures sizes again that have less than both caps allow: a device's curve is so each time, and what
-/// was disturbed is not.
+/// Measures sizes again that have less than both caps allow: a device's curve is so each time, and
+/// what was disturbed is not.
 pub(crate) fn doubt(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let is_clear = |sizes: &SizeFit| {
         sizes.throttle.rms <= ODD / 2.0
@@ -140,7 +140,8 @@ impl Sizes<'_, '_, '_> {
         let smaller = at.checked_sub(1).map(|at| self.points[at]);
         // Smaller ones than any before, of which at most as many bytes pass.
         let larger = self.points.first().filter(|(other, _)| *other < SIZES[1] && size < *other);
-        // Never fewer I/Os per second than if bytes alone counted, and never more than of smaller ones.
+        // Never fewer I/Os per second than if bytes alone counted, and never more than of smaller
+        // ones.
         let (least, most) = match (smaller, larger) {
             (Some((other, iops)), _) => (Some(iops * ratio(other)), Some(1.2 * iops)),
             (None, Some((other, iops))) => (Some(*iops), Some(1.2 * iops * ratio(*other))),
@@ -224,8 +225,8 @@ impl Sizes<'_, '_, '_> {
         Ok(())
     }
 
-    /// Where larger I/Os are more per second, or smaller ones more bytes: neither a limiter nor a device
-    /// is so, but a measurement that something disturbed is.
+    /// Where larger I/Os are more per second, or smaller ones more bytes: neither a limiter nor a
+    /// device is so, but a measurement that something disturbed is.
     fn odd(&self) -> Vec<usize> {
         let more = |at: usize| {
             let (_, iops) = self.points[at];
@@ -243,9 +244,9 @@ impl Sizes<'_, '_, '_> {
 }
 
 /// Both models. Kernels and providers count a large I/O as several; where only that keeps a limiter
-/// from being seen, the largest are left out: no device does so either. Where neither model fits, those
-/// sizes at either end are left out at which this machine's CPUs set the rate (`computed`): what they
-/// do is part of neither model.
+/// from being seen, the largest are left out: no device does so either. Where neither model fits,
+/// those sizes at either end are left out at which this machine's CPUs set the rate (`computed`):
+/// what they do is part of neither model.
 fn models(points: Vec<(u32, f64)>, computed: Vec<u32>) -> SizeFit {
     let all = points.len();
     let small = points.iter().filter(|(size, _)| *size <= SURELY_ONE_BYTES).count();
@@ -268,8 +269,9 @@ fn models(points: Vec<(u32, f64)>, computed: Vec<u32>) -> SizeFit {
     SizeFit { points, fitted, computed, cpu_bound, disturbed, throttle, device }
 }
 
-/// The sizes that have what the most I/Os and the most bytes of all sizes allow, if these are most of them:
-/// of a device's curve few are so. What is below was disturbed each time that it was measured.
+/// The sizes that have what the most I/Os and the most bytes of all sizes allow, if these are most
+/// of them: of a device's curve few are so. What is below was disturbed each time that it was
+/// measured.
 fn undisturbed(points: &[(u32, f64)]) -> Vec<(u32, f64)> {
     if throttle(points).rms <= FITS {
         return points.to_vec();

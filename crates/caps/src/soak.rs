@@ -52,7 +52,8 @@ pub(crate) fn measure(on: &mut TargetSearch<'_, '_>, shape: Shape) -> Result<Obs
 }
 
 /// Spends what credits have come back since the burst ran out, with I/Os of this size, for at most
-/// thrice as long as the burst lasted: another cap may hold the spending up. Does nothing on a target that has shown no burst.
+/// thrice as long as the burst lasted: another cap may hold the spending up. Does nothing on a
+/// target that has shown no burst.
 pub(crate) fn drain(on: &mut TargetSearch<'_, '_>, like: Shape) -> Result<(), Ended> {
     let block_bytes = like.block_bytes;
     // What was spent over a path are bytes that go to the peer.

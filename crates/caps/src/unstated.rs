@@ -92,7 +92,8 @@ impl Unsteady {
         }
     }
 
-    /// Of a rate that changes between two levels; windows of one second make its period one in seconds.
+    /// Of a rate that changes between two levels; windows of one second make its period one in
+    /// seconds.
     pub(crate) fn between(quantity: &str, windows: &[f64], levels: TwoLevels) -> Self {
         let TwoLevels { low, high, low_share, period, .. } = levels;
         let level = |(per_s, share)| UnsteadyLevel { per_s, share };

@@ -1,4 +1,5 @@
-//! Does the rate hold still at all? A cap of one that does not would be a figure that it never has for long.
+//! Does the rate hold still at all? A cap of one that does not would be a figure that it never has
+//! for long.
 
 use iotax_experiment::Purpose;
 use iotax_stats::ceiling::ceiling;
@@ -26,8 +27,8 @@ const ENOUGH: usize = 8;
 /// So far above a cap, what passed was no moment of more.
 const ABOVE: f64 = 0.02;
 
-/// Watches the rate for a while if the measurements so far differ as those of an unsteady one do, and puts
-/// what is seen in the place of caps.
+/// Watches the rate for a while if the measurements so far differ as those of an unsteady one do,
+/// and puts what is seen in the place of caps.
 pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let (shares, waited) = shares(&on.scout.windows[on.target], on.found);
     let before = changed_before(&shares, on.found);
@@ -79,8 +80,8 @@ fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
     Some(Unsteady::between("iops", &windows, TwoLevels { low, high, period: None, ..levels }))
 }
 
-/// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do not hold
-/// still may be chance, and are watched again.
+/// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do
+/// not hold still may be chance, and are watched again.
 fn watch(on: &mut TargetSearch<'_, '_>) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
     let watch_s = if on.scout.search.quick { WATCH_QUICK_S } else { WATCH_S };
     let shape = Shape {
@@ -123,8 +124,8 @@ fn expected(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
     iops.into_iter().chain(by_bytes).reduce(f64::min).or(largest)
 }
 
-/// What each window of a load that saturates had of what the caps allow, and the share of its time that
-/// the load waited for a CPU.
+/// What each window of a load that saturates had of what the caps allow, and the share of its time
+/// that the load waited for a CPU.
 fn shares(windows: &[Window], found: &TargetCaps) -> (Vec<f64>, f64) {
     let deep = found.useful_depth.unwrap_or(DEEP);
     // Of sizes that are computed, or counted as several, the caps say nothing.

@@ -21,8 +21,8 @@ use crate::args::{Color, Format};
 use crate::exit::{Context as _, Exit, Failure, GATE_UNDECIDED, Result, bug, usage};
 use crate::output::{REPORT, say, style, wide_style};
 
-/// What fits a terminal of 24 lines above the path of the report, which may take two, and the shell's
-/// next line.
+/// What fits a terminal of 24 lines above the path of the report, which may take two, and the
+/// shell's next line.
 pub(crate) const SCREEN_LINES: usize = 21;
 
 /// The format and colours of the output.

@@ -1,6 +1,6 @@
 //! Root measures in a directory that another user owns, or keeps its results there, and that user
-//! exchanges whatever root makes there against links to root's files: no byte outside of the private
-//! directories, and of those of results, changes, and nothing is left up.
+//! exchanges whatever root makes there against links to root's files: no byte outside of the
+//! private directories, and of those of results, changes, and nothing is left up.
 //!
 //! The attacker is a thread with another user's rights and a descriptor of the directory. Without
 //! root there is nobody to attack, and all of it is skipped, loudly. `IOTAX_ATTACKS` says how many

@@ -13,8 +13,8 @@ use support::{Desk, wait_for};
 
 const TOKEN: &str = "00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff";
 
-/// Network namespaces in a row, joined by pairs of interfaces: `e0` leads back, `e1` on. Number 0 is where
-/// the doctor is; a peer listens in the last.
+/// Network namespaces in a row, joined by pairs of interfaces: `e0` leads back, `e1` on. Number 0
+/// is where the doctor is; a peer listens in the last.
 struct Row {
     desk: Desk,
     holders: Vec<Child>,
@@ -190,7 +190,8 @@ fn what_a_path_loses_is_a_suspect_of_a_measurement() {
     let run = |out: &str| {
         let mut command = row.inside(0, env!("CARGO_BIN_EXE_iotax"));
         let out = row.desk.path().join(out);
-        // 420 Mbit/s: a flow at full speed fills the queues of a busy machine and loses packets there.
+        // 420 Mbit/s: a flow at full speed fills the queues of a busy machine and loses packets
+        // there.
         let load = ["run", "tcp-stream", &peer, "--time", "1s", "--ramp", "200ms"];
         let done = command
             .args(load)

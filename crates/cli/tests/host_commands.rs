@@ -274,8 +274,8 @@ fn an_experiment_file_has_them_too_and_they_run_beside_it() {
     assert!(said.err.contains("nothing undoes the `before` command of arm `b`"), "{said}");
 }
 
-/// What iotax mounts has a read-ahead of its own, which ends with the mount: on a device of the user's,
-/// too, and after a kill.
+/// What iotax mounts has a read-ahead of its own, which ends with the mount: on a device of the
+/// user's, too, and after a kill.
 #[test]
 fn a_mounts_read_ahead_is_set_and_put_back() {
     let Some(disk) = Disk::new() else { return };

@@ -1,6 +1,6 @@
 //! Kills runs of every layer that this machine has at moments all over them, and undoes what they
-//! left. `IOTAX_KILLS` says how many there are, `IOTAX_KILLS_OF` a layer that all of them have; layers that few kernels have are killed in a
-//! virtual machine: `vm_layers.rs`.
+//! left. `IOTAX_KILLS` says how many there are, `IOTAX_KILLS_OF` a layer that all of them have;
+//! layers that few kernels have are killed in a virtual machine: `vm_layers.rs`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "kill/course.rs"]
@@ -199,8 +199,8 @@ fn a_run_waits_until_another_that_was_killed_is_undone() {
     assert_eq!(machine_and_files(&killed), before);
 }
 
-/// Whether a run ended before it made anything, for lack of a program or a right. A run that did may
-/// end so, too: where a busy machine lets no I/O through in a window.
+/// Whether a run ended before it made anything, for lack of a program or a right. A run that did
+/// may end so, too: where a busy machine lets no I/O through in a window.
 fn was_refused(desk: &Desk, code: i32) -> bool {
     code == 3 && !desk.path().join("out").exists()
 }

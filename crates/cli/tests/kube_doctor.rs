@@ -1,5 +1,5 @@
-//! What `iotax kube doctor` says of clusters whose objects are in files: like those of three clouds, and
-//! one of two machines under a desk.
+//! What `iotax kube doctor` says of clusters whose objects are in files: like those of three
+//! clouds, and one of two machines under a desk.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod support;

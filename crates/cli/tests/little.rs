@@ -1,5 +1,6 @@
-//! Little's law in every row that the results and records of all fixtures give: rate x mean latency of
-//! several trials together lies between those of the trials, and never above what can be in flight.
+//! Little's law in every row that the results and records of all fixtures give: rate x mean latency
+//! of several trials together lies between those of the trials, and never above what can be in
+//! flight.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::path::{Path, PathBuf};

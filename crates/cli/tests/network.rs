@@ -55,8 +55,8 @@ fn paths_are_compared_in_what_they_are_about() {
     assert_eq!(metrics, ["round_trip", "p50", "cpu_per_request"]);
 }
 
-/// How much CPU time a flow gets on a machine that others use is anybody's guess: the record must have
-/// what was used, and a record of a quiet machine is made of it.
+/// How much CPU time a flow gets on a machine that others use is anybody's guess: the record must
+/// have what was used, and a record of a quiet machine is made of it.
 #[test]
 fn a_flow_that_one_core_limits_is_said_to_be() {
     let desk = Desk::new();

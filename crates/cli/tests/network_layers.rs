@@ -1,6 +1,6 @@
 //! Network paths made by iotax on this machine: load goes over every layer, through the interfaces,
-//! queues and tables that it is made of, and nothing is left. Layers that few kernels have are tried
-//! in a virtual machine: `vm_layers.rs`.
+//! queues and tables that it is made of, and nothing is left. Layers that few kernels have are
+//! tried in a virtual machine: `vm_layers.rs`.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 #[path = "../../rig/tests/common/machine.rs"]
@@ -87,8 +87,8 @@ fn requests_streams_and_datagrams_go_over_every_layer_and_nothing_is_left() {
     assert_eq!(state(&desk), before);
 }
 
-/// Counters of the queue of a kind at the near end's interface over a trial: drops, and times over the
-/// limit.
+/// Counters of the queue of a kind at the near end's interface over a trial: drops, and times over
+/// the limit.
 fn held_back(trial: &Value, kind: &str) -> [i64; 2] {
     let interfaces = trial["counters"]["interfaces"].as_array().unwrap();
     let near = interfaces.iter().find(|one| one["end"] == "near" && one["name"] == "eth0").unwrap();
@@ -161,7 +161,8 @@ fn load_passes_through_what_each_layer_is_made_of() {
         let bytes: Vec<u64> = received.lines().map(|line| line.parse().unwrap()).collect();
         bytes.len() == 4 && bytes.iter().all(|bytes| *bytes > 10_000)
     });
-    // What is sent before a qdisc has its class is counted apart, which is no part of how it is made.
+    // What is sent before a qdisc has its class is counted apart, which is no part of how it is
+    // made.
     let qdiscs =
         "tc qdisc show dev eth0 | sed -E 's/ (refcnt|direct_packets_stat) [0-9]+//; s/ *$//'";
     insta::assert_snapshot!(at_far_end(qdiscs), @"

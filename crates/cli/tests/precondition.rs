@@ -48,7 +48,8 @@ fn rounds(arm: &Value) -> Vec<f64> {
     arm["rounds"].as_array().unwrap().iter().map(|round| round.as_f64().unwrap()).collect()
 }
 
-/// Rounds end as soon as all arms are steady, or after 25; how many it takes is the machine's affair.
+/// Rounds end as soon as all arms are steady, or after 25; how many it takes is the machine's
+/// affair.
 fn assert_ended_by_the_rule(arms: &[Value]) {
     let of_each: Vec<Vec<f64>> = arms.iter().map(rounds).collect();
     let count = of_each[0].len();

@@ -418,8 +418,8 @@ fn results_are_never_driven_at() {
     assert_eq!((desk.names(), files()), (before, held));
 }
 
-/// Runs the command of an example in `docs/examples`, on its files, and compares what it prints with
-/// what is kept there.
+/// Runs the command of an example in `docs/examples`, on its files, and compares what it prints
+/// with what is kept there.
 fn example(name: &str, args: &[&str], cells: &[&str]) {
     let desk = Desk::new();
     let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../docs/examples").join(name);

@@ -17,8 +17,8 @@ use support::peer::Peer;
 
 /// What a peer says to anybody: its magic word.
 const GREETING_BYTES: usize = 16;
-/// What it says at most to whoever does not know the token: that it is refused, or if what it repeats was right
-/// once, a nonce.
+/// What it says at most to whoever does not know the token: that it is refused, or if what it
+/// repeats was right once, a nonce.
 const MOST_BYTES: usize = GREETING_BYTES + 33;
 /// What the near end knocks with: a nonce, what is wanted, and a code.
 const HELLO_BYTES: usize = 72;
@@ -79,7 +79,8 @@ fn heard(mut stream: TcpStream) -> usize {
     said.len()
 }
 
-/// A run beside which strangers are at work, or none: the median of its round trips in microseconds.
+/// A run beside which strangers are at work, or none: the median of its round trips in
+/// microseconds.
 fn run(desk: &Desk, at: &str, time: &str) -> f64 {
     let words = ["run", "tcp-rr", at, "--ramp", "50ms", "--time", time, "--format", "json"];
     let said = desk.run(&words);

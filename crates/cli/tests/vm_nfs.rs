@@ -1,5 +1,5 @@
-//! What Kerberos costs on NFS, what the server granted, and what keeps Kerberos from being used: in a
-//! guest that is KDC, server and client. Skipped loudly where there is no virtual machine.
+//! What Kerberos costs on NFS, what the server granted, and what keeps Kerberos from being used: in
+//! a guest that is KDC, server and client. Skipped loudly where there is no virtual machine.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod vm;
@@ -64,8 +64,8 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     assert!(lost["credentials_again"].as_f64().unwrap() >= 1.0, "{lost}");
 }
 
-/// Every arm with what it was granted, calls over all of its connections, and every level with what it
-/// changed.
+/// Every arm with what it was granted, calls over all of its connections, and every level with what
+/// it changed.
 fn assert_suite(suite: &Value) {
     let phases = suite["phases"].as_array().unwrap();
     let names: Vec<&str> = phases.iter().map(|phase| phase["workload"].as_str().unwrap()).collect();

@@ -93,8 +93,8 @@ spec:
 
 // The rights that a run needs, and those for a look at a cluster.
 
-/// API group, resource, verbs. An exec over a websocket is a `get` to older API servers and a `create`
-/// to newer ones.
+/// API group, resource, verbs. An exec over a websocket is a `get` to older API servers and a
+/// `create` to newer ones.
 pub(crate) const RIGHTS: [(&str, &str, &[&str]); 6] = [
     ("coordination.k8s.io", "leases", &["create", "delete", "list", "patch"]),
     ("", "persistentvolumeclaims", &["create", "delete", "list"]),

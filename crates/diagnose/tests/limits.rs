@@ -1,5 +1,5 @@
-//! Every size of VM of the catalogue: whatever binds, of I/Os or of bytes, is named, with its figure and
-//! with what a burst reaches.
+//! Every size of VM of the catalogue: whatever binds, of I/Os or of bytes, is named, with its
+//! figure and with what a burst reaches.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;

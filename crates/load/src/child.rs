@@ -158,8 +158,8 @@ impl<'a> Child<'a> {
         input.rewind()?;
         let mut command = Command::new(self.program);
         command.args(&self.arguments).current_dir(self.directory).process_group(0);
-        // Only what a program needs: fio reads job options' defaults from no variable, but its engines
-        // and the loader do.
+        // Only what a program needs: fio reads job options' defaults from no variable, but its
+        // engines and the loader do.
         command.env_clear().env("LC_ALL", "C");
         for name in ["PATH", "HOME", "TMPDIR"] {
             if let Some(value) = std::env::var_os(name) {

@@ -10,9 +10,9 @@
 //! |---|---|
 //! | `driver` | the seam: requests, the trait; progress while a load runs |
 //! | `target` | what load can be driven at: a path, a disk, the far end of a network path |
-//! | `file_assignment`, `layout` | which thread works where; test files with real data; which jobs work on which of several targets |
+//! | `file_assignment`, `layout` | which thread and job uses which target; test files |
 //! | `engine` | what an engine is; a thread of a job, its start, pace and window, what it counts |
-//! | `engine::engines::*` | one file per engine: null, psync, mmap, `io_uring`, vdisk, `tcp_stream`, ... |
+//! | `engine::engines::*` | one file per engine: null, psync, mmap, `io_uring`, `tcp_stream`, ... |
 //! | `engine::access::*` | what comes next: one file per kind of order, sizes, marks between I/Os |
 //! | `engine::sigbus`, `native::io_errors` | surviving and describing failures |
 //! | `native::coordinator`, `worker` | threads up, common start, threads down |
@@ -32,8 +32,8 @@
 //!
 //! # To add an engine
 //!
-//! Its entry in `iotax_experiment::Engine`; one file in `engine/engines` that implements `Engine`, its `mod`
-//! line, and an arm in `native::worker`.
+//! Its entry in `iotax_experiment::Engine`; one file in `engine/engines` that implements `Engine`,
+//! its `mod` line, and an arm in `native::worker`.
 
 #[cfg(not(target_os = "linux"))]
 compile_error!("iotax drives I/O on Linux only");

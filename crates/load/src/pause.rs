@@ -26,8 +26,8 @@ use rustix::time::ClockId;
 use crate::counters::{Usage, clock_ns, each_cpu, tick_ns};
 
 /// Lateness that nothing else explains, from which on it is a pause. Timers, interrupts and busy
-/// machines delay a thread by less, or are counted; and a shorter pause moves a window of 5 s by 2 % at
-/// most.
+/// machines delay a thread by less, or are counted; and a shorter pause moves a window of 5 s by 2
+/// % at most.
 const LEAST_NS: u64 = 100_000_000;
 /// The same where the kernel does not say how long threads wait for a CPU.
 const LEAST_UNEXPLAINED_NS: u64 = 1_000_000_000;

@@ -126,7 +126,8 @@ unsafe fn get<T>(
 ) -> Option<()> {
     let socket = socket.as_fd().as_raw_fd();
     let mut length = libc::socklen_t::try_from(size_of::<T>()).ok()?;
-    // SAFETY: the kernel writes at most `length` bytes to `value`, which may be any; the descriptor is open.
+    // SAFETY: the kernel writes at most `length` bytes to `value`, which may be any; the descriptor
+    // is open.
     let got =
         unsafe { libc::getsockopt(socket, level, name, (&raw mut *value).cast(), &raw mut length) };
     (got == 0).then_some(())

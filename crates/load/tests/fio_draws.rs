@@ -101,8 +101,8 @@ fn stretches_are_fios() {
     assert_eq!(starts, [0, 1, 20, 21, 40, 41]);
 }
 
-/// `access/tests.rs` has the same of ours: a trim, then the write of the same place, all of the span
-/// once.
+/// `access/tests.rs` has the same of ours: a trim, then the write of the same place, all of the
+/// span once.
 #[test]
 fn trims_come_before_writes_of_the_same_place() {
     if !iotax_testing::needs_program("fio") {
@@ -128,8 +128,8 @@ fn trims_come_before_writes_of_the_same_place() {
     }
 }
 
-/// By `access/skew.rs`, the first rank of Zipf's law is at the centre; the others, and all of a normal
-/// distribution, are where fio's hash puts them from there.
+/// By `access/skew.rs`, the first rank of Zipf's law is at the centre; the others, and all of a
+/// normal distribution, are where fio's hash puts them from there.
 #[test]
 fn a_centre_shifts_the_ranks_as_in_fio() {
     if !iotax_testing::needs_program("fio") {

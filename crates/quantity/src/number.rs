@@ -75,8 +75,8 @@ pub fn two_digits(value: f64) -> String {
     if value.fract() == 0.0 { fixed(value, 0) } else { significant(value, 2) }
 }
 
-/// Three significant digits, up to 9,994 all before the point: `0.31`, `412`, `8,523`, `85,300`; 0 is
-/// what two decimals do not show.
+/// Three significant digits, up to 9,994 all before the point: `0.31`, `412`, `8,523`, `85,300`; 0
+/// is what two decimals do not show.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         x if x < 0.005 => "0".to_owned(),

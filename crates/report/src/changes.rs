@@ -1,4 +1,5 @@
-//! What each level of a matrix changed: rates in percent, latency in time, with what is known of them.
+//! What each level of a matrix changed: rates in percent, latency in time, with what is known of
+//! them.
 
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
@@ -55,8 +56,8 @@ fn heads(matrices: &[Changes<'_>]) -> &'static [&'static str] {
     }
 }
 
-/// A row for each level. `job`: how phases are called, of several of which each row names its own; with
-/// intervals that is too wide for a terminal, which gets a table for each.
+/// A row for each level. `job`: how phases are called, of several of which each row names its own;
+/// with intervals that is too wide for a terminal, which gets a table for each.
 pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Section> {
     let shifts = || matrices.iter().flat_map(|of| &of.matrix.shifts);
     if shifts().next().is_none() {

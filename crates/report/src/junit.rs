@@ -11,8 +11,9 @@ use crate::words::printable;
 
 /// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
 /// they are: a suite for each phase, a case for each rule and what it was held against. A rule that
-/// is undecided is an error of its case, since viewers leave skipped cases out of what they show first;
-/// it is a case that was skipped if it counts as kept, and one that failed if it counts as broken.
+/// is undecided is an error of its case, since viewers leave skipped cases out of what they show
+/// first; it is a case that was skipped if it counts as kept, and one that failed if it counts as
+/// broken.
 ///
 /// # Panics
 /// Never: what is written to memory is written.

@@ -20,8 +20,8 @@
 //! | Markdown | [`markdown`] | issues, wikis |
 //!
 //! What programs read is no document but the facts themselves: JSON ([`json_compare`],
-//! [`json_run`], [`search_json`], [`doctor_json`]), CSV ([`csv`], [`search_csv`]), and rules as test
-//! cases ([`junit`]) or annotations ([`github`]). Two more are
+//! [`json_run`], [`search_json`], [`doctor_json`]), CSV ([`csv`], [`search_csv`]), and rules as
+//! test cases ([`junit`]) or annotations ([`github`]). Two more are
 //! made of the record: the bundle for people without iotax ([`bundle::bundle`]), and the tables of
 //! [`iostat`].
 #![forbid(unsafe_code)]

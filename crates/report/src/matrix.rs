@@ -79,7 +79,8 @@ fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {
     matrix.factors.iter().zip(levels).map(name).collect()
 }
 
-/// `3803 IOPS (23 % slower)`; of the first arm, which the others are compared with, its figure alone.
+/// `3803 IOPS (23 % slower)`; of the first arm, which the others are compared with, its figure
+/// alone.
 fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> String {
     let of = |comparison: &Comparison, value: f64| format::figure(comparison.metric.unit(), value);
     let name = &analysis.arms[arm].name;

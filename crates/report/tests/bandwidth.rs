@@ -1,4 +1,5 @@
-//! Whatever is printed has one unit of bandwidth, which heads say: no table makes its reader convert.
+//! Whatever is printed has one unit of bandwidth, which heads say: no table makes its reader
+//! convert.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 

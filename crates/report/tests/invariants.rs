@@ -1,5 +1,5 @@
-//! What holds in every row that is printed, whatever was measured; and what each of these reports says,
-//! so that a change of words cannot hide one of meaning.
+//! What holds in every row that is printed, whatever was measured; and what each of these reports
+//! says, so that a change of words cannot hide one of meaning.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod common;
@@ -70,8 +70,8 @@ fn littles_law(head: &ExperimentHead, shown: &Value) -> Vec<String> {
     wrong.map(|(of, has, asked)| format!("in flight: {of} has {has} of {asked}")).collect()
 }
 
-/// Parts add up to the whole: layers to the stack, operations to all of them, reads and writes to I/Os,
-/// bins to 100 %.
+/// Parts add up to the whole: layers to the stack, operations to all of them, reads and writes to
+/// I/Os, bins to 100 %.
 fn shares(shown: &Value) -> Vec<String> {
     let mut sums: Vec<(String, Vec<f64>, f64)> = Vec::new();
     let numbers = |of: &Value| -> Vec<f64> {

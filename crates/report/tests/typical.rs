@@ -1,4 +1,5 @@
-//! What the first sentence says of the median operation, or of most slices, beside the primary metric.
+//! What the first sentence says of the median operation, or of most slices, beside the primary
+//! metric.
 
 mod common;
 

@@ -45,8 +45,8 @@ pub(crate) struct ArmBase {
 }
 
 impl Assembly {
-    /// Makes the layers of an arm on its base. If the base is a device, it is checked once more. If a
-    /// layer cannot be made, the layers below it are taken down again.
+    /// Makes the layers of an arm on its base. If the base is a device, it is checked once more. If
+    /// a layer cannot be made, the layers below it are taken down again.
     pub(crate) fn make(
         arm: &Arm,
         base: ArmBase,

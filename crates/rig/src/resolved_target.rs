@@ -26,8 +26,8 @@ pub(crate) enum ResolvedTarget {
     Thin(Box<Facts>),
     /// A stack on a file or block device of the user, which is only read.
     OnExisting(Box<Facts>),
-    /// A stack on a file that does not exist yet: where it will be, absolute, without symbolic links,
-    /// and the directory it will be in.
+    /// A stack on a file that does not exist yet: where it will be, absolute, without symbolic
+    /// links, and the directory it will be in.
     OnNew { path: PathBuf, parent: Box<Facts> },
 }
 

@@ -93,8 +93,8 @@ mod tests {
         stack
     }
 
-    /// In MiB. Fresh ext4 of 64M and 1G had 50 and 906 free, XFS of 300M and 1G 219 and 921, Btrfs of
-    /// 1G 904.
+    /// In MiB. Fresh ext4 of 64M and 1G had 50 and 906 free, XFS of 300M and 1G 219 and 921, Btrfs
+    /// of 1G 904.
     #[test]
     fn a_stack_has_space_for_less_than_its_size() {
         let space = |text: &str| {

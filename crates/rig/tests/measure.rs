@@ -1,5 +1,5 @@
-//! Rates under the limits of cgroups. Not part of `cargo test`, because a busy machine decides them;
-//! `cargo xtask measure` runs them. Needs root; skipped loudly for others.
+//! Rates under the limits of cgroups. Not part of `cargo test`, because a busy machine decides
+//! them; `cargo xtask measure` runs them. Needs root; skipped loudly for others.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a measurement: figures are shown")]
 
 use std::fs::{self, File, OpenOptions};

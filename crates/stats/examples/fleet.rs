@@ -33,7 +33,8 @@ fn main() {
     }
 }
 
-/// Percent of the fleets in which the first arm, slow by `tax`, is named; without one, in which any is.
+/// Percent of the fleets in which the first arm, slow by `tax`, is named; without one, in which any
+/// is.
 fn share(runs: usize, arms: usize, probes: usize, cov: f64, tax: f64) -> f64 {
     let mut rng = Xoshiro256PlusPlus::seed_from_u64(7);
     let named = (0..runs).filter(|_| {

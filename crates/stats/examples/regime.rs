@@ -49,7 +49,8 @@ fn messages(noise: Noise, planted: Planted, count: usize, rng: &mut Rng) -> [boo
     [common, single, common || single]
 }
 
-/// The worst over lag-1 0, .25, .5 and with and without spikes, for each number of blocks and spread.
+/// The worst over lag-1 0, .25, .5 and with and without spikes, for each number of blocks and
+/// spread.
 fn false_alarms(runs: usize) {
     println!("False alarms, % of {runs} A/A runs of 2 arms; worst of lag-1 0, .25, .5, with and");
     println!("without 5 % of trials at 1/2 to 1/5: common / single arm / either\n");

@@ -1,5 +1,5 @@
-//! How often the differences of equal slices are called different, by how much they depend on each other,
-//! and how many pairs that takes. Seeded.
+//! How often the differences of equal slices are called different, by how much they depend on each
+//! other, and how many pairs that takes. Seeded.
 //!
 //! `cargo run --release -p iotax-stats --example slices [RUNS]`
 

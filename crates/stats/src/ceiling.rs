@@ -1,9 +1,9 @@
 //! Is there a ceiling that short windows of a load come to again and again?
 //!
-//! A limiter lets the same pass in every window. Whatever disturbs a load - another program on its CPU,
-//! a neighbour - takes from a window and adds nothing. So a limiter's rate is the highest level that
-//! repeats, and not the mean, which every disturbance lowers. Rates of a device without a limiter
-//! scatter: their highest values do not repeat.
+//! A limiter lets the same pass in every window. Whatever disturbs a load - another program on its
+//! CPU, a neighbour - takes from a window and adds nothing. So a limiter's rate is the highest
+//! level that repeats, and not the mean, which every disturbance lowers. Rates of a device without
+//! a limiter scatter: their highest values do not repeat.
 
 use crate::sample::{all_finite, mean, variance};
 use crate::student::critical_t;
@@ -37,9 +37,9 @@ pub struct Ceiling {
 /// The ceiling of rates of windows, in any order. `grain` is the share of a window's rate that one
 /// event more or less makes. `None` if no level repeats, or the highest values do not.
 ///
-/// In simulation a ceiling below which windows are lost is found in 99 % of series of 8 to 16 where 30 %
-/// of them are disturbed, 98 % where 44 % are. Gaussian rates that scatter by 1 % have one in four of
-/// five series, by 3 % in one of ten, by 5 % in one of fifty: alone it makes no limiter.
+/// In simulation a ceiling below which windows are lost is found in 99 % of series of 8 to 16 where
+/// 30 % of them are disturbed, 98 % where 44 % are. Gaussian rates that scatter by 1 % have one in
+/// four of five series, by 3 % in one of ten, by 5 % in one of fifty: alone it makes no limiter.
 pub fn ceiling(rates: &[f64], grain: f64) -> Option<Ceiling> {
     let n = rates.len();
     if n < FEWEST || !all_finite(rates) || rates.iter().any(|rate| *rate <= 0.0) {

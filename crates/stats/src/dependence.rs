@@ -35,9 +35,9 @@ pub fn long_run_variance(x: &[f64]) -> f64 {
 
 /// The same of several short series of one process, each around its own mean: 0 without any.
 ///
-/// A series of `m` values shows `r` too low by about `(1 + 3 r) / m` (Marriott & Pope, as above), so
-/// `r` is corrected for its length. Values that swing around their mean are taken as independent: that
-/// they make up for each other is not to be relied on after a few seconds.
+/// A series of `m` values shows `r` too low by about `(1 + 3 r) / m` (Marriott & Pope, as above),
+/// so `r` is corrected for its length. Values that swing around their mean are taken as
+/// independent: that they make up for each other is not to be relied on after a few seconds.
 pub fn pooled_long_run_variance(series: &[Vec<f64>]) -> f64 {
     let values: usize = series.iter().map(Vec::len).sum();
     let freedom = values.saturating_sub(series.len());
@@ -99,20 +99,21 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
 const TOO_MUCH: f64 = 0.8;
 /// Standard errors by which the autocorrelation of slices is taken for more than they show.
 const CAUTION: f64 = 1.3;
-/// The same for slices fewer than [`MANY`], times `1 / n - 1 / MANY`: a few that agree by chance would end a run.
+/// The same for slices fewer than [`MANY`], times `1 / n - 1 / MANY`: a few that agree by chance
+/// would end a run.
 const CAUTION_OF_FEW: f64 = 5.0;
 /// Slices from which on they show what they depend on each other.
 const MANY: f64 = 32.0;
 
 /// How much wider the interval of so many slices has to be for what they depend on each other:
-/// `sqrt((1 + r) / (1 - r))` as of an AR(1) process, where `r` is the lag-1 autocorrelation that they show,
-/// its bias `-(1 + 3 r) / n` removed (Marriott & Pope, as above), and more: 1.3 standard errors (`1 / sqrt(n)`),
-/// and below 32 slices `5 (1 / n - 1 / 32)`; between 0 and .9.
+/// `sqrt((1 + r) / (1 - r))` as of an AR(1) process, where `r` is the lag-1 autocorrelation that
+/// they show, its bias `-(1 + 3 r) / n` removed (Marriott & Pope, as above), and more: 1.3 standard
+/// errors (`1 / sqrt(n)`), and below 32 slices `5 (1 / n - 1 / 32)`; between 0 and .9.
 ///
-/// With as many as there are of slices `r` is known well enough to allow for it, instead of refusing a
-/// verdict: of quick comparisons of equals whose differences have a lag-1 autocorrelation of .6, 4.7 % end
-/// with a sign, from the 8th pair on (without the caution of few 7.2 %).
-/// `cargo run --release -p iotax-stats --example slices 40000`.
+/// With as many as there are of slices `r` is known well enough to allow for it, instead of
+/// refusing a verdict: of quick comparisons of equals whose differences have a lag-1
+/// autocorrelation of .6, 4.7 % end with a sign, from the 8th pair on (without the caution of few
+/// 7.2 %). `cargo run --release -p iotax-stats --example slices 40000`.
 pub(crate) fn inflation(d: &[f64]) -> f64 {
     let n = d.len() as f64;
     let shown = lag1_autocorrelation(d);

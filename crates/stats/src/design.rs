@@ -16,8 +16,8 @@ pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 pub const EXTENDED_LOOKS: [usize; 18] =
     [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
 
-/// Numbers of pairs of slices at which the data may be analysed. By the first look each order of two arms
-/// came four times; the last takes some ten minutes.
+/// Numbers of pairs of slices at which the data may be analysed. By the first look each order of
+/// two arms came four times; the last takes some ten minutes.
 pub const SLICE_LOOKS: [usize; 29] = [
     8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800,
     1024, 1280, 1600, 2048, 2560, 3200, 4096, 5120,

@@ -1,9 +1,9 @@
 //! Which of many nodes are slow, against the population of all of them.
 //!
 //! A round probes each node once; a probe's value is the logarithm of its figure less the round's
-//! median. Healthy nodes differ, too: by how much is estimated from all of them, robustly, and a node
-//! is called slow if it lies below what such nodes do, at a false-discovery rate over all nodes
-//! (Benjamini & Hochberg, J. R. Statist. Soc. B 57, 1995).
+//! median. Healthy nodes differ, too: by how much is estimated from all of them, robustly, and a
+//! node is called slow if it lies below what such nodes do, at a false-discovery rate over all
+//! nodes (Benjamini & Hochberg, J. R. Statist. Soc. B 57, 1995).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 

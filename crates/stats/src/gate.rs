@@ -94,8 +94,8 @@ impl Reach {
     /// How far beyond its limit the truth must be for the rule to be broken, with [`POWER`], by as
     /// many data as there are, at the spread seen.
     ///
-    /// A rule is broken if `m - h > limit`, where `m` is the mean of the data and `h` the distance of
-    /// its bound. Let the truth be `limit + x` and the spread be the one seen, with a standard
+    /// A rule is broken if `m - h > limit`, where `m` is the mean of the data and `h` the distance
+    /// of its bound. Let the truth be `limit + x` and the spread be the one seen, with a standard
     /// error `e`. Other data would have the mean `limit + x + e Z`, Z standard normal, and a spread
     /// that varies around the one seen, so the distance of their bound would be `h V`, where
     /// `V = chi / sqrt(f)` with `f` degrees of freedom. The rule is then broken if

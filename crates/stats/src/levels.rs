@@ -1,7 +1,7 @@
 //! Does a rate change between two levels?
 //!
-//! A limiter that is switched, a noisy neighbour with a schedule: such a rate has no level that it could
-//! be summed up by. Disturbances of a single level do not look so: what they leave scatters.
+//! A limiter that is switched, a noisy neighbour with a schedule: such a rate has no level that it
+//! could be summed up by. Disturbances of a single level do not look so: what they leave scatters.
 
 use crate::bucket::best_split;
 use crate::sample::{all_finite, mean, median};
@@ -16,12 +16,13 @@ pub const APART: f64 = 1.25;
 const NEAR: f64 = 1.0 / 6.0;
 /// The most that it may be from it, as a logarithm.
 const NEAREST: f64 = 0.1;
-/// Share of a level's samples that must be near it; the others are of seconds in which it changed. Of
-/// Gaussian rates 40 % are, of uniform ones 33 %.
+/// Share of a level's samples that must be near it; the others are of seconds in which it changed.
+/// Of Gaussian rates 40 % are, of uniform ones 33 %.
 const CORE: f64 = 0.6;
 /// Samples, at least, of each level.
 const FEWEST_OF_EACH: f64 = 4.0;
-/// As far as the samples of a level that holds still are from it, as a logarithm, and share of them.
+/// As far as the samples of a level that holds still are from it, as a logarithm, and share of
+/// them.
 const TIGHT: f64 = 0.02;
 const TIGHT_CORE: f64 = 0.75;
 /// Turns that differ by less than this share of their mean, or by two samples, are regular.
@@ -34,7 +35,8 @@ const SOME: usize = 3;
 const MOSTLY: f64 = 0.5;
 const ALIKE: f64 = 0.2;
 
-/// Whether some samples are far from a level and mostly alike: a reason to look longer, and no more.
+/// Whether some samples are far from a level and mostly alike: a reason to look longer, and no
+/// more.
 pub fn has_another(rates: &[f64], level: f64) -> bool {
     let is_far = |rate: &f64| *rate * APART < level || *rate > level * APART;
     let others: Vec<f64> = rates.iter().copied().filter(is_far).collect();
@@ -102,8 +104,8 @@ pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
 /// The part of the way between two levels that noise does not reach.
 const BETWEEN: f64 = 0.1;
 
-/// The samples below and above the middle, without those in which the level changed: of these one side is
-/// before, the other after them, and they are at neither.
+/// The samples below and above the middle, without those in which the level changed: of these one
+/// side is before, the other after them, and they are at neither.
 fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
     let is_change = |at: usize| {
         let around = at.checked_sub(1).and_then(|before| logs.get(before)).zip(logs.get(at + 1));

@@ -1,10 +1,10 @@
 //! Effects of factors, from trials of their combinations.
 //!
 //! A cell is a combination of levels, one of each factor; a block has a trial of each cell. The
-//! *effect* of a level is the mean, over all pairs of cells that differ in nothing else, of its cell
-//! against that with the factor's first level. The pairs are fixed by the design: a cell that was
-//! left out takes its pairs with it. An *interaction* is an effect at one level of another factor
-//! less the same effect at that factor's first level.
+//! *effect* of a level is the mean, over all pairs of cells that differ in nothing else, of its
+//! cell against that with the factor's first level. The pairs are fixed by the design: a cell that
+//! was left out takes its pairs with it. An *interaction* is an effect at one level of another
+//! factor less the same effect at that factor's first level.
 //!
 //! Values are logarithms, so that effects are ratios; one that is missing is `None`.
 

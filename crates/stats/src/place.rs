@@ -1,10 +1,10 @@
 //! Does it matter which of two arms came first in a block.
 //!
-//! In some blocks the baseline runs before the arm, in the others after it. A difference between the
-//! arms is the same in both; what belongs to the place in the block (a cache that the first trial
-//! warms, credits that the trial before used up, a disk that slows down within a block) has the other
-//! sign in the other order. Half the difference between the two means is the effect of the place, half
-//! their sum the difference between the arms.
+//! In some blocks the baseline runs before the arm, in the others after it. A difference between
+//! the arms is the same in both; what belongs to the place in the block (a cache that the first
+//! trial warms, credits that the trial before used up, a disk that slows down within a block) has
+//! the other sign in the other order. Half the difference between the two means is the effect of
+//! the place, half their sum the difference between the arms.
 
 use crate::rci::CriticalValues;
 use crate::sample::{all_finite, mean};

@@ -1,4 +1,5 @@
-//! What a plateau is: throughput that no longer grows with depth, while latency grows in proportion.
+//! What a plateau is: throughput that no longer grows with depth, while latency grows in
+//! proportion.
 //!
 //! The numbers are those of the method: slopes on logarithmic scales.
 

@@ -38,8 +38,8 @@ pub struct TwoLevels {
     pub found: bool,
 }
 
-/// Fits two levels to `values`, the residuals' variance inflated by `(1 + r) / (1 - r)`; the step is
-/// found if its p is at most `level` and it is at least ln `MIN_RATIO` high. `None` below 8
+/// Fits two levels to `values`, the residuals' variance inflated by `(1 + r) / (1 - r)`; the step
+/// is found if its p is at most `level` and it is at least ln `MIN_RATIO` high. `None` below 8
 /// values, for values that are not finite, and without any noise around the levels.
 pub fn two_levels(values: &[f64], level: f64) -> Option<TwoLevels> {
     let count = values.len();
@@ -80,9 +80,9 @@ pub struct Change {
 /// Slices behind one value of a series that the monitor looks at.
 pub const SLICES: usize = 5;
 
-/// The same of slices, of which there are hundreds: of the means of as many in a row as leave no more than
-/// the monitor looks at, [`SLICES`] or twice as many and so on. Each doubling has looks of its own, and
-/// they share the level.
+/// The same of slices, of which there are hundreds: of the means of as many in a row as leave no
+/// more than the monitor looks at, [`SLICES`] or twice as many and so on. Each doubling has looks
+/// of its own, and they share the level.
 pub fn monitor_slices(v: &[f64], level: f64) -> Option<Change> {
     let most = LOOKS[LOOKS.len() - 1];
     let doublings = (0..32).find(|doublings| v.len() < (SLICES << doublings) * (most + 1))?;

@@ -1,9 +1,9 @@
 //! A fleet looked at in stages: a few probes of every node, more of those that may be slow.
 //!
-//! Centre and spread of the healthy come from the first stage and stay. Later rounds are probes of the
-//! suspects, and of controls drawn at random among the others, which set a round's level. Whoever is
-//! dropped counts as healthy (p = 1), so that dropping costs no error; who is slow is decided once, at
-//! the end, at a false-discovery rate over all nodes.
+//! Centre and spread of the healthy come from the first stage and stay. Later rounds are probes of
+//! the suspects, and of controls drawn at random among the others, which set a round's level.
+//! Whoever is dropped counts as healthy (p = 1), so that dropping costs no error; who is slow is
+//! decided once, at the end, at a false-discovery rate over all nodes.
 
 use crate::fleet::{Fleet, Node, Probes, discoveries};
 use crate::sample::mean;
@@ -107,8 +107,8 @@ impl Screening {
         Node { raw, shrunken, p, is_slow: false }
     }
 
-    /// What a control does, by all of its probes: as the reference has it, drawn towards 0, the median
-    /// of each round, by what the first stage is worth.
+    /// What a control does, by all of its probes: as the reference has it, drawn towards 0, the
+    /// median of each round, by what the first stage is worth.
     fn expected(&self, node: usize) -> f64 {
         let mean = self.sums[node] / self.counts[node] as f64;
         mean * self.first.reliability(self.first_counts[node])

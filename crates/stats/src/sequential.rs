@@ -37,12 +37,13 @@ pub struct Series<'a> {
     pub d: &'a [f64],
     /// No look before so many blocks.
     pub first_look: usize,
-    /// Standard deviation that they have at least, however well they agree: that of the measurement.
+    /// Standard deviation that they have at least, however well they agree: that of the
+    /// measurement.
     pub least_sd: f64,
     /// Whether it is concluded from the middle of them alone (see [`crate::trimmed`]).
     pub is_trimmed: bool,
-    /// Whether each is relative to all of them together. Those of an earlier look were others then, so that
-    /// its p-value is not known any more.
+    /// Whether each is relative to all of them together. Those of an earlier look were others then,
+    /// so that its p-value is not known any more.
     pub are_of_all: bool,
 }
 
@@ -92,7 +93,8 @@ pub struct Decision {
     pub log_ratio: Option<Interval>,
     /// The same as a cost: a fraction, positive when the arm is worse.
     pub cost: Option<Interval>,
-    /// Whether the verdict would hold if the blocks depended on each other as much as they well may.
+    /// Whether the verdict would hold if the blocks depended on each other as much as they well
+    /// may.
     pub holds_if_dependent: bool,
     /// A sign of a quick run was taken back, since it would not.
     pub is_guarded: bool,
@@ -258,7 +260,8 @@ impl Sequential {
             Some(_) => Verdict::NotIndependent,
             None => Verdict::of(&cost, self.goal.margin),
         };
-        // The precision that the tight mode asks for takes it far enough; slices allow for it by themselves.
+        // The precision that the tight mode asks for takes it far enough; slices allow for it by
+        // themselves.
         let holds_if_dependent = self.holds_if_dependent(d, log_ratio, verdict);
         let is_safe = holds_if_dependent || is_of_slices || self.goal.mode == Mode::Tight;
         let is_guarded = verdict.is_signed() && !is_safe;

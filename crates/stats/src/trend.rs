@@ -1,9 +1,9 @@
 //! Did a level fall or rise steadily over the run.
 //!
-//! Writes to storage that is not at its steady state slow down from one value to the next; a step is
-//! [`super::regime`]'s affair. The statistic is the slope of the values' *ranks* over their order
-//! (Spearman's), because a fall that slows down is no straight line, and spikes are far from any.
-//! Its variance is inflated by `(1 + r) / (1 - r)`, r being the lag-1 autocorrelation of the
+//! Writes to storage that is not at its steady state slow down from one value to the next; a step
+//! is [`super::regime`]'s affair. The statistic is the slope of the values' *ranks* over their
+//! order (Spearman's), because a fall that slows down is no straight line, and spikes are far from
+//! any. Its variance is inflated by `(1 + r) / (1 - r)`, r being the lag-1 autocorrelation of the
 //! residuals: values that depend on the one before wander, and a wandering level has slopes.
 //!
 //! [`LEVEL`] is calibrated by simulation, so that of runs without a trend at most 5 % are said to

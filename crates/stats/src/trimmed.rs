@@ -1,9 +1,9 @@
 //! The mean of the middle of a sample, which a few values far from all others do not move.
 //!
-//! Its t interval is that of Tukey and others (Sankhya A 25, 1963, p. 331; for two samples: Yuen, Biometrika
-//! 61, 1974): the spread is that of the sample whose outer values are replaced by the outermost that count.
-//! Differences of two things that are alike are symmetric around 0, and so is what is trimmed; then it says
-//! nothing else than the mean, only sooner.
+//! Its t interval is that of Tukey and others (Sankhya A 25, 1963, p. 331; for two samples: Yuen,
+//! Biometrika 61, 1974): the spread is that of the sample whose outer values are replaced by the
+//! outermost that count. Differences of two things that are alike are symmetric around 0, and so is
+//! what is trimmed; then it says nothing else than the mean, only sooner.
 
 use crate::rci::{MIN_BLOCKS, Summary};
 use crate::sample::{all_finite, mean, variance};

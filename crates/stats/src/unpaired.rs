@@ -35,8 +35,8 @@ impl Unpaired {
     }
 
     /// The mean over several such pairs of samples, each with its `base` first; all of them are
-    /// independent of each other. The degrees of freedom are those of the smallest sample. `None` as
-    /// above, and without a pair.
+    /// independent of each other. The degrees of freedom are those of the smallest sample. `None`
+    /// as above, and without a pair.
     pub fn over(pairs: &[[&[f64]; 2]]) -> Option<Self> {
         let samples = || pairs.iter().flatten().copied();
         let fewest = samples().map(<[f64]>::len).min()?;

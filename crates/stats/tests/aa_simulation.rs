@@ -92,9 +92,9 @@ fn quiet_equal_arms_are_found_equivalent() {
     assert!(shares.blocks < 20.5, "{shares:?}");
 }
 
-/// Noise, tax, least share of `slower`, most blocks on average; each with some room. That a verdict also
-/// holds for dependent blocks costs one block of ten where the tax is plain, and a fifth of the power where
-/// it is not; without that, one quick run of nine on dependent blocks was wrong.
+/// Noise, tax, least share of `slower`, most blocks on average; each with some room. That a verdict
+/// also holds for dependent blocks costs one block of ten where the tax is plain, and a fifth of
+/// the power where it is not; without that, one quick run of nine on dependent blocks was wrong.
 #[test]
 fn real_taxes_are_found_in_few_blocks_and_their_intervals_cover() {
     let runs = 3_000;

@@ -1,5 +1,5 @@
-//! Stalls, the regime monitor, gates, matrices and fleets against vectors of an independent implementation (numpy / scipy),
-//! stored in `additions.json`.
+//! Stalls, the regime monitor, gates, matrices and fleets against vectors of an independent
+//! implementation (numpy / scipy), stored in `additions.json`.
 
 use iotax_stats::design::Design;
 use iotax_stats::fleet::{Fleet, Probes};

@@ -247,8 +247,8 @@ impl VirtualDisk {
     /// Reading memory that was never written measures nothing: all of it is one page. The data
     /// differ from disk to disk, so that two arms cannot be deduplicated.
     ///
-    /// `progress` is called with bytes done and bytes in all, after each MiB; setting `stop` ends it
-    /// at the next, and it returns false. Call it before I/O starts: it overwrites.
+    /// `progress` is called with bytes done and bytes in all, after each MiB; setting `stop` ends
+    /// it at the next, and it returns false. Call it before I/O starts: it overwrites.
     pub fn fill_memory(&self, mut progress: impl FnMut(u64, u64), stop: &AtomicBool) -> bool {
         let base = self.0.base();
         if !base.facts().created {

@@ -228,7 +228,8 @@ pub(crate) struct AlignedBuffer {
 }
 
 impl AlignedBuffer {
-    /// At least `len_bytes` bytes, rounded up to whole pages; `None` if there is no memory for that.
+    /// At least `len_bytes` bytes, rounded up to whole pages; `None` if there is no memory for
+    /// that.
     pub(crate) fn zeroed(len_bytes: usize) -> Option<Self> {
         let pages = bytemuck::try_zeroed_vec(len_bytes.div_ceil(PAGE_BYTES)).ok()?;
         Some(Self { pages })

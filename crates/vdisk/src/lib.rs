@@ -23,9 +23,9 @@
 //! # Time
 //!
 //! Layers never sleep. Real work (copying, AES, reading a file) takes real time. Simulated time
-//! (`delay`, `throttle`, `flash`, stalls) is added up in the I/O, and the completion says from which
-//! instant on it counts ([`Completion::ready_at_ns`]). The submitter waits for that instant, for
-//! instance with [`Clock::sleep_until`]. So one thread can have hundreds of delayed I/Os in
+//! (`delay`, `throttle`, `flash`, stalls) is added up in the I/O, and the completion says from
+//! which instant on it counts ([`Completion::ready_at_ns`]). The submitter waits for that instant,
+//! for instance with [`Clock::sleep_until`]. So one thread can have hundreds of delayed I/Os in
 //! flight, and every rate can be tested to the nanosecond with a [`ManualClock`].
 //!
 //! # Table of contents

@@ -1,5 +1,5 @@
-//! Delays of the mount as a clock sees them. Not part of `cargo test`, because a busy machine decides
-//! them; `cargo xtask measure` runs them. Needs root and `/dev/fuse`.
+//! Delays of the mount as a clock sees them. Not part of `cargo test`, because a busy machine
+//! decides them; `cargo xtask measure` runs them. Needs root and `/dev/fuse`.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;

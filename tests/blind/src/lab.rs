@@ -1,5 +1,5 @@
-//! What situations are made of: virtual disks, loop devices, file systems, control groups, settings.
-//! Whatever is made is taken down when the lab is dropped, last first.
+//! What situations are made of: virtual disks, loop devices, file systems, control groups,
+//! settings. Whatever is made is taken down when the lab is dropped, last first.
 
 use std::fs;
 use std::ops::RangeInclusive;

@@ -6,8 +6,8 @@
 //! cargo run --release -p iotax-blind -- --seed 1
 //! ```
 //!
-//! Needs root, FUSE, loop devices and control groups of version 1; layers that many kernels lack are
-//! planted in a User Mode Linux guest. What it makes is taken down again, also when it is
+//! Needs root, FUSE, loop devices and control groups of version 1; layers that many kernels lack
+//! are planted in a User Mode Linux guest. What it makes is taken down again, also when it is
 //! interrupted.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints the score")]

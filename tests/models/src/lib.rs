@@ -2,8 +2,8 @@
 //! kernel: the sources themselves, without the crates around them.
 //!
 //! They say `crate::sync` where they would say `std::sync`. Here that is loom's, which tries every
-//! order in which threads can get on, and everything that the memory model allows a thread to see. Under
-//! miri it is std's, and the sources' own tests run.
+//! order in which threads can get on, and everything that the memory model allows a thread to see.
+//! Under miri it is std's, and the sources' own tests run.
 
 #![allow(dead_code, clippy::all)]
 

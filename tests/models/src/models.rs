@@ -156,7 +156,8 @@ pub fn nobody_waits_for_a_thread_that_failed() {
     fails.join().expect("no panic");
 }
 
-/// Who sees that all writers are through sees all that they wrote; the last one of a job that ends all others raises the flag.
+/// Who sees that all writers are through sees all that they wrote; the last one of a job that ends
+/// all others raises the flag.
 pub fn who_sees_that_all_are_through_sees_what_they_did() {
     let running = Arc::new(Running::new(&[2], 0));
     let written = Arc::new([(); 2].map(|()| loom::cell::UnsafeCell::new(0)));

@@ -97,8 +97,8 @@ impl Vm {
 
     /// Boots, runs a bash script in a directory shared with this machine, and powers off.
     ///
-    /// The script finds `$IOTAX`, the program under test, and `$DISK`. A guest whose kernel hangs, so
-    /// that not even the script's own limit is kept, is started once more.
+    /// The script finds `$IOTAX`, the program under test, and `$DISK`. A guest whose kernel hangs,
+    /// so that not even the script's own limit is kept, is started once more.
     pub fn run(&self, script: &str) -> VmOutput {
         let again = |console: String| {
             eprintln!("{console}\nThe guest's kernel hung: starting it once more.");

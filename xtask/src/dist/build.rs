@@ -14,7 +14,8 @@ use super::release::{Machine, made};
 use crate::cargo::{self, target};
 use crate::checkout::root;
 
-/// Debian's cross compiler is for another C library than ours, and so are the headers that it finds.
+/// Debian's cross compiler is for another C library than ours, and so are the headers that it
+/// finds.
 const CROSS_COMPILER: &str = "aarch64-linux-gnu-gcc";
 const CROSS_HEADERS: &str = "/usr/include/aarch64-linux-musl";
 

@@ -40,8 +40,8 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("table", "digests, and sizes in docs/benchmarks.md", table),
 ];
 
-/// `cargo xtask check packages`: a package and an image of the program that the tests use. It is not
-/// static, so the image has its libraries, too.
+/// `cargo xtask check packages`: a package and an image of the program that the tests use. It is
+/// not static, so the image has its libraries, too.
 pub(crate) fn check() -> Result<()> {
     let programs = ["skopeo", "umoci", "runc", "unshare"];
     if !iotax_testing::needs_root() || !iotax_testing::needs_programs(&programs) {

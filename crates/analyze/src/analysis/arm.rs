@@ -8,8 +8,8 @@ use serde::Serialize;
 use super::{QuantilePoint, latency_at};
 use crate::counters::CounterSummary;
 
-/// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate and
-/// mean latency agree by Little's law.
+/// One arm over all its usable trials: I/Os over time, and summed latency over I/Os, so that rate
+/// and mean latency agree by Little's law.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct ArmSummary {
     pub name: String,

@@ -42,8 +42,9 @@ pub struct Comparison {
     pub lo: Option<f64>,
     /// Upper end of the interval.
     pub hi: Option<f64>,
-    /// Of one result each, where these have several trials: the tax with the interval that the trials
-    /// give. It holds between these two results alone: what another day would have changed is not in it.
+    /// Of one result each, where these have several trials: the tax with the interval that the
+    /// trials give. It holds between these two results alone: what another day would have changed
+    /// is not in it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub within: Option<Estimate>,
     /// Mean of the baseline over the blocks used, in the metric's unit (I/Os per second, or
@@ -141,8 +142,8 @@ pub struct EffectChange {
     pub in_depth_check: bool,
 }
 
-/// Trials, or saved results, that failed or completed nothing, of an arm and its baseline. Those that
-/// are left may be the easy ones.
+/// Trials, or saved results, that failed or completed nothing, of an arm and its baseline. Those
+/// that are left may be the easy ones.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 pub struct Missing {
     /// Missing trials of the arm.
@@ -157,8 +158,8 @@ pub struct Missing {
     pub decides: bool,
 }
 
-/// A difference that depends on which trial came first in a block: something belongs to the place of a
-/// trial, not to its arm.
+/// A difference that depends on which trial came first in a block: something belongs to the place
+/// of a trial, not to its arm.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct PlaceEffect {
     /// The tax in blocks in which the baseline came first.

@@ -24,7 +24,8 @@ pub enum Check {
     LittlesLaw,
     /// The load generator or this machine's CPU limits the rate.
     GeneratorBound,
-    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU left.
+    /// One thread, or one CPU with interrupts, limits a network flow, while the machine has CPU
+    /// left.
     OneCore,
     /// Open loop: I/Os started late, or the offered rate was not reached.
     ScheduleSlip,
@@ -65,8 +66,8 @@ pub enum Check {
 }
 
 impl Check {
-    /// Whether it puts the figures themselves in doubt, rather than their precision: such doubts are
-    /// shown before any figure.
+    /// Whether it puts the figures themselves in doubt, rather than their precision: such doubts
+    /// are shown before any figure.
     pub const fn is_severe(self) -> bool {
         !matches!(
             self,
@@ -225,8 +226,8 @@ pub enum NoiseSource {
     Steal { share: f64 },
     /// So few trials at less than half of the usual speed carry this share of the noise.
     Stalls { trials: u32, of: u32, share: f64 },
-    /// The storage itself: how much a trial differs from the next. `is_alone`: no other program of this machine
-    /// uses storage much; else it is not known what they read and write.
+    /// The storage itself: how much a trial differs from the next. `is_alone`: no other program of
+    /// this machine uses storage much; else it is not known what they read and write.
     Storage { variation: f64, is_alone: bool },
 }
 
@@ -309,7 +310,8 @@ pub struct LevelShift {
 /// Blocks that a verdict takes are within reach up to this many times those that were run.
 pub const REACH: u32 = 10;
 
-/// Whether a verdict that needs `needed` blocks, or trials, in all is within reach after `spent` of them.
+/// Whether a verdict that needs `needed` blocks, or trials, in all is within reach after `spent` of
+/// them.
 pub const fn is_within_reach(needed: u32, spent: u32) -> bool {
     needed <= spent.saturating_mul(REACH)
 }

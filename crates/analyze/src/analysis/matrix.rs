@@ -42,8 +42,9 @@ pub struct FactorEffect {
     pub comparison: Comparison,
 }
 
-/// What a level changed against the first one of its factor: means over all pairs of arms that differ in
-/// nothing else and have measured something. Intervals only where trials were interleaved in blocks.
+/// What a level changed against the first one of its factor: means over all pairs of arms that
+/// differ in nothing else and have measured something. Intervals only where trials were interleaved
+/// in blocks.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct FactorShift {
     pub setting: Setting,

@@ -64,7 +64,8 @@ pub struct Analysis {
     pub preconditioned: Vec<ArmPrecondition>,
     /// What the arms did while their burst credits were spent beforehand, if that was asked for.
     pub drained: Vec<ArmDrain>,
-    /// How the arms answer to the number of I/Os in flight, if equal throughput made that a question.
+    /// How the arms answer to the number of I/Os in flight, if equal throughput made that a
+    /// question.
     pub depths: Vec<ArmDepths>,
     /// The same arms under loads that show what a cap hides.
     pub below_cap: Vec<(ExperimentHead, Self)>,
@@ -238,7 +239,8 @@ pub struct Ending {
     pub wall_ns: u64,
     /// Part of it spent on switching between arms.
     pub switch_ns: u64,
-    /// If trials are slices: the longest time for which an arm was loaded without a pause, in nanoseconds.
+    /// If trials are slices: the longest time for which an arm was loaded without a pause, in
+    /// nanoseconds.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub longest_load_ns: Option<u64>,
     /// Whether the user interrupted it.

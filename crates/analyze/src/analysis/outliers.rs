@@ -18,7 +18,8 @@ pub struct Outliers {
     pub rate: f64,
     /// Those that are slow, the slowest first.
     pub slow: Vec<Outlier>,
-    /// The tax of every other arm that was judged, against the median arm, in the order of the spec.
+    /// The tax of every other arm that was judged, against the median arm, in the order of the
+    /// spec.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<ArmTax>,
     /// Arms that have too few trials to be judged.

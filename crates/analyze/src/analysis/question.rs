@@ -16,8 +16,8 @@ pub enum OpenQuestion {
     Cut { held: u32, run: u32 },
     /// Comparisons that ended without a verdict.
     NoAnswer { metric: Metric, of: Vec<Subject>, why: NoAnswer },
-    /// A verdict whose size is known less precisely than asked for, and the blocks that would do; `None`: more
-    /// than is worth telling.
+    /// A verdict whose size is known less precisely than asked for, and the blocks that would do;
+    /// `None`: more than is worth telling.
     Imprecise { metric: Metric, of: Subject, range: [f64; 2], blocks: Option<u32> },
     /// What these layers cost, in a design that cannot say on which others it depends.
     DependsOnOthers { layers: Vec<String> },
@@ -73,8 +73,8 @@ pub enum NoAnswer {
     Silent { blocks: u32 },
     /// Trials that gave nothing could turn it around.
     Lost,
-    /// Some trials completed nothing, so only the sign of each difference counts. `more` blocks like
-    /// these would decide.
+    /// Some trials completed nothing, so only the sign of each difference counts. `more` blocks
+    /// like these would decide.
     OnlySigns { more: Option<u32> },
     /// The effect was another one in the end, or in the depth check that followed.
     Changed { in_depth_check: bool },

@@ -19,8 +19,9 @@ pub struct Judgment {
     /// Of a rule about a difference: the metric that it is in.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub metric: Option<Metric>,
-    /// What was found, in the rule's unit, a difference as a fraction; each end is a bound of its own
-    /// at the error rate of the experiment. `None` before the first look, and where trials stalled.
+    /// What was found, in the rule's unit, a difference as a fraction; each end is a bound of its
+    /// own at the error rate of the experiment. `None` before the first look, and where trials
+    /// stalled.
     pub found: Option<Estimate>,
     /// Blocks, of a figure trials, that it rests on.
     pub trials: u32,
@@ -51,7 +52,8 @@ pub enum RuleOpen {
     Lost,
     /// No trial has the figure.
     NoFigure,
-    /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have enough.
+    /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have
+    /// enough.
     TooFew { needed: u64, has: f64, time_s: f64 },
     /// Jobs that one side alone has.
     JobsUnmatched(u32),

@@ -5,8 +5,8 @@ use crate::analysis::{Doubt, DoubtKind, GrantedOption, GrantedOtherwise};
 use crate::counters::NfsMountSummary;
 use crate::evidence::Evidence;
 
-/// File servers that granted something else than was asked for: client and server agree on the least
-/// of what both can, and say nothing.
+/// File servers that granted something else than was asked for: client and server agree on the
+/// least of what both can, and say nothing.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     evidence.worst_trials(|trial, arm| {
         let mount = trial.counters.as_ref()?.nfs_mounts.first()?;

@@ -3,8 +3,8 @@ use iotax_stats::sample::count;
 use crate::analysis::{Doubt, DoubtKind, TrialOutcome};
 use crate::evidence::Evidence;
 
-/// Trials in which the load generator itself did not run for a while: whatever was in flight seems slow,
-/// and nothing was issued, though no storage had anything to do with it.
+/// Trials in which the load generator itself did not run for a while: whatever was in flight seems
+/// slow, and nothing was issued, though no storage had anything to do with it.
 pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let per_arm = (0..evidence.names.len()).filter_map(|arm| {
         let of_arm = || evidence.trials.iter().filter(|trial| trial.arm == Some(arm));

@@ -9,8 +9,8 @@ pub(super) fn check(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let spec = &evidence.experiment.spec;
     let unlike = spec.workload().notes.iter().cloned();
     let mut kinds: Vec<DoubtKind> = unlike.map(|said| DoubtKind::UnlikeResults { said }).collect();
-    // Where a sandbox forbids `io_uring`, something else drives what is direct: another load, and no
-    // verdict.
+    // Where a sandbox forbids `io_uring`, something else drives what is direct: another load, and
+    // no verdict.
     if mixes_engines(evidence.trials.iter().copied()) {
         kinds.push(DoubtKind::OtherEngines);
     }

@@ -3,8 +3,8 @@ use iotax_record::Site;
 use crate::analysis::{Doubt, DoubtKind};
 use crate::evidence::Evidence;
 
-/// Targets of one trial on one device share its caps: what they do together is not what each of them
-/// does alone.
+/// Targets of one trial on one device share its caps: what they do together is not what each of
+/// them does alone.
 pub(super) fn check_targets(evidence: &Evidence<'_>) -> Vec<Doubt> {
     let mut found = Vec::new();
     for arm in 0..evidence.names.len() {

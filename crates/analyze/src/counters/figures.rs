@@ -153,8 +153,8 @@ pub struct NfsClientFigures {
     pub calls_per_s: f64,
     /// Calls sent again, per second.
     pub retransmissions_per_s: f64,
-    /// Credentials that were looked at a second time, since the server had refused them: lost contexts
-    /// of Kerberos. How many there were, on the average of the trials.
+    /// Credentials that were looked at a second time, since the server had refused them: lost
+    /// contexts of Kerberos. How many there were, on the average of the trials.
     pub credentials_again: f64,
 }
 

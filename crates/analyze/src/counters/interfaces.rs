@@ -1,5 +1,5 @@
-//! Network interfaces and their queueing disciplines in a stretch of time: what `sar -n DEV,EDEV` and
-//! `tc -s qdisc` show.
+//! Network interfaces and their queueing disciplines in a stretch of time: what `sar -n DEV,EDEV`
+//! and `tc -s qdisc` show.
 
 use iotax_record::{INTERFACE_COUNTERS, QDISC_COUNTERS};
 use serde::Serialize;

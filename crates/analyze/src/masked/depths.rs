@@ -1,9 +1,9 @@
 //! How throughput and latency of one arm answer to the number of I/Os in flight.
 //!
 //! On a plateau more I/Os in flight only wait longer: throughput stays (slope of ln X over ln depth
-//! within 0 +- .05) and latency grows in proportion (slope of ln R within 1 +- .1). Slopes are taken
-//! block by block between neighbouring depths, which drift and a change of regime cannot feign, and
-//! their intervals are repeated ones: more blocks are run until they are clear.
+//! within 0 +- .05) and latency grows in proportion (slope of ln R within 1 +- .1). Slopes are
+//! taken block by block between neighbouring depths, which drift and a change of regime cannot
+//! feign, and their intervals are repeated ones: more blocks are run until they are clear.
 
 use iotax_stats::design::Design;
 use iotax_stats::plateau::{BUSY, FLAT, PROPORTIONAL};

@@ -18,8 +18,8 @@ pub(super) fn candidates(comparison: &Comparison) -> bool {
     comparison.metric.has(Trait::Capped) && !comparison.subject.is_interaction()
 }
 
-/// Whether a cap may be why the arm is not slower: it is equal, or its interval leaves no `room` for a
-/// tax that breaks a rule.
+/// Whether a cap may be why the arm is not slower: it is equal, or its interval leaves no `room`
+/// for a tax that breaks a rule.
 pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
     let comparison = &conclusion.comparison;
     let hi = conclusion.bounds.map(|bounds| bounds.cost.hi).or(comparison.hi);
@@ -28,8 +28,8 @@ pub(super) fn may_be_masked(conclusion: &Conclusion, room: f64) -> bool {
 }
 
 impl DepthCheck<'_> {
-    /// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that this
-    /// machine did not set. `arms`: how each answers to its depth.
+    /// Turns `equivalent` into `masked` where every arm of the comparison sits on a plateau that
+    /// this machine did not set. `arms`: how each answers to its depth.
     pub(crate) fn mask(&self, conclusions: &mut [Conclusion], arms: &[ArmDepths]) {
         let on_plateau =
             |arm: &usize| arms.get(*arm).is_some_and(|arm| arm.response == DepthResponse::Plateau);
@@ -63,9 +63,9 @@ pub(crate) fn even_one_at_a_time(comparisons: &mut [Comparison], cap: &Cap) {
     hide_typical(comparisons.iter_mut());
 }
 
-/// In a closed loop a cap sets the median, too: as many I/Os are in flight, and no more complete. So where
-/// throughput is masked, a median that shows no difference is, too; where a depth check showed that
-/// throughput is another one by now, so may be the median.
+/// In a closed loop a cap sets the median, too: as many I/Os are in flight, and no more complete.
+/// So where throughput is masked, a median that shows no difference is, too; where a depth check
+/// showed that throughput is another one by now, so may be the median.
 pub(crate) fn hide_typical<'a>(comparisons: impl Iterator<Item = &'a mut Comparison>) {
     let mut all: Vec<&mut Comparison> = comparisons.collect();
     let is_hidden = |c: &Comparison| {

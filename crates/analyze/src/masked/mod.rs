@@ -2,7 +2,8 @@
 //!
 //! A comparison whose arms are equal in a closed loop says nothing about a layer if both arms sit
 //! on the same cap. Whether they do is measured afterwards, at half and twice the depth
-//! ([`depth_check`]); where that disagrees with the comparison itself, there is no verdict; where they do, other loads can show the tax ([`below_the_cap`]).
+//! ([`depth_check`]); where that disagrees with the comparison itself, there is no verdict; where
+//! they do, other loads can show the tax ([`below_the_cap`]).
 
 mod agree;
 mod depths;

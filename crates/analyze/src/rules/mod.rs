@@ -1,4 +1,5 @@
-//! Rules that were set beforehand, by the user and by the workload: which are broken, which are kept.
+//! Rules that were set beforehand, by the user and by the workload: which are broken, which are
+//! kept.
 
 mod difference;
 mod figure;
@@ -83,8 +84,8 @@ pub(crate) fn judge(context: &RuleContext<'_>) -> Judged {
 }
 
 /// Keeps no rule where jobs were left out, or on the grounds of a run that was interrupted, or of a
-/// record that lacks some of its trials, or its end: what is missing may be what would have broken it.
-/// `trials`: those that the record holds.
+/// record that lacks some of its trials, or its end: what is missing may be what would have broken
+/// it. `trials`: those that the record holds.
 pub(crate) fn keep_none_of_a_part(
     judged: &mut [Judgment],
     spec: &Spec,

@@ -1,5 +1,5 @@
-//! Where each self-check begins to speak: silent just on one side, and not on the other. And where rules,
-//! gates and the end of a run begin.
+//! Where each self-check begins to speak: silent just on one side, and not on the other. And where
+//! rules, gates and the end of a run begin.
 
 use iotax_analyze::{Check, Metric, Verdict};
 use iotax_experiment::rule::RuleOutcome;

@@ -51,7 +51,8 @@ fn of_two_there_is_one_question_and_both_answers_are_one() {
     assert!((ratios - 1.0).abs() < 1e-9, "{ratios}");
 }
 
-/// All verdicts of a fleet hold at once, at 5 %: of 40 fleets without a slow node, at most 5 may have one.
+/// All verdicts of a fleet hold at once, at 5 %: of 40 fleets without a slow node, at most 5 may
+/// have one.
 #[test]
 fn nobody_is_named_among_equals() {
     let named = (0..40).filter(|seed| {
@@ -63,8 +64,8 @@ fn nobody_is_named_among_equals() {
     assert!(named <= 5, "{named} of 40");
 }
 
-/// Runs a fleet as the trial loop does: rounds of the nodes that are open, until there is a reason to
-/// stop.
+/// Runs a fleet as the trial loop does: rounds of the nodes that are open, until there is a reason
+/// to stop.
 fn run(nodes: usize, slow: &[usize], seed: u64) -> (Analysis, usize) {
     let mut bed = bed(nodes).seed(seed).stop(|stop| (stop.min_blocks, stop.max_blocks) = (4, 16));
     let rates = rates(nodes, slow);

@@ -1,5 +1,5 @@
-//! A small part of `cargo run --release -p iotax-analyze --example known_truth`, with fixed seeds: the
-//! shares of runs that are called slower or faster, or that find what was planted.
+//! A small part of `cargo run --release -p iotax-analyze --example known_truth`, with fixed seeds:
+//! the shares of runs that are called slower or faster, or that find what was planted.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 mod noise;

@@ -1,6 +1,6 @@
-//! Experiments that never happened, through the code that concludes on real ones: the plan orders the
-//! arms of each block and says when to look, and `Phases` takes in the trials, says when to stop and what
-//! came out.
+//! Experiments that never happened, through the code that concludes on real ones: the plan orders
+//! the arms of each block and says when to look, and `Phases` takes in the trials, says when to
+//! stop and what came out.
 
 use std::fmt;
 
@@ -66,8 +66,8 @@ impl Times {
 pub(crate) enum Weather {
     /// Each measure of each arm has its own.
     OfTrials(Noise),
-    /// Both arms see the windows of a recording, each measure from a place of its own on. A slice has so
-    /// many whole windows, and what lies between two of them is a window, too.
+    /// Both arms see the windows of a recording, each measure from a place of its own on. A slice
+    /// has so many whole windows, and what lies between two of them is a window, too.
     Recorded(&'static Recording),
 }
 
@@ -138,8 +138,8 @@ impl Scenario {
         Self { times, weather: Weather::Recorded(recording), ..usual }
     }
 
-    /// In slices: in every recorded and made noise, and in noise of each slice, independent and with a lag-1
-    /// autocorrelation of .6.
+    /// In slices: in every recorded and made noise, and in noise of each slice, independent and
+    /// with a lag-1 autocorrelation of .6.
     pub(crate) fn in_slices(mode: StopMode) -> Vec<Self> {
         let of_windows = Recording::all().iter().chain(Recording::made());
         let of_slices = [0.0, 0.6].map(|lag| {

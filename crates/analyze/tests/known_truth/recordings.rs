@@ -1,5 +1,5 @@
-//! Noise as disks and network paths had it: I/Os per second in windows of 50 ms, one a line. How each was
-//! recorded is in `noise/README.md`.
+//! Noise as disks and network paths had it: I/Os per second in windows of 50 ms, one a line. How
+//! each was recorded is in `noise/README.md`.
 
 use std::fmt;
 use std::sync::LazyLock;

@@ -1,5 +1,6 @@
-//! Trials that are slices, in noise as disks and network paths had it, and in noise that was made up: of
-//! windows of 50 ms that are independent or have a lag-1 autocorrelation of .6, and of whole slices.
+//! Trials that are slices, in noise as disks and network paths had it, and in noise that was made
+//! up: of windows of 50 ms that are independent or have a lag-1 autocorrelation of .6, and of whole
+//! slices.
 
 use iotax_analyze::Verdict;
 use iotax_experiment::StopMode::{self, Default as Usual, Quick, Tight};
@@ -21,8 +22,8 @@ fn variation(recording: &Recording) -> f64 {
     (squares / recording.windows() as f64).sqrt()
 }
 
-/// Of how many runs more come less than once in a thousand where the true share is `share`: what a count
-/// may be where the share may. By the binomial distribution.
+/// Of how many runs more come less than once in a thousand where the true share is `share`: what a
+/// count may be where the share may. By the binomial distribution.
 fn most(runs: u32, share: f64) -> u32 {
     let mut probability = (1.0 - share).powf(f64::from(runs));
     let mut beyond = 1.0 - probability;

@@ -1,5 +1,5 @@
-//! The caps of a network path: bytes and packets per second, each way, and whether one flow may have all
-//! of it. Depth has no meaning to a stream; what grows is the number of flows.
+//! The caps of a network path: bytes and packets per second, each way, and whether one flow may
+//! have all of it. Depth has no meaning to a stream; what grows is the number of flows.
 
 use iotax_experiment::{Engine, Purpose, Traffic};
 use iotax_stats::levels::TwoLevels;
@@ -26,7 +26,8 @@ const MORE: f64 = 1.1;
 const ODD: f64 = 1.02;
 /// How often what is less than with fewer flows is measured again.
 const TRIES: usize = 2;
-/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind them.
+/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind
+/// them.
 const UNCERTAIN: f64 = 0.1;
 /// A limiter holds its rate: from one measurement to the next it differs by less.
 const STEADY: f64 = 0.02;
@@ -111,8 +112,8 @@ pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     Ok(())
 }
 
-/// Waits for a burst of what goes to the peer to end, where that is asked: clouds give credits for what
-/// leaves.
+/// Waits for a burst of what goes to the peer to end, where that is asked: clouds give credits for
+/// what leaves.
 fn soak(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     if on.scout.search.burst.is_none() {
         return Ok(());
@@ -187,7 +188,8 @@ impl PathMeasure {
 }
 
 impl Wanted {
-    /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no more.
+    /// Takes a cap, or says why there is none to be stated. One flow's is none if all flows have no
+    /// more.
     fn keep(&self, series: &Series, found: &mut TargetCaps) {
         let Some(estimate) = series.estimate() else { return };
         let all = found.path.last().filter(|path| path.quantity == self.measure.quantity);

@@ -1,5 +1,5 @@
-//! What a search asks for, probe by probe, and all that it concludes: each step follows from the one
-//! before, so that whatever changes in one shows.
+//! What a search asks for, probe by probe, and all that it concludes: each step follows from the
+//! one before, so that whatever changes in one shows.
 
 use std::fmt::Write as _;
 

@@ -54,8 +54,8 @@ impl Scene {
         State { traces, files, signatures: said(&probed.unwrap()) }
     }
 
-    /// What there is once it is `expected`, or has had the time to become it: a program that was being
-    /// started when its parent was killed ends by itself, when it next gets a CPU.
+    /// What there is once it is `expected`, or has had the time to become it: a program that was
+    /// being started when its parent was killed ends by itself, when it next gets a CPU.
     pub(crate) fn settled(&self, expected: &State) -> State {
         let started = Instant::now();
         loop {

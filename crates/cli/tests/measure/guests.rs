@@ -124,8 +124,8 @@ fn encryption_by_kerberos_never_looks_free() {
     assert!(["slower", "undecided"].contains(&verdict.as_str()), "{verdict}: {did}");
 }
 
-/// The matrix of the paper in small: four security modes, one connection or four, three workloads, two
-/// levels of load. How docs/examples/nfs-matrix is made.
+/// The matrix of the paper in small: four security modes, one connection or four, three workloads,
+/// two levels of load. How docs/examples/nfs-matrix is made.
 #[test]
 fn the_matrix_of_kerberos_is_one_command() {
     let Some(vm) = guest(1024 * MIB, &NFS) else { return };

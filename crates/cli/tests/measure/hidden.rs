@@ -1,4 +1,5 @@
-//! Caps of hidden disks beside busy loops: a limiter's rate is right to 2 %, or said to be out of reach.
+//! Caps of hidden disks beside busy loops: a limiter's rate is right to 2 %, or said to be out of
+//! reach.
 //!
 //! `IOTAX_HIDDEN_DISKS` disks (20), beside `IOTAX_BUSY_LOOPS` loops (one for each CPU), drawn by
 //! `IOTAX_HIDDEN_SEED` (1), `IOTAX_DISKS_AT_ONCE` (1) searched at the same time.
@@ -45,7 +46,8 @@ struct Hidden {
 }
 
 impl Hidden {
-    /// From 500 to 30,000 IOPS; both caps meet at 300 bytes to 3 MiB, as far as memory can be read so fast.
+    /// From 500 to 30,000 IOPS; both caps meet at 300 bytes to 3 MiB, as far as memory can be read
+    /// so fast.
     fn draw(seed: u64, case: u64) -> Self {
         let mut state = seed.wrapping_mul(1_000_003).wrapping_add(case);
         let mut draw = |lo: f64, hi: f64| {

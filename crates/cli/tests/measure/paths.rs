@@ -1,5 +1,5 @@
-//! Known truth on network paths: a token bucket's rate, netem's delay and loss, and that a path is no
-//! other than itself. Needs root. `IOTAX_REPEATS` says how often each is tried.
+//! Known truth on network paths: a token bucket's rate, netem's delay and loss, and that a path is
+//! no other than itself. Needs root. `IOTAX_REPEATS` says how often each is tried.
 
 use std::fs;
 use std::time::Duration;
@@ -123,7 +123,8 @@ fn round_trip_ms(did: &VmOutput, run: &str) -> f64 {
     said["jobs"][0]["read"]["lat_ns"]["percentile"]["50.000000"].as_f64().unwrap() / 1e6
 }
 
-/// Standard deviations of a binomial share: each of its intervals holds with 99.7 %, all of 20 with 95 %.
+/// Standard deviations of a binomial share: each of its intervals holds with 99.7 %, all of 20 with
+/// 95 %.
 const Z: f64 = 3.0;
 
 /// Datagrams lost, of so many.

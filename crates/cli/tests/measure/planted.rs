@@ -1,5 +1,5 @@
-//! 200 gates over a planted regression of 20 %: how many fail, and how many pass without a word; and 50
-//! over equal arms.
+//! 200 gates over a planted regression of 20 %: how many fail, and how many pass without a word;
+//! and 50 over equal arms.
 
 use std::collections::BTreeMap;
 

@@ -1,5 +1,5 @@
-//! The search for caps over one shaped uplink: to a peer that was started by hand, to a host that ssh
-//! reaches, and to a disk over NBD, all of which share it.
+//! The search for caps over one shaped uplink: to a peer that was started by hand, to a host that
+//! ssh reaches, and to a disk over NBD, all of which share it.
 use std::fs;
 use std::process::Command;
 

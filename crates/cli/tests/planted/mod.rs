@@ -1,5 +1,6 @@
-//! Gates over a planted regression of 20 % whose trials are of every awkward kind. Trials are simulated
-//! and performed by the trial loop in virtual time; records, rules and exit codes are the program's.
+//! Gates over a planted regression of 20 % whose trials are of every awkward kind. Trials are
+//! simulated and performed by the trial loop in virtual time; records, rules and exit codes are the
+//! program's.
 
 mod host;
 mod saved;
@@ -20,14 +21,15 @@ use storage::Disk;
 /// What makes the regression hard to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Kind {
-    /// Both arms are as fast while they have burst credits, which end early, late, in the depth check
-    /// or never.
+    /// Both arms are as fast while they have burst credits, which end early, late, in the depth
+    /// check or never.
     Bursts,
     /// The regression is made of stalls.
     Stalls,
     /// The agent of the slower arm dies where it is slow.
     DyingAgents,
-    /// Of saved results of the slower arm, those that were slow completed nothing or have no such job.
+    /// Of saved results of the slower arm, those that were slow completed nothing or have no such
+    /// job.
     MissingResults,
     /// Nothing is slower: what a gate must let pass.
     Healthy,

@@ -1,4 +1,5 @@
-//! What the trials of two arms come to, of which the second is 20 % slower in truth, but for the healthy.
+//! What the trials of two arms come to, of which the second is 20 % slower in truth, but for the
+//! healthy.
 
 use super::Kind;
 

@@ -38,8 +38,8 @@ pub(crate) const VM_ON_HOST: &str = r#"{"compute":{"vmSize":"Standard_D2s_v3","l
 "storageProfile":{"osDisk":{"name":"os","caching":"ReadOnly","diskSizeGB":"30",
 "diffDiskSettings":{"option":"Local"},"managedDisk":{"storageAccountType":"Premium_LRS"}}}}}"#;
 
-/// Makes `links/azure/NAME` in the directory as the cloud's agent does below `/dev/disk` for the disk
-/// under it; false where there is none, as on tmpfs.
+/// Makes `links/azure/NAME` in the directory as the cloud's agent does below `/dev/disk` for the
+/// disk under it; false where there is none, as on tmpfs.
 pub(crate) fn link(directory: &Path, name: &str) -> bool {
     let Some(disk) = disk_under(directory) else { return false };
     let link = directory.join("links/azure").join(name);

@@ -84,7 +84,8 @@ impl Desk {
         self.said(&self.command(args).output().unwrap())
     }
 
-    /// What iotax says of arms that it can compare; results are in `out`. `facts`: see [`Self::facts`].
+    /// What iotax says of arms that it can compare; results are in `out`. `facts`: see
+    /// [`Self::facts`].
     pub(crate) fn compared(&self, arms: &[&str], facts: &[&str]) -> String {
         let said = self.run(&[&["compare", "--out", "out"], arms].concat());
         assert_eq!(said.code, 0, "{said}");
@@ -92,8 +93,8 @@ impl Desk {
         said.out
     }
 
-    /// The comparisons in `out` as programs read them: what, verdict, tax with its interval, and how
-    /// many results or blocks. A change of words cannot change them.
+    /// The comparisons in `out` as programs read them: what, verdict, tax with its interval, and
+    /// how many results or blocks. A change of words cannot change them.
     pub(crate) fn facts(&self) -> Vec<String> {
         let said = self.run(&["report", "out", "--format", "json"]);
         let json: Value =

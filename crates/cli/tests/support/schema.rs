@@ -1,4 +1,5 @@
-//! That what is printed as JSON keeps to the documented schemas: every test that prints some is a test of that.
+//! That what is printed as JSON keeps to the documented schemas: every test that prints some is a
+//! test of that.
 
 use std::sync::LazyLock;
 

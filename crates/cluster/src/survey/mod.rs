@@ -196,8 +196,8 @@ pub(crate) struct Objects {
 const NAMED: usize = 8;
 
 impl Objects {
-    /// Objects and lists of them, as `kubectl get -o json` prints them, one after the other. One that
-    /// cannot be read is named, and the others are read.
+    /// Objects and lists of them, as `kubectl get -o json` prints them, one after the other. One
+    /// that cannot be read is named, and the others are read.
     pub(crate) fn read(text: &str) -> Result<Self, Error> {
         let mut objects = Self::default();
         let mut taken = 0_usize;

@@ -47,7 +47,8 @@ fn is_theirs(view: &View) -> bool {
     view.place.volume.is_theirs()
 }
 
-/// Neither the volume, nor its mount, nor the kubelet, which would change owners and labels, may write.
+/// Neither the volume, nor its mount, nor the kubelet, which would change owners and labels, may
+/// write.
 #[test]
 fn a_claim_that_is_there_is_mounted_read_only_by_a_restricted_pod() {
     let spec = spec(&claim(false), false);

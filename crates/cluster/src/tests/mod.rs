@@ -136,7 +136,8 @@ fn all_that_a_run_asks_is_in_the_role_and_nothing_else_is() {
     for asked in asked {
         assert!(allowed.contains(&asked), "{asked}");
     }
-    // Of a session that ends at once nothing is renewed, no pod needs a reason, and no agent starts.
+    // Of a session that ends at once nothing is renewed, no pod needs a reason, and no agent
+    // starts.
     let unasked = ["patch leases", "list events", "create pods/exec", "get pods/exec"];
     for right in allowed.iter().filter(|right| !unasked.contains(&right.as_str())) {
         assert!(server.asked().contains(right), "{right}");

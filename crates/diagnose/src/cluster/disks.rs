@@ -166,7 +166,8 @@ pub(super) fn caching_word(class: &ClassSeen) -> Option<&'static str> {
 }
 
 /// The class of a claim as it is for its volume: as the volume was made, and as the class of its
-/// attributes has changed it since. A volume without a class that is known says itself what made it.
+/// attributes has changed it since. A volume without a class that is known says itself what made
+/// it.
 fn as_it_is(seen: &ClusterSeen, claim: &ClaimSeen) -> Option<ClassSeen> {
     let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
     let of_volume = |volume: &VolumeSeen| ClassSeen {

@@ -1,5 +1,5 @@
-//! Which layers there are rules for, and what the rules lacked: "nothing was found" says little of a
-//! layer that nobody looked at.
+//! Which layers there are rules for, and what the rules lacked: "nothing was found" says little of
+//! a layer that nobody looked at.
 
 use iotax_catalog::Cloud;
 use iotax_experiment::CloudChoice;

@@ -186,8 +186,8 @@ pub(crate) fn limit_cause(cloud: Cloud, scope: Scope) -> &'static str {
     }
 }
 
-/// Which limits bind on each disk: one may bind its IOPS and another its bytes, or one its reads and
-/// another its writes. Each is a finding of its own.
+/// Which limits bind on each disk: one may bind its IOPS and another its bytes, or one its reads
+/// and another its writes. Each is a finding of its own.
 fn binding(seen: &Snapshot<'_>) -> Vec<Finding> {
     let of_disks = seen.documented().flat_map(|(one, documented)| {
         let stages = stages(&documented.effective).into_iter();
@@ -285,8 +285,8 @@ fn shared_bucket(seen: &Snapshot<'_>) -> Vec<Finding> {
     expectation.buckets.iter().filter_map(finding).collect()
 }
 
-/// In what the disks of a bucket come to more than it allows, where none does alone: that is told of
-/// that disk.
+/// In what the disks of a bucket come to more than it allows, where none does alone: that is told
+/// of that disk.
 fn held(bucket: &Bucket, disks: &[&DiskExpectation]) -> Vec<HeldRate> {
     let own =
         |disk: &DiskExpectation, direction: Direction, counted: Counted, rate: fn(&Rate) -> f64| {

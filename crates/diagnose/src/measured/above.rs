@@ -1,5 +1,5 @@
-//! Time that passes above the disk: between two devices of the stack, in dm-crypt or another layer, or
-//! above all of them.
+//! Time that passes above the disk: between two devices of the stack, in dm-crypt or another layer,
+//! or above all of them.
 
 use iotax_analyze::DeviceSummary;
 use iotax_record::machine::{Crypt, Device, Mapping};

@@ -200,8 +200,8 @@ impl<'a> Case<'a> {
         self.counters.map_or(&[], |counters| counters.devices.as_slice())
     }
 
-    /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that the
-    /// arm is spread over. `None` if it is not known which of several devices these are.
+    /// What lies lowest, as one: the disk itself, as far as this machine sees, or all disks that
+    /// the arm is spread over. `None` if it is not known which of several devices these are.
     pub(super) fn bottom(&self) -> Option<Bottom> {
         let devices = self.devices();
         if let [only] = devices {

@@ -1,9 +1,10 @@
-//! Rates over time: one that changes once and stays; and one that does not vary: what somebody lets through, rather than what a device happens to do.
+//! Rates over time: one that changes once and stays; and one that does not vary: what somebody lets
+//! through, rather than what a device happens to do.
 //!
 //! Devices and paths vary from second to second, and if their I/Os are independent of each other, a
 //! second with `n` of them varies by `c / sqrt(n)`, where `c` is the spread of the latencies over
-//! their mean. A limiter makes up for each I/O that was late with the next one: its seconds vary far
-//! less than their latencies do.
+//! their mean. A limiter makes up for each I/O that was late with the next one: its seconds vary
+//! far less than their latencies do.
 
 use iotax_analyze::latency_at;
 use iotax_quantity::whole;

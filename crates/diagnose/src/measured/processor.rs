@@ -122,8 +122,9 @@ fn disk_takes_most(case: &Case<'_>) -> Option<ProcessorEvidence> {
     Some(ProcessorEvidence::AtDisk { share, disks })
 }
 
-/// Share of the I/Os' time that passed at a disk, where that can be told. A loop device is served by
-/// a thread that waits for a CPU like all others. Buffered writes do not wait for a disk, but syncs do.
+/// Share of the I/Os' time that passed at a disk, where that can be told. A loop device is served
+/// by a thread that waits for a CPU like all others. Buffered writes do not wait for a disk, but
+/// syncs do.
 fn share_at_disk(case: &Case<'_>) -> Option<f64> {
     let lowest = case.bottom()?.disks;
     let is_loop = |device: &Device| lowest == [&*device.name] && device.loop_file.is_some();

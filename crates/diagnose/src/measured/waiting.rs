@@ -1,5 +1,5 @@
-//! Waiting: for the medium to say that data is safe; for one I/O after the other, or for a few that take
-//! most of the time.
+//! Waiting: for the medium to say that data is safe; for one I/O after the other, or for a few that
+//! take most of the time.
 
 use iotax_analyze::DeviceFigures;
 use serde::Serialize;
@@ -99,8 +99,8 @@ fn flushes(case: &Case<'_>) -> Option<Suspect> {
     Some(suspect.and(device).and(speaks_for).but(against))
 }
 
-/// Share of the time in `fsync` in which the disk flushed, or wrote what `fsync` waits for: pages of
-/// buffered writes, and the journal.
+/// Share of the time in `fsync` in which the disk flushed, or wrote what `fsync` waits for: pages
+/// of buffered writes, and the journal.
 fn disk_share_of_flushes(case: &Case<'_>, figures: &DeviceFigures) -> Option<f64> {
     let in_fsync_ms = 1e3 * case.work.flush_share * f64::from(case.job.threads.max(1));
     (in_fsync_ms > 0.0).then_some(())?;

@@ -179,8 +179,8 @@ pub(crate) fn format_numa(numa: &Numa) -> String {
     format!("{}{}", format_cpus(&numa.cpu_nodes), memory.unwrap_or_default())
 }
 
-/// `0xdeadbeef` as bytes, in the order written, as [`digits`](crate::writes::digits) writes them; `0`
-/// for zeroes.
+/// `0xdeadbeef` as bytes, in the order written, as [`digits`](crate::writes::digits) writes them;
+/// `0` for zeroes.
 pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Error> {
     let digits = text.trim().strip_prefix("0x").unwrap_or(text.trim());
     if digits == "0" {

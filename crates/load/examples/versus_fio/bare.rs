@@ -1,6 +1,6 @@
-//! The least that reading blocks at random can cost: no clock per I/O, no counters, no histograms, no
-//! errors beyond "it failed". Same offsets as the engines of this crate; with `io_uring` the same
-//! registered file and buffers and the same flags of the ring, too.
+//! The least that reading blocks at random can cost: no clock per I/O, no counters, no histograms,
+//! no errors beyond "it failed". Same offsets as the engines of this crate; with `io_uring` the
+//! same registered file and buffers and the same flags of the ring, too.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;

@@ -22,8 +22,8 @@ const RAMP_NS: u64 = 200_000_000;
 #[derive(Clone, Copy, PartialEq)]
 enum Contender {
     Ours(Engine, u32),
-    /// This many of the I/Os that are due by one system call: all, as the bare loop does it, or one,
-    /// as jobs read from fio do.
+    /// This many of the I/Os that are due by one system call: all, as the bare loop does it, or
+    /// one, as jobs read from fio do.
     Batch(u32, u32),
     Fio(Engine, u32),
     /// A loop without any statistic.

@@ -110,8 +110,8 @@ impl Logs {
         section.set("per_job_logs", "1");
     }
 
-    /// Adds the series of a job to its reads, writes and trims. The job began `late_ns` after the window,
-    /// which is so long.
+    /// Adds the series of a job to its reads, writes and trims. The job began `late_ns` after the
+    /// window, which is so long.
     pub(super) fn add_to<'a>(
         &self,
         directions: impl Iterator<Item = &'a mut DirectionRecord>,

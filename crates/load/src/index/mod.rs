@@ -59,8 +59,8 @@ pub(crate) trait IndexStore: Send {
 pub(crate) enum Published {
     /// As the driver in this process counts.
     Counted(AtomicU64),
-    /// As a searcher counts that sees one file replace another at this path: which was there last, and
-    /// how many were.
+    /// As a searcher counts that sees one file replace another at this path: which was there last,
+    /// and how many were.
     Seen { path: PathBuf, seen: Mutex<(Option<Identity>, u64)> },
 }
 
@@ -323,7 +323,8 @@ pub(crate) fn roles(ends: &IndexEnds) -> &'static [Role] {
     }
 }
 
-/// Makes sure that there is a version to start from, and says how it is known which one is in place.
+/// Makes sure that there is a version to start from, and says how it is known which one is in
+/// place.
 pub(crate) fn first_version(request: &Request<'_>, loads: IndexLoads) -> Result<Published, Error> {
     let mut store = store(request, loads, request.seed)?;
     let is_there = store.has_version();

@@ -154,8 +154,8 @@ fn record(job: &Job, found: Imported, mut edges: Edges) -> LoadRecord {
 /// Of what the far end says when it cannot.
 const MOST_WORDS_BYTES: u64 = 400;
 
-/// Has the far end start a server, at the peer's address: its port, and the connection with whose end
-/// it ends.
+/// Has the far end start a server, at the peer's address: its port, and the connection with whose
+/// end it ends.
 fn start_server(peer: &Peer) -> Result<(u16, Flow), Error> {
     let (mut connection, _) = client::connect(peer, Role::Iperf3)?;
     let port = told(&mut connection).map_err(Error::peer(peer))?;

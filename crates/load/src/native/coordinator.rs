@@ -226,8 +226,8 @@ pub(crate) fn seed_of(request: &Request<'_>, thread: u16) -> u64 {
     request.seed ^ (2 * u64::from(thread) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
 
-/// The far end of the load's network path, if it has one that answers: a connection of load tells why
-/// it does not.
+/// The far end of the load's network path, if it has one that answers: a connection of load tells
+/// why it does not.
 fn far_end(target: IoTarget<'_>) -> Option<FarEnd> {
     let IoTarget::Peer(peer) = target else { return None };
     FarEnd::of(peer).ok()

@@ -166,8 +166,8 @@ mod tests {
         LatencyTarget { target_ns: 10 * MS, window_ns: 100 * MS, percentile, keeps_on }
     }
 
-    /// Runs the search against a device, in virtual time, whose latency follows from the depth; which
-    /// depths were tried, and how it ended.
+    /// Runs the search against a device, in virtual time, whose latency follows from the depth;
+    /// which depths were tried, and how it ended.
     fn run(mut search: Search, latency_ns: impl Fn(u32, u64) -> u64) -> (Vec<u32>, Step) {
         let (mut now_ns, mut tried, mut nth) = (0, vec![search.depth()], 0);
         for _ in 0..3_000_000 {

@@ -84,8 +84,8 @@ fn fits<'a>(
     })
 }
 
-/// Options with which a job would need no more than this: a lower depth, else smaller blocks, else fewer
-/// threads.
+/// Options with which a job would need no more than this: a lower depth, else smaller blocks, else
+/// fewer threads.
 fn fitting(need: &Need, job: &Job, room_bytes: u64) -> String {
     let of_thread = (room_bytes / need.threads.max(1)).saturating_sub(THREAD_BYTES);
     let depth = of_thread.checked_div(need.slot_bytes).unwrap_or(0);

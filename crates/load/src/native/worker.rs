@@ -247,8 +247,8 @@ fn verifier(thread: &Thread<'_>, start_ns: u64) -> WriteVerifier {
     verifier.with(contents)
 }
 
-/// Reads what `thread` works on through `engine`, block by block, as it would itself. What cannot be
-/// read will be told by the measurement itself.
+/// Reads what `thread` works on through `engine`, block by block, as it would itself. What cannot
+/// be read will be told by the measurement itself.
 pub(super) fn pre_read<E: Engine, C: Clock + ?Sized>(
     engine: &mut E,
     clock: &C,

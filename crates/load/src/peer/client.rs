@@ -173,8 +173,8 @@ impl FarEnd {
         connect(peer, Role::Counters).map(|(stream, _)| Self { stream })
     }
 
-    /// Its counters now, and what had the most to do since they were last asked for; `None` if it does
-    /// not answer: load itself will show why.
+    /// Its counters now, and what had the most to do since they were last asked for; `None` if it
+    /// does not answer: load itself will show why.
     pub(crate) fn now(&mut self) -> Option<(FarEndRecord, OfEnd)> {
         let mut told = [0; PeerTold::BYTES];
         self.stream.write_all(&[ASK]).and_then(|()| self.stream.read_exact(&mut told)).ok()?;
@@ -192,8 +192,8 @@ pub(crate) fn received(stream: &mut Flow, from: u64, to: u64) -> io::Result<Rece
     Ok(Received::decode(&told))
 }
 
-// How large packets may be on the way to a peer: datagrams that nobody may fragment, of more and more
-// sizes around the largest that arrives.
+// How large packets may be on the way to a peer: datagrams that nobody may fragment, of more and
+// more sizes around the largest that arrives.
 
 /// Every path carries these (RFC 791, section 3.2; RFC 8200, section 5).
 const LEAST_BYTES: [u32; 2] = [576, 1280];
@@ -201,7 +201,8 @@ const LEAST_BYTES: [u32; 2] = [576, 1280];
 const MOST_BYTES: u32 = 65_000;
 /// Of each size so many, for one may be lost by accident.
 const OF_EACH: u64 = 3;
-/// Sizes of a round, and rounds: the sixteenth part is known after each, so that three do for 9,000 bytes.
+/// Sizes of a round, and rounds: the sixteenth part is known after each, so that three do for 9,000
+/// bytes.
 const SIZES: u32 = 16;
 const ROUNDS: usize = 4;
 /// Round trips that are timed.

@@ -135,8 +135,8 @@ impl Desk {
         })
     }
 
-    /// Waits until somebody comes, says something or has room. Whatever comes on `control`, which has
-    /// nothing more to say, is its end.
+    /// Waits until somebody comes, says something or has room. Whatever comes on `control`, which
+    /// has nothing more to say, is its end.
     fn waits(&self, control: &Flow, listener: &TcpListener) -> io::Result<Ready> {
         let who = || self.strangers.iter().chain(self.under_way.iter());
         let mut fds = vec![

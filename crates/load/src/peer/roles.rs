@@ -186,8 +186,8 @@ fn known(bytes: [u8; 8]) -> Option<u64> {
     Some(u64::from_le_bytes(bytes)).filter(|figure| *figure != UNKNOWN)
 }
 
-// Between which addresses a connection is, as each of its ends sees it: what differs was translated on
-// the way.
+// Between which addresses a connection is, as each of its ends sees it: what differs was translated
+// on the way.
 
 const ADDRESS_BYTES: usize = 18;
 
@@ -202,8 +202,8 @@ pub struct PathEnds {
     pub far: SocketAddr,
     /// The address of the far end's own that the connection came to.
     pub far_own: SocketAddr,
-    /// The path's MTU as the near end's kernel knows it: of the first interface, if nothing on the way
-    /// has told of a smaller one.
+    /// The path's MTU as the near end's kernel knows it: of the first interface, if nothing on the
+    /// way has told of a smaller one.
     pub mtu_bytes: Option<u32>,
 }
 

@@ -48,7 +48,8 @@ impl<T> Waiting<T> {
         self.all.is_empty()
     }
 
-    /// Lets one in that has to be done by `until`, and sends another away where that is one too many.
+    /// Lets one in that has to be done by `until`, and sends another away where that is one too
+    /// many.
     pub(super) fn arrives(&mut self, number: u64, from: IpAddr, until: Instant, what: T) {
         let from = origin(from);
         let of_it = self.of.get(&from).copied().unwrap_or(0);
@@ -120,7 +121,8 @@ impl<T> Waiting<T> {
     }
 }
 
-/// What counts as one address: a host has as many of IPv6 as it likes within its network of 64 bits.
+/// What counts as one address: a host has as many of IPv6 as it likes within its network of 64
+/// bits.
 fn origin(address: IpAddr) -> IpAddr {
     match address.to_canonical() {
         IpAddr::V6(v6) => Ipv6Addr::from_bits(v6.to_bits() >> 64 << 64).into(),
@@ -145,8 +147,8 @@ mod tests {
         IpAddr::from([127, 1, high, low])
     }
 
-    /// Strangers who come evenly, keep silent and never go; of those who know the token, each of whom
-    /// speaks `hold` after it connected, how many are still there then.
+    /// Strangers who come evenly, keep silent and never go; of those who know the token, each of
+    /// whom speaks `hold` after it connected, how many are still there then.
     fn served(per_second: u64, addresses: u64, hold: Duration, own_address: bool) -> usize {
         let begin = Instant::now();
         let mut waiting = Waiting::new(LIMITS, 7);

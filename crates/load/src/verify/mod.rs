@@ -58,8 +58,8 @@ impl WriteVerifier {
         self.contents.is_some()
     }
 
-    /// What was written, by file, if it is on record, and what checks have shown so far, if there are
-    /// any.
+    /// What was written, by file, if it is on record, and what checks have shown so far, if there
+    /// are any.
     pub(crate) fn into_write_logs(self) -> (Vec<WriteLog>, Option<Findings>) {
         let checks = self.reads.is_some() || !self.write_logs.is_empty();
         (self.write_logs, checks.then_some(self.findings))

@@ -213,8 +213,8 @@ impl Findings {
     }
 }
 
-/// Reads back and compares what a write log knows of one file. Nothing else may be in flight, and nobody
-/// may write to the file.
+/// Reads back and compares what a write log knows of one file. Nothing else may be in flight, and
+/// nobody may write to the file.
 pub(crate) struct ReadBack<'a> {
     /// What was written.
     pub write_log: &'a WriteLog,

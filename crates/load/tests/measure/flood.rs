@@ -1,5 +1,5 @@
-//! Strangers who connect to a peer as fast as they can, and those who know its token behind a long path:
-//! how many of these get through.
+//! Strangers who connect to a peer as fast as they can, and those who know its token behind a long
+//! path: how many of these get through.
 
 use std::io::{Read as _, Write as _};
 use std::net::{Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};

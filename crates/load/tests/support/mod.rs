@@ -19,7 +19,8 @@ use iotax_vdisk::{MonotonicClock, VirtualDisk};
 pub(crate) const MIB: u64 = 1 << 20;
 pub(crate) const MS: u64 = 1_000_000;
 
-/// Every engine of the driver's loop that works on storage; `vdisk` stands for a virtual disk as the target.
+/// Every engine of the driver's loop that works on storage; `vdisk` stands for a virtual disk as
+/// the target.
 pub(crate) fn engines() -> impl Iterator<Item = Engine> {
     Engine::ALL.iter().copied().filter(|engine| !engine.has_tree() && !engine.is_network())
 }

@@ -108,7 +108,8 @@ pub struct KernelSettings {
     pub crypt_max_read_bytes: Option<u64>,
     /// `dm_crypt/parameters/max_write_size`.
     pub crypt_max_write_bytes: Option<u64>,
-    /// `/proc/sys/sunrpc/tcp_max_slot_table_entries`: calls in flight on a connection up to NFS 4.0.
+    /// `/proc/sys/sunrpc/tcp_max_slot_table_entries`: calls in flight on a connection up to NFS
+    /// 4.0.
     pub nfs_most_slots: Option<u64>,
     /// `nfs/parameters/max_session_slots`: calls in flight of a session from NFS 4.1 on.
     pub nfs_session_slots: Option<u64>,

@@ -13,19 +13,19 @@ use crate::words::printable;
 /// | `block` | block, from 0 |
 /// | `workload` | name of the workload |
 /// | `arm` | name of the arm |
-/// | `baseline` | `true` in the arm all others are compared with |
+/// | `baseline` | `true` for the arm that all others are compared with |
 /// | `started_s` | start, seconds since the start of the experiment |
-/// | `switch_s` | switching time before it, in seconds |
-/// | `outcome` | `completed`, `degraded`, `stalled` (nothing completed), `failed` or `interrupted` |
+/// | `switch_s` | time to switch arms before the trial, in seconds |
+/// | `outcome` | `completed`, `degraded`, `stalled` (no I/O completed), `failed`, `interrupted` |
 /// | `used` | `true` if the comparisons use it |
 /// | `iops` | I/Os per second of the primary job; empty if nothing was measured |
 /// | `bytes_per_s` | bytes per second of the primary job |
-/// | `p50_ns` | median time of the operations that the primary job is about, in nanoseconds: of its syncs where it waits for them, else of its reads or writes if these are most of its I/Os |
-/// | `p99_ns` | 99th percentile of latency of the primary job, in nanoseconds |
+/// | `p50_ns` | median latency of the primary job in nanoseconds: of its syncs, reads or writes |
+/// | `p99_ns` | 99th percentile latency of the primary job, in nanoseconds |
 /// | `sync_mean_ns` | mean time of a sync of the primary job, in nanoseconds; empty without syncs |
-/// | `sync_p99_ns` | 99th percentile of it, in nanoseconds |
-/// | `why` | why it is not `completed`, else empty |
-/// | `target` | empty; of a trial on several targets a line follows for each of them, with what the jobs on it did |
+/// | `sync_p99_ns` | 99th percentile time of a sync, in nanoseconds |
+/// | `why` | why the outcome is not `completed`, else empty |
+/// | `target` | empty; with several targets, one more row per target names it here |
 pub const CSV_COLUMNS: [&str; 17] = [
     "slot", "block", "workload", "arm", "baseline", "started_s", "switch_s", "outcome", "used",
     "iops", "bytes_per_s", "p50_ns", "p99_ns", "sync_mean_ns", "sync_p99_ns", "why", "target",
@@ -52,7 +52,7 @@ pub(crate) fn table<const N: usize>(
     String::from_utf8(bytes).expect("made of strings only")
 }
 
-/// Of the trial, and of each of several targets.
+/// One row for the trial, and one for each target if it has several.
 fn rows(analysis: &Analysis, trial: &TrialPoint) -> Vec<[String; CSV_COLUMNS.len()]> {
     let of_target = |target: &TargetPoint| {
         let own = TrialPoint {

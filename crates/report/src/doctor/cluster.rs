@@ -86,7 +86,8 @@ fn write_claims(
     }
 }
 
-/// The claim, its volume, the driver's handle of it, its class, its nodes, and what one of them saw.
+/// The claim, its volume, the driver's handle of it, its class, its nodes, and what one of them
+/// saw.
 fn tree(seen: &ClusterSeen, pods: &[Probed], claim: &ClaimSeen) -> Node {
     let volume = claim.volume.as_deref().and_then(|name| seen.volume(name));
     let class = claim.class.as_deref().and_then(|name| seen.class(name));

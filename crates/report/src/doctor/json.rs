@@ -11,9 +11,9 @@ use crate::json::text::json_text;
 /// Version of the JSON format.
 const FORMAT: u32 = 2;
 
-/// One JSON object: `causes` that a measurement points to (null without one), `hosts`, and `gaps` in
-/// the record. Each host has `stack` (a tree for each path), `findings`, `coverage` (which layers
-/// have rules, and what these lacked) and `machine` (everything that was seen).
+/// One JSON object: `causes` that a measurement points to (null without one), `hosts`, and `gaps`
+/// in the record. Each host has `stack` (a tree for each path), `findings`, `coverage` (which
+/// layers have rules, and what these lacked) and `machine` (everything that was seen).
 pub fn doctor_json(
     hosts: &[HostFindings],
     diagnoses: Option<&[Diagnosis]>,

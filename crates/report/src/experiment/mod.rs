@@ -92,8 +92,8 @@ pub(crate) fn beside(
     document
 }
 
-/// What was not concluded. A page tells once how many blocks would decide: here, unless a rule has told
-/// it, or why the run stopped; of stalls the verdict does.
+/// What was not concluded. A page tells once how many blocks would decide: here, unless a rule has
+/// told it, or why the run stopped; of stalls the verdict does.
 pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let is_price = |reason| matches!(reason, &EndReason::OutOfReach { needed: Some(_), .. });
     let is_told = analysis.rules.iter().any(|rule| rule.needed.is_some())

@@ -196,7 +196,8 @@ fn edges(spreads: &[(usize, Vec<&LatencySpread>)]) -> Vec<Number> {
     bins.map(|bin| Number::whole(LatencySpread::edge_ns(bin))).collect()
 }
 
-/// How the latencies of trials are spread: of so many of an arm together, in ten thousandths of all.
+/// How the latencies of trials are spread: of so many of an arm together, in ten thousandths of
+/// all.
 fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Value> {
     let lowest = first_bin(spreads);
     let column = |arm: usize, number: usize, few: &[&LatencySpread]| {

@@ -1,4 +1,5 @@
-//! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per arm.
+//! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per
+//! arm.
 
 use indexmap::IndexMap;
 use iotax_analyze::{Analysis, Comparison, Effect, Verdict, is_within_reach, log_factor};

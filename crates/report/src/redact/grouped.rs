@@ -1,5 +1,5 @@
-//! Numbers in groups: a card's, a telephone's, an address with commas. Each group is short enough to leave
-//! alone, and together they name somebody.
+//! Numbers in groups: a card's, a telephone's, an address with commas. Each group is short enough
+//! to leave alone, and together they name somebody.
 
 use std::ops::Range;
 
@@ -64,8 +64,8 @@ fn digits(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether two groups with this between them may be of one number. Colons are of times and of devices'
-/// numbers, percent signs of figures.
+/// Whether two groups with this between them may be of one number. Colons are of times and of
+/// devices' numbers, percent signs of figures.
 fn joins(gap: &str) -> bool {
     let separates = |c: char| !c.is_alphanumeric() && !":=%\n".contains(c);
     gap.chars().count() <= LONGEST_GAP && gap.chars().all(separates)

@@ -55,8 +55,8 @@ impl Redactor {
         self.clean(machine, "machine")
     }
 
-    /// Texts that stand elsewhere as a whole, first: arms are called by their targets, and paths with
-    /// blanks in them are one thing where they stand alone.
+    /// Texts that stand elsewhere as a whole, first: arms are called by their targets, and paths
+    /// with blanks in them are one thing where they stand alone.
     fn know(&mut self, experiment: &ExperimentHead) {
         let spec = &experiment.spec;
         for host in experiment.hosts.iter().filter_map(|host| host.environment.host.as_ref()) {

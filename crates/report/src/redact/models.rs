@@ -10,8 +10,8 @@ use super::grouped::grouped_numbers;
 use super::words::regex;
 use super::words::{Kind, Names};
 
-/// Makers and families of disks. Models of targets that are named by their owners, as LIO's are, are
-/// not.
+/// Makers and families of disks. Models of targets that are named by their owners, as LIO's are,
+/// are not.
 const DEVICES: &str = "adata amazon ata block corsair crucial dell disk drive elastic evo express flash \
     google hard harddisk hgst hitachi hp hpe hynix ibm intel kingston kioxia lenovo logical lsi \
     mega-raid megaraid micron msft netapp nvme nvme_card nvme_card-pd perc persistentdisk phison plus pro \

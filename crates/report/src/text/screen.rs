@@ -17,7 +17,8 @@ pub fn answer(document: &Document, style: Style) -> String {
     sentences.map(lines).collect()
 }
 
-/// What fits so many lines, the most important first. A report without such a choice is shown in full.
+/// What fits so many lines, the most important first. A report without such a choice is shown in
+/// full.
 pub fn screen(document: &Document, style: Style, lines: usize) -> String {
     let page = Page::new(style);
     let mut parts: Vec<&(Rank, Section)> = document.screen.iter().collect();

@@ -15,9 +15,9 @@ const GAP: usize = 2;
 /// Most lines of a cell in the last column.
 const MAX_LINES: usize = 2;
 
-/// Lays a table out: words to the left, figures to the right, two spaces of indent. Where a table is
-/// too wide for the terminal, words in its last column take two lines, and if that does not do, it
-/// becomes one short paragraph per row.
+/// Lays a table out: words to the left, figures to the right, two spaces of indent. Where a table
+/// is too wide for the terminal, words in its last column take two lines, and if that does not do,
+/// it becomes one short paragraph per row.
 pub(super) fn lay_out(table: &Table, paint: Paint, width: usize) -> String {
     let mut widths = column_widths(table);
     let total = 2 + widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);

@@ -111,7 +111,8 @@ fn target(name: &str) -> TargetCaps {
         }),
         second_pass: Some(SecondPass {
             hits: true,
-            // Within what the caps are uncertain by: no cause, whose evidence has a unit of its own.
+            // Within what the caps are uncertain by: no cause, whose evidence has a unit of its
+            // own.
             ratio: 1.01,
             bw_bytes: 9e9,
             mean_latency_ns: 1e5,

@@ -44,7 +44,8 @@ pub(crate) enum Base {
 }
 
 impl Base {
-    /// Starts the peer at the far end of a link, at every address that layers give to that end later.
+    /// Starts the peer at the far end of a link, at every address that layers give to that end
+    /// later.
     pub(crate) fn with_peer(link: Link, context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let program = context.surroundings.program.clone();
         let program = link.far.program(program);

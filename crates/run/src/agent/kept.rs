@@ -74,7 +74,8 @@ pub(super) struct Alone {
 }
 
 impl Alone {
-    /// Waits for an earlier agent to end; `None` if it does not within `patience`, or `stop` is set.
+    /// Waits for an earlier agent to end; `None` if it does not within `patience`, or `stop` is
+    /// set.
     pub(super) fn be(
         directory: &Path,
         patience: Duration,

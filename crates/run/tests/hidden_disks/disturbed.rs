@@ -138,7 +138,8 @@ fn a_disk_that_is_switched_between_two_levels_is_unsteady_and_has_neither_cap_no
     assert!(wrong.len() <= 8, "{} of 200", wrong.len());
 }
 
-/// Without a limiter nothing may be called one: rates that scatter, over sizes flat or a device's curve.
+/// Without a limiter nothing may be called one: rates that scatter, over sizes flat or a device's
+/// curve.
 #[test]
 fn noise_without_a_limiter_is_no_throttle() {
     let mut random = Xoshiro256PlusPlus::seed_from_u64(47);

@@ -1,5 +1,5 @@
-//! Disks that are a formula: what passes per second at an instant, for I/Os of a size and depth. What
-//! disturbs a load is put on top, so that hundreds of searches take a second.
+//! Disks that are a formula: what passes per second at an instant, for I/Os of a size and depth.
+//! What disturbs a load is put on top, so that hundreds of searches take a second.
 
 use iotax_caps::{Ended, Observation, Prober};
 use iotax_experiment::Probe;

@@ -165,7 +165,8 @@ fn wobble(trial: u32) -> f64 {
     0.97 + 0.06 * f64::from(trial.wrapping_mul(2_654_435_761) >> 16) / 65_536.0
 }
 
-/// Credits that pay for `full_ns` nanoseconds at twice the sustained rate, and come back while nothing is done.
+/// Credits that pay for `full_ns` nanoseconds at twice the sustained rate, and come back while
+/// nothing is done.
 struct Bucket {
     /// At most so many, each for a nanosecond.
     room: f64,
@@ -241,7 +242,8 @@ fn a_bucket_worth_about_a_slice_ends_the_slices_however_slowly_it_refills() {
     }
 }
 
-/// A device whose 30 s of credits both arms use up: the level changes, and what is between them does not.
+/// A device whose 30 s of credits both arms use up: the level changes, and what is between them
+/// does not.
 #[test]
 fn credits_that_both_arms_share_are_named_once_they_are_spent() {
     let stop = Stop { max_blocks: 400, min_blocks: 400, ..Stop::default() };
@@ -279,7 +281,8 @@ fn credits_of_one_arm_are_named_once_slices_have_spent_them() {
     }
 }
 
-/// The first of two arms without limits, the other with 30 s of credits that come back while it rests.
+/// The first of two arms without limits, the other with 30 s of credits that come back while it
+/// rests.
 fn with_full_bucket(hold_ns: Option<u64>, seed: u64) -> Ran {
     let mut bucket = Bucket::new(30 * SECOND_NS);
     run_held(Stop::default(), seed, hold_ns, &mut |at| {

@@ -47,9 +47,9 @@
 //! # I/O units
 //!
 //! Some providers count large I/Os several times: an I/O of `n` bytes is `ceil(n / u)` I/Os, with a
-//! unit `u` of 256 KiB, say. A bucket with such a unit charges its meters for I/Os that many tokens,
-//! so no I/O of more than `u` bytes is cheaper than the same bytes in I/Os of `u`. Without one, every
-//! I/O is one token. Bytes are charged as they are, either way.
+//! unit `u` of 256 KiB, say. A bucket with such a unit charges its meters for I/Os that many
+//! tokens, so no I/O of more than `u` bytes is cheaper than the same bytes in I/Os of `u`. Without
+//! one, every I/O is one token. Bytes are charged as they are, either way.
 //!
 //! # Arithmetic
 //!

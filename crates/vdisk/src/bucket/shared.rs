@@ -52,8 +52,8 @@ impl SharedBucket {
 pub(crate) struct Groups(HashMap<String, Weak<SharedBucket>>);
 
 impl Groups {
-    /// The group's bucket: the one that some open disk holds, or a new one; `None` if that is one of
-    /// other caps.
+    /// The group's bucket: the one that some open disk holds, or a new one; `None` if that is one
+    /// of other caps.
     pub(crate) fn join(&mut self, group: &str, caps: Caps) -> Option<Arc<SharedBucket>> {
         self.0.retain(|_, bucket| bucket.strong_count() > 0);
         if let Some(bucket) = self.0.get(group).and_then(Weak::upgrade) {

@@ -15,7 +15,8 @@ use iotax_layers::Aes;
 use crate::layer::prelude::*;
 use crate::xts::{Cipher, Direction, random_key};
 
-/// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is closed.
+/// Under a random key of 256 bits, of which XTS takes two, that is forgotten when the disk is
+/// closed.
 impl Recipe for Aes {
     fn build(&self, _place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         Error::demand(self.key_bits == 256, "aes", "key", self.key_bits, "256")?;

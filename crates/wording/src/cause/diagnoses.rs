@@ -7,8 +7,8 @@ use iotax_record::ExperimentHead;
 use super::{put_in, suspect};
 use crate::arms;
 
-/// Causes that the arms' measurements point to, as [`lines`]: first those that explain a difference,
-/// then those that all arms share, once.
+/// Causes that the arms' measurements point to, as [`lines`]: first those that explain a
+/// difference, then those that all arms share, once.
 pub fn causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     if analysis.arms.len() == 1 {
         return lines(&of_arms(experiment, analysis), 1);

@@ -6,7 +6,8 @@ use iotax_quantity::percent;
 use super::{confidence, each, evidence, put_in, title};
 use crate::name::printable;
 
-/// A suspect in a line or two: `title (likely, explains 40 % of an I/O's time): evidence. Against it: ...`
+/// A suspect in a line or two:
+/// `title (likely, explains 40 % of an I/O's time): evidence. Against it: ...`
 pub fn suspect(suspect: &Suspect) -> String {
     line(suspect, None)
 }

@@ -1,5 +1,5 @@
-//! What several use: CPUs that a syncing program wants, a disk with two jobs, limits of groups in bytes,
-//! a mount that is limited beside one that is not.
+//! What several use: CPUs that a syncing program wants, a disk with two jobs, limits of groups in
+//! bytes, a mount that is limited beside one that is not.
 
 use crate::lab::Lab;
 use crate::situation::{Complaint, Situation, here};

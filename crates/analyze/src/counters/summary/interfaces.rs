@@ -55,7 +55,8 @@ pub(super) fn of_trial(
     counters.interfaces.iter().filter_map(of_interface).collect()
 }
 
-/// The mean over trials. Names may have been made anew, but not the places of interfaces on the path.
+/// The mean over trials. Names may have been made anew, but not the places of interfaces on the
+/// path.
 pub(super) fn of_arm(trials: &[&[InterfaceSummary]]) -> Vec<InterfaceSummary> {
     let Some(first) = trials.first() else { return Vec::new() };
     let of_place = |(place, interface): (usize, &InterfaceSummary)| {

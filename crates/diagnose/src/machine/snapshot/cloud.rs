@@ -1,4 +1,5 @@
-//! The cloud around the machine: its VM, which of its disks a device is, what is documented of them.
+//! The cloud around the machine: its VM, which of its disks a device is, what is documented of
+//! them.
 
 use std::cell::OnceCell;
 
@@ -189,8 +190,8 @@ impl<'a> Snapshot<'a> {
         }
     }
 
-    /// What Google Cloud says that a disk is. Which data disk is which is not told: it is known only
-    /// where all are of a kind.
+    /// What Google Cloud says that a disk is. Which data disk is which is not told: it is known
+    /// only where all are of a kind.
     pub(crate) fn kind_told(&self, device: &Device) -> Option<&'a str> {
         let is_os = device.used_as == Some(UsedAs::Os);
         let disks = self.machine.cloud.iter().flat_map(|cloud| &cloud.disks);

@@ -142,8 +142,8 @@ impl Strided {
         Self::from(positions, stride, 0)
     }
 
-    /// The same from another unit. A pass begins at the first unit that the last one has not left out,
-    /// as `DiskSpd` has it.
+    /// The same from another unit. A pass begins at the first unit that the last one has not left
+    /// out, as `DiskSpd` has it.
     pub(super) fn from(positions: u64, stride: u64, start: u64) -> Self {
         Self { positions, stride, cursor: start, first: start % stride.max(1) }
     }

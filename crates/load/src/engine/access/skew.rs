@@ -57,8 +57,8 @@ pub(super) fn first_at(centre: f64, positions: u64) -> u64 {
     whole(centre * positions as f64)
 }
 
-/// The shift that fio has for a normal distribution with a centre, which is a number of 32 bits. None
-/// is the same as the middle.
+/// The shift that fio has for a normal distribution with a centre, which is a number of 32 bits.
+/// None is the same as the middle.
 #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "as fio does it")]
 pub(super) fn middle_at(centre: f64, positions: u64) -> u64 {
     u64::from(((centre - 0.5) * positions as f64) as i64 as u32)
@@ -275,7 +275,8 @@ mod tests {
         }
     }
 
-    /// The first rank of Zipf's law is at the centre, and the others are where fio's hash puts them.
+    /// The first rank of Zipf's law is at the centre, and the others are where fio's hash puts
+    /// them.
     #[test]
     fn a_centre_is_where_the_first_rank_is() {
         let mut rng = Xoshiro256PlusPlus::seed_from_u64(5);

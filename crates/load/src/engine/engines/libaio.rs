@@ -1,5 +1,6 @@
-//! `libaio`: the kernel's older asynchronous I/O, as fio's engine of that name uses it. Sandboxes that
-//! forbid `io_uring`, as container runtimes do by default, allow it. Asynchronous with direct I/O only.
+//! `libaio`: the kernel's older asynchronous I/O, as fio's engine of that name uses it. Sandboxes
+//! that forbid `io_uring`, as container runtimes do by default, allow it. Asynchronous with direct
+//! I/O only.
 
 use std::fs::File;
 use std::os::fd::AsRawFd as _;
@@ -65,7 +66,8 @@ impl Context {
     /// Hands over I/Os; how many of them were taken.
     ///
     /// # Safety
-    /// They, and the memory that they move data to and from, stay where they are until they are over.
+    /// They, and the memory that they move data to and from, stay where they are until they are
+    /// over.
     #[inline]
     unsafe fn submit(&self, iocbs: &[*const Iocb]) -> io::Result<usize> {
         // SAFETY: as the caller promises; the kernel reads the pointers, and what they point to.

@@ -1,5 +1,5 @@
-//! Blocks over a TCP connection, in one direction: a system call per block where the kernel takes or
-//! has a whole one.
+//! Blocks over a TCP connection, in one direction: a system call per block where the kernel takes
+//! or has a whole one.
 
 use std::io;
 use std::time::Duration;

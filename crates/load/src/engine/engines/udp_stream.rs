@@ -87,8 +87,8 @@ impl Engine for UdpStream {
 
 // Numbered datagrams from a peer, which paces them; counted here.
 //
-// An I/O is a datagram that the peer has sent: it is over when this one has come, or a later one. How
-// many of them came is asked at the end.
+// An I/O is a datagram that the peer has sent: it is over when this one has come, or a later one.
+// How many of them came is asked at the end.
 
 /// How long a datagram may keep the thread before it looks at the time again.
 const LONGEST_WAIT: Duration = Duration::from_millis(10);

@@ -66,7 +66,8 @@ pub(crate) struct Slots {
     free: Vec<u32>,
     /// Checks that are over, but not judged.
     to_judge: Vec<(u32, Outcome)>,
-    /// Reads, writes and trims in flight: syncs take a slot, but are no I/O in the sense of the record.
+    /// Reads, writes and trims in flight: syncs take a slot, but are no I/O in the sense of the
+    /// record.
     in_flight: u64,
 }
 
@@ -261,8 +262,8 @@ impl Worker<'_> {
         }
     }
 
-    /// Until when to wait, if other threads have to catch up before this one goes on. It sleeps once
-    /// nothing is in flight any more, as in fio.
+    /// Until when to wait, if other threads have to catch up before this one goes on. It sleeps
+    /// once nothing is in flight any more, as in fio.
     #[inline]
     fn others_first(&self, now_ns: u64) -> Option<Deadline> {
         /// fio looks again and again; a thread that is ahead can wait for as long as an I/O takes.

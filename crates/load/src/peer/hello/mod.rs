@@ -238,8 +238,8 @@ impl Accepting {
         &mut self.heard[self.filled..end]
     }
 
-    /// Takes so many bytes in that came to its room. `admit` has a new nonce and a name for the session,
-    /// or none if there are too many.
+    /// Takes so many bytes in that came to its room. `admit` has a new nonce and a name for the
+    /// session, or none if there are too many.
     pub(super) fn hears(
         &mut self,
         bytes: usize,

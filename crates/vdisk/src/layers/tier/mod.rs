@@ -14,8 +14,8 @@
 //! # Simplified
 //!
 //! - A page is held as soon as the real work of the I/O that brings it is done, though that I/O
-//!   counts as finished later, when its simulated time is over: a second read of the page in between
-//!   is a hit already.
+//!   counts as finished later, when its simulated time is over: a second read of the page in
+//!   between is a hit already.
 //! - Hits cost nothing but the real work on the data below. A `delay` above gives them a latency.
 //! - A page counts as held whole when part of it was read or written.
 //! - Replacement is CLOCK (Corbató, 1968), not what any provider documents.
