@@ -2,7 +2,7 @@
 //!
 //! | unit | written | means |
 //! |---|---|---|
-//! | size | `4k`, `64M`, `2G`, `1T`, `4KiB`, `4096` | bytes; letters are powers of 1024, as in fio |
+//! | size | `4k`, `64M`, `2G`, `1T`, `4KiB`, `4096` | bytes; powers of 1024, as in fio |
 //! | duration | `500ns`, `200us`, `2ms`, `1.5s`, `1m`, `1h`, `0` | nanoseconds |
 //! | bandwidth | `32M`, `32M/s` | bytes per second; letters as in sizes |
 //! | bit rate | `500Mbit`, `1Gbit`, `64kbit` | bits per second; letters are powers of 1000 |
