@@ -30,5 +30,5 @@ fn a_run_is_drained_beforehand_and_says_so() {
     // Whether a level was found in that time is the machine's affair.
     assert!(drained["seconds"].is_f64() && drained["arm"] == "target", "{result:#}");
     let text = desk.run(&["report", "out"]);
-    assert!(text.out.contains("\nDrained beforehand\n"), "{text}");
+    assert!(text.out.contains("\nBurst credits drained\n"), "{text}");
 }

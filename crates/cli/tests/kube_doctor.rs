@@ -141,7 +141,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "b.json"]), @"
     Nothing could be inspected.
 
-    Not seen
+    Not visible
       - storage classes, nodes, persistent volumes, claims, limits of drivers on
         nodes, network plugin: not in this file; iotax kube doctor --help shows the
         commands that print them

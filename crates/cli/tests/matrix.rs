@@ -58,7 +58,7 @@ fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
         assert_eq!(phase["matrix"]["factors"][0]["name"], "workers");
     }
     let text = desk.run(&["report", "out"]);
-    assert!(text.out.contains("\nPhase by phase, against 1\n  phase "), "{text}");
+    assert!(text.out.contains("\nPhases compared with 1\n  phase "), "{text}");
     let file = format!(
         "workload = \"randread-4k\"\n[arms]\na = \"{stack}\"\nb = \"{stack}\"\n\
          [matrix]\nbs = [\"4k\", \"16k\"]\n"

@@ -22,7 +22,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     ]), @"
     pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
 
-      With only one result each, chance cannot be ruled out.
+      One result each: how much of a difference is chance cannot be told.
 
     By job
       job                                         gke / aks
@@ -43,7 +43,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2svc tcp  gke  17.8 Gbit/s
       pod2svc udp  aks  13.9 Gbit/s
       pod2svc udp  gke  11.0 Gbit/s
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -52,7 +52,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded of any job
+    Open questions, all jobs
       - Bandwidth of gke: 1 result of aks and 1 of gke give no interval; it takes 2
         of each at least, and 5 for a narrow one.
       - Not checked, because such results do not tell: whether CPUs were busy with
@@ -64,80 +64,80 @@ fn clusters_of_knb_are_compared_in_each_cell() {
 
       gke: 3.0 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm  metric           effect  n  verdict
       gke  bandwidth  3.0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm         rate  trials
       aks  17.8 Gbit/s       1
       gke  17.3 Gbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Job 2 of 4
     pod2pod udp: 2 results of knb 1.5.0
 
       gke: 16 % faster than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  16 % faster  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm         rate  trials
       aks  12.4 Gbit/s       1
       gke  14.4 Gbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Job 3 of 4
     pod2svc tcp: 2 results of knb 1.5.0
 
       gke: 14 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  14 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm         rate  trials
       aks  20.7 Gbit/s       1
       gke  17.8 Gbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Job 4 of 4
     pod2svc udp: 2 results of knb 1.5.0
 
       gke: 21 % slower than aks in bandwidth; one result each, so nothing says how
       much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  21 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm         rate  trials
       aks  13.9 Gbit/s       1
       gke  11.0 Gbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Report: out/report.html
     Again:  iotax report out
@@ -158,7 +158,7 @@ fn rows_of_k8s_netperf_are_jobs() {
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
     3 jobs of 2 results of k8s-netperf v0.1.30
 
-      With only one result each, chance cannot be ruled out.
+      One result each: how much of a difference is chance cannot be told.
 
     By job
       job                                           encrypted / plain
@@ -176,7 +176,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
       netperf UDP_STREAM 1024x1  plain      789 Mbit/s
       netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles pooled over them: descriptive.
 
     Warning, not interleaved: the runs were not interleaved in random order, as
       far as the results tell: whatever changed between them (neighbours, credits,
@@ -185,7 +185,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded of any job
+    Open questions, all jobs
       - Bandwidth of encrypted: 1 result of plain and 1 of encrypted give no
         interval; it takes 2 of each at least, and 5 for a narrow one.
       - Not checked, because such results do not tell: whether CPUs were busy with
@@ -197,60 +197,60 @@ fn rows_of_k8s_netperf_are_jobs() {
 
       encrypted: 2x slower than plain in bandwidth; one result each, so nothing says
       how much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm        metric        effect  n  verdict
       encrypted  bandwidth  2x slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm              rate  trials
       plain      874 Mbit/s       1
       encrypted  437 Mbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Job 2 of 3
     netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
 
       encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
       says how much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm              rate  trials
       plain      744 Mbit/s       1
       encrypted  744 Mbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Job 3 of 3
     netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
       encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
       says how much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm              rate  trials
       plain      789 Mbit/s       1
       encrypted  789 Mbit/s       1
 
-    Not concluded
-      - The open questions above are about all jobs.
+    Open questions
+      - What is said above of all jobs.
 
     Report: out/report.html
     Again:  iotax report out

@@ -45,7 +45,7 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded
+    Open questions
       - CPU per MiB of window: undecided; from 3 and 3 results all that is known of
         the effect is 7 % less to 117 % more. More results of each narrow it.
       - Not checked, because such results do not tell: whether CPUs were busy with
@@ -97,7 +97,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded
+    Open questions
       - Datagram delivery of udprev: 1 result of udp and 1 of udprev give no
         interval; it takes 2 of each at least, and 5 for a narrow one.
       - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; it takes

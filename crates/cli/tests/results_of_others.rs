@@ -33,13 +33,13 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
       after: 25 % slower than before in throughput; one result each, so nothing says
       how much of it is chance.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Tax
       arm    metric            effect  n  verdict
       after  throughput   25 % slower  1  undecided
       after  p50 latency  33 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -58,7 +58,7 @@ fn one_result_each_is_a_difference_without_an_interval() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded
+    Open questions
       - Throughput of after: 1 result of before and 1 of after give no interval; it
         takes 2 of each at least, and 5 for a narrow one.
       - P50 latency of after: 1 result of before and 1 of after give no interval; it
@@ -86,10 +86,10 @@ fn results_of_other_jobs_say_so() {
 
       after: 0.5 % slower than before in throughput; one result each, so nothing
       says how much of it is chance.
-      No measurements were made; the figures are from the files. Mean latency is what
+      Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, results of different workloads: the results are not from the same job: bs 4k in before,
+    Warning, unlike results: the results are not from the same job: bs 4k in before,
       8k in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -102,7 +102,7 @@ fn results_of_other_jobs_say_so() {
       after  p99 latency              –  1  insufficient tail samples
       after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      Without an interval; n: results of the arm that has fewer.
 
     Arms
       arm         rate  MiB/s     mean   CPU/IO  trials
@@ -121,7 +121,7 @@ fn results_of_other_jobs_say_so() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded
+    Open questions
       - Throughput of after: 1 result of before and 1 of after give no interval; it
         takes 2 of each at least, and 5 for a narrow one.
       - Mean latency of after: 1 result of before and 1 of after give no interval;
@@ -159,10 +159,10 @@ fn several_results_have_an_interval() {
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
       after: 26 % of reads took 3.13 ms each, 88 % of all time; the others took 138
       µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and longest 25.8 ms).
-      No measurements were made; the figures are from the files. Mean latency is what
+      Nothing was run here: the figures are those of the files. Mean latency is what
       fio calls clat, from submission to completion.
 
-    Warning, results of different workloads: the results are not from the same job: rate_iops 400 in
+    Warning, unlike results: the results are not from the same job: rate_iops 400 in
       before, 300 in after
       What results differ in is part of every difference below, and what one
       side lacks is not compared. Compare results of one job, or read them as a
@@ -177,7 +177,7 @@ fn several_results_have_an_interval() {
       after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
       Each interval alone holds with 95 % if the results are independent of each
-      other; n: results of the arm with fewer results; margin 5 %.
+      other; n: results of the arm that has fewer; margin 5 %.
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
@@ -196,7 +196,7 @@ fn several_results_have_an_interval() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded
+    Open questions
       - Mean latency of after: undecided; from 3 and 3 results all that is known of
         the effect is 56 % faster to 725 % slower. More results of each narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
@@ -233,10 +233,10 @@ fn all_formats_hold_the_same_and_a_record_is_kept() {
     let again = desk.run(&["report", "out", "--format", "json"]);
     assert_eq!(json(&again.out)["comparisons"], result["comparisons"]);
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("No measurements were made") && page.contains("before1.json"));
-    assert!(!page.contains("CPUs online") && !page.contains("load generator alone"));
+    assert!(page.contains("Nothing was run here") && page.contains("before1.json"));
+    assert!(!page.contains("CPUs online") && !page.contains("load generator overhead"));
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
-    assert!(markdown.contains("4 results of fio 3.33. No measurements were made"), "{markdown}");
+    assert!(markdown.contains("4 results of fio 3.33. Nothing was run here"), "{markdown}");
     let csv = desk.run(&["report", "out", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 5, "{csv}");
 }
@@ -248,7 +248,7 @@ fn a_single_result_is_reported_without_a_directory() {
     diskspd: 1 result of DiskSpd 2.2.0
 
       diskspd on before.xml: 12,800 IOPS, 50.0 MiB/s, mean latency 1.25 ms.
-      No measurements were made; the figures are from the files.
+      Nothing was run here: the figures are those of the files.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -258,7 +258,7 @@ fn a_single_result_is_reported_without_a_directory() {
       arm         p50      p90      p99    p99.9     I/Os
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
 
-    Not concluded
+    Open questions
       - Not checked, because such results do not tell: whether a cache answered,
         what the load generator cost, whether CPUs were busy or stolen, whether the
         storage was the same, and whether a burst ended on the way.

@@ -161,7 +161,7 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded of any job
+    Open questions, all jobs
       - Tails are described, not compared: a slower arm got less load. For a verdict
         on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
       - Percentiles of latency are not in all results of old and new, at least not
@@ -218,7 +218,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       For the difference between the arms alone, measure them in one iotax compare:
       it runs them in random blocks.
 
-    Not concluded of any job
+    Open questions, all jobs
       - Throughput of b: 1 result of a and 1 of b give no interval; it takes 2 of
         each at least, and 5 for a narrow one.
       - Tails are described, not compared: a slower arm got less load. For a verdict

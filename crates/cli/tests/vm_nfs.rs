@@ -55,7 +55,7 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     ");
     assert_suite(&json(&did, "suite.json"));
     let told = did.text("suite.txt");
-    assert!(told.contains("NFS mounts, as granted") && told.contains("sec=krb5p"), "{told}");
+    assert!(told.contains("Negotiated NFS options") && told.contains("sec=krb5p"), "{told}");
     let findings = json(&did, "doctor.json")["hosts"][0]["findings"].clone();
     let causes: Vec<&str> =
         findings.as_array().unwrap().iter().filter_map(|f| f["cause"].as_str()).collect();

@@ -23,7 +23,7 @@ fn depths(analysis: &Analysis) -> Option<Table> {
         .figure("in flight", |(_, level)| level.in_flight.to_string())
         .figure("rate", |(_, level)| format::iops(level.iops))
         .figure("mean", |(_, level)| format::time(level.mean_latency_ns))
-        .word("that is", |(arm, _)| arm.map_or("", |arm| response(arm.response)))
+        .word("result", |(arm, _)| arm.map_or("", |arm| response(arm.response)))
         .table
         .filled()
 }
@@ -33,7 +33,7 @@ fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
     let titled = |(_, load): &(ExperimentHead, Analysis)| {
         let name = load.workload.strip_prefix(&prefix).unwrap_or(&load.workload);
-        let title = format!("What the cap hides: {name}");
+        let title = format!("Tax ({name})");
         Some((title, tables::comparisons(load, design)?))
     };
     analysis.below_cap.iter().filter_map(titled).collect()
@@ -41,8 +41,8 @@ fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
 
 /// All tables about caps, and about what was done beforehand, with their titles.
 pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
-    let depths = depths(analysis).map(|table| ("At other depths".to_owned(), table));
-    let drained = drained(analysis).map(|table| ("Drained beforehand".to_owned(), table));
+    let depths = depths(analysis).map(|table| ("Depth check".to_owned(), table));
+    let drained = drained(analysis).map(|table| ("Burst credits drained".to_owned(), table));
     let preconditioned = preconditioned(analysis);
     let beforehand = preconditioned.into_iter().chain(drained);
     below_cap(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
@@ -52,11 +52,11 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
 fn drained(analysis: &Analysis) -> Option<Table> {
     Table::of(&analysis.drained)
         .word("arm", |drain| &drain.arm)
-        .figure("loaded for", |drain| span(whole(drain.seconds)))
-        .figure("burst", |drain| or_absent(drain.burst_iops.map(format::iops)))
-        .figure("then", |drain| or_absent(drain.rate_iops.map(format::iops)))
+        .figure("duration", |drain| span(whole(drain.seconds)))
+        .figure("burst rate", |drain| or_absent(drain.burst_iops.map(format::iops)))
+        .figure("rate after", |drain| or_absent(drain.rate_iops.map(format::iops)))
         .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(|ios| grouped(whole(ios)))))
-        .word("its trials", |drain| drain.regime.map_or(ABSENT, trial::regime))
+        .word("regime", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table
         .filled()
 }
@@ -71,11 +71,11 @@ pub(crate) fn found_depths(workload: &Workload, analysis: &Analysis) -> Option<T
     let table = Table::of(rows)
         .word("arm", |(arm, _)| &arm.name)
         .word("job", |(_, of)| &of.job)
-        .word("depth per thread", |(_, of)| match (of.least, of.most) {
+        .word("queue depth per thread", |(_, of)| match (of.least, of.most) {
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
         })
-        .word("for a latency of", |(_, of)| {
+        .word("latency target", |(_, of)| {
             target_of(&of.job).map_or_else(String::new, latency_target)
         })
         .table;
@@ -91,8 +91,8 @@ fn preconditioned(analysis: &Analysis) -> Option<(String, Table)> {
         .word("arm", |arm| &arm.arm)
         .figure("written", |arm| iotax_quantity::size(arm.written_bytes))
         .figure("rounds", |arm| arm.rounds.len().to_string())
-        .figure("first", |arm| figure(arm, arm.rounds.first()))
-        .figure("last", |arm| figure(arm, arm.rounds.last()))
+        .figure("first round", |arm| figure(arm, arm.rounds.first()))
+        .figure("last round", |arm| figure(arm, arm.rounds.last()))
         .figure("range", |arm| or_absent(arm.window.map(|window| percent(window.range))))
         .figure("slope", |arm| or_absent(arm.window.map(|window| percent(window.slope))))
         .word("steady", |arm| match arm.steady {
@@ -101,7 +101,7 @@ fn preconditioned(analysis: &Analysis) -> Option<(String, Table)> {
             None => ABSENT,
         })
         .table;
-    Some(("Preconditioned beforehand".to_owned(), table.filled()?))
+    Some(("Preconditioning".to_owned(), table.filled()?))
 }
 
 /// A round's figure.

@@ -31,9 +31,9 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
     }
     let table = Table::of(&rows)
         .word("disk", |[disk, ..]| disk)
-        .word("layers, from bottom to top", |[_, layers, ..]| layers)
-        .word("stands for", |[_, _, what, _]| what)
-        .word("from", |[.., from]| from)
+        .word("layers (bottom to top)", |[_, layers, ..]| layers)
+        .word("simulates", |[_, _, what, _]| what)
+        .word("source", |[.., from]| from)
         .table;
     let cited = (1..)
         .zip(&sources)
@@ -41,5 +41,5 @@ pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Opti
     let mut items = vec![Item::Table(table)];
     items.extend(notes.into_iter().map(Item::Note));
     items.push(Item::Sources(cited.collect()));
-    Some(Section::new("Disks of a cloud", items).at(ShownIn::Page).on(Topic::Circumstances))
+    Some(Section::new("Simulated cloud disks", items).at(ShownIn::Page).on(Topic::Circumstances))
 }

@@ -63,7 +63,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
     } = &host.environment;
     let HostRecord { role, generator_ns_per_io, io_uring, .. } = host;
     let unit = experiment.spec.workload().unit();
-    let generator = generator_ns_per_io.map(|ns| format!("{} of CPU per {unit}", format::time(ns)));
+    let generator = generator_ns_per_io.map(|ns| format!("{} CPU per {unit}", format::time(ns)));
     let facts = [
         ("arms", (!arms.is_empty()).then(|| arms.join(", "))),
         ("host", name.clone()),
@@ -71,16 +71,16 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("operating system", os.clone()),
         ("kernel", kernel.clone()),
         ("CPU", cpu_model.clone()),
-        ("io_uring", (*io_uring == Some(false)).then(|| "forbidden".to_owned())),
+        ("io_uring", (*io_uring == Some(false)).then(|| "blocked".to_owned())),
         ("CPUs online", Some(cpus.to_string())),
-        ("CPUs allowed (cgroup)", cgroup_cpus.map(iotax_quantity::exact)),
+        ("CPU limit (cgroup)", cgroup_cpus.map(iotax_quantity::exact)),
         ("AES instructions", cpu_aes.map(|yes| if yes { "yes" } else { "no" }.to_owned())),
-        ("frequency governor", cpu_governor.clone()),
+        ("CPU frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(iotax_quantity::size)),
-        ("memory copy, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
+        ("memory copy rate, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
         ("virtualisation", hypervisor.clone()),
         ("load average at the start", load_average.map(|n| iotax_quantity::fixed(n, 2))),
-        ("load generator alone", generator),
+        ("load generator overhead", generator),
     ];
     Item::facts(facts.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
@@ -92,7 +92,7 @@ pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
         .word("arm", |(arm, _)| &arm.name)
         .word("target", |(_, site)| &site.target)
         .word("kind", |(_, site)| &site.kind)
-        .column(Head::word("lies on"), |(_, site)| {
+        .column(Head::word("storage"), |(_, site)| {
             let place = [&site.file_system, &site.device, &site.device_model];
             let place: Vec<&str> = place.into_iter().flatten().map(String::as_str).collect();
             (!place.is_empty()).then(|| place.join(", "))
@@ -119,7 +119,7 @@ pub(crate) fn results(experiment: &ExperimentHead) -> Table {
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
         .word("files", |(_, site)| &site.target)
-        .word("made by", |(_, site)| provenance::made_by(site))
+        .word("created by", |(_, site)| provenance::made_by(site))
         .table
 }
 
@@ -131,7 +131,7 @@ pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
     };
     Table::of(&experiment.spec.workload().jobs)
         .word("job", |job| &job.name)
-        .word("options, as the first result has them", |job| {
+        .word("options (from the first result)", |job| {
             job.fio.iter().map(option).collect::<Vec<_>>().join(" ")
         })
         .table
@@ -146,10 +146,10 @@ pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
         .word("access", job::access)
         .word("block size", job::block_sizes)
         .word("threads × depth", |job| format!("{} × {}", job.threads, job.queue_depth))
-        .column(Head::word("span"), |job| {
+        .column(Head::word("size"), |job| {
             (!job.engine.is_network()).then(|| iotax_quantity::size(job.size_bytes))
         })
-        .word("pace", job::pace)
+        .word("pacing", job::pace)
         .word("options", job::options)
         .table
 }
@@ -164,7 +164,7 @@ pub(crate) fn troubles(analysis: &Analysis) -> (Table, usize) {
         .word("arm", |trial| &trial.arm)
         .word("outcome", |trial| trial.outcome.id())
         .word("used", |trial| if trial.used { "yes" } else { "no" })
-        .word("why", |trial| why(trial).unwrap_or_default())
+        .word("reason", |trial| why(trial).unwrap_or_default())
         .table;
     (table, troubled().count().saturating_sub(MAX_LISTED_TRIALS))
 }

@@ -108,7 +108,7 @@ pub(crate) fn outliers(analysis: &Analysis) -> Option<Section> {
         let rows = Table::of(&found.slow)
             .word(member, |slow| printable(&slow.arm))
             .figure("effect", |slow| short(slow.tax))
-            .figure("allowing for chance", |slow| short(slow.shrunken))
+            .figure("adjusted effect", |slow| short(slow.shrunken))
             .figure("chance if healthy", |slow| chance(slow.p));
         items.push(Item::Table(rows.table));
     }

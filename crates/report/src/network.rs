@@ -13,13 +13,13 @@ pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static
     let cpu = network.cpu_ns;
     match network.load {
         NetworkLoad::Stream => {
-            vec![("CPU per MiB", cpu), ("round trip of TCP", network.rtt_ns.unwrap_or(0.0))]
+            vec![("CPU per MiB", cpu), ("TCP round trip", network.rtt_ns.unwrap_or(0.0))]
         }
         NetworkLoad::RoundTrips => {
             vec![("mean round trip", arm.mean_latency_ns), ("CPU per request", cpu)]
         }
         NetworkLoad::Connections => {
-            vec![("mean time to the answer", arm.mean_latency_ns), ("CPU per connection", cpu)]
+            vec![("mean response time", arm.mean_latency_ns), ("CPU per connection", cpu)]
         }
         NetworkLoad::Datagrams => {
             vec![("jitter", network.jitter_ns.unwrap_or(0.0)), ("CPU per MiB", cpu)]
@@ -62,7 +62,7 @@ const ROUND_TRIPS: &[Column] = &[
 
 const CONNECTIONS: &[Column] = &[
     ("rate", |arm, _| Cell::new(units::rate(arm))),
-    ("to answer", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
+    ("response", |arm, _| Cell::new(known_time(arm.mean_latency_ns))),
     P50,
     P99,
     ("CPU/connection", |_, network| Cell::new(known_time(network.cpu_ns))),

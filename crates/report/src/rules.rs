@@ -16,13 +16,13 @@ pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
 fn table(judgments: &[Judgment]) -> Table {
     Table::of(judgments)
         .word("rule", |judgment| judgment.rule.to_string())
-        .word("of", rule::of)
+        .word("subject", rule::of)
         .word("outcome", |judgment| rule::outcome(judgment.outcome))
-        .word("found", |judgment| {
+        .word("measured", |judgment| {
             format::or_absent(rule::measured(judgment).map(|(_, found)| found))
         })
         .figure("trials", |judgment| grouped(judgment.trials.into()))
-        .figure("needed", |judgment| {
+        .figure("trials needed", |judgment| {
             judgment.needed.map_or_else(String::new, |needed| grouped(needed.into()))
         })
         .table

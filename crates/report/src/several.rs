@@ -11,9 +11,9 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
     let what = |lead: &Lead| [lead.kind, &lead.subject].join(" ").trim_end().to_owned();
     let table = Table::of(&reports)
         .word("results", |(name, _)| name)
-        .word("measured", |(_, document)| said(document, what))
-        .word("found", |(_, document)| found(document))
-        .word("when", |(_, document)| said(document, |lead| lead.origin.clone()))
+        .word("measurement", |(_, document)| said(document, what))
+        .word("finding", |(_, document)| found(document))
+        .word("time", |(_, document)| said(document, |lead| lead.origin.clone()))
         .table;
     let mut document = Document::of(Lead {
         kind: "report",
@@ -38,7 +38,7 @@ fn found(document: &Document) -> String {
     for section in &document.sections {
         let severe = section.items.iter().filter_map(|item| match item {
             Item::Warning(notice) if notice.is_severe => Some(notice.title.as_str()),
-            Item::Facts(_) if section.is_alarming => Some("see its warnings"),
+            Item::Facts(_) if section.is_alarming => Some("see warnings"),
             _ => None,
         });
         doubts.extend(severe);

@@ -122,7 +122,7 @@ const OPERATION: [(&str, OperationCell); 8] = [
     ("share", |done| Some(Cell::new(format::percent(done.share?)))),
     ("mean", |done| Some(Cell::new(known_time(done.mean_ns)))),
     ("p99", |done| Some(Cell::new(known_time(done.p99_ns as f64)))),
-    ("longest", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
+    ("max", |done| Some(Cell::new(known_time(done.max_ns as f64)))),
     ("slow", |done| {
         let Slow { above_ns, count } = done.slow?;
         let tone = if count > 0 { Tone::Worse } else { Tone::Plain };

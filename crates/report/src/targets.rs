@@ -43,12 +43,12 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
         .word("arm", |(arm, _)| &arm.name)
         .word("target", |(_, target)| &target.name);
     if all().any(|target| target.device.is_some()) {
-        rows = rows.word("lies on", |(_, target)| or_absent(target.device.clone()));
+        rows = rows.word("device", |(_, target)| or_absent(target.device.clone()));
     }
     if all().any(|target| !(target.limits.is_empty() && target.documented.is_empty())) {
         rows = rows.word("known limits", |(_, target)| limits_of(target));
     }
-    let table = rows.word("is", |(_, target)| &target.target).table;
+    let table = rows.word("path or stack", |(_, target)| &target.target).table;
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 

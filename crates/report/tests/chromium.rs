@@ -145,7 +145,7 @@ fn a_peel_is_drawn() {
     assert!(dom.contains(">p99</text>"), "the percentile axis");
     assert!(!dom.contains(">p99.9</text>"), "it ends where a comparison has samples enough");
     assert!(dom.contains("Show the tail beyond p99</button>"));
-    assert!(dom.contains("Time of a load"));
+    assert!(dom.contains("Time per load"));
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn a_comparison_and_its_failures_are_drawn() {
 fn factors_are_drawn_as_far_apart_as_they_are() {
     let Some(browser) = chromium() else { return };
     let dom = check(&browser, &common::compare(), &analyses::factors(), 4 + 1 + 2 + 1 + TRIALS);
-    for label in ["factor in throughput", "1x", "5x slower", "5x faster", "factor in CPU per I/O"] {
+    for label in ["throughput ratio", "1x", "5x slower", "5x faster", "CPU per I/O ratio"] {
         assert!(dom.contains(&format!(">{label}</text>")), "{label}");
     }
 }

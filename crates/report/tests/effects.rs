@@ -58,7 +58,7 @@ fn effects_on_a_page() {
         "28x\u{a0}faster\u{a0}[6.4,\u{a0}120]",
         ">28x faster [6.4, 120]</td>",
         "data-head=\"effect\"",
-        "\"axis\":\"factor in throughput\"",
+        "\"axis\":\"throughput ratio\"",
         "\"ways\":[\"less\",\"more\"]",
     ] {
         assert!(page.contains(text), "{text}");

@@ -126,7 +126,7 @@ fn a_run_that_syncs_leads_with_its_syncs() {
     let (experiment, analysis) = (common::run(), analyses::syncing(analyses::run()));
     insta::assert_snapshot!(text(&experiment, &analysis, Style::default()));
     let page = html(&experiment, &analysis);
-    let [p99, caption] = ["p99 of a sync", "Percentiles of the primary job's syncs"]
+    let [p99, caption] = ["sync p99", "Percentiles of the primary job's syncs"]
         .map(|said| page.replace("&#39;", "'").find(said));
     assert!(p99.is_some() && caption.is_some(), "{p99:?} {caption:?}");
     assert!(!common::markup(&page).contains("mean latency"), "of writes into the page cache");

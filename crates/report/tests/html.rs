@@ -27,31 +27,31 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
     assert_eq!(
         headings(&peel()),
         [
-            "What each layer costs",
-            "How sure, and what could be wrong",
-            "Worth knowing",
+            "Cost per layer",
+            "Confidence and limitations",
+            "Minor warnings",
             "Not concluded",
-            "Block by block",
+            "Difference per block",
             "Schedule",
             "Evidence",
             "Arms",
             "Targets",
             "Other jobs",
             "Latency, pooled over trials (descriptive)",
-            "Spread of latencies over time",
-            "Throughput of every trial",
+            "Latency distribution over time",
+            "Throughput per trial",
             "Operations, pooled over trials (descriptive)",
-            "How it was measured",
+            "Measurement setup",
             "Environment",
             "How to reproduce",
             "Method",
-            "Words",
+            "Terms",
         ]
     );
     let page = html(&common::compare(), &troubled::warned());
     assert_eq!(
         headings(&page)[..3],
-        ["Read this first", "Against the baseline", "How sure, and what could be wrong"]
+        ["Warnings", "Comparison with baseline", "Confidence and limitations"]
     );
 }
 
@@ -207,11 +207,11 @@ fn colours_can_be_told_from_their_background() {
 #[test]
 fn the_machine_has_tables_for_those_without_charts() {
     let page = html(&common::compare(), &common::machine::compare());
-    assert!(headings(&page).contains(&"The machine meanwhile"));
+    assert!(headings(&page).contains(&"System metrics"));
     let shown = markup(&page);
     for text in ["<h3>Devices <a", "nvme0n1", "aqu-sz", "<h3>CPU and memory <a", "31 %", "READ"] {
         assert!(shown.contains(text), "{text}");
     }
     let without = html(&common::compare(), &analyses::compare());
-    assert!(!headings(&without).contains(&"The machine meanwhile"));
+    assert!(!headings(&without).contains(&"System metrics"));
 }

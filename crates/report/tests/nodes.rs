@@ -9,7 +9,7 @@ use iotax_experiment::Design;
 fn map(count: usize) -> String {
     let (experiment, analysis) = fleet::nodes(count);
     let page = markup(&html(&experiment, &analysis));
-    let section = page.split("Map of nodes <a").nth(1).expect("a fleet has a map");
+    let section = page.split("Node map <a").nth(1).expect("a fleet has a map");
     let section = section.split("</section>").next().expect("it ends");
     let said = section.split('\n').skip(1).map(|line| {
         let class = line.split("<li class=\"").nth(1).and_then(|rest| rest.split('>').next());
@@ -57,7 +57,7 @@ fn without_the_rounds_that_it_takes_nobody_is_judged() {
 fn what_is_no_fleet_has_no_map() {
     let (mut experiment, analysis) = fleet::nodes(5);
     experiment.spec = experiment.spec.with(|spec| spec.design = Design::Compare);
-    assert!(!html(&experiment, &analysis).contains("Map of nodes"));
+    assert!(!html(&experiment, &analysis).contains("Node map"));
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn an_overview_on_a_terminal() {
 #[test]
 fn an_overview_on_a_page() {
     let page = html(&suite());
-    let (warned, rest) = page.split_once("<h3>Phase by phase, ").expect("what was found follows");
+    let (warned, rest) = page.split_once("<h3>Phases compared with ").expect("what was found follows");
     assert!(
         warned.contains("<dt>writes</dt><dd>unexpected gain (same): arm same only adds work"),
         "{page}"
@@ -39,7 +39,7 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
     let shown = text(&large(), Style::default());
     let (shown, _) = shown.split_once("\nPhase 1 of 12\n").unwrap();
     assert!(shown.lines().all(|line| line.chars().count() <= 80), "{shown}");
-    let (_, grid) = shown.split_once("Phase by phase, against base\n").unwrap();
+    let (_, grid) = shown.split_once("Phases compared with base\n").unwrap();
     insta::assert_snapshot!(grid, @"
       phase               A     B     C     D     E     F     G
       random-reads-1    8 %  12 %  16 %  20 %  24 %  28 %  32 %
@@ -61,7 +61,7 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
       probably change, and without a figure nobody can tell; !: a warning or no
       verdict, see the phase.
 
-    Not concluded of any phase
+    Open questions, all phases
       - Throughput of queue: undecided after 12 blocks; at this noise a verdict
         takes about 31 blocks.
     ");

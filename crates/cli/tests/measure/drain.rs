@@ -48,7 +48,7 @@ fn a_run_after_draining_shows_what_lasts() {
     near(&result["arms"][0]["iops"], 300.0);
 
     let text = desk.run(&["report", "out"]);
-    assert!(text.out.contains("\nDrained beforehand\n"), "{text}");
+    assert!(text.out.contains("\nBurst credits drained\n"), "{text}");
 }
 
 #[test]

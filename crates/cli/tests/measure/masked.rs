@@ -61,8 +61,11 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
     let iops = throughput["cap"]["iops"]["value"].as_f64().unwrap();
     assert!((392.0..408.0).contains(&iops), "{iops}");
     assert!(result["depths"].as_array().unwrap().iter().all(|arm| arm["response"] == "plateau"));
-    assert!(said.out.contains("  Masked: aes and base both reach the same cap ("), "{said}");
-    assert!(said.out.contains("\nWhat the cap hides: below the cap\n"), "{said}");
+    assert!(
+        said.out.contains("  aes against base is masked: both sit on the same cap ("),
+        "{said}"
+    );
+    assert!(said.out.contains("\nTax (below the cap)\n"), "{said}");
 
     let loads = result["below_cap"].as_array().unwrap();
     assert_eq!(loads.len(), 2, "{said}");
@@ -79,7 +82,7 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
     let offered = desk.run(&["report", "out"]);
     let line = offered.out.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(
-        line.contains("To measure what the cap hides: iotax compare --quick -w randread-4k"),
+        line.contains("To see what the cap hides: iotax compare --quick -w randread-4k"),
         "{offered}"
     );
     assert!(line.contains(" --below-cap") && !line.contains("--out out"), "{offered}");

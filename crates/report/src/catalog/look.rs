@@ -38,10 +38,10 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
         None => ABSENT.to_owned(),
     };
     let table = Table::of(vms.iter().map(|vm| (vm, widest(vm))))
-        .word("Size", |(vm, _)| title(vm))
-        .word("Limit", |(_, limit)| or_absent(limit.map(|limit| limit.scope.to_string())))
+        .word("size", |(vm, _)| title(vm))
+        .word("limit", |(_, limit)| or_absent(limit.map(|limit| limit.scope.to_string())))
         .figure("vCPUs", |(vm, _)| vm.vcpus.map_or(UNKNOWN.to_owned(), |n| n.to_string()))
-        .figure("Memory", |(vm, _)| vm.memory_bytes.map_or(UNKNOWN.to_owned(), size))
+        .figure("memory", |(vm, _)| vm.memory_bytes.map_or(UNKNOWN.to_owned(), size))
         .figure("IOPS", |(_, limit)| {
             figure(limit, &|limit| Some(limit_figure(limit.iops.as_ref()?.sustained)))
         })
@@ -123,7 +123,7 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     let unit = disk.limits.iter().find_map(|limit| limit.io_unit_bytes);
     let facts = vec![
         ("Host caching", disk.host_cache.map(|cache| catalog::host_cache(cache).to_owned())),
-        ("Larger I/Os count as several of", unit.map(iotax_quantity::size)),
+        ("I/O unit", unit.map(iotax_quantity::size)),
     ];
     let known = facts.into_iter().filter(|(_, value)| value.is_some()).collect();
     facts_table(page, known, &disk.facts);
@@ -156,7 +156,7 @@ pub(super) fn limits_table(
         page.add_paragraph(catalog::none_found(title));
         return;
     }
-    let mut table = Table::new(&["Limit", "of"], &["sustained", "burst", "lasts", "source"]);
+    let mut table = Table::new(&["limit", "rate"], &["sustained", "burst", "duration", "source"]);
     for (name, limit) in limits {
         let mut row = |name: &str, of: &str, rate: Option<&Rate>, words: &dyn Fn(f64) -> String| {
             let burst = rate.and_then(|rate| rate.burst.as_ref()).map(|b| words(b.per_s));
@@ -195,14 +195,14 @@ fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
     let rates = limits.iter().filter_map(|limit| Some((limit, limit.bw_bytes.as_ref()?)));
     let rows: Vec<_> = rates.map(|(limit, rate)| (limit, rate, sources.of(limit))).collect();
     let table = Table::of(&rows)
-        .word("Network", |(limit, ..)| match limit.scope {
+        .word("scope", |(limit, ..)| match limit.scope {
             Scope::NetworkFlow => "one flow",
             _ => "all flows",
         })
-        .word("way", |(limit, ..)| match limit.direction {
+        .word("direction", |(limit, ..)| match limit.direction {
             Direction::Read => "in",
             Direction::Write => "out",
-            Direction::Both => "in and out, each",
+            Direction::Both => "in and out (each)",
         })
         .figure("sustained", |(_, rate, _)| bit_rate(8.0 * rate.sustained))
         .figure("burst", |(_, rate, _)| {
@@ -210,7 +210,7 @@ fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
         })
         .figure("source", |(.., source)| source.clone())
         .table;
-    page.add_table("Documented limits of the network", Some(table), None);
+    page.add_table("Documented network limits", Some(table), None);
 }
 
 fn facts_table(page: &mut Document, first: Vec<(&str, Option<String>)>, facts: &[Fact]) {

@@ -85,7 +85,7 @@ fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
         page.add_paragraph(format!("{title}: {problem}"));
         return;
     };
-    let mut table = Table::new(&["From", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);
+    let mut table = Table::new(&["from", "source"], &["IOPS", "MB/s", "burst IOPS", "burst MB/s"]);
     let yours = row.claim.source.as_ref().map(|source| sources.number(source).to_string());
     table.rows.push(figures("your table", yours, row.claim.claimed, None));
     let ours = row.source.as_ref().map(|source| sources.number(source).to_string());

@@ -26,7 +26,7 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
         let variant = vm.variant.as_ref().map(|variant| format!(" ({variant})"));
         format!("{}{}", vm.name, variant.unwrap_or_default())
     });
-    page.add(Section::new(format!("What to expect of {whose}, by the documents"), []));
+    page.add(Section::new(format!("Documented performance of {whose}"), []));
     page.add_facts(expectation.disks.iter().enumerate().map(|(place, disk)| attached(place, disk)));
     let mut each = rates();
     for (place, disk) in expectation.disks.iter().enumerate() {
@@ -48,7 +48,7 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
     add_notes(&mut page, expectation.notes.iter().map(catalog::note).chain(notes));
     let mut sources = Sources::default();
     add_conflicts(&mut page, &conflicts(expectation), &mut sources);
-    limits_table(&mut page, "Limits of the disks", &own_limits(expectation), unit, &mut sources);
+    limits_table(&mut page, "Disk limits", &own_limits(expectation), unit, &mut sources);
     if let Some(vm) = &expectation.vm {
         let mut of_vm: Vec<(String, &Limit)> = Vec::new();
         for limit in expectation.disks.iter().flat_map(|disk| &disk.limits) {
@@ -131,7 +131,7 @@ fn own_limits(expectation: &Expectation) -> Vec<(String, &Limit)> {
 
 fn rates() -> Table {
     let mut table =
-        Table::new(&["Disk", "rate"], &["sustained", "bound by", "burst", "bound by", "lasts"]);
+        Table::new(&["disk", "rate"], &["sustained", "bound by", "burst", "bound by", "duration"]);
     for place in [3, 5] {
         table.heads[place].is_figure = false;
     }

@@ -45,7 +45,7 @@ pub fn cluster_doctor(
         pod.write(&mut page, detail);
     }
     let unseen = seen.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
-    page.add_list("Not seen", unseen.collect());
+    page.add_list("Not visible", unseen.collect());
     page
 }
 

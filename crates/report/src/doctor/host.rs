@@ -33,7 +33,7 @@ pub(super) fn write_around(page: &mut Document, host: &HostFindings, detail: fin
     page.add_facts(surroundings::facts(machine));
     findings::write(page, machine, coverage, findings, detail);
     let unseen = machine.unseen.iter().map(|unseen| format!("{}: {}", unseen.what, unseen.how));
-    page.add_list("Not seen", unseen.collect());
+    page.add_list("Not visible", unseen.collect());
 }
 
 /// The path, and the layers under it.

@@ -141,9 +141,9 @@ impl Topic {
     pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Answer => "",
-            Self::Doubt => "How sure, and what could be wrong",
+            Self::Doubt => "Confidence and limitations",
             Self::Evidence => "Evidence",
-            Self::Circumstances => "How it was measured",
+            Self::Circumstances => "Measurement setup",
         }
     }
 }

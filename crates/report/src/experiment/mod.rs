@@ -42,7 +42,7 @@ pub(crate) fn beside(
         .partition(|notice| notice.is_severe);
     let mut document = Document::of(lead(experiment, analysis));
     document.screen = glance::of(experiment, analysis, severe.iter().chain(&mild));
-    document.extend_on(Answer, warnings("Read this first", severe));
+    document.extend_on(Answer, warnings("Warnings", severe));
     document.extend_on(Answer, rules::section(analysis));
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, matrix::sections(analysis, effects));
@@ -56,12 +56,12 @@ pub(crate) fn beside(
     document.extend(attribution(experiment, analysis));
     document.extend(arms(analysis));
     document.add_table("By target", targets::table(analysis), None);
-    document.add_table("What the targets are", targets::limits(analysis), None);
+    document.add_table("Target details", targets::limits(analysis), None);
     let others = tables::other_jobs(experiment.spec.workload(), analysis)
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
     document.add_table(
-        "Depths found",
+        "Queue depths found",
         caps::found_depths(experiment.spec.workload(), analysis),
         None,
     );
@@ -73,16 +73,16 @@ pub(crate) fn beside(
     document.add_table("Devices", machine::devices(analysis), Some(note::DEVICES.to_owned()));
     document.extend(machine::interfaces(analysis));
     document.extend(system(analysis));
-    document.add_table("NFS mounts, as granted", machine::nfs_granted(analysis), None);
+    document.add_table("Negotiated NFS options", machine::nfs_granted(analysis), None);
     document.extend(machine::nfs_connections(analysis));
     document.add_table("NFS operations", machine::nfs_operations(analysis), None);
-    document.extend_on(Doubt, warnings("Worth knowing", mild));
+    document.extend_on(Doubt, warnings("Minor warnings", mild));
     let causes = causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
     let mut open = questions(experiment, analysis);
     open.extend(above);
     document.extend_on(Doubt, page::nothing_open(&open));
-    document.extend_on(Doubt, Section::of_list("Not concluded", open));
+    document.extend_on(Doubt, Section::of_list("Open questions", open));
     document.extend_on(Doubt, blocks);
     document.extend_on(Doubt, schedule);
     document.extend_on(Circumstances, page::circumstances(experiment));
@@ -174,8 +174,8 @@ fn system(analysis: &Analysis) -> Option<Section> {
 /// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
 fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
     let is_led = units::is_led_by_syncs(analysis);
-    let ios = (tables::latency(analysis), if is_led { "Latency of writes" } else { "Latency" });
-    let syncs = (tables::syncs(analysis), "Latency of syncs");
+    let ios = (tables::latency(analysis), if is_led { "Write latency" } else { "Latency" });
+    let syncs = (tables::syncs(analysis), "Sync latency");
     let [first, second] = if is_led { [syncs, ios] } else { [ios, syncs] };
     let section = |(table, what): (Option<Table>, &str), chart: Option<Item>| {
         let items = chart.into_iter().chain([Item::Table(table?)]).collect::<Vec<_>>();

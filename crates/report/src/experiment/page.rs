@@ -48,7 +48,7 @@ pub(super) fn nodes(experiment: &ExperimentHead, analysis: &Analysis) -> Option<
     let common = in_common(experiment, analysis);
     let items = [Item::Drawing(Drawing::Nodes(map)), Item::Note(chart::nodes(analysis))];
     let items = common.into_iter().map(Item::Paragraph).chain(items);
-    Some(section("Map of nodes", items.collect::<Vec<_>>()))
+    Some(section("Node map", items.collect::<Vec<_>>()))
 }
 
 /// The comparisons with their intervals drawn.
@@ -61,9 +61,9 @@ pub(super) fn forest(
         return None;
     }
     let (heading, subject) = match experiment.spec.design {
-        Design::Peel { .. } => ("What each layer costs", "layer"),
-        Design::Fleet => ("Each against the others", "node"),
-        Design::Single | Design::Compare => ("Against the baseline", "arm"),
+        Design::Peel { .. } => ("Cost per layer", "layer"),
+        Design::Fleet => ("Comparison of nodes", "node"),
+        Design::Single | Design::Compare => ("Comparison with baseline", "arm"),
     };
     let note = chart::forest(experiment, analysis);
     let mut items = vec![Item::Drawing(Drawing::Forest(subject, groups)), Item::Note(note)];
@@ -81,7 +81,7 @@ pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
         && !analysis.arms.iter().any(units::moves_bytes);
     let caption = chart::heat(analysis, drawn.shown_arms, drawn.trials_per_column);
-    has_spread.then(|| section("Spread of latencies over time", [drawing("heat", caption)]))
+    has_spread.then(|| section("Latency distribution over time", [drawing("heat", caption)]))
 }
 
 /// Each block's own difference from the baseline.
@@ -95,14 +95,14 @@ pub(super) fn blocks(
         && !experiment.spec.is_of_results()
         && experiment.spec.design != Design::Fleet;
     let caption = chart::blocks(analysis, drawn.blocks_together);
-    is_compared.then(|| section("Block by block", [drawing("blocks", caption)]))
+    is_compared.then(|| section("Difference per block", [drawing("blocks", caption)]))
 }
 
 /// Throughput over time.
 pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_series = analysis.trials.iter().any(|trial| !trial.per_second_ios.is_empty());
     let caption = chart::trials(analysis, drawn.shown_arms, drawn.seconds_per_step);
-    has_series.then(|| section("Throughput of every trial", [drawing("series", caption)]))
+    has_series.then(|| section("Throughput per trial", [drawing("series", caption)]))
 }
 
 /// What the machine did.
@@ -110,7 +110,7 @@ pub(super) fn meanwhile(charts: Vec<ChartFrame>, seconds_per_step: u32) -> Optio
     let has_charts = !charts.is_empty();
     let items =
         [Item::Drawing(Drawing::Charts(charts)), Item::Note(chart::machine(seconds_per_step))];
-    has_charts.then(|| section("The machine meanwhile", items))
+    has_charts.then(|| section("System metrics", items))
 }
 
 /// The order of the trials, and what went wrong with some.
@@ -131,7 +131,7 @@ pub(super) fn schedule(
     if !troubles.rows.is_empty() {
         let more = (more > 0).then(|| Item::Note(note::more(more)));
         let items = [Item::Table(troubles)].into_iter().chain(more);
-        sections.push(section("Trials with trouble", items.collect::<Vec<_>>()));
+        sections.push(section("Trials with problems", items.collect::<Vec<_>>()));
     }
     sections
 }
@@ -139,7 +139,7 @@ pub(super) fn schedule(
 /// That no question is left.
 pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
     let said = Item::Paragraph(note::NOTHING_OPEN.to_owned());
-    open.is_empty().then(|| section("Not concluded", [said]))
+    open.is_empty().then(|| section("Open questions", [said]))
 }
 
 /// The machine, the places, the jobs, and the command.
@@ -158,7 +158,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
         Item::Preformatted(facts::command(&experiment.command)),
         Item::Paragraph(note::made_by(experiment)),
         Item::Table(jobs),
-        Item::Folded("The resolved specification, as JSON", spec),
+        Item::Folded("Resolved specification (JSON)", spec),
     ];
     [section(heading, places), section("How to reproduce", reproduce)]
 }
@@ -172,6 +172,6 @@ pub(super) fn method(experiment: &ExperimentHead, analysis: &Analysis) -> [Secti
     let method = Item::Paragraph(method::method(experiment, analysis));
     [
         section("Method", [method]),
-        section("Words", [Item::facts(verdicts.into_iter().chain(others))]),
+        section("Terms", [Item::facts(verdicts.into_iter().chain(others))]),
     ]
 }

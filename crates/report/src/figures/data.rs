@@ -88,7 +88,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
             "points": points,
             "means": differences.iter().filter_map(Differences::mean).collect::<Vec<_>>(),
             "margin": analysis.margin,
-            "label": if is_led { "time of a sync" } else { "throughput" },
+            "label": if is_led { "sync time" } else { "throughput" },
         },
         "operations": operations,
         "latency": latency,

@@ -93,7 +93,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
             place: 0,
             caption: format!("{name}{against}"),
             heads: vec![
-                Head::word("of"),
+                Head::word("metric"),
                 Head::figure("effect"),
                 Head::word("verdict"),
                 Head::figure("n"),
@@ -170,7 +170,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     Group {
         place: 0,
-        caption: format!("Time per {what} that each layer adds"),
+        caption: format!("Added time per {what}, by layer"),
         heads: heads(&["effect", &format!("time per {what}"), "Δ p99"]),
         axis: format!("added time per {what} ({unit})"),
         ways: None,
@@ -298,7 +298,7 @@ impl Scale {
             Self::Percent => {
                 format!("{}: {}", name::metric(metric), self.axis_of_all(metric))
             }
-            Self::Factors => format!("factor in {}", name::metric(metric)),
+            Self::Factors => format!("{} ratio", name::metric(metric)),
         }
     }
 
@@ -306,7 +306,7 @@ impl Scale {
         let [better, worse] = ways(metric.on());
         match self {
             Self::Percent => format!("% {worse} (below 0: {better})"),
-            Self::Factors => "factor".to_owned(),
+            Self::Factors => "ratio".to_owned(),
         }
     }
 

@@ -57,12 +57,12 @@ const CHARTS: [(Quantity, &str, &str); 12] = [
     (Quantity::DeviceUtilPercent, "device-util", "Device utilisation, %"),
     (Quantity::CpuPercent, "cpu", "CPU time by mode, %"),
     (Quantity::PressurePercent, "pressure", "Pressure, %"),
-    (Quantity::PageCacheMib, "page-cache", "Page cache to be written, MiB"),
+    (Quantity::PageCacheMib, "page-cache", "Dirty page cache, MiB"),
     (Quantity::NfsPerS, "nfs-rate", "NFS operations per second"),
-    (Quantity::NfsExecuteMs, "nfs-time", "Time of NFS operations, ms"),
-    (Quantity::InterfaceMbitPerS, "interface-mbit", "Sent by interfaces, Mbit/s"),
+    (Quantity::NfsExecuteMs, "nfs-time", "NFS operation time, ms"),
+    (Quantity::InterfaceMbitPerS, "interface-mbit", "Interface transmit rate, Mbit/s"),
     (Quantity::InterfaceDropsPerS, "interface-drops", "Dropped packets per second"),
-    (Quantity::QdiscBacklogKib, "qdisc-backlog", "Waiting in queues, KiB"),
+    (Quantity::QdiscBacklogKib, "qdisc-backlog", "Qdisc backlog, KiB"),
 ];
 
 /// What there is to draw, in steps of so many seconds, if they are more than one.

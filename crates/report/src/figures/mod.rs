@@ -33,7 +33,7 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
         |(label, ns): (&'static str, f64)| (ns > 0.0).then(|| tile(label, format::time(ns)));
     if let Some(sync) = arm.leading_sync() {
         let p99 = sync.quantile_ns(0.99).map_or(0.0, |ns| ns as f64);
-        let times = [("p99 of a sync", p99), ("mean of a sync", sync.mean_ns)];
+        let times = [("sync p99", p99), ("mean sync time", sync.mean_ns)];
         return times.into_iter().filter_map(known).chain([rate]).chain(bandwidth).collect();
     }
     let times = match &arm.network {

@@ -68,10 +68,10 @@ fn range(step: i8, margin: f64) -> String {
         format!("{}\u{2013}{} {way}", edge(low).trim_end_matches([' ', '%']), edge(low + 1))
     };
     match step.unsigned_abs() {
-        0 => format!("less than {} apart", edge(0)),
+        0 => format!("less than {} difference", edge(0)),
         1 => between(0),
         2 => between(1),
-        _ => format!("{} {way} or more", edge(2)),
+        _ => format!("at least {} {way}", edge(2)),
     }
 }
 
@@ -84,7 +84,7 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
     let zones: BTreeSet<&str> = all().filter_map(|placed| placed.zone.as_deref()).collect();
     let part = |what: &str, name: Option<&str>, count: usize| {
         let known = |name| format!("{what} {}", words::printable(name));
-        (count > 1).then(|| name.map_or_else(|| format!("{what} not known"), known))
+        (count > 1).then(|| name.map_or_else(|| format!("{what} unknown"), known))
     };
     // What is not known comes last.
     let headings: Vec<(bool, String)> = (0..tiles.len())
@@ -158,6 +158,6 @@ mod tests {
         let steps = [0.3, 0.25, 0.1, 0.06, 0.04, -0.04, -0.07, -1.0].map(|tax| step(tax, 0.05));
         assert_eq!(steps, [3, 3, 2, 1, 0, 0, -1, -3]);
         assert_eq!(range(2, 0.05), "10\u{2013}25 % worse");
-        assert_eq!(range(-3, 0.05), "25 % better or more");
+        assert_eq!(range(-3, 0.05), "at least 25 % better");
     }
 }

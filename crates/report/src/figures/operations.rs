@@ -55,7 +55,7 @@ impl OperationChart {
     pub(super) fn of_page(&self) -> ChartFrame {
         ChartFrame {
             id: self.id.clone().into(),
-            title: format!("Time of a {}", self.title).into(),
+            title: format!("Time per {}", self.title).into(),
             caption: chart::operations(self.slow_ns.is_some()),
         }
     }

@@ -78,11 +78,11 @@ impl Common {
         let (severe, mild): (Vec<_>, Vec<_>) =
             notices(&experiment, &unsaid).into_iter().partition(|notice| notice.is_severe);
         let open = self.open.clone();
-        let heading = format!("Not concluded of any {}", self.word);
+        let heading = format!("Open questions, all {}s", self.word);
         let open =
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
-        let severe = warnings("Read this first", severe).map(|section| section.on(Topic::Answer));
-        let mild = warnings("Worth knowing", mild).map(|section| section.on(Topic::Doubt));
+        let severe = warnings("Warnings", severe).map(|section| section.on(Topic::Answer));
+        let mild = warnings("Minor warnings", mild).map(|section| section.on(Topic::Doubt));
         [severe, mild, open].into_iter().flatten().collect()
     }
 }
@@ -97,10 +97,8 @@ pub(super) fn severe(parts: &[AnalyzedPhase]) -> Option<Section> {
     }
     let of_text = |(text, phases)| Point::new(listed(phases, parts), text);
     let points: Vec<Point> = seen.into_iter().map(of_text).collect();
-    (!points.is_empty()).then(|| Section {
-        is_alarming: true,
-        ..Section::new("Read this first", [Item::Facts(points)])
-    })
+    (!points.is_empty())
+        .then(|| Section { is_alarming: true, ..Section::new("Warnings", [Item::Facts(points)]) })
 }
 
 /// `unexpected gain (luks): arm luks only adds work, but is 2.2x faster in throughput. Do not treat
@@ -131,5 +129,5 @@ pub(super) fn mild(parts: &[AnalyzedPhase]) -> Option<Section> {
     }
     let of_kind = |(kind, phases)| Point::new(kind, listed(phases, parts));
     let points: Vec<Point> = kinds.into_iter().map(of_kind).collect();
-    (!points.is_empty()).then(|| Section::new("Worth knowing", [Item::Facts(points)]))
+    (!points.is_empty()).then(|| Section::new("Minor warnings", [Item::Facts(points)]))
 }

@@ -65,9 +65,9 @@ fn heading(parts: &[AnalyzedPhase]) -> String {
         .iter()
         .any(|(_, analysis)| analysis.comparisons.iter().any(|c| c.subject.arm().is_some()));
     if has_arms && baselines.clone().all(|other| other == first) {
-        format!("Phase by phase, against {}", words::printable(first))
+        format!("Phases compared with {}", words::printable(first))
     } else {
-        "Phase by phase".to_owned()
+        "Phase comparison".to_owned()
     }
 }
 

@@ -90,7 +90,7 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
         document.extend_on(Topic::Answer, levels(parts));
     }
     document.extend(grid);
-    document.add_table("NFS mounts, as granted", machine::nfs_granted(&parts[0].1), None);
+    document.add_table("Negotiated NFS options", machine::nfs_granted(&parts[0].1), None);
     document.extend(network::paths(first));
     document.extend_on(Topic::Answer, drawn(forest));
     document.extend(common.sections());
@@ -110,7 +110,7 @@ fn drawn(forest: Vec<Group>) -> Option<Section> {
         Item::Drawing(Drawing::Forest("phase", forest)),
         Item::Note(chart::OVER_PHASES.to_owned()),
     ];
-    Some(Section::new("Arm by arm", items).at(ShownIn::Page))
+    Some(Section::new("Comparison by arm", items).at(ShownIn::Page))
 }
 
 fn phases_and_time(parts: &[AnalyzedPhase]) -> String {

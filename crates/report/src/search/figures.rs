@@ -69,9 +69,9 @@ pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     ];
     let series = series.into_iter().filter_map(|(series, is_there)| is_there.then_some(series));
     let answers =
-        [section("Over queue depth", ladder), section("Over flows at once", flows.collect())];
+        [section("By queue depth", ladder), section("By number of flows", flows.collect())];
     let answers = answers.into_iter().flatten().map(|section| section.on(Topic::Answer));
-    let over_time = section("Over time, saturated", series.collect());
+    let over_time = section("Saturated load over time", series.collect());
     answers.chain(over_time).map(|section| section.at(ShownIn::Page)).collect()
 }
 

@@ -16,11 +16,11 @@ pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)>
     let tables = [
         (Topic::Answer, "Caps, with 95 % intervals", caps(targets, unit)),
         (Topic::Answer, "Bursts", bursts(targets, unit)),
-        (Topic::Answer, "Buckets, one at a time and together", sharing(search, unit)),
-        (Topic::Answer, "Limits that are known", documented(search, unit)),
+        (Topic::Answer, "Targets alone and together", sharing(search, unit)),
+        (Topic::Answer, "Known limits", documented(search, unit)),
         (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
         (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),
-        (Topic::Answer, "On the wire", wire(targets)),
+        (Topic::Answer, "Rate on the wire", wire(targets)),
         (Topic::Evidence, "Throughput over flows", flows(targets)),
     ];
     let tables = tables.into_iter().filter(|(.., table)| !table.rows.is_empty());
@@ -62,8 +62,8 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
         .figure("refill", |(_, quantity, burst)| {
             or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
         })
-        .figure("lasted", |(.., burst)| lasted(burst.lasted_s))
-        .figure("beyond the cap", |(_, quantity, burst)| quantity.sum(burst.size))
+        .figure("duration", |(.., burst)| lasted(burst.lasted_s))
+        .figure("burst size", |(_, quantity, burst)| quantity.sum(burst.size))
         .table
 }
 
@@ -74,8 +74,8 @@ fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
     Table::of(pairs)
         .word("targets", |pair| format!("{}, {}", pair.a, pair.b))
         .word("rate", |pair| quantity(pair).head())
-        .figure("one", |pair| quantity(pair).figure(pair.a_alone))
-        .figure("other", |pair| quantity(pair).figure(pair.b_alone))
+        .figure("first alone", |pair| quantity(pair).figure(pair.a_alone))
+        .figure("second alone", |pair| quantity(pair).figure(pair.b_alone))
         .figure("together", |pair| quantity(pair).figure(pair.together))
         .figure("phi [95 % CI]", |pair| {
             format!("{} [{}, {}]", fixed(pair.phi), fixed(pair.lo), fixed(pair.hi))
@@ -125,7 +125,7 @@ fn wire(targets: &[TargetCaps]) -> Table {
         .figure("data", |(_, quantity, cap, _)| quantity.figure(cap.cap.cap))
         .figure("frames", |(_, quantity, _, wire)| quantity.figure(wire.per_s))
         .figure("MTU", |(.., wire)| wire.mtu_bytes.to_string())
-        .figure("data in a frame", |(.., wire)| {
+        .figure("data per frame", |(.., wire)| {
             format!("{} of {} bytes", wire.data_bytes, wire.frame_bytes)
         })
         .table
@@ -140,7 +140,7 @@ fn flows(targets: &[TargetCaps]) -> Table {
         .word("target", |(target, ..)| &target.name)
         .word("rate", |(_, quantity, _)| quantity.head())
         .figure("flows", |(.., step)| step.flows.to_string())
-        .figure("all of them", |(_, quantity, step)| quantity.figure(step.per_s))
+        .figure("total", |(_, quantity, step)| quantity.figure(step.per_s))
         .table
 }
 

@@ -47,7 +47,7 @@ function experimentCharts(root, data) {
     const right = Math.min(0.35 * box.clientWidth, 30 + 7 * Math.max(...drawn.map(({ arm }) => label(arm, narrow).length)));
     const percent = (q) => `p${Number((100 * q).toFixed(5))}`;
     plot(box, {
-      label: "Latency percentiles of each arm; the table below has the figures",
+      label: "Latency percentiles of each arm; the table below lists the values",
       height: narrow ? 252 : 352, margin: { right },
       x: {
         domain: [nines(first), last], title: "percentile", text: (x) => percent(1 - 10 ** -x), least: 0.05,
@@ -71,7 +71,7 @@ function experimentCharts(root, data) {
   function tailSwitch(box) {
     const button = document.createElement("button");
     button.type = "button";
-    button.textContent = hasTail ? "Up to p99 only" : "Show the tail beyond p99";
+    button.textContent = hasTail ? "Hide the tail beyond p99" : "Show the tail beyond p99";
     button.addEventListener("click", () => {
       hasTail = !hasTail;
       latency(box);
@@ -93,8 +93,8 @@ function experimentCharts(root, data) {
     const tall = shown.length > 8 ? 60 : 84;
     const levels = apart(decades(low, high, 3).map(Math.log10), (20 / tall) * Math.log10(high / low)).map((power) => 10 ** power);
     plot(box, {
-      label: "How latencies were spread in each trial, one strip per arm", strips: shown, height: tall,
-      x: counted([0.5, extent(cells.map((c) => c.to))[1] + 0.5], "trial, in the order in which they ran"),
+      label: "Latency distribution of each trial, one strip per arm", strips: shown, height: tall,
+      x: counted([0.5, extent(cells.map((c) => c.to))[1] + 0.5], "trial, in order of execution"),
       y: { type: "log", domain: [low, high], ticks: levels, text: time },
       marks: ({ key, x, y }) => cells.filter((c) => c.key === key).map((c) => {
         const inset = x(c.x2) - x(c.x1) > 6 ? 0.5 : 0;
@@ -123,7 +123,7 @@ function experimentCharts(root, data) {
     const tall = 72;
     const kept = apart([1, ...wanted].map(Math.log), (18 / tall) * Math.log(domain[1] / domain[0])).map(Math.exp);
     plot(box, {
-      label: `${axis}, block by block, one strip per arm`, strips: shown, height: tall,
+      label: `${axis}, difference per block, one strip per arm`, strips: shown, height: tall,
       x: counted([0.5, last + 0.5], "block"),
       y: { type: "log", domain, grid: [], ticks: kept, text: isFactor ? times : percent },
       marks: ({ key, x, y, left, right }) => [
@@ -144,7 +144,7 @@ function experimentCharts(root, data) {
     const shown = strips((arm) => lines.some((line) => line.arm === arm));
     if (shown.length === 0) return;
     overTime(box, {
-      label: "Throughput of every trial over time, one strip per arm",
+      label: "Throughput of each trial over time, one strip per arm",
       strips: shown, lines, unit, end: last / seconds, tickText: si,
       amount: (rate) => `${grouped(rate < 100 ? Number(rate.toPrecision(3)) : Math.round(rate))} ${counts}`,
     });
@@ -160,7 +160,7 @@ function experimentCharts(root, data) {
     // A plain run has one column per trial; a column is at most as wide as a hand's finger.
     const width = Math.min(box.clientWidth, 62 + order.length * 46);
     plot(box, {
-      label: "Order of trials: one column per block, coloured and lettered by arm",
+      label: "Order of trials: one column per block, arms by colour and letter",
       width, height: places * 24, margin: { left: 50 },
       x: { ...counted([0.5, order.length + 0.5], "block"), least: 5 },
       y: { domain: [places + 0.5, 0.5], grid: [], ticks: Array.from({ length: places }, (_, i) => i + 1), text: String },

@@ -26,7 +26,7 @@ function machineCharts(data, strips) {
       colour: spans[span].used ? ink(name) : "var(--zero)", dash: dashes(name),
     }));
     overTime(box, {
-      label: `${chart.label} of every trial over time, one strip per arm`,
+      label: `${chart.label} of each trial over time, one strip per arm`,
       strips: strips((arm) => lines.some((line) => line.arm === arm)),
       lines, unit, end: last / seconds, amount: short,
       tickText: (value) => (value < 1 ? String(value) : si(value)),

@@ -7,7 +7,7 @@ function operationCharts(data) {
     if (points.length === 0) return;
     const limit = chart.slow_ns ? [chart.slow_ns] : [];
     plot(box, {
-      label: `${chart.title}: share done by then, one line per arm`,
+      label: `${chart.title}: share completed within each time, one line per arm`,
       height: 214, margin: { left: 46, right: 16 },
       x: {
         type: "log", domain: extent([...points.map((p) => p.x), ...limit]), text: time,

@@ -90,7 +90,7 @@ function framed(box) {
     svg: element("svg", { role: "img", tabindex: 0 }),
     tip: html("div", { className: "tip", hidden: true }),
     hint: html("span", { className: "hint", textContent: "Drag to zoom" }),
-    reset: html("button", { type: "button", className: "reset", textContent: "Whole range", title: "Double click or Escape does the same", hidden: true }),
+    reset: html("button", { type: "button", className: "reset", textContent: "Reset zoom", title: "Or double-click, or press Escape", hidden: true }),
   };
   frame.root.append(frame.svg, frame.hint, frame.reset, frame.tip);
   frame.hint.setAttribute("aria-hidden", "true");

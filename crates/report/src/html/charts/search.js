@@ -61,7 +61,7 @@ function searchCharts(root, data) {
     for (const [id, quantity] of [
       ["flows-to", "Mbit/s to the peer"], ["flows-from", "Mbit/s from the peer"],
       ["packets-to", "packets/s to the peer"], ["requests", "packets/s both ways"],
-    ]) growth(id, quantity, { over: "flows at once", isLinear: true });
+    ]) growth(id, quantity, { over: "concurrent flows", isLinear: true });
     series("series-iops", "IOPS");
     series("series-bw", data.unit);
     series("series-path", "Mbit/s to the peer");
