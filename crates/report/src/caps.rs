@@ -71,7 +71,7 @@ pub(crate) fn found_depths(workload: &Workload, analysis: &Analysis) -> Option<T
     let table = Table::of(rows)
         .word("arm", |(arm, _)| &arm.name)
         .word("job", |(_, of)| &of.job)
-        .word("queue depth per thread", |(_, of)| match (of.least, of.most) {
+        .word("depth per thread", |(_, of)| match (of.least, of.most) {
             (least, most) if least == most => most.to_string(),
             (least, most) => format!("{least} to {most}"),
         })
