@@ -1,5 +1,5 @@
-//! The steps of `cargo xtask check`, quick ones first: all that comes out alike each time, however
-//! busy the machine is. What judges a measurement is in `measure`.
+//! The steps of `cargo xtask check`, quick ones first. Their results do not depend on how busy the
+//! machine is. Steps that measure are in `measure`.
 
 use anyhow::Result;
 
@@ -12,25 +12,21 @@ use crate::{dist, fuzz, models, path, prose, rooms, sources, tuples, workflows};
 pub(crate) const STEPS: &[Step] = &[
     Step::new(
         "rooms",
-        "each crate imports only what the architecture allows, its directories no circles",
+        "crates import only what the architecture allows; no import cycles within a crate",
         rooms::check,
     ),
-    Step::new("modules", "a module with children is NAME/mod.rs", sources::modules),
-    Step::new("hops", "the main path is as short as the architecture says", path::hops),
+    Step::new("modules", "modules with submodules are NAME/mod.rs", sources::modules),
+    Step::new("hops", "the main path is no longer than the architecture says", path::hops),
     Step::new("sizes", "no source file over 800 lines", sources::sizes),
-    Step::new(
-        "skips",
-        "a test is skipped by the one helper alone, which fails in CI",
-        sources::skips,
-    ),
-    Step::new("prose", "rooms that conclude return data, and wording says it", prose::prose),
-    Step::new("quantities", "figures get their digits and units in one crate", prose::quantities),
-    Step::new("matching", "no room looks into sentences", prose::matching),
-    Step::new("tuples", "what functions take has names", tuples::check),
+    Step::new("skips", "tests are skipped only with the helper, which fails in CI", sources::skips),
+    Step::new("prose", "only the crate wording contains sentences", prose::prose),
+    Step::new("quantities", "only the crate quantity formats quantities", prose::quantities),
+    Step::new("matching", "no code parses sentences", prose::matching),
+    Step::new("tuples", "no function takes a tuple", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
-    Step::new("loom", "threads in every order, where they meet", models::loom),
-    Step::new("miri", "unsafe code that calls nobody, interpreted", models::miri),
-    Step::new("clippy", "lints, warnings are errors", clippy),
+    Step::new("loom", "thread interleavings in the models, with loom", models::loom),
+    Step::new("miri", "unsafe code in the models, with Miri", models::miri),
+    Step::new("clippy", "lints; warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
     Step::new("test", "all other tests", || run_tests(Kind::Integration)),
     Step::new(
@@ -54,8 +50,8 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("doctest", "examples in the documentation", || {
         cargo(&["test", "--workspace", "--doc", "--quiet"])
     }),
-    Step::new("fuzz", "every fuzz target survives a short run", fuzz::check),
-    // All features, and the examples with their libraries, are what clippy has built already.
+    Step::new("fuzz", "a short run of every fuzz target", fuzz::check),
+    // clippy has already built all features, and the examples with their libraries.
     Step::new("doc", "documentation builds without warnings", || {
         let what = ["doc", "--workspace", "--all-features", "--no-deps", "--quiet"];
         let targets = ["--lib", "--bins", "--examples"];
@@ -63,7 +59,7 @@ pub(crate) const STEPS: &[Step] = &[
     }),
 ];
 
-/// With all features, so that what only `measure` builds is looked at, too.
+/// Uses all features, to include code that only `measure` builds.
 fn clippy() -> Result<()> {
     let what = ["clippy", "--workspace", "--all-targets", "--all-features", "--quiet"];
     cargo(&[&what[..], &["--", "-D", "warnings"]].concat())

@@ -1,6 +1,6 @@
-//! Circles of `use` between the directories of a crate. A file uses those to which its paths lead,
-//! in `use`, in code and in macros. A `mod` line is no use, tests may use what they like, and so
-//! may files of one directory among themselves.
+//! Finds import cycles between the directories of a crate. A file uses the files that its paths
+//! lead to, in `use`, in code and in macros. `mod` lines, tests, and imports within one directory
+//! do not count.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::mem;
@@ -11,10 +11,10 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::sources::each_source;
 
-/// Files by their names from `src` on.
+/// Files by their path below `src`.
 type Files = BTreeMap<String, String>;
 
-/// A line for every circle.
+/// One line for each cycle.
 pub(crate) fn found() -> Result<Vec<String>> {
     let mut crates: BTreeMap<String, Files> = BTreeMap::new();
     each_source(|path, text| {
@@ -24,13 +24,13 @@ pub(crate) fn found() -> Result<Vec<String>> {
     })?;
     let mut lines = Vec::new();
     for (of, files) in &crates {
-        let line = |circle: Vec<&str>| format!("  {of}: a circle of {}", circle.join(", "));
+        let line = |circle: Vec<&str>| format!("  {of}: import cycle of {}", circle.join(", "));
         lines.extend(circles(files)?.into_iter().map(line));
     }
     Ok(lines)
 }
 
-/// The circles of a crate that cross directories: of each the files that are in it.
+/// The cycles of a crate that cross directories, each with its files.
 fn circles(files: &Files) -> Result<BTreeSet<Vec<&str>>> {
     let mut modules: BTreeMap<String, &str> = BTreeMap::new();
     let mut paths: BTreeMap<&str, Vec<Vec<String>>> = BTreeMap::new();
@@ -59,7 +59,7 @@ fn circles(files: &Files) -> Result<BTreeSet<Vec<&str>>> {
     Ok(circles)
 }
 
-/// What a file uses, and what that uses, and so on.
+/// All files that a file uses, directly or indirectly.
 fn reached<'a>(file: &'a str, uses: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTreeSet<&'a str> {
     let mut seen = BTreeSet::new();
     let mut next = vec![file];
@@ -69,7 +69,7 @@ fn reached<'a>(file: &'a str, uses: &BTreeMap<&str, BTreeSet<&'a str>>) -> BTree
     seen
 }
 
-/// Collects the paths of several names in some code; each of them stands behind `prefix`.
+/// Collects the paths with several segments in code, each with `prefix` prepended.
 fn read(code: TokenStream, prefix: &[String], paths: &mut Vec<Vec<String>>) {
     let (mut path, mut colons, mut is_of_tests) = (prefix.to_vec(), 0, false);
     let keep = |path: Vec<String>, paths: &mut Vec<Vec<String>>| {
@@ -78,7 +78,7 @@ fn read(code: TokenStream, prefix: &[String], paths: &mut Vec<Vec<String>>) {
     for token in code {
         let before = mem::take(&mut colons);
         match token {
-            // Up to the end of the item.
+            // Skip to the end of the item.
             TokenTree::Group(group) if is_of_tests => {
                 is_of_tests = group.delimiter() != Delimiter::Brace;
             }
@@ -97,7 +97,7 @@ fn read(code: TokenStream, prefix: &[String], paths: &mut Vec<Vec<String>>) {
                 read(group.stream(), &mem::replace(&mut path, prefix.to_vec()), paths);
             }
             TokenTree::Group(group) if is_cfg_test(&group) => is_of_tests = true,
-            // `pub(in crate::a)` uses nothing.
+            // `pub(in crate::a)` is not an import.
             TokenTree::Group(group) if path.last().is_none_or(|word| word != "pub") => {
                 read(group.stream(), &[], paths);
             }
@@ -112,7 +112,7 @@ fn is_cfg_test(attribute: &Group) -> bool {
         && attribute.stream().to_string().replace(' ', "") == "cfg(test)"
 }
 
-/// The other files to which the paths of a module lead.
+/// The other files that the paths of a module lead to.
 fn used<'a>(
     own: &str,
     paths: &[Vec<String>],
@@ -136,7 +136,7 @@ fn used<'a>(
         }
         found
     };
-    // Modules that are brought into scope, and not items of them.
+    // Imported modules, as opposed to items in them.
     let mut scope = BTreeMap::new();
     for path in paths {
         let last = path.iter().rfind(|name| *name != "self").map_or("", String::as_str);
@@ -153,7 +153,7 @@ fn used<'a>(
 mod tests {
     use super::*;
 
-    /// Of files `name: text`, the circles.
+    /// The cycles of files given as `name: text`.
     fn of<const N: usize>(files: [(&str, &str); N]) -> Vec<String> {
         let files = files.map(|(file, text)| (file.to_owned(), text.to_owned())).into();
         circles(&files).unwrap().iter().map(|circle| circle.join(" ")).collect()

@@ -1,4 +1,4 @@
-//! Code as tokens, without what tests and attributes hold.
+//! Reads code as tokens, without tests and attributes.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 use crate::sources::each_source;
 
-/// The files of each crate that are in the program: names from `src` on, and their code.
+/// The non-test files of each crate: path below `src`, and code.
 pub(crate) type Crates = BTreeMap<String, BTreeMap<String, Vec<TokenTree>>>;
 
 /// Reads the crates in `crates`.
@@ -22,7 +22,7 @@ pub(crate) fn crates() -> Result<Crates> {
     texts.into_iter().map(|(of, files)| Ok((of, without_tests(&files)?))).collect()
 }
 
-/// The code of files without that of tests, whole files of theirs included.
+/// The code of files, without test code and test files.
 fn without_tests(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Vec<TokenTree>>> {
     let mut code = BTreeMap::new();
     let mut of_tests = vec!["tests".to_owned()];
@@ -37,7 +37,7 @@ fn without_tests(files: &BTreeMap<String, String>) -> Result<BTreeMap<String, Ve
     Ok(code)
 }
 
-/// Tokens without attributes and items of tests; names of modules that are only in tests are added.
+/// Tokens without attributes and test items. Adds the names of test modules to `of_tests`.
 fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
     let mut kept = Vec::new();
     let mut tokens = tokens.into_iter().peekable();
@@ -51,7 +51,7 @@ fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
                         skip_item(&mut tokens, of_tests);
                     }
                     Some(attribute) => {
-                        // The mark tells it from what the program says without an error.
+                        // The mark distinguishes error messages from other text.
                         kept.extend(
                             message(&attribute)
                                 .into_iter()
@@ -71,7 +71,7 @@ fn shipped(tokens: TokenStream, of_tests: &mut Vec<String>) -> Vec<TokenTree> {
     kept
 }
 
-/// What `#[error(..)]` says, which is part of the program.
+/// The message in `#[error(..)]`, which is part of the program.
 fn message(attribute: &TokenTree) -> Option<TokenTree> {
     let TokenTree::Group(group) = attribute else { return None };
     let mut inner = group.stream().into_iter();
@@ -79,7 +79,7 @@ fn message(attribute: &TokenTree) -> Option<TokenTree> {
     inner.next().filter(|_| is_error)
 }
 
-/// To the end of an item: its braces, or a semicolon.
+/// Skips to the end of an item: its braces, or a semicolon.
 fn skip_item(tokens: &mut impl Iterator<Item = TokenTree>, of_tests: &mut Vec<String>) {
     let mut is_module = false;
     for token in tokens {
@@ -90,7 +90,7 @@ fn skip_item(tokens: &mut impl Iterator<Item = TokenTree>, of_tests: &mut Vec<St
             }
             TokenTree::Ident(word) => is_module = word == "mod",
             TokenTree::Group(group) if group.delimiter() == Delimiter::Brace => {
-                // A module with its content here is no file.
+                // An inline module has no file.
                 return;
             }
             TokenTree::Punct(mark) if mark.as_char() == ';' => return,
@@ -111,7 +111,7 @@ pub(crate) fn is_group(token: &TokenTree, delimiter: Delimiter) -> bool {
     matches!(token, TokenTree::Group(it) if it.delimiter() == delimiter)
 }
 
-/// What a string literal says; `None` of numbers, bytes and characters.
+/// The text of a string literal; `None` for numbers, bytes and characters.
 pub(crate) fn text_of(token: &TokenTree) -> Option<String> {
     let TokenTree::Literal(literal) = token else { return None };
     let written = literal.to_string();
@@ -130,7 +130,7 @@ pub(crate) fn text_of(token: &TokenTree) -> Option<String> {
                 text.push(' ');
             }
             ('\\', Some('u')) => {
-                // Any sign: which one does not matter here.
+                // Any character will do.
                 while chars.next().is_some_and(|c| c != '}') {}
                 text.push('\u{fffd}');
             }
@@ -141,7 +141,7 @@ pub(crate) fn text_of(token: &TokenTree) -> Option<String> {
     Some(text)
 }
 
-/// The code of one file, as `crates` gives it.
+/// The code of one file, as returned by `crates`.
 #[cfg(test)]
 pub(crate) fn code(text: &str) -> Vec<TokenTree> {
     shipped(text.parse().unwrap(), &mut Vec::new())

@@ -1,9 +1,9 @@
 //! Fuzzing with the stable toolchain.
 //!
-//! `cargo fuzz` wants a nightly compiler for its `-Z` flags. The instrumentation that libFuzzer
-//! needs can be had from a stable one: LLVM's coverage pass runs as an extra pass, and
-//! `libfuzzer-sys` brings libFuzzer itself. What is missing is the address sanitizer, and safe code
-//! has little use for it.
+//! `cargo fuzz` needs a nightly compiler for its `-Z` flags. The stable compiler can also produce
+//! the instrumentation that libFuzzer needs: LLVM's coverage pass runs as an extra pass, and
+//! `libfuzzer-sys` contains libFuzzer. Only the address sanitizer is missing, which is of little
+//! use for safe code.
 
 use std::fs;
 use std::process::Command;
@@ -13,14 +13,13 @@ use anyhow::{Context as _, Result, bail};
 use crate::checkout::root;
 use crate::suite::side_by_side;
 
-/// Inputs per target in the short run of all.
+/// Inputs per target in the short run of all targets.
 const SHORT_RUN: u64 = 20_000;
 
-/// The short run repeats itself, so that a check that passed passes again; long runs look for what
-/// is new.
+/// The short run always uses this seed, so that its result is repeatable. Long runs use new seeds.
 const SHORT_SEED: u32 = 1;
 
-/// Targets whose seeds are the fixtures of a crate: real output, each cut to `MAX_INPUT_BYTES`.
+/// Targets that start from the fixtures of a crate (real output, cut to `MAX_INPUT_BYTES`).
 const FIXTURES: [(&str, &str); 6] = [
     ("machine", "crates/diagnose/tests/machines"),
     ("fio_json", "crates/dialects/tests/fixtures/fio"),
@@ -30,10 +29,10 @@ const FIXTURES: [(&str, &str); 6] = [
     ("knb_json", "crates/dialects/tests/fixtures/knb"),
 ];
 
-/// Long enough for a whole result, short enough for thousands of them per second.
+/// Long enough for a whole result, and short enough for thousands of inputs per second.
 const MAX_INPUT_BYTES: u64 = 8192;
 
-/// No input may take longer than this many seconds, or more memory than so many MiB.
+/// Time limit (s) and memory limit (MiB) for each input.
 const LIMITS: [&str; 2] = ["-timeout=10", "-rss_limit_mb=1024"];
 
 const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
@@ -42,23 +41,23 @@ const COVERAGE: &str = "--cfg fuzzing -C passes=sancov-module \
     -C llvm-args=-sanitizer-coverage-pc-table -C debug-assertions \
     -C overflow-checks";
 
-/// Builds all targets and runs each for a moment.
+/// Builds all targets and runs each briefly.
 pub(crate) fn check() -> Result<()> {
     build(&["--bins"])?;
     side_by_side(targets()?, |target| run(&target, SHORT_RUN, Some(SHORT_SEED))).map(drop)
 }
 
-/// Runs one target for so many inputs; its corpus is kept in `fuzz/corpus`.
+/// Runs one target with `runs` inputs. Its corpus is kept in `fuzz/corpus`.
 pub(crate) fn long(target: &str, runs: u64) -> Result<()> {
     let known = targets()?;
     if !known.iter().any(|name| name == target) {
-        bail!("no fuzz target `{target}`; there are {}", known.join(", "));
+        bail!("unknown fuzz target `{target}`; the targets are {}", known.join(", "));
     }
     build(&["--bin", target])?;
     run(target, runs, None)
 }
 
-/// Names of the targets: the files in `fuzz/fuzz_targets`.
+/// The names of the targets, from the files in `fuzz/fuzz_targets`.
 fn targets() -> Result<Vec<String>> {
     let mut names = Vec::new();
     for entry in fs::read_dir(root().join("fuzz/fuzz_targets"))? {
@@ -69,32 +68,32 @@ fn targets() -> Result<Vec<String>> {
     Ok(names)
 }
 
-/// `--target` keeps the flags from build scripts and procedural macros, which have no libFuzzer to
-/// link against.
+/// Builds targets. With `--target`, the flags do not apply to build scripts and procedural macros,
+/// which are not linked to libFuzzer.
 fn build(what: &[&str]) -> Result<()> {
     let host = host()?;
     let status = Command::new(env!("CARGO"))
         .args(["build", "--release", "--quiet", "--target", &host])
-        // Where `run` looks for them, wherever else cargo is told to build.
+        // `run` expects this directory, even if cargo is configured to use another.
         .args(["--target-dir", "target"])
         .args(what)
         .env("RUSTFLAGS", COVERAGE)
         .current_dir(root().join("fuzz"))
         .status()
-        .context("cargo could not be started")?;
+        .context("cannot start cargo")?;
     if !status.success() {
-        bail!("the fuzz targets do not build: {status}");
+        bail!("building the fuzz targets failed: {status}");
     }
     Ok(())
 }
 
-/// This machine, as the compiler calls it.
+/// The compiler's name of this machine (target triple).
 fn host() -> Result<String> {
     let rustc = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
-    let output = Command::new(rustc).arg("-vV").output().context("rustc could not be started")?;
+    let output = Command::new(rustc).arg("-vV").output().context("cannot start rustc")?;
     let text = String::from_utf8_lossy(&output.stdout);
     let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-    host.map(str::to_owned).context("rustc does not say what machine this is")
+    host.map(str::to_owned).context("`rustc -vV` does not print the host")
 }
 
 fn run(target: &str, runs: u64, seed: Option<u32>) -> Result<()> {

@@ -1,6 +1,7 @@
-//! Repository chores. `cargo xtask check` runs exactly what CI runs and collects all failures;
-//! `cargo xtask measure` judges this machine, `cargo xtask dist` makes what is handed out.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a chore talks to its caller")]
+//! Repository tasks. `cargo xtask check` runs the same steps as CI and lists all failures at the
+//! end. `cargo xtask measure` runs the steps whose result depends on this machine.
+//! `cargo xtask dist` builds the release artifacts.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "output is the purpose of a task")]
 
 mod cargo;
 mod check;
@@ -29,8 +30,8 @@ usage: cargo xtask check [STEP...]
        cargo xtask dist [STEP...]
        cargo xtask fuzz [TARGET [RUNS]]
 
-`fuzz` runs one fuzz target for RUNS inputs (1000000), or each for a moment.
-`check`, `measure` and `dist` run every step, or the named ones, and list all failures at the end.";
+`fuzz TARGET` runs one fuzz target with RUNS inputs [default: 1000000]; `fuzz` runs all briefly.
+`check`, `measure` and `dist` run all steps or the named ones, and list all failures at the end.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();
@@ -50,13 +51,13 @@ fn main() -> ExitCode {
 
 fn usage() -> String {
     let lists = [("check", check::STEPS), ("measure", measure::STEPS), ("dist", dist::STEPS)];
-    let lists = lists.map(|(name, all)| format!("\n\nsteps of {name}:\n{}", steps::listing(all)));
+    let lists = lists.map(|(name, all)| format!("\n\nSteps of {name}:\n{}", steps::listing(all)));
     USAGE.to_owned() + &lists.concat()
 }
 
 fn long_fuzz(target: &str, runs: &str) -> ExitCode {
     let Ok(count) = runs.parse() else {
-        eprintln!("`{runs}` is not a number of inputs\n{}", usage());
+        eprintln!("RUNS must be a number, not `{runs}`\n{}", usage());
         return ExitCode::from(2);
     };
     report(&fuzz::long(target, count))

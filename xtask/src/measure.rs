@@ -1,10 +1,9 @@
-//! The steps of `cargo xtask measure`: all that judges this machine. None of it is in `check`,
-//! since a busy machine decides how it ends. Speed is measured of what is handed out
-//! (`--profile dist`), verdicts and causes of a plain release build; run it with nothing else
-//! running.
+//! The steps of `cargo xtask measure`, whose results depend on this machine. They are not in
+//! `check` because a busy machine changes the results; run them on an idle machine. Speed is
+//! measured with `--profile dist`, verdicts and causes with a plain release build.
 //!
-//! A step that prints a table in Markdown has it written to docs/benchmarks.md, between the markers
-//! of its name.
+//! If a step prints a Markdown table, the table is written to docs/benchmarks.md, between the
+//! markers with the step's name.
 
 use std::ffi::OsString;
 use std::io::{BufRead as _, BufReader};
@@ -20,27 +19,27 @@ use crate::tables;
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
-    Step::new("engines", "the load generator beside fio, in the page cache", || {
+    Step::new("engines", "CPU time of the load generator and of fio, in the page cache", || {
         table("engines", example("iotax-load", "versus_fio", &["/tmp", "9", "1"]))
     }),
-    Step::new("layers", "what each layer of the virtual disk costs", || {
+    Step::new("layers", "cost of each layer of the virtual disk", || {
         table("layers", example("iotax-vdisk", "layer_speed", &[]))
     }),
-    Step::new("records", "ten thousand trials, read and analysed", records),
-    Step::new("known-truth", "comparisons of simulated arms, equal and not", || {
+    Step::new("records", "read and analyse ten thousand trials", records),
+    Step::new("known-truth", "comparisons of simulated arms, equal and different", || {
         table("known-truth", example("iotax-analyze", "known_truth", &["500"]))
     }),
     Step::new("load", "rates, depths and delays of the load generator", || tests("iotax-load")),
     Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
-    Step::new("rig", "limits of control groups", || tests("iotax-rig")),
-    Step::new("cli", "verdicts, caps and taxes, as users get them", || tests("iotax")),
-    Step::new("fio", "native engines and fio on one disk", fio),
-    Step::new("network", "native flows beside iperf3's, round trips beside sockperf's", || {
+    Step::new("rig", "cgroup limits", || tests("iotax-rig")),
+    Step::new("cli", "verdicts, caps and taxes of the program", || tests("iotax")),
+    Step::new("fio", "native engines and fio on the same disk", fio),
+    Step::new("network", "native flows compared with iperf3 and sockperf", || {
         table("network", script("native-versus-iperf3.sh", &["netns", "--max-blocks", "20"])?)
     }),
-    Step::new("fuse", "virtual disks over FUSE beside qemu-storage-daemon", fuse),
-    Step::new("kubernetes", "storage classes on a small cluster, which is built first", kubernetes),
-    Step::new("blind", "planted faults, for the doctor to find", blind),
+    Step::new("fuse", "virtual disks over FUSE compared with qemu-storage-daemon", fuse),
+    Step::new("kubernetes", "build a small cluster and test storage classes on it", kubernetes),
+    Step::new("blind", "blind test: find the causes of injected faults", blind),
 ];
 
 fn records() -> Result<()> {
@@ -59,12 +58,12 @@ fn fuse() -> Result<()> {
     table("fuse", script("fuse-versus-qemu.sh", &["/dev/shm", "3"])?)
 }
 
-/// On two nodes in network namespaces. Kubernetes is built from its sources at first; what was
-/// built is kept with cargo's.
+/// Uses two nodes in network namespaces. The first run builds Kubernetes from source and keeps it
+/// in cargo's target directory.
 fn kubernetes() -> Result<()> {
     let place = target().join("k8s");
     let (program, image) = dist::for_cluster(&place)?;
-    // The last part is of a cluster of its own, in which pods may not use io_uring.
+    // The last part uses its own cluster, in which pods may not use io_uring.
     for script in [&["build.sh"][..], &["try.sh"], &["try.sh", "sandboxed"]] {
         let mut command = Command::new(root().join("tests/k8s").join(script[0]));
         command.args(&script[1..]).env("IOTAX", &program).env("IMAGE_TAR", &image);
@@ -85,10 +84,10 @@ fn blind() -> Result<()> {
     table("blind", command)
 }
 
-/// The tests of a crate that only `measure` builds, one at a time: they would take each other's
-/// CPU.
+/// Runs the tests of a crate that only `measure` builds, one at a time, so that they do not compete
+/// for CPU.
 fn tests(package: &str) -> Result<()> {
-    // The tests of the program use it.
+    // The feature enables these tests.
     let which = ["test", "--release", "--package", package, "--features", "measure"];
     cargo(&[&which[..], &["--test", "measure", "--", "--test-threads=1"]].concat())
 }
@@ -98,7 +97,7 @@ fn example(package: &str, name: &str, args: &[&str]) -> Command {
     cargo::command(&[&what[..], &["--"], args].concat())
 }
 
-/// One of docs/measure, with the program just built in front of others of its name.
+/// A script in docs/measure, with the new build of the program first in `PATH`.
 fn script(name: &str, args: &[&str]) -> Result<Command> {
     cargo(&["build", "--profile", "dist", "--package", "iotax"])?;
     let mut path = OsString::from(target().join("dist"));
@@ -109,7 +108,7 @@ fn script(name: &str, args: &[&str]) -> Result<Command> {
     Ok(command)
 }
 
-/// Runs a command, shows what it prints, and writes the tables in it to the docs.
+/// Runs a command, prints its output, and writes the tables in it to the docs.
 fn table(name: &str, mut command: Command) -> Result<()> {
     let lines = shown(&mut command)?;
     let is_part = |line: &&String| line.starts_with('|') || line.is_empty();
@@ -117,18 +116,18 @@ fn table(name: &str, mut command: Command) -> Result<()> {
     tables::write(name, &rows.join("\n"))
 }
 
-/// Runs a command and shows what it prints: its lines, if it succeeds.
+/// Runs a command, prints its output, and returns the lines if it succeeds.
 fn shown(command: &mut Command) -> Result<Vec<String>> {
-    let mut child = command.stdout(Stdio::piped()).spawn().context("it could not be started")?;
+    let mut child = command.stdout(Stdio::piped()).spawn().context("cannot start the command")?;
     let mut lines = Vec::new();
-    for line in BufReader::new(child.stdout.take().context("its output")?).lines() {
+    for line in BufReader::new(child.stdout.take().context("no output pipe")?).lines() {
         let line = line?;
         println!("{line}");
         lines.push(line);
     }
     let status = child.wait()?;
     if !status.success() {
-        bail!("it failed: {status}; docs/benchmarks.md stays as it is");
+        bail!("the command failed: {status}; docs/benchmarks.md is unchanged");
     }
     Ok(lines)
 }

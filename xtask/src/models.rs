@@ -1,5 +1,5 @@
-//! `tests/models`: what threads do where they meet, in every order, and what is unsafe,
-//! interpreted.
+//! `tests/models`: models of concurrent code, run in every thread order with loom, and unsafe code,
+//! run with Miri.
 
 use std::io::ErrorKind;
 use std::process::Command;
@@ -11,14 +11,14 @@ use crate::checkout::root;
 
 const MANIFEST: &str = "tests/models/Cargo.toml";
 
-/// Every model holds, and fails with each fault that is planted.
+/// Runs every model, which must hold without a fault and fail with each injected fault.
 pub(crate) fn loom() -> Result<()> {
     let built = target().join("models").display().to_string();
     let args = ["test", "--quiet", "--manifest-path", MANIFEST, "--test", "loom"];
     cargo(&[&args[..], &["--target-dir", &built]].concat())
 }
 
-/// Where a nightly toolchain has miri: the only one that has.
+/// Runs Miri if a nightly toolchain has it; no other toolchain does.
 pub(crate) fn miri() -> Result<()> {
     let interpreter = || {
         let mut command = Command::new("rustup");
@@ -27,22 +27,22 @@ pub(crate) fn miri() -> Result<()> {
     };
     if !interpreter().arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!(
-            "NOT CHECKED: there is no miri here, which interprets unsafe code; \
-             `rustup toolchain install nightly --component miri,rust-src` brings it"
+            "NOT CHECKED: Miri, which checks unsafe code, is not installed; \
+             run `rustup toolchain install nightly --component miri,rust-src`"
         );
         return Ok(());
     }
     let built = target().join("miri");
-    // What miri made keeps the directory of its checkout, which may be gone.
+    // Miri's output contains the path of its checkout, which may no longer exist.
     if let Err(error) = std::fs::remove_dir_all(&built)
         && error.kind() != ErrorKind::NotFound
     {
-        return Err(error).context(format!("{} cannot be removed", built.display()));
+        return Err(error).context(format!("cannot remove {}", built.display()));
     }
     let mut command = interpreter();
     command.args(["test", "--quiet", "--manifest-path", MANIFEST, "--lib"]);
     let status = command.arg("--target-dir").arg(built).status();
-    let status = status.context("rustup could not be started")?;
+    let status = status.context("cannot start rustup")?;
     if !status.success() {
         bail!("miri: {status}");
     }

@@ -1,4 +1,4 @@
-//! The main path, from a command line to a verdict: it stays short.
+//! Checks that the main path, from the command line to the verdict, stays short.
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -8,11 +8,11 @@ use anyhow::{Context as _, Result, bail};
 use crate::checkout::root;
 
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
-/// Hops from `main` to the verdict, and files that they are in.
+/// Limits: hops from `main` to the verdict, and files that contain them.
 const MOST_HOPS: usize = 25;
 const MOST_FILES: usize = 15;
 
-/// Fails if the table of hops names a function that is not there, or is too long.
+/// Fails if the table of hops is too long or names a function that does not exist.
 pub(crate) fn hops() -> Result<()> {
     let text = fs::read_to_string(root().join(ARCHITECTURE))
         .with_context(|| format!("reading {ARCHITECTURE}"))?;
@@ -29,12 +29,12 @@ pub(crate) fn hops() -> Result<()> {
         }
     }
     if !wrong.is_empty() {
-        bail!("the main path in {ARCHITECTURE}:\n{}", wrong.join("\n"));
+        bail!("errors in the main path in {ARCHITECTURE}:\n{}", wrong.join("\n"));
     }
     Ok(())
 }
 
-/// Rows under `## The main path`: a function and its file.
+/// Reads the rows under `## The main path`: a function and its file.
 fn listed(architecture: &str) -> impl Iterator<Item = (&str, &str)> {
     let section = architecture.split("\n## ").find_map(|part| part.strip_prefix("The main path\n"));
     section.unwrap_or_default().lines().filter_map(|line| {

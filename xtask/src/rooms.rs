@@ -1,4 +1,4 @@
-//! Who may import whom: the architecture, as a check.
+//! Checks that crates import only what the architecture allows.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,10 +8,10 @@ use anyhow::{Context as _, Result, bail};
 use crate::checkout::root;
 use crate::circles;
 
-/// The rooms and what each may import, as the table in the architecture has it.
+/// The file with the table of rooms (crates) and their allowed imports.
 const ARCHITECTURE: &str = "ARCHITECTURE.md";
 
-/// Fails with every import that the table does not allow, and every circle within a crate.
+/// Lists imports that the table does not allow, and import cycles within a crate.
 pub(crate) fn check() -> Result<()> {
     let mut wrong = Vec::new();
     let text = fs::read_to_string(root().join(ARCHITECTURE))
@@ -33,12 +33,12 @@ pub(crate) fn check() -> Result<()> {
     }
     wrong.extend(circles::found()?);
     if !wrong.is_empty() {
-        bail!("against the architecture:\n{}", wrong.join("\n"));
+        bail!("violations of the architecture:\n{}", wrong.join("\n"));
     }
     Ok(())
 }
 
-/// Rows under `## Rooms`: a name, what it does, and names of rooms with commas between them.
+/// Reads the rows under `## Rooms`: a name, a description, and a comma-separated list of rooms.
 fn rooms(architecture: &str) -> impl Iterator<Item = (&str, Vec<&str>)> {
     let section = architecture.split("\n## ").find_map(|part| part.strip_prefix("Rooms\n"));
     section.unwrap_or_default().lines().filter_map(|line| {
@@ -48,7 +48,7 @@ fn rooms(architecture: &str) -> impl Iterator<Item = (&str, Vec<&str>)> {
     })
 }
 
-/// Names of our own crates in `[dependencies]`; tests may use any.
+/// The workspace crates in `[dependencies]`. Tests may use any crate.
 fn imports(manifest: &str) -> impl Iterator<Item = &str> {
     manifest
         .lines()

@@ -1,4 +1,4 @@
-//! What the text of the sources shows.
+//! Checks on the text of source files.
 
 use std::fs;
 use std::path::Path;
@@ -7,18 +7,18 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::checkout::root;
 
-/// A file that is longer is told of.
+/// Longer files are listed.
 const MANY_LINES: usize = 500;
-/// No file is longer.
+/// Longer files are an error.
 const MOST_LINES: usize = 800;
 
-/// Directories of sources.
+/// Source directories.
 const PLACES: [&str; 3] = ["crates", "tests", "xtask"];
 
-/// Files that may ask for CI themselves: the helper, and this one.
+/// Files that may check for CI themselves: the helper and this file.
 const MAY_SKIP: [&str; 2] = ["tests/support/src/lib.rs", "xtask/src/sources.rs"];
 
-/// Fails with every file that is too long; tells how much code there is.
+/// Lists files that are too long, and prints the total number of lines of code.
 pub(crate) fn sizes() -> Result<()> {
     let (mut long, mut shipped) = (Vec::new(), 0);
     each_source(|path, text| {
@@ -32,9 +32,9 @@ pub(crate) fn sizes() -> Result<()> {
             println!("over {MANY_LINES} lines: {lines} {path}");
         }
     })?;
-    println!("lines of code in crates, without blank ones, comments and tests: {shipped}");
+    println!("lines of code in crates, without blank lines, comments and tests: {shipped}");
     if !long.is_empty() {
-        bail!("files over {MOST_LINES} lines, split them by idea:\n{}", long.join("\n"));
+        bail!("split these files of more than {MOST_LINES} lines by topic:\n{}", long.join("\n"));
     }
     Ok(())
 }
@@ -44,7 +44,7 @@ fn is_shipped(path: &str) -> bool {
     path.starts_with("crates/") && path.contains("/src/") && !is_of_tests
 }
 
-/// Lines that say something to the compiler, without those of a module of tests.
+/// Counts lines of code: no blank lines, no comments, no test modules.
 fn lines_of_code(text: &str) -> usize {
     let (mut count, mut lines) = (0, text.lines().peekable());
     while let Some(line) = lines.next() {
@@ -60,8 +60,8 @@ fn lines_of_code(text: &str) -> usize {
     count
 }
 
-/// Fails with every module that is a file beside a directory of its name: a module with children is
-/// `NAME/mod.rs`.
+/// Lists modules that are a file next to a directory of the same name. A module with submodules
+/// must be `NAME/mod.rs`.
 pub(crate) fn modules() -> Result<()> {
     let mut beside = Vec::new();
     each_source(|path, _| {
@@ -70,12 +70,12 @@ pub(crate) fn modules() -> Result<()> {
         }
     })?;
     if !beside.is_empty() {
-        bail!("modules beside their directories, make them its mod.rs:\n{}", beside.join("\n"));
+        bail!("move these modules to mod.rs in their directories:\n{}", beside.join("\n"));
     }
     Ok(())
 }
 
-/// Fails with every file that skips a test without `iotax_testing`.
+/// Lists files that skip a test without `iotax_testing`.
 pub(crate) fn skips() -> Result<()> {
     let mut own = Vec::new();
     each_source(|path, text| {
@@ -84,13 +84,16 @@ pub(crate) fn skips() -> Result<()> {
         }
     })?;
     if !own.is_empty() {
-        let use_helper = "tests are skipped with iotax_testing::needs_... or skipped";
-        bail!("{use_helper}, which fails in CI; these do it themselves:\n{}", own.join("\n"));
+        bail!(
+            "skip tests with iotax_testing::needs_... or skipped, which fail in CI; these files do \
+             not:\n{}",
+            own.join("\n")
+        );
     }
     Ok(())
 }
 
-/// Says so in its own words, or asks whether this is CI.
+/// Whether a text prints its own skip message or checks for CI.
 fn skips_by_itself(text: &str) -> bool {
     text.lines().any(|line| {
         let says = ["print!(", "println!(", "write!(", "writeln!("];
@@ -101,7 +104,7 @@ fn skips_by_itself(text: &str) -> bool {
     })
 }
 
-/// Shows every Rust source: its path in the checkout, and its text.
+/// Calls `f` with the path and text of each Rust source file.
 pub(crate) fn each_source(mut see: impl FnMut(&str, &str)) -> Result<()> {
     PLACES.iter().try_for_each(|place| visit(&root().join(place), &mut see))
 }

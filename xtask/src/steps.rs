@@ -1,4 +1,4 @@
-//! Lists of steps, each with its time; what failed is told at the end.
+//! Runs lists of steps, prints the time of each, and lists failures at the end.
 
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -7,7 +7,6 @@ use anyhow::Result;
 
 use crate::suite::{seconds, told};
 
-/// One thing that is done.
 pub(crate) struct Step {
     name: &'static str,
     what: &'static str,
@@ -24,17 +23,17 @@ impl Step {
     }
 }
 
-/// How a step ended.
+/// The outcome of a step.
 struct Ended {
     name: &'static str,
     took: Duration,
     outcome: Result<()>,
 }
 
-/// Runs the steps of these names, or all, in their order; one that fails holds up no other.
+/// Runs the named steps, or all, in order. A failed step does not stop the others.
 pub(crate) fn run(steps: &[Step], names: &[String]) -> ExitCode {
     if let Some(unknown) = names.iter().find(|name| !steps.iter().any(|step| step.name == **name)) {
-        eprintln!("no step `{unknown}`; the steps are:\n{}", listing(steps));
+        eprintln!("unknown step `{unknown}`; the steps are:\n{}", listing(steps));
         return ExitCode::from(2);
     }
     let is_wanted = |step: &&Step| names.is_empty() || names.iter().any(|name| name == step.name);
@@ -56,13 +55,13 @@ fn run_one(step: &Step) -> Ended {
 }
 
 fn conclude(ended: &[Ended]) -> ExitCode {
-    println!("\nsteps, in seconds:");
+    println!("\nstep times (s):");
     for step in ended {
         let word = if step.outcome.is_ok() { "ok" } else { "FAILED" };
         println!("  {:10} {:>7}  {word}", step.name, seconds(step.took));
     }
     let whole: Duration = ended.iter().map(|step| step.took).sum();
-    println!("  {:10} {:>7}", "all", seconds(whole));
+    println!("  {:10} {:>7}", "total", seconds(whole));
     let failed: Vec<&Ended> = ended.iter().filter(|step| step.outcome.is_err()).collect();
     println!();
     for step in &failed {
@@ -75,7 +74,7 @@ fn conclude(ended: &[Ended]) -> ExitCode {
     if failed.is_empty() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
-/// All steps, a line each.
+/// All steps, one per line.
 pub(crate) fn listing(steps: &[Step]) -> String {
     let lines: Vec<String> =
         steps.iter().map(|step| format!("  {:10} {}", step.name, step.what)).collect();

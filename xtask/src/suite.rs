@@ -1,8 +1,8 @@
-//! All tests of the workspace: built once, several test programs at a time, each with its time.
+//! Builds the tests of the workspace once and runs several test programs in parallel.
 //!
-//! `cargo test` runs one test program after the other. Many of ours wait for I/O or for a window to
-//! end, so that several at a time take little more than half of the time. Each program's output is
-//! shown in one piece when it has ended, and has the harness's own `test result:` line.
+//! `cargo test` runs one test program at a time. Many tests wait for I/O or for a measurement, so
+//! running them in parallel takes little more than half the time. The output of each program is
+//! shown when it ends, with the `test result:` line of the harness and the time.
 
 use std::fmt;
 use std::fs::{self, File};
@@ -17,29 +17,29 @@ use serde_json::Value;
 
 use crate::cargo;
 
-/// So many of the slowest are listed.
+/// Number of the slowest programs to list.
 const SLOWEST: usize = 10;
 
-/// Which tests.
+/// A kind of test.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Those inside of the crates.
+    /// Tests inside the crates.
     Unit,
-    /// Those in `tests` directories, most of which run real I/O.
+    /// Tests in `tests` directories. Most of them run real I/O.
     Integration,
 }
 
 /// A built test program.
 struct Program {
     kind: Kind,
-    /// Directory of the crate, and test: `cli kill`.
+    /// Directory of the crate, and name of the test: `cli kill`.
     name: String,
     executable: PathBuf,
-    /// Where cargo starts it.
+    /// Working directory, as in cargo.
     directory: PathBuf,
 }
 
-/// What came of one.
+/// The outcome of a test program.
 struct Ended {
     name: String,
     took: Duration,
@@ -47,10 +47,10 @@ struct Ended {
     counts: Counts,
 }
 
-/// What all tests that were run came to, for the closing line.
+/// The counts of all tests so far, for the last line.
 static ALL: Mutex<Counts> = Mutex::new(Counts { passed: 0, failed: 0, ignored: 0, skipped: 0 });
 
-/// Tests that passed and so on.
+/// Number of tests by outcome.
 #[derive(Clone, Copy, Default)]
 struct Counts {
     passed: u64,
@@ -67,7 +67,7 @@ pub(crate) fn run_tests(kind: Kind) -> Result<()> {
     programs.sort_by_key(|program| (rank(&program.name), program.name.clone()));
     let mut ended = side_by_side(programs, |program| run(&program))?;
     ended.sort_by_key(|program| std::cmp::Reverse(program.took));
-    println!("the slowest, in seconds:");
+    println!("slowest test programs (s):");
     for program in ended.iter().take(SLOWEST) {
         println!("  {:>7}  {}", seconds(program.took), program.name);
     }
@@ -84,18 +84,19 @@ pub(crate) fn run_tests(kind: Kind) -> Result<()> {
     Ok(())
 }
 
-/// What all tests so far came to; `None` if there were none.
+/// The counts of all tests so far; `None` if no test ran.
 pub(crate) fn told() -> Option<String> {
     let all = *ALL.lock().ok()?;
     (all.passed + all.failed > 0).then(|| format!("tests: {all}"))
 }
 
-/// With a digit after the point.
+/// Seconds with one decimal.
 pub(crate) fn seconds(time: Duration) -> String {
     format!("{:.1}", time.as_secs_f64())
 }
 
-/// Those that take longest begin first, so that none of them runs alone at the end.
+/// Rank in the order of start. The slowest programs start first, so that none runs alone at the
+/// end.
 fn rank(name: &str) -> usize {
     const SLOW: [&str; 15] = [
         "cli vm_layers",
@@ -117,22 +118,22 @@ fn rank(name: &str) -> usize {
     SLOW.iter().position(|slow| *slow == name).unwrap_or(SLOW.len())
 }
 
-/// Has cargo build them, and reads what it made.
+/// Builds the tests with cargo and reads its messages.
 fn build(kind: Kind) -> Result<Vec<Program>> {
     let targets: &[&str] = match kind {
         Kind::Unit => &["--lib", "--bins"],
-        // Those inside of the crates as well, which have been built before.
+        // Includes the tests inside the crates, which are already built.
         Kind::Integration => &["--tests"],
     };
     let build = ["test", "--workspace", "--no-run", "--quiet", "--message-format=json"];
     let mut child = cargo::command(&[&build[..], targets].concat())
         .stdout(Stdio::piped())
         .spawn()
-        .context("cargo could not be started")?;
-    let output = BufReader::new(child.stdout.take().context("cargo's output")?);
+        .context("cannot start cargo")?;
+    let output = BufReader::new(child.stdout.take().context("no output pipe of cargo")?);
     let mut programs = Vec::new();
     for message in serde_json::Deserializer::from_reader(output).into_iter::<Value>() {
-        let message = message.context("cargo speaks JSON")?;
+        let message = message.context("reading the messages of cargo")?;
         if let Some(text) = message["message"]["rendered"].as_str() {
             print!("{text}");
         }
@@ -140,12 +141,12 @@ fn build(kind: Kind) -> Result<Vec<Program>> {
     }
     let status = child.wait()?;
     if !status.success() {
-        bail!("the tests do not build: {status}");
+        bail!("building the tests failed: {status}");
     }
     Ok(programs)
 }
 
-/// The test program that a message of cargo's tells of.
+/// The test program in a message of cargo.
 fn program(message: &Value) -> Option<Program> {
     let executable = message["executable"].as_str()?;
     if message["profile"]["test"] != true {
@@ -164,7 +165,7 @@ fn program(message: &Value) -> Option<Program> {
     Some(Program { kind, name, executable: executable.into(), directory })
 }
 
-/// Runs all of these, as many at a time as there are CPUs: a search for caps needs some CPU.
+/// Runs all of these, at most one per CPU at a time, because a search for caps needs CPU time.
 pub(crate) fn side_by_side<T: Send, R: Send>(
     all: Vec<T>,
     run: impl Fn(T) -> Result<R> + Sync,
@@ -190,9 +191,10 @@ pub(crate) fn side_by_side<T: Send, R: Send>(
     ended.into_inner().map_err(|_| anyhow::anyhow!("a thread of this program panicked"))
 }
 
-/// Runs one with the environment that cargo gives it, and shows what it said.
+/// Runs a program with the environment that cargo gives it, and shows its output.
 ///
-/// Which goes to a file: a pipe would be open for as long as anything that a test has started.
+/// The output goes to a file. A pipe would stay open as long as any process that a test has
+/// started.
 fn run(program: &Program) -> Result<Ended> {
     let log = program.executable.with_extension("log");
     let file = File::create(&log).with_context(|| format!("writing {}", log.display()))?;
@@ -218,8 +220,8 @@ fn run(program: &Program) -> Result<Ended> {
 }
 
 impl Counts {
-    /// What the harness says: `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, and a line
-    /// `test NAME ... ok` from a program without the harness.
+    /// Reads the harness's line `test result: ok. 12 passed; 0 failed; 1 ignored; ...`, and lines
+    /// `test NAME ... ok` of programs without the harness.
     fn read(said: &str) -> Self {
         let mut counts = Self::default();
         for line in said.lines() {

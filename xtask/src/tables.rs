@@ -1,4 +1,4 @@
-//! Tables in docs/benchmarks.md that the measuring programs write.
+//! Updates the tables in docs/benchmarks.md.
 
 use std::fs;
 
@@ -9,13 +9,13 @@ use crate::checkout::root;
 const FILE: &str = "docs/benchmarks.md";
 const END: &str = "<!-- end -->";
 
-/// Puts a table, and what it was measured on, between the markers of its name.
+/// Writes a table and a description of the machine between the markers with its name.
 pub(crate) fn write(name: &str, table: &str) -> Result<()> {
     let path = root().join(FILE);
     let text = fs::read_to_string(&path).with_context(|| format!("reading {FILE}"))?;
     let told = format!("{}\n\n{}", machine(), table.trim());
     let text = replaced(&text, name, &told)
-        .with_context(|| format!("{FILE} lacks the lines `{}` and `{END}`", begin(name)))?;
+        .with_context(|| format!("{FILE} has no lines `{}` and `{END}`", begin(name)))?;
     fs::write(&path, text).with_context(|| format!("writing {FILE}"))
 }
 
@@ -23,7 +23,7 @@ fn begin(name: &str) -> String {
     format!("<!-- measured: {name} -->")
 }
 
-/// The text with other lines between the markers; `None` if it has none.
+/// The text with new lines between the markers; `None` if there are no markers.
 fn replaced(text: &str, name: &str, lines: &str) -> Option<String> {
     let begin = begin(name);
     let start = text.find(&begin)? + begin.len();
@@ -31,26 +31,26 @@ fn replaced(text: &str, name: &str, lines: &str) -> Option<String> {
     Some(format!("{}\n{lines}\n{}", &text[..start], &text[end..]))
 }
 
-/// When and where, in a line.
+/// Date and machine, in one line.
 fn machine() -> String {
     let read = |path: &str| fs::read_to_string(path).unwrap_or_default();
     let cpu = read("/proc/cpuinfo");
     let model = cpu.lines().find_map(|line| line.strip_prefix("model name")?.split(": ").nth(1));
     let cpus = std::thread::available_parallelism().map_or(1, usize::from);
     let kernel = read("/proc/sys/kernel/osrelease");
-    // What follows the numbers is the name of a build.
+    // The build name follows the version numbers.
     let kernel = kernel.trim().split('-').next().unwrap_or_default();
     let load = read("/proc/loadavg");
     let load = load.split(' ').next().unwrap_or("?");
     format!(
         "Measured {}: {cpus} CPUs ({}), kernel {}, load average {load} at the end.",
         today(),
-        model.unwrap_or("of no name"),
+        model.unwrap_or("unknown model"),
         kernel
     )
 }
 
-/// As `date --iso` has it, or nothing where there is no such program.
+/// Today's date as printed by `date --iso-8601`; empty without that program.
 fn today() -> String {
     let date = std::process::Command::new("date").args(["--utc", "--iso-8601"]).output();
     date.map_or_else(|_| String::new(), |date| String::from_utf8_lossy(&date.stdout).trim().into())

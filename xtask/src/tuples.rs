@@ -1,11 +1,11 @@
-//! Parameters that travel together have names.
+//! Checks that no function takes a tuple: parameters need names.
 
 use anyhow::{Result, bail};
 use proc_macro2::{Delimiter, TokenTree};
 
 use crate::code::{crates, is_mark};
 
-/// Fails with every function that takes a tuple.
+/// Lists functions that take a tuple.
 pub(crate) fn check() -> Result<()> {
     let mut wrong = Vec::new();
     for (room, files) in crates()? {
@@ -15,7 +15,7 @@ pub(crate) fn check() -> Result<()> {
     }
     if !wrong.is_empty() {
         bail!(
-            "functions take tuples; give them a struct with names, or a parameter each:\n{}",
+            "these functions take tuples; use a struct or separate parameters:\n{}",
             wrong.join("\n")
         );
     }
@@ -48,7 +48,7 @@ fn written(tokens: &[TokenTree]) -> String {
     tokens.iter().cloned().collect::<proc_macro2::TokenStream>().to_string()
 }
 
-/// What is behind `<..>`, if that is there.
+/// The tokens after `<..>`, if present.
 fn without_generics(tokens: &[TokenTree]) -> &[TokenTree] {
     let mut depth = 0;
     for (nth, token) in tokens.iter().enumerate() {
@@ -60,13 +60,13 @@ fn without_generics(tokens: &[TokenTree]) -> &[TokenTree] {
     &[]
 }
 
-/// By how much a token leads into generic arguments, or out of them.
+/// The change in nesting depth of generic arguments at a token.
 fn turn(before: &[TokenTree], token: &TokenTree) -> i32 {
     let is_arrow = before.last().is_some_and(|last| is_mark(last, '-'));
     i32::from(is_mark(token, '<')) - i32::from(is_mark(token, '>') && !is_arrow)
 }
 
-/// The parts between commas.
+/// Splits tokens at commas.
 fn split(tokens: &[TokenTree]) -> Vec<&[TokenTree]> {
     let (mut parts, mut start, mut depth) = (Vec::new(), 0, 0);
     for (nth, token) in tokens.iter().enumerate() {

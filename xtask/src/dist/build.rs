@@ -1,4 +1,4 @@
-//! Static programs, with musl as their C library.
+//! Builds static programs with the C library musl.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -14,12 +14,11 @@ use super::release::{Machine, made};
 use crate::cargo::{self, target};
 use crate::checkout::root;
 
-/// Debian's cross compiler is for another C library than ours, and so are the headers that it
-/// finds.
+/// Debian's cross compiler is for glibc, and so are the headers that it finds; musl needs its own.
 const CROSS_COMPILER: &str = "aarch64-linux-gnu-gcc";
 const CROSS_HEADERS: &str = "/usr/include/aarch64-linux-musl";
 
-/// Builds the program for a machine; where it is.
+/// Builds the program for a machine and returns its path.
 pub(super) fn program(machine: &Machine) -> Result<PathBuf> {
     let triple = machine.triple;
     let build =
@@ -29,7 +28,9 @@ pub(super) fn program(machine: &Machine) -> Result<PathBuf> {
     for (name, value) in environment(triple)? {
         command.env(name, value);
     }
-    shown(&mut command).with_context(|| format!("is there a toolchain for {triple}? {NEEDS}"))?;
+    shown(&mut command).with_context(|| {
+        format!("building for {triple} failed; if the toolchain is missing, install it: {NEEDS}")
+    })?;
     let program = target().join(triple).join("dist/iotax");
     is_static(&program)?;
     Ok(program)
@@ -39,7 +40,7 @@ const NEEDS: &str = "rustup target add x86_64-unknown-linux-musl aarch64-unknown
     dpkg --add-architecture arm64; apt-get update; apt-get install musl-tools musl-dev:arm64 \
     gcc-aarch64-linux-gnu";
 
-/// What cargo and the C compiler have to know.
+/// Environment variables for cargo and the C compiler.
 fn environment(triple: &str) -> Result<BTreeMap<String, OsString>> {
     let name = triple.replace('-', "_");
     let mut flags = Vec::new();
@@ -52,7 +53,7 @@ fn environment(triple: &str) -> Result<BTreeMap<String, OsString>> {
         let linker = format!("CARGO_TARGET_{}_LINKER", name.to_uppercase());
         all.insert(linker, CROSS_COMPILER.into());
     }
-    // Messages of panics and of the C library name sources.
+    // Messages of panics and of the C library contain source paths.
     let cargo_home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let cargo_home = cargo_home.or_else(|| Some(std::env::home_dir()?.join(".cargo")));
     let mut from = vec![(root(), "iotax")];
@@ -67,7 +68,7 @@ fn environment(triple: &str) -> Result<BTreeMap<String, OsString>> {
     Ok(all)
 }
 
-/// Fails if the program asks for a loader of libraries.
+/// Fails if the program needs a dynamic loader.
 fn is_static(program: &Path) -> Result<()> {
     let headers = said(Command::new("readelf").arg("--program-headers").arg(program))?;
     if headers.contains("INTERP") {
@@ -76,7 +77,7 @@ fn is_static(program: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The libraries that a program which is not static is linked to, as files of an image.
+/// The shared libraries of a program that is not static, as files of an image.
 pub(super) fn libraries(program: &Path) -> Result<Vec<File>> {
     let listed = said(Command::new("ldd").arg(program))?;
     let words = listed.split_whitespace().filter(|word| word.starts_with('/'));

@@ -1,4 +1,4 @@
-//! Programs that are run.
+//! Runs other programs.
 
 use std::process::Command;
 

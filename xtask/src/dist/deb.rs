@@ -1,4 +1,4 @@
-//! Packages for Debian, by cargo-deb: `package.metadata.deb` in crates/cli says what goes where.
+//! Debian packages, built by cargo-deb from `package.metadata.deb` in crates/cli.
 
 use std::fs;
 use std::io::Write as _;
@@ -12,13 +12,13 @@ use super::commands::{said, shown};
 use super::release::made;
 use crate::cargo;
 
-/// Shells, and the files that hold what they complete.
+/// Shells, and their completion files.
 const SHELLS: [(&str, &str); 3] = [("bash", "iotax"), ("zsh", "_iotax"), ("fish", "iotax.fish")];
 
-/// Packs `program`. `native` is the same for this machine, which writes man pages and completions.
+/// Packs `program`. `native` is the build for this machine, which writes man pages and completions.
 ///
-/// cargo-deb takes what is built from cargo's target directory. Ours is staged, so that it is the
-/// same for every profile.
+/// cargo-deb takes files from cargo's target directory. This uses a staging directory, so that the
+/// paths are the same for every profile.
 pub(super) fn write(
     package: &Path,
     program: &Path,
@@ -46,15 +46,16 @@ pub(super) fn write(
     if let Some(triple) = triple {
         command.args(["--target", triple]);
     } else {
-        // This one is to be quickly had.
+        // Fast compression is enough for tests.
         command.arg("--fast");
     }
-    shown(&mut command).context("is cargo-deb there? cargo install --locked cargo-deb")?;
+    shown(&mut command)
+        .context("cargo-deb failed; if it is missing, run: cargo install --locked cargo-deb")?;
     fs::remove_dir_all(&stage)?;
     Ok(())
 }
 
-/// cargo-deb packs man pages of the sources, but none that were built.
+/// cargo-deb packs man pages from the source tree, but not generated ones.
 fn pack_each(directory: &Path) -> Result<()> {
     for entry in fs::read_dir(directory)? {
         let path = entry?.path();

@@ -1,4 +1,4 @@
-//! The program as a plugin of kubectl, for Krew:
+//! The kubectl plugin and its Krew manifest:
 //! <https://krew.sigs.k8s.io/docs/developer-guide/plugin-manifest/>.
 
 use std::fs;
@@ -13,16 +13,16 @@ use tar::{Builder, Header};
 use super::release::{MACHINES, Machine, VERSION, made, place};
 use crate::checkout::root;
 
-/// What kubectl looks for on the path.
+/// The name that kubectl looks for in `PATH`.
 const PLUGIN: &str = "kubectl-iotax";
-/// Krew's index wants them in the archive.
+/// The Krew index requires these files in the archive.
 const LICENSES: [&str; 2] = ["LICENSE-APACHE", "LICENSE-MIT"];
-/// Where archives are to be had, unless this says so; a manifest names it.
+/// Environment variable with the download URL of the archives, for the manifest.
 const URL: &str = "IOTAX_RELEASE_URL";
 
-/// Writes an archive for each machine, and the manifest of all.
+/// Writes an archive for each platform, and one manifest.
 pub(super) fn write() -> Result<()> {
-    let seconds = made()?.parse().context("a time in seconds")?;
+    let seconds = made()?.parse().context("git did not print a time in seconds")?;
     let url = std::env::var(URL).unwrap_or_else(|_| format!("file://{}", place().display()));
     let mut platforms = Vec::new();
     for machine in &MACHINES {
@@ -35,7 +35,7 @@ pub(super) fn write() -> Result<()> {
         platforms.push(platform(machine, &url, &digest(&packed)));
     }
     let manifest = serde_json::to_string_pretty(&manifest(&platforms))?;
-    // JSON is YAML, too.
+    // JSON is valid YAML.
     fs::write(place().join("iotax.yaml"), manifest + "\n")?;
     Ok(())
 }
@@ -75,10 +75,10 @@ fn manifest(platforms: &[Value]) -> Value {
         "spec": {
             "version": format!("v{VERSION}"),
             "shortDescription": "Compare storage classes, volumes and nodes",
-            "description": "What does each layer cost your I/O? Compares storage classes, volumes \
-                and nodes by load shaped like the application, in randomised interleaved blocks, until \
-                an honest verdict is possible, and names the cause.\n",
-            "caveats": "Pods need an image of the same version: see kubectl iotax image --help.\n",
+            "description": "Shows which part of your storage stack is slow. Compares storage \
+                classes, volumes and nodes under a load that resembles your application. The arms \
+                alternate in random order until the result is statistically clear.\n",
+            "caveats": "Pods need an image of the same version; see kubectl iotax image --help.\n",
             "platforms": platforms,
         },
     })
@@ -95,7 +95,7 @@ mod tests {
         let of = |at: usize, what: &str| manifest["spec"]["platforms"][at][what].clone();
         assert_eq!(of(1, "uri"), format!("https://a.example/iotax-{VERSION}-linux-arm64.tar.gz"));
         assert_eq!([of(0, "sha256"), of(0, "bin")], ["01", PLUGIN]);
-        // What Krew's index refuses: longer ones.
+        // The Krew index accepts at most 50 characters.
         assert!(manifest["spec"]["shortDescription"].as_str().unwrap().len() <= 50);
         let packed = pack(&[(PLUGIN, 0o755, b"#!".to_vec())], 1).unwrap();
         let unpacked = flate2::read::GzDecoder::new(&*packed);

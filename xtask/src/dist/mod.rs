@@ -1,9 +1,8 @@
-//! What is handed out: static programs, packages for Debian, an image for containers. `cargo xtask
-//! dist` makes them and tries each; the step `packages` of `check` does the same with the program
-//! that the tests use, which is quicker to have.
+//! Release artifacts: static programs, Debian packages, a container image. `cargo xtask dist`
+//! builds and tests them. The step `packages` of `check` does the same with the test build of the
+//! program, which is faster.
 //!
-//! Two runs on one commit give the same bytes: times come from the commit, paths of the machine are
-//! left out.
+//! Builds are reproducible: times come from the commit, and paths of the machine are left out.
 
 mod build;
 mod commands;
@@ -40,19 +39,19 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("table", "digests, and sizes in docs/benchmarks.md", table),
 ];
 
-/// `cargo xtask check packages`: a package and an image of the program that the tests use. It is
-/// not static, so the image has its libraries, too.
+/// `cargo xtask check packages`: a package and an image of the test build. That program is not
+/// static, so the image also contains its libraries.
 pub(crate) fn check() -> Result<()> {
     let programs = ["skopeo", "umoci", "runc", "unshare"];
     if !iotax_testing::needs_root() || !iotax_testing::needs_programs(&programs) {
         return Ok(());
     }
-    // As the tests were built, so that nothing is built again with other features of its libraries.
+    // Same features as in the tests, so that no library is built again.
     cargo(&["test", "--workspace", "--tests", "--no-run", "--quiet"])?;
     let directory = target().join("packages");
     let program = directory.join("iotax");
     fs::create_dir_all(&directory)?;
-    fs::copy(target().join("debug/iotax"), &program).context("the program that tests use")?;
+    fs::copy(target().join("debug/iotax"), &program).context("copying the test build")?;
     shown(Command::new("strip").arg(&program))?;
     let package = directory.join("iotax.deb");
     deb::write(&package, &program, &program, None)?;
@@ -155,15 +154,16 @@ fn archive() -> PathBuf {
     place().join(format!("iotax-{VERSION}-oci.tar"))
 }
 
-/// The program at its place in an image.
+/// The program as a file of an image.
 fn file(program: &Path) -> Result<File> {
     let content = fs::read(program).with_context(|| format!("reading {}", program.display()))?;
     Ok(File::program(content))
 }
 
-/// Everything in it bears the time of the commit.
+/// Writes an image. All files get the time of the commit.
 fn image(archive: &Path, platforms: &[Platform]) -> Result<()> {
-    let made = Timestamp::from_second(made()?.parse().context("a time in seconds")?)?;
+    let made =
+        Timestamp::from_second(made()?.parse().context("git did not print a time in seconds")?)?;
     let file =
         fs::File::create(archive).with_context(|| format!("writing {}", archive.display()))?;
     iotax_image::write(&file, platforms, made)?;

@@ -1,4 +1,4 @@
-//! What a release is made for, and how its files are called.
+//! Platforms and file names of a release.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,17 +9,17 @@ use super::commands::said;
 use crate::cargo::target;
 use crate::checkout::root;
 
-/// A kind of machine that it is made for.
+/// A platform of the release.
 pub(super) struct Machine {
-    /// As Rust has it.
+    /// Name in Rust (target triple).
     pub triple: &'static str,
-    /// As Debian and containers have it.
+    /// Name in Debian and in container images.
     pub name: &'static str,
-    /// What runs its programs elsewhere, if that is needed.
+    /// Emulator that runs its programs on the build machine, if needed.
     pub emulator: Option<&'static str>,
 }
 
-/// What `cargo xtask dist` is run on comes first.
+/// The platform that `cargo xtask dist` runs on comes first.
 pub(super) const MACHINES: [Machine; 2] = [
     Machine { triple: "x86_64-unknown-linux-musl", name: "amd64", emulator: None },
     Machine {
@@ -36,7 +36,7 @@ impl Machine {
         place().join(format!("iotax-{VERSION}-linux-{}", self.name))
     }
 
-    /// An archive of the program as a plugin of kubectl.
+    /// The archive of the kubectl plugin.
     pub(super) fn plugin(&self) -> PathBuf {
         place().join(format!("iotax-{VERSION}-linux-{}.tar.gz", self.name))
     }
@@ -51,12 +51,12 @@ impl Machine {
     }
 }
 
-/// Where everything goes.
+/// The output directory.
 pub(super) fn place() -> PathBuf {
     target().join("artifacts")
 }
 
-/// When the commit was made, in seconds: everything bears that time.
+/// Time of the commit, in seconds. All files get this time.
 pub(super) fn made() -> Result<String> {
     if let Ok(time) = std::env::var("SOURCE_DATE_EPOCH") {
         return Ok(time);

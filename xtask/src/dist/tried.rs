@@ -1,4 +1,4 @@
-//! What is handed out is used as those will who get it.
+//! Tests the artifacts the way users will use them.
 
 use std::fs;
 use std::path::Path;
@@ -12,10 +12,10 @@ use super::commands::{said, shown};
 use super::release::VERSION;
 use crate::checkout::root;
 
-/// An experiment of a moment, which needs neither root nor anything else.
+/// A short experiment that needs no root and no other programs.
 const TRY: &str = "run randread-4k 'mem(size=64M)' --time 300ms --ramp 0s -n 2 --out /tmp/tried";
 
-/// Where the package has its files, beside the program.
+/// Files of the package other than the program.
 const PLACES: [&str; 8] = [
     "./usr/share/man/man1/iotax.1.gz",
     "./usr/share/man/man1/iotax-peel.1.gz",
@@ -27,12 +27,12 @@ const PLACES: [&str; 8] = [
     "./usr/share/lintian/overrides/iotax",
 ];
 
-/// Installs a package on a copy of this machine, uses it, and removes it again.
+/// Installs a package on a copy of this machine's file system, uses it, and removes it.
 pub(super) fn installed(package: &Path, emulator: Option<&str>) -> Result<()> {
     let listed = said(Command::new("dpkg").arg("--contents").arg(package))?;
     let has = |place: &str| listed.lines().any(|line| line.ends_with(&format!(" {place}")));
     for place in PLACES {
-        ensure!(has(place), "{} has no {place}", package.display());
+        ensure!(has(place), "{} does not contain {place}", package.display());
     }
     let architecture = said(Command::new("dpkg").arg("--field").arg(package).arg("Architecture"))?;
     let run = emulator.unwrap_or_default();
@@ -51,10 +51,10 @@ pub(super) fn installed(package: &Path, emulator: Option<&str>) -> Result<()> {
     );
     let copy = root().join("xtask/src/dist/on-a-copy.sh");
     shown(Command::new("sh").arg(copy).arg(package).args(["sh", "-c", &script]))
-        .with_context(|| format!("{}, installed", package.display()))
+        .with_context(|| format!("installing {}", package.display()))
 }
 
-/// Has skopeo read the archive, umoci unpack it, and runc run it.
+/// Reads the archive with skopeo, unpacks it with umoci, and runs it with runc.
 pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&str>) -> Result<()> {
     let place = archive.with_extension(architecture);
     if place.exists() {
@@ -65,7 +65,10 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
     let this = ["--override-os", "linux", "--override-arch", architecture];
     let read = said(Command::new("skopeo").args(this).args(["inspect", &source]))?;
     let read: Value = serde_json::from_str(&read)?;
-    ensure!(read["Architecture"] == architecture, "skopeo reads of the image: {read}");
+    ensure!(
+        read["Architecture"] == architecture,
+        "wrong architecture in the image; skopeo reports {read}"
+    );
     let (layout, bundle) = (place.join("layout"), place.join("bundle"));
     let copied = format!("oci:{}:{VERSION}", layout.display());
     shown(Command::new("skopeo").args(this).args(["copy", "--quiet", &source, &copied]))?;
@@ -74,7 +77,7 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
     if let Some(emulator) = emulator {
         let program = bundle.join("rootfs/usr/bin/iotax");
         let version = said(Command::new(emulator).arg(&program).arg("--version"))?;
-        ensure!(version == format!("iotax {VERSION}"), "it says {version}");
+        ensure!(version == format!("iotax {VERSION}"), "wrong version: {version}");
     } else {
         run_in_container(&bundle, "--version")?;
         run_in_container(&bundle, TRY)?;
@@ -83,7 +86,7 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
     Ok(())
 }
 
-/// The container that umoci has described, with these arguments in the place of none.
+/// Runs the container that umoci unpacked, with these arguments.
 fn run_in_container(bundle: &Path, args: &str) -> Result<()> {
     let path = bundle.join("config.json");
     let mut config: Value = serde_json::from_str(&fs::read_to_string(&path)?)?;

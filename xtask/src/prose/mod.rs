@@ -1,5 +1,5 @@
-//! Who speaks English. Rooms that conclude return data, which `wording` says; no room looks into
-//! sentences, its own or another's.
+//! Checks that only the crate `wording` contains sentences, that crates which compute findings
+//! return data, and that no code parses sentences.
 
 mod allowed;
 mod quantities;
@@ -13,32 +13,32 @@ use self::allowed::{Allowed, MATCHING, PROSE, SENTENCES};
 pub(crate) use self::quantities::quantities;
 use crate::code::{crates, is_group, is_mark, text_of};
 
-/// Rooms that conclude: no text for people is in them.
+/// Crates that compute findings. They contain no text for users.
 const CONCLUDING: [&str; 5] = ["stats", "analyze", "caps", "diagnose", "catalog"];
 
-/// Rooms that lay out: headings and words of tables are theirs, sentences are not.
+/// Crates that lay out findings. They contain headings and column names, but no sentences.
 const LAYING_OUT: [&str; 1] = ["report"];
 
-/// Words from which on a text is a sentence.
+/// A text with at least this many words is a sentence.
 const WORDS_OF_A_SENTENCE: usize = 4;
 
-/// Their arguments are for whoever works on iotax.
+/// Macros and methods whose messages are for developers.
 const OF_BUGS: [&str; 9] = [
     "assert", "assert_eq", "assert_ne", "debug_assert", "debug_assert_eq", "debug_assert_ne",
     "panic", "unreachable", "expect",
 ];
 
-/// Programs: what begins with one is a command.
+/// A text that starts with one of these programs is a command.
 const PROGRAMS: [&str; 8] = ["iotax", "echo", "ip", "tc", "zfs", "zpool", "dmsetup", "ethtool"];
 
-/// Methods that look into a text.
+/// Methods that search a text.
 const LOOKS: [&str; 17] = [
     "starts_with", "ends_with", "contains", "strip_prefix", "strip_suffix", "split_once",
     "rsplit_once", "trim_start_matches", "trim_end_matches", "trim_matches", "replace", "replacen",
     "find", "rfind", "split", "rsplit", "matches",
 ];
 
-/// Fails with every text in a concluding room, and with every sentence in one that lays out.
+/// Lists text in crates that compute findings, and sentences in crates that lay them out.
 pub(crate) fn prose() -> Result<()> {
     let crates = crates()?;
     for (allowed, rooms, is_wrong) in [
@@ -47,20 +47,18 @@ pub(crate) fn prose() -> Result<()> {
     ] {
         let mut list = List::of(allowed);
         for room in rooms {
-            let Some(files) = crates.get(*room) else { bail!("there is no room {room}") };
+            let Some(files) = crates.get(*room) else { bail!("there is no crate {room}") };
             for (file, code) in files.iter().filter(|(file, _)| !file.ends_with("error.rs")) {
                 let texts = sentences(code).into_iter();
                 list.see(room, file, texts.filter(|text| is_wrong(text)).collect());
             }
         }
-        list.conclude(
-            "sentences are in other rooms than wording; make them data, and words of it",
-        )?;
+        list.conclude("these sentences must be in the crate wording; return data instead")?;
     }
     Ok(())
 }
 
-/// Fails with every place that looks for words in a text.
+/// Lists code that searches a text for words.
 pub(crate) fn matching() -> Result<()> {
     let mut list = List::of(&MATCHING);
     for (room, files) in crates()? {
@@ -68,10 +66,10 @@ pub(crate) fn matching() -> Result<()> {
             list.see(&room, file, looked_for(code));
         }
     }
-    list.conclude("sentences are looked into; ask the data that they were made of")
+    list.conclude("this code parses sentences; use the data behind them")
 }
 
-/// What was found, less what is allowed.
+/// Violations, without the allowed ones.
 struct List {
     allowed: &'static [Allowed],
     used: BTreeSet<usize>,
@@ -96,12 +94,12 @@ impl List {
     }
 
     /// # Errors
-    /// If something was found, or an exception is for nothing.
+    /// If there is a violation, or an exception is unused.
     fn conclude(mut self, what: &str) -> Result<()> {
         for (nth, it) in self.allowed.iter().enumerate() {
             if !self.used.contains(&nth) {
                 let text = it.text.unwrap_or("anything");
-                self.wrong.push(format!("  an exception for nothing: {}: {text}", it.file));
+                self.wrong.push(format!("  unused exception: {}: {text}", it.file));
             }
         }
         if !self.wrong.is_empty() {
@@ -111,7 +109,7 @@ impl List {
     }
 }
 
-/// Literals that people are to read.
+/// Literals that users read.
 fn sentences(code: &[TokenTree]) -> Vec<String> {
     let mut found = Vec::new();
     for (nth, token) in code.iter().enumerate() {
@@ -127,7 +125,7 @@ fn sentences(code: &[TokenTree]) -> Vec<String> {
     found
 }
 
-/// Whether a group comes next whose content tells of a bug: `panic!(..)`, `.expect(..)`.
+/// Whether the next group is a message for developers: `panic!(..)`, `.expect(..)`.
 fn is_of_bugs(before: &[TokenTree]) -> bool {
     let before = match before {
         [before @ .., mark] if is_mark(mark, '!') => before,
@@ -136,7 +134,7 @@ fn is_of_bugs(before: &[TokenTree]) -> bool {
     matches!(before.last(), Some(TokenTree::Ident(name)) if OF_BUGS.contains(&&*name.to_string()))
 }
 
-/// Two words beside each other, or a word beside a figure that is put in.
+/// Whether the text contains two adjacent words, or a word next to a placeholder.
 fn is_prose(text: &str) -> bool {
     let text = text.trim();
     let first = text.split_whitespace().next().unwrap_or_default();
@@ -150,7 +148,7 @@ fn is_prose(text: &str) -> bool {
     })
 }
 
-/// Whether a text says something, and is no name of something: by its length, or by how it ends.
+/// Whether the text is a sentence and not a name: it has many words, or a word ends with a period.
 fn is_sentence(text: &str) -> bool {
     let filled = filled(text);
     let words: Vec<&str> = filled.split_whitespace().collect();
@@ -169,10 +167,10 @@ enum Kind {
     Other,
 }
 
-/// Stands for what is put in.
+/// Replaces a placeholder.
 const FIGURE: char = '\u{1}';
 
-/// A format string with a sign for each placeholder.
+/// The format string with `FIGURE` for each placeholder.
 fn filled(text: &str) -> String {
     let mut filled = String::new();
     let mut depth = 0_usize;
@@ -201,7 +199,7 @@ fn kind(word: &str) -> Kind {
     }
 }
 
-/// Prose that a text is held against, or cut at.
+/// Prose that code compares a text with, or searches it for.
 fn looked_for(code: &[TokenTree]) -> Vec<String> {
     let mut found = Vec::new();
     for (nth, token) in code.iter().enumerate() {
@@ -232,7 +230,8 @@ fn looked_for(code: &[TokenTree]) -> Vec<String> {
     found
 }
 
-/// Whether what is between is compared: `== x`, `!= x`, `x == ..`, `x => ..`, `x | y => ..`.
+/// Whether the token between `before` and `after` is compared: `== x`, `!= x`, `x == ..`,
+/// `x => ..`, `x | y => ..`.
 fn is_compared(before: &[TokenTree], after: &[TokenTree]) -> bool {
     let is = |tokens: &[TokenTree], marks: [char; 2]| match tokens {
         [one, other] => is_mark(one, marks[0]) && is_mark(other, marks[1]),
@@ -296,7 +295,7 @@ mod tests {
     #[test]
     fn headings_are_told_from_sentences() {
         let headings =
-            ["Block by block", "{name} against {baseline}", "Limits of {}", "iotax 0.1.0"];
+            ["Difference per block", "{name} against {baseline}", "Limits of {}", "iotax 0.1.0"];
         assert_eq!(headings.map(is_sentence), [false; 4]);
         let sentences = ["{rules} kept.", "not used. Grey: used", "the mean of the others"];
         assert_eq!(sentences.map(is_sentence), [true; 3]);

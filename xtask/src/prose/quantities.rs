@@ -1,4 +1,4 @@
-//! Quantities are made text in one crate: nobody else rounds them or puts a unit behind them.
+//! Checks that only the crate `quantity` rounds numbers and adds units.
 
 use anyhow::Result;
 use proc_macro2::TokenTree;
@@ -7,14 +7,14 @@ use super::List;
 use super::allowed::QUANTITIES;
 use crate::code::{crates, text_of};
 
-/// What follows a figure that was put in by hand; `B` and `s` only as words of their own.
+/// Units after a placeholder; `B` and `s` only as separate words.
 const UNITS: [&str; 29] = [
     "ns", "µs", "us", "ms", "s", "min", "h", "days", "B", "KiB", "MiB", "GiB", "TiB", "kB", "MB",
     "GB", "%", "IOPS", "KiB/s", "MiB/s", "GiB/s", "MB/s", "Mbit/s", "Gbit/s", "bit/s",
     "requests/s", "ops/s", "B/s", "GB/s",
 ];
 
-/// Fails with every format of a quantity outside of `quantity`.
+/// Lists formats of quantities outside of the crate `quantity`.
 pub(crate) fn quantities() -> Result<()> {
     let mut list = List::of(&QUANTITIES);
     for (room, files) in crates()?.iter().filter(|(room, _)| *room != "quantity") {
@@ -25,7 +25,7 @@ pub(crate) fn quantities() -> Result<()> {
     list.conclude("quantities are formatted by hand; let functions of crate quantity do it")
 }
 
-/// Literals that round what is put in, or give it a unit.
+/// Literals that round a value or add a unit.
 fn made_by_hand(code: &[TokenTree]) -> Vec<String> {
     let mut found = Vec::new();
     for token in code {
