@@ -124,8 +124,8 @@ fn a_job_that_would_be_another_one_is_left_out() {
     });
     let said = desk.run(&["repro", "rec", "--out", "bundle"]);
     insta::assert_snapshot!(said, @"
-    error: fio can do none of the jobs of this record:
-    job io is left out, for it needs option rw: a bundle gives fio only options that it knows to stay inside the target
+    error: fio cannot run any job of this record:
+    job io is left out because it needs option rw: bundles use only fio options that are known to stay inside the target
     [exit 2]
     ");
     assert!(!desk.path().join("bundle").exists());

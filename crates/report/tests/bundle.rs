@@ -77,13 +77,13 @@ fn what_cannot_be_repeated_says_why() {
     let mut experiment = common::compare();
     let nothing = bundle(&experiment, &parts(&experiment), &[]).unwrap_err();
     assert_eq!(nothing, Error::NoTrials);
-    insta::assert_snapshot!(nothing, @"no trial of this record was finished, so there is nothing to repeat");
+    insta::assert_snapshot!(nothing, @"this record has no completed trial, so there is nothing to repeat");
     let mut workload = Workload::preset("randread-4k").unwrap();
     workload.jobs[0].engine = Engine::Metadata;
     experiment.spec = experiment.spec.with(|spec| spec.phases[0] = workload);
     let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
     insta::assert_snapshot!(nothing, @"
-    fio can do none of the jobs of this record:
+    fio cannot run any job of this record:
     job io: operations on trees of files are left out
     ");
 }

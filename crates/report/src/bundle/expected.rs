@@ -1,4 +1,4 @@
-//! What the record showed, as the table that `run.sh` prints.
+//! The measured figures, in the same table that `run.sh` prints.
 
 use iotax_analyze::{Analysis, ArmSummary, latency_at};
 use iotax_wording::verdict::verdict;
@@ -11,7 +11,7 @@ use iotax_wording::bandwidth::MEASURED;
 
 const WIDTH: usize = 80;
 
-/// One row of the table; `None` where the record has no figure.
+/// One row of the table. `None`: the record does not have this figure.
 struct Row<'a> {
     arm: &'a str,
     job: &'a str,
@@ -23,11 +23,11 @@ struct Row<'a> {
     p999_ns: Option<u64>,
 }
 
-/// The figures of all phases, and the verdicts.
+/// Figures and verdicts of all phases.
 pub(super) fn expected(parts: &[AnalyzedPhase], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
-        "What was measured. Rates are means of the trials; latencies are those of all I/Os of\n\
-         all trials together, from submission to completion (of jobs with a rate: from the\n\
+        "Measured figures. Rates are means of the trials. Latencies are of all I/Os of all\n\
+         trials together, from submission to completion (in jobs with a rate: from the\n\
          intended start).\n",
     );
     for (phase, (experiment, analysis)) in phases.iter().zip(parts) {

@@ -1,8 +1,7 @@
-//! A bundle: what somebody without iotax needs to see the same thing, with fio.
+//! Bundles, which repeat a measurement with fio, without iotax.
 //!
-//! Pure, as every format: it makes the texts of the files. The script that runs them is the same
-//! in every bundle; all that differs are data files beside it, whose names, numbers and words are
-//! such that neither a shell nor fio can take them for anything else.
+//! Like all formats, this only creates text. The script is the same in every bundle. The data files
+//! next to it contain only names and numbers that a shell or fio cannot misinterpret.
 
 mod expected;
 mod phases;
@@ -23,7 +22,7 @@ const RUN: &str = include_str!("run.sh");
 /// The largest seed that fio reads.
 const SEED_MASK: u64 = u64::MAX >> 1;
 
-/// A trial as it was made.
+/// A trial of the record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Step {
     /// Block, from 0.
@@ -35,23 +34,23 @@ pub struct Step {
     pub seed: u64,
 }
 
-/// Why there is no bundle.
+/// The reason why there is no bundle.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
 pub enum Error {
-    /// No phase has a job that fio knows.
+    /// No phase has a job that fio can run.
     #[error(
-        "fio can do none of the jobs of this record:\n{}",
+        "fio cannot run any job of this record:\n{}",
         without.join("\n")
     )]
     NothingForFio { without: Vec<String> },
-    /// The script has one place for all jobs of an arm.
+    /// The script supports only one target per arm.
     #[error(
-        "the jobs of this record work on several targets at the same time, and a bundle has one \
-         for each arm: repeat it with fio by `iotax run ... --engine fio`, or run each job alone"
+        "the jobs of this record use several targets at the same time, but a bundle supports one \
+         target per arm; use `iotax run ... --engine fio`, or run each job alone"
     )]
     SeveralTargets,
-    /// No trial came to its end.
-    #[error("no trial of this record was finished, so there is nothing to repeat")]
+    /// No trial was completed.
+    #[error("this record has no completed trial, so there is nothing to repeat")]
     NoTrials,
 }
 
@@ -63,8 +62,8 @@ impl Blame for Error {
     }
 }
 
-/// The bundle of an experiment: `parts` are its phases, `steps` its trials in their
-/// order. All of them are as they are to be read: redacted, unless they are not to be.
+/// Creates the bundle of an experiment. `parts` are its phases, `steps` its trials in order. The
+/// caller redacts all of them, if necessary.
 pub fn bundle(
     experiment: &ExperimentHead,
     parts: &[AnalyzedPhase],
@@ -108,7 +107,7 @@ pub fn bundle(
     })
 }
 
-/// A line for each trial: block, phase, arm, seed.
+/// One line per trial: block, phase, arm, seed.
 fn order(phases: &[phases::Phase], arms: &[readme::Arm], steps: &[Step]) -> Vec<String> {
     let line = |step: &Step| {
         let phase = phases.get(usize::try_from(step.phase).ok()?)?;
@@ -122,34 +121,35 @@ fn order(phases: &[phases::Phase], arms: &[readme::Arm], steps: &[Step]) -> Vec<
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BundleFile {
-    /// Where, relative to the bundle.
+    /// Path within the bundle.
     pub path: String,
-    /// What stands in it.
+    /// Its contents.
     pub text: String,
-    /// Whether it is a program.
+    /// Whether it is executable.
     pub executable: bool,
 }
 
-/// The files of a bundle, and what to say about it.
+/// A bundle: its files, and what to report about it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Bundle {
-    /// In the order of their paths.
+    /// Sorted by path.
     pub files: Vec<BundleFile>,
-    /// What `run.sh` calls each arm, and the arm's name.
+    /// The ID in `run.sh` and the name of each arm.
     pub arms: Vec<(String, String)>,
-    /// Trials that it will make.
+    /// Number of trials that it runs.
     pub trials: usize,
-    /// What fio cannot do of it, for people.
+    /// What fio cannot repeat, for users.
     pub without: Vec<String>,
 }
 
 const PROGRAM: u32 = 0o755;
 const TEXT: u32 = 0o644;
 
-/// The bundle as `.tar.gz`, everything below `top`: no times, no owners, in the order of paths.
+/// Packs the bundle as `.tar.gz` below the directory `top`, reproducibly: sorted, without times and
+/// owners.
 ///
 /// # Errors
-/// If `top` and a path are too long for the format together.
+/// If `top` plus a path is too long for the format.
 pub fn archive(bundle: &Bundle, top: &str) -> io::Result<Vec<u8>> {
     let mut builder = tar::Builder::new(Vec::new());
     for file in &bundle.files {

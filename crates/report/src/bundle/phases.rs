@@ -1,4 +1,4 @@
-//! The phases of a bundle as job files: one for a directory, one for a single file or device.
+//! Job files of each phase: one for a directory, one for a single file or device.
 
 use std::collections::BTreeSet;
 
@@ -10,20 +10,20 @@ use super::BundleFile;
 use super::readme::word;
 use crate::words::printable;
 
-/// Starts of regions are whole MiB, so that any block size stays aligned.
+/// Regions start at whole MiB, so that all block sizes are aligned.
 const REGION_ALIGN_BYTES: u64 = 1 << 20;
 const MICROSECOND_NS: u64 = 1000;
 
-/// A phase as fio does it.
+/// A phase for fio.
 pub(super) struct Phase {
     /// `01`, `02`, ...
     pub(super) id: String,
-    /// Where its results go within those of the bundle; `.` if it is the only one.
+    /// Folder of its results; `.` if it is the only phase.
     pub(super) folder: String,
     pub(super) name: String,
-    /// Its jobs; none if fio can do none of them.
+    /// Its jobs; empty if fio can run none of them.
     pub(super) sections: Vec<Section>,
-    /// Names of its jobs, and of their sections.
+    /// Names of its jobs and of their sections.
     pub(super) jobs: Vec<(String, String)>,
     /// Name of the section of the primary job.
     pub(super) primary: Option<String>,
@@ -31,13 +31,13 @@ pub(super) struct Phase {
     writes: bool,
     /// Bytes of all its files in a directory.
     bytes: u64,
-    /// Where its jobs lie in a single file.
+    /// Regions of its jobs in a single file.
     spans: Vec<Span>,
-    /// What fio cannot do of it.
+    /// What fio cannot repeat.
     pub(super) without: Vec<String>,
 }
 
-/// Where the threads of a job lie in a single file, if there is room for all.
+/// Regions of a job's threads in a single file, if there is room for all.
 struct Span {
     size: u64,
     start: u64,
@@ -46,7 +46,7 @@ struct Span {
     offset: u64,
 }
 
-/// The phases of an experiment, also those that fio cannot do.
+/// All phases of an experiment, also those that fio cannot run.
 pub(super) fn phases(spec: &Spec) -> Vec<Phase> {
     let several = spec.phases().count() > 1;
     let number = |(n, workload): (usize, &Workload)| phase(n + 1, workload, several);
@@ -83,9 +83,8 @@ fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
     }
 }
 
-/// The workload as far as its options of fio are known to stay inside the target, since a record
-/// may come from elsewhere. Where an option that makes the job what it is would be missing, the job
-/// is.
+/// Removes fio options that may reach outside of the target, since a record may come from
+/// elsewhere. Removes a job if it needs such an option.
 fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
     let mut workload = workload.clone();
     let mut dropped = Vec::new();
@@ -96,10 +95,10 @@ fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
         let (kept, lost): (Vec<_>, Vec<_>) = job.fio.drain(..).partition(stays);
         job.fio = kept;
         let is_whole = lost.iter().all(|option| option.beyond.is_none());
-        let what = if is_whole { "goes without" } else { "is left out, for it needs" };
+        let what = if is_whole { "runs without" } else { "is left out because it needs" };
         dropped.extend(lost.iter().filter(|lost| is_whole || lost.beyond.is_some()).map(|lost| {
             format!(
-                "job {} {what} option {}: a bundle gives fio only options that it knows to stay \
+                "job {} {what} option {}: bundles use only fio options that are known to stay \
                  inside the target",
                 printable(&job.name),
                 printable(&lost.name)
@@ -110,7 +109,8 @@ fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
     (dropped, workload)
 }
 
-/// The measured window is the same for all jobs, although fio counts a job's ramp from its start.
+/// Sets the times of a job. All jobs have the same measured window, although fio counts the ramp
+/// from the start of each job.
 fn times(section: &mut Section, workload: &Workload, job: &Job) {
     let times = fio_write::times(job, workload.ramp_ns, workload.time_ns);
     let (ramp_ns, run_ns) = times.map_or((0, 0), |times| (times.ramp_ns, times.run_ns));
@@ -121,7 +121,7 @@ fn times(section: &mut Section, workload: &Workload, job: &Job) {
     }
 }
 
-/// Bytes of all files, each counted once.
+/// Total size of all files, each counted once.
 fn bytes(jobs: &[&Job]) -> u64 {
     let mut shared = BTreeSet::new();
     let of_job = |job: &&Job| {
@@ -129,7 +129,7 @@ fn bytes(jobs: &[&Job]) -> u64 {
         match &job.files {
             _ if job.engine == Engine::Null => 0,
             Files::PerThread => file.saturating_mul(job.threads.into()),
-            // Of several sizes of one file the sum is an upper bound, which is what is asked.
+            // If one file has several sizes, the sum is an upper bound, which is enough.
             Files::Shared(name) => {
                 if shared.insert((name.clone(), file)) {
                     file
@@ -142,7 +142,7 @@ fn bytes(jobs: &[&Job]) -> u64 {
     jobs.iter().map(of_job).fold(0, u64::saturating_add)
 }
 
-/// One region after the other, as native jobs lie in a single file; jobs that share a file share a
+/// Places the jobs one after the other, as native engines do. Jobs that share a file share a
 /// region.
 fn spans(jobs: &[&Job]) -> Vec<Span> {
     let mut next = 0_u64;

@@ -1,4 +1,4 @@
-//! What a support engineer needs to know, in one page.
+//! The README of a bundle, for a support engineer.
 
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
@@ -21,8 +21,8 @@ pub(super) fn readme(
     let spec = &experiment.spec;
     let mut text = format!("# Reproduction: {}\n\n", escape(spec.name()));
     text.push_str(
-        "This folder repeats a storage measurement with fio alone. It was made from a\n\
-         measurement with iotax, which is not needed here.\n\n## What was seen\n\n",
+        "This folder repeats a storage measurement with fio only. The original measurement\n\
+         was made with iotax, which is not needed here.\n\n## Results\n\n",
     );
     for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         if phases.len() > 1 {
@@ -34,7 +34,7 @@ pub(super) fn readme(
         text.push('\n');
     }
     text.push_str(&machine(experiment));
-    text.push_str("The figures are in `expected.txt`; each trial is in `results.csv`.\n");
+    text.push_str("All figures are in `expected.txt`, and each trial is in `results.csv`.\n");
     text.push_str(&how_to_run(experiment, arms, trials));
     text.push_str(&differences(phases));
     text.push_str(FILES);
@@ -47,12 +47,12 @@ fn machine(experiment: &ExperimentHead) -> String {
         machine.os.clone(),
         machine.kernel.as_ref().map(|kernel| format!("kernel {kernel}")),
         machine.cpu_model.as_ref().map(|model| format!("{} x {model}", machine.cpus)),
-        machine.memory_bytes.map(|bytes| format!("{} of memory", iotax_quantity::size(bytes))),
+        machine.memory_bytes.map(|bytes| format!("{} memory", iotax_quantity::size(bytes))),
         machine.hypervisor.as_ref().map(|hypervisor| format!("on {hypervisor}")),
     ];
     let facts: Vec<String> = facts.into_iter().flatten().map(|fact| escape(&fact)).collect();
     format!(
-        "Measured on {} with iotax {}: {}. More in `environment.json`.\n\n",
+        "Measured on {} with iotax {}: {}. See `environment.json` for details.\n\n",
         escape(&experiment.started),
         escape(&experiment.iotax_version),
         facts.join(", ")
@@ -65,41 +65,40 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
     let mean_ns = phase_ns.fold(0, u64::saturating_add) / spec.phases().count().max(1) as u64;
     let span = format::span(mean_ns.saturating_mul(trials as u64));
     let mut text = String::from(
-        "\n## Run it\n\nNeeded: a POSIX shell, `fio` 3.20 or later, and `iostat` (sysstat) if it \
-         is there.\nGive each arm a directory on the storage in question:\n\n    ./run.sh",
+        "\n## Run it\n\nYou need a POSIX shell and `fio` 3.20 or later; `iostat` (sysstat) is \
+         optional.\nGive each arm a directory on the storage to be tested:\n\n    ./run.sh",
     );
     for arm in arms {
         text.push_str(&format!(" {}=PATH", arm.id));
     }
     text.push_str(&format!(
-        "\n\nIt makes {} in the recorded order, which takes about {span} and the time to lay out\n\
-         files. `--blocks 3` makes only the first three blocks. Files are made in a new folder in\n\
-         each directory, which is removed in the end, also after Ctrl-C. Files and block devices\n\
-         are only read, unless a job writes and `--destroy PATH` allows it.\n\n\
-         | arm | was |\n| --- | --- |\n",
+        "\n\nThe script runs {} in the recorded order. This takes about {span}, plus the time to\n\
+         create the files. `--blocks 3` runs only the first three blocks. The script creates its\n\
+         files in a new folder in each directory, and removes that folder at the end, also after\n\
+         Ctrl-C. Files and block devices that you give are only read, unless a job writes and\n\
+         `--destroy PATH` allows it.\n\n\
+         | arm | original target |\n| --- | --- |\n",
         count(trials as u64, "trial")
     ));
     for arm in arms {
         text.push_str(&format!("| {} | {} |\n", escape(&arm.id), escape(&arm.target)));
     }
-    text.push_str(
-        "\nAn arm that was a stack of layers has to be set up first, as its text says.\n",
-    );
+    text.push_str("\nIf the original target was a stack of layers, set up the same stack first.\n");
     if spec.arms.iter().any(|arm| arm.target.is_in_process()) {
         text.push_str(
-            "Virtual disks (`mem`, `aes`, `delay` and the like) lay inside of iotax and cannot be set \
-             up\nwithout it: give their arms any directory, and expect other figures.\n",
+            "Virtual disks (`mem`, `aes`, `delay` and others) exist only inside iotax. Use any \
+             directory for\ntheir arms, and expect different figures.\n",
         );
     }
     text.push_str(
-        "\n## Compare\n\nThe table that `run.sh` prints in the end is also in `out/summary.txt`. It \
-         has the units of\n`expected.txt`. What counts is the difference between the arms, not \
-         that the figures are\nthe same on another machine. One result of fio per trial is in \
-         `out/`, with the output of\niostat beside it. Whoever has iotax gets verdicts from them: the command is \
-         in\n`out/compare.txt`.",
+        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`. It \
+         has the same units\nas `expected.txt`. Compare the differences between the arms; the \
+         figures themselves depend\non the machine. `out/` contains one fio result per trial and \
+         the output of iostat. With\niotax, the command in `out/compare.txt` computes verdicts \
+         from these results.",
     );
     if spec.phases().count() > 1 {
-        text.push_str(" Results of each phase are in a folder of their own.");
+        text.push_str(" Each phase\nhas its own folder.");
     }
     text.push('\n');
     text
@@ -107,13 +106,13 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
-        "\n## What differs from the measurement\n\n\
-         - fio draws other offsets from the same seeds.\n\
-         - fio needs a time of its own to start and end each trial.\n",
+        "\n## Differences from the original measurement\n\n\
+         - fio chooses different offsets from the same seeds.\n\
+         - fio adds its own time to start and end each trial.\n",
     );
     for phase in phases {
         if phase.sections.is_empty() {
-            text.push_str(&format!("- Phase {} has no job for fio.\n", phase.id));
+            text.push_str(&format!("- Phase {} has no job that fio can run.\n", phase.id));
         }
         for line in &phase.without {
             let phase =
@@ -127,29 +126,29 @@ fn differences(phases: &[Phase]) -> String {
 const FILES: &str = "
 ## Files
 
-| file | holds |
+| file | contents |
 | --- | --- |
 | `run.sh` | the script |
-| `arms.txt`, `phases.txt`, `order.txt` | what it repeats: arms, phases, trials with their seeds |
-| `jobs/` | job files of fio |
-| `expected.txt` | the figures measured, and the verdicts |
-| `results.csv` | each trial measured |
-| `environment.json` | the machine, and the experiment |
+| `arms.txt`, `phases.txt`, `order.txt` | arms, phases, and trials with their seeds |
+| `jobs/` | fio job files |
+| `expected.txt` | measured figures and verdicts |
+| `results.csv` | all measured trials |
+| `environment.json` | machine and experiment |
 ";
 
-// The arms of a bundle: a word for each that stands for itself in a shell and in a file's name.
+// The arms of a bundle. Each has an ID that needs no quoting in a shell or a file name.
 
-/// The longest word for an arm.
+/// Maximum length of an ID.
 const LONGEST: usize = 20;
 
-/// An arm as the bundle knows it.
+/// An arm of the bundle.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Arm {
-    /// What `run.sh` calls it.
+    /// Its ID in `run.sh`.
     pub(super) id: String,
     /// Its name in the record.
     pub(super) name: String,
-    /// What it was, for people.
+    /// Description of the original target.
     pub(super) target: String,
 }
 
@@ -167,14 +166,14 @@ pub(super) fn arms(experiment: &ExperimentHead) -> Vec<Arm> {
         let site = experiment.sites.get(n);
         let kind = site.map(|site| format!("{}: ", site.kind)).unwrap_or_default();
         let commands = arm.host_commands.as_ref().map(iotax_wording::job::host_commands);
-        let commands = commands.map(|text| format!(" ({text}; run.sh does not)"));
+        let commands = commands.map(|text| format!(" ({text}; run.sh does not run these)"));
         let target = format!("{kind}{}{}", arm.target, commands.unwrap_or_default());
         arms.push(Arm { id, name: arm.name.clone(), target });
     }
     arms
 }
 
-/// Letters, digits and `-`, which begin with a letter or a digit.
+/// Reduces text to letters, digits and `-`. The first character is a letter or digit.
 pub(super) fn word(text: &str) -> String {
     let mut word = String::new();
     for c in text.chars() {

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Repeats with fio what iotax measured: the same jobs, in the same order, with the same seeds.
-# Needs fio, and iostat (sysstat) for the devices' side. See README.md.
+# Repeats a measurement of iotax with fio: the same jobs, in the same order, with the same seeds.
+# Needs fio, and iostat (sysstat) for device statistics. See README.md.
 #
-# What is repeated stands in the files beside this script:
-#   arms.txt    arm, its name and target as measured            (separated by tabs)
-#   phases.txt  phase, yes if it writes, bytes it needs in a directory, folder, name
+# Input files, in the same directory as this script:
+#   arms.txt    arm, original name, original target (separated by tabs)
+#   phases.txt  phase, yes if it writes, bytes needed in a directory, folder, name
 #   order.txt   block, phase, arm and seed of each trial
-#   jobs/       PHASE-directory.fio, PHASE-file.fio; PHASE.spans places the jobs in one file
+#   jobs/       PHASE-directory.fio, PHASE-file.fio; PHASE.spans: regions of the jobs in one file
 
 set -u
 LC_ALL=C
@@ -26,19 +26,19 @@ usage() {
     cat <<'END'
 Usage: ./run.sh [OPTIONS] ARM=PATH...
 
-Gives each arm a place and repeats the trials there. A directory gets a new
-folder that is removed in the end. Files and block devices are only read,
-unless the job writes and --destroy names them.
+Repeats the trials, with each arm at the given path. In a directory, the script
+creates a new folder and removes it at the end. Files and block devices that you
+give are only read, unless the job writes and --destroy names them.
 
-  --out DIR       where results go, new (default: out)
-  --blocks N      only the first N blocks: quicker, less certain
-  --destroy PATH  this file or block device may be overwritten; repeat for more
-  --help          this text
+  --out DIR       new directory for the results (default: out)
+  --blocks N      run only the first N blocks: faster, but less certain
+  --destroy PATH  allow overwriting this file or block device; repeatable
+  --help          print this help
 
-Exit codes: 0 done, 1 trials failed, 2 wrong usage, 3 the machine does not
-allow it, 130 interrupted.
+Exit codes: 0 success, 1 trials failed, 2 usage error, 3 not possible on this
+machine, 130 interrupted.
 
-Arms, and what they were when it was measured:
+Arms and their original targets:
 END
     while IFS=$tab read -r id rest; do
         printf '  %s=PATH\t(%s)\n' "$id" "$rest"
@@ -52,8 +52,8 @@ fail() {
     exit "$code"
 }
 
-# The line of an arm in arms.txt: paths may hold any character, so they are kept in variables
-# that are numbered by it.
+# The line number of an arm in arms.txt. Paths may contain any character, so they are kept in
+# variables with this number in their names.
 number_of() {
     arm=$1 awk -F '\t' '$1 == ENVIRON["arm"] { print NR; exit }' "$here/arms.txt"
 }
@@ -67,7 +67,7 @@ absolute() {
 
 set_target() {
     number=$(number_of "$1")
-    [ -n "$number" ] || fail 2 "there is no arm '$1'; see --help"
+    [ -n "$number" ] || fail 2 "unknown arm '$1'; see --help"
     eval "target_$number=\$2"
 }
 
@@ -92,12 +92,12 @@ parse() {
             ;;
         -*) fail 2 "unknown option '$1'; see --help" ;;
         *=*) set_target "${1%%=*}" "${1#*=}" ;;
-        *) fail 2 "'$1' is no ARM=PATH; see --help" ;;
+        *) fail 2 "'$1' is not ARM=PATH; see --help" ;;
         esac
         shift
     done
     case $blocks in
-    '' | *[!0-9]*) fail 2 "--blocks takes a number" ;;
+    '' | *[!0-9]*) fail 2 "--blocks needs a number" ;;
     esac
 }
 
@@ -112,13 +112,13 @@ may_destroy() {
     return 1
 }
 
-# Refuses what cannot work or would lose data, before anything is made.
+# Checks that the target can be used and that no data would be lost, before creating anything.
 check_target() {
     number=$1
     eval "path=\${target_$number-}"
     [ -n "$path" ] || fail 2 "no path for arm '$2'; see --help"
     if [ -d "$path" ]; then
-        [ -w "$path" ] || fail 3 "cannot write in $path"
+        [ -w "$path" ] || fail 3 "cannot write to $path"
         needed=$(awk -F '\t' '$3 > most { most = $3 } END { printf "%.0f", most / 1024 + 1024 }' \
             "$here/phases.txt")
         free=$(df -Pk -- "$path" | awk 'NR == 2 { print $4 }')
@@ -126,26 +126,25 @@ check_target() {
         '' | *[!0-9]*) ;;
         *)
             [ "$free" -ge "$needed" ] ||
-                fail 3 "$path has $free KiB free; the files take $needed KiB"
+                fail 3 "$path has only $free KiB free; the files need $needed KiB"
             ;;
         esac
         eval "kind_$number=directory"
     elif [ -f "$path" ] || [ -b "$path" ]; then
         if grep -q "^[^$tab]*${tab}yes$tab" "$here/phases.txt"; then
             may_destroy "$path" ||
-                fail 3 "the jobs write: all data on $path would be lost." \
-                    "Name a directory, or add --destroy $path"
+                fail 3 "the jobs write, so all data on $path would be lost;" \
+                    "use a directory, or add --destroy $path"
         fi
         eval "kind_$number=file"
     else
-        fail 3 "$path is no directory, file or block device"
+        fail 3 "$path is not a directory, file or block device"
     fi
     path=$(absolute "$path")
     eval "target_$number=\$path"
 }
 
-# A place of its own for each arm, which is fio's working directory: no path of the user's has to
-# be written in a job file.
+# Creates a directory for each arm, in which fio runs, so that job files need no user paths.
 make_place() {
     number=$1
     eval "path=\$target_$number kind=\$kind_$number"
@@ -155,7 +154,7 @@ make_place() {
     else
         place=$out/iotax-repro.$$.$number
     fi
-    mkdir -- "$place" || fail 3 "cannot make $place"
+    mkdir -- "$place" || fail 3 "cannot create $place"
     eval "place_$number=\$place"
     [ "$kind" = directory ] || ln -s -- "$path" "$place/target"
 }
@@ -164,7 +163,7 @@ capacity() {
     if [ -f "$1" ]; then
         wc -c <"$1"
     else
-        # Sectors of 512 bytes; stat gives the numbers of the device in hexadecimal.
+        # The size is in sectors of 512 bytes. stat prints the device numbers in hexadecimal.
         sectors=
         device=$(stat -L -c '0x%t 0x%T' -- "$1")
         major=$((${device% *}))
@@ -174,8 +173,8 @@ capacity() {
     fi
 }
 
-# Sets SIZE_n, OFFSET_n and INCREMENT_n of each job n of a phase in one file: apart from each
-# other if all fit, else the threads of a job apart, else everybody on the whole.
+# Sets SIZE_n, OFFSET_n and INCREMENT_n of each job n of a phase in one file. If there is room, all
+# jobs have separate regions; otherwise the threads of each job; otherwise all use the whole file.
 place_jobs() {
     eval "$(awk -v capacity="$2" '
         { n = $1; size[n] = $2; start[n] = $3; step[n] = $4; threads[n] = $5; offset[n] = $6
@@ -209,7 +208,7 @@ run_fio() {
     (cd -- "$place" && exec fio "$@" "$here/jobs/$phase-$kind.fio") \
         </dev/null >>"$out/log.txt" 2>&1 &
     fio_pid=$!
-    # Not in the foreground: a shell heeds signals while it waits, but not while a program runs.
+    # In the background: a shell handles signals while it waits, but not while a program runs.
     wait "$fio_pid"
     status=$?
     fio_pid=
@@ -221,10 +220,10 @@ lay_out() {
         number=$(number_of "$id")
         eval "kind=\$kind_$number"
         [ "$kind" = directory ] || continue
-        printf 'laying out the files of %s\n' "$id"
+        printf 'creating the files of %s\n' "$id"
         while IFS=$tab read -r phase rest; do
             run_fio "$number" "$phase" --create_only=1 ||
-                fail 3 "fio cannot lay out the files of $id; see $out/log.txt"
+                fail 3 "fio cannot create the files of $id; see $out/log.txt"
         done <"$here/phases.txt"
     done <"$here/arms.txt"
 }
@@ -241,8 +240,8 @@ trial() {
     *) folder=$out/$folder ;;
     esac
     [ -d "$folder" ] || mkdir -- "$folder"
-    # fio drops cached pages before a job, but not those that are still to be written: a file
-    # that was just laid out would be read from memory.
+    # fio drops clean cached pages before a job, but not dirty ones. Without sync, a new file would
+    # be read from memory.
     sync
     unfinished=$folder/$arm-$(printf '%03d' "$block")
     if [ -n "$has_iostat" ]; then
@@ -255,7 +254,7 @@ trial() {
     end_iostat
     if [ "$status" -ne 0 ]; then
         failed=$((failed + 1))
-        printf 'run.sh: fio ended with %s; see %s/log.txt\n' "$status" "$out" >&2
+        printf 'run.sh: fio failed with exit code %s; see %s/log.txt\n' "$status" "$out" >&2
         [ ! -e "$unfinished.json" ] || mv -- "$unfinished.json" "$unfinished.json.failed"
     fi
     unfinished=
@@ -279,13 +278,13 @@ remove_places() {
     done
 }
 
-# The trial under way ends and is forgotten; finished ones are kept.
+# Stops and discards the running trial; keeps completed ones.
 stop() {
     trap '' INT TERM HUP
     if [ -n "$fio_pid" ]; then
         kill -TERM "$fio_pid" 2>/dev/null
         waited=0
-        # An ended fio stays as a zombie until it is waited for.
+        # A finished fio remains a zombie until the shell waits for it.
         while [ "$waited" -lt 15 ] && grep -q '^State:[[:space:]]*[^Z[:space:]]' \
             "/proc/$fio_pid/status" 2>/dev/null; do
             sleep 1
@@ -303,11 +302,12 @@ stop() {
         rm -rf -- "$out"
     fi
     trap - EXIT
-    printf 'run.sh: interrupted; files made on the targets are removed\n' >&2
+    printf 'run.sh: interrupted; the files created on the targets have been removed\n' >&2
     exit 130
 }
 
-# Figures of one result, one line each: R arm/job direction iops MiB/s I/Os, B arm/job bin count.
+# Prints the figures of one result. Lines: R arm job direction iops MiB/s mean I/Os;
+# B arm job bin count.
 figures() {
     awk -v arm="$1" '
         $1 == "\"jobname\"" { job = $3; gsub(/[",]/, "", job); key = arm " " job }
@@ -326,7 +326,7 @@ figures() {
     ' "$2"
 }
 
-# Rates: mean of the trials. Latencies: all I/Os of all trials together.
+# Rates are means of the trials. Latencies are of all I/Os of all trials together.
 summarise() {
     points=$out/iotax-repro.points
     while IFS=$tab read -r phase writes bytes folder name; do
@@ -372,7 +372,7 @@ summarise() {
     rm -f -- "$points"
 }
 
-# For whoever has iotax: one line per phase, to be run in the folder of the results.
+# For users of iotax: one command per phase, to be run in the results directory.
 comparisons() {
     while IFS=$tab read -r phase writes bytes folder name; do
         printf 'iotax compare'
@@ -390,18 +390,19 @@ comparisons() {
 
 parse "$@"
 command -v fio >/dev/null || fail 3 "fio is not installed"
-has_iostat=$(command -v iostat) || printf 'run.sh: no iostat (sysstat): going on without\n' >&2
+has_iostat=$(command -v iostat) ||
+    printf 'run.sh: iostat (sysstat) is not installed; continuing without it\n' >&2
 arms=$(awk 'END { print NR }' "$here/arms.txt")
 while IFS=$tab read -r id rest; do
     check_target "$(number_of "$id")" "$id"
 done <"$here/arms.txt"
 out=$(absolute "$out")
 if [ -e "$out" ] || [ -L "$out" ]; then
-    fail 3 "$out exists; results are never overwritten: name another with --out"
+    fail 3 "$out already exists; choose another directory with --out"
 fi
 trap stop INT TERM HUP PIPE
 trap remove_places EXIT
-mkdir -- "$out" || fail 3 "cannot make $out"
+mkdir -- "$out" || fail 3 "cannot create $out"
 out_made=yes
 fio --version >"$out/fio-version.txt"
 while IFS=$tab read -r id rest; do
@@ -421,5 +422,5 @@ done <"$here/order.txt"
 
 summarise | tee "$out/summary.txt"
 comparisons >"$out/compare.txt"
-printf '\nResults: %s\nCompare summary.txt there with expected.txt here.\n' "$out"
+printf '\nResults: %s\nCompare its summary.txt with expected.txt of this bundle.\n' "$out"
 [ "$failed" -eq 0 ] || fail 1 "$failed of $total trials failed"
