@@ -1,14 +1,13 @@
-//! The blind test: faults are planted under a path on real layers, with parameters drawn from a
-//! seed; iotax measures and says what the cause is, told nothing but the path and the load that is
-//! slow. Each fault has a healthy control, made in the same way without it.
+//! The blind test. It injects faults into real layers under a path, with parameters drawn from a
+//! seed. iotax gets only the path and the slow load, measures, and lists causes. Each fault has a
+//! healthy control, set up in the same way without the fault.
 //!
 //! ```text
 //! cargo run --release -p iotax-blind -- --seed 1
 //! ```
 //!
-//! Needs root, FUSE, loop devices and control groups of version 1; layers that many kernels lack
-//! are planted in a User Mode Linux guest. What it makes is taken down again, also when it is
-//! interrupted.
+//! Needs root, FUSE, loop devices and cgroups v1. Layers that many kernels lack are set up in a
+//! User Mode Linux guest. The test removes everything that it creates, also if it is interrupted.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "it prints the score")]
 
@@ -29,22 +28,22 @@ use crate::faults::situations;
 use crate::score::Score;
 use crate::situation::{Place, Situation};
 
-/// Plants faults and lets iotax find them
+/// Inject faults and check which causes iotax finds
 #[derive(Parser)]
 struct Args {
     /// Seed of the parameters
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Only situations whose name contains this; repeat for several
+    /// Run only situations whose name contains TEXT; repeatable
     #[arg(long, value_name = "TEXT")]
     only: Vec<String>,
-    /// The iotax to be examined
+    /// Path of the iotax program to test
     #[arg(long, default_value = "target/release/iotax")]
     iotax: PathBuf,
-    /// Print what iotax said of each
+    /// Print all causes of each situation
     #[arg(short, long)]
     verbose: bool,
-    /// Examine this situation alone, in the guest that this runs in
+    /// Examine only this situation, in the current guest
     #[arg(long, value_name = "SITUATION", hide = true)]
     in_guest: Option<String>,
     /// List the situations
@@ -67,11 +66,11 @@ fn main() -> Result<ExitCode> {
         }
         return Ok(ExitCode::SUCCESS);
     }
-    ensure!(rustix::process::geteuid().is_root(), "planting faults needs root");
+    ensure!(rustix::process::geteuid().is_root(), "injecting faults needs root");
     let iotax = args.iotax.canonicalize()?;
     if let Some(name) = args.in_guest {
         let situation = situations().find(|situation| situation.name == name);
-        let situation = situation.with_context(|| format!("no situation is called {name}"))?;
+        let situation = situation.with_context(|| format!("unknown situation {name}"))?;
         return guest::answer(&situation.examine_both(&iotax, args.seed));
     }
     let mut score = Score::default();

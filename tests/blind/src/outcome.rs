@@ -1,21 +1,21 @@
 use serde::{Deserialize, Serialize};
 
-/// What iotax said of one situation.
+/// The result of iotax for one situation.
 #[derive(Serialize, Deserialize)]
 pub(crate) enum Outcome {
-    /// The causes it named, in its order.
+    /// The causes, in the order of iotax.
     Named(Vec<Named>),
-    /// The situation could not be made or measured.
+    /// The situation could not be set up or measured.
     Broken(String),
 }
 
-/// A cause that was named.
+/// A cause in the output of iotax.
 #[derive(Serialize, Deserialize)]
 pub(crate) struct Named {
     /// Its name in the catalogue.
     pub cause: String,
     /// `sure`, `likely`, `possible`.
     pub confidence: String,
-    /// The first thing that spoke for it.
+    /// The first piece of evidence.
     pub evidence: String,
 }

@@ -1,15 +1,21 @@
 use crate::outcome::{Named, Outcome};
 use crate::situation::Situation;
 
-/// How often it was right.
+/// Counts of the situations that met their criterion.
+///
+/// A fault meets it if the first cause that iotax lists, of any target and with any confidence, is
+/// one of the accepted causes. Causes after the first are not checked. A control meets it if every
+/// cause that iotax calls `sure` or `likely` is one of those accepted for this control. Causes
+/// called `possible` are not checked there.
 #[derive(Default)]
 pub(crate) struct Score {
     faults: u32,
-    /// Faults whose cause was named first.
+    /// Faults with an accepted cause in first place.
     found: u32,
     controls: u32,
-    /// Controls of which no cause was called sure or likely, except those that are true of them.
+    /// Controls without a `sure` or `likely` cause other than the accepted ones.
     quiet: u32,
+    /// Situations that could not be set up or measured.
     broken: u32,
 }
 
@@ -38,12 +44,12 @@ impl Score {
         };
         *all += 1;
         *right += u32::from(is_right);
-        let word = if is_right { "right" } else { "WRONG" };
+        let word = if is_right { "met" } else { "NOT MET" };
         let first = named.first().map_or_else(
-            || "no cause".to_owned(),
+            || "no cause named".to_owned(),
             |first| format!("{} ({})", first.cause, first.confidence),
         );
-        println!("{word}   {:24} {kind:8} {first}", of.name);
+        println!("{word:7} {:24} {kind:8} {first}", of.name);
         if verbose {
             for Named { cause, confidence, evidence } in &named {
                 println!("          {confidence:9} {cause}: {evidence}");
@@ -51,22 +57,26 @@ impl Score {
         }
     }
 
-    /// The score in two lines, and as a table.
+    /// Prints the score as two lines and as a table.
     pub(crate) fn print(&self) {
         println!(
-            "\n{} of {} planted causes named first\n{} of {} controls without a cause called sure or likely",
+            "\n{} of {} faults: the first cause is an accepted one (any confidence)\n\
+             {} of {} controls: no cause is sure or likely, except accepted ones",
             self.found, self.faults, self.quiet, self.controls
         );
         println!(
-            "\n| | right |\n|---|---|\n| planted faults | {} of {} |\n| healthy controls | {} of {} |",
+            "\n| criterion | met |\n|---|---|\n\
+             | fault: the first cause is an accepted one | {} of {} |\n\
+             | control: no *sure* or *likely* cause, except accepted ones | {} of {} |",
             self.found, self.faults, self.quiet, self.controls
         );
         if self.broken > 0 {
-            println!("{} could not be examined", self.broken);
+            println!("{} situations could not be set up or measured", self.broken);
         }
     }
 
-    /// One cause in 25 may be missed; no control may be accused.
+    /// Whether no situation was broken, all controls met their criterion, and at most one fault in
+    /// 25 did not.
     pub(crate) fn is_passed(&self) -> bool {
         let missed = self.faults - self.found;
         self.broken == 0 && self.quiet == self.controls && missed * 25 <= self.faults
