@@ -1,8 +1,8 @@
-//! An archive of an OCI image layout:
+//! Writes an archive with an OCI image layout:
 //! <https://github.com/opencontainers/image-spec/blob/v1.1.0/image-layout.md>.
 //!
-//! It has one name, which is an index of architectures; each has a manifest, a configuration and
-//! one layer. The same files always result in the same bytes.
+//! The archive contains one named index of architectures. Each architecture has a manifest, a
+//! configuration and one layer. The same files always give the same bytes.
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
@@ -21,46 +21,46 @@ const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
 /// Path of the program, without a leading slash.
 const PROGRAM: &str = "usr/bin/iotax";
 
-const WHAT: &str = "What does each layer cost your I/O?";
+const WHAT: &str = "Shows which part of a storage stack is slow";
 
 /// Additional directories, and their modes.
 const DIRECTORIES: [(&str, u32); 2] = [("tmp", 0o1777), ("work", 0o1777)];
 
 const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// The image for one kind of machine.
+/// The image for one architecture.
 #[derive(Debug)]
 pub struct Platform {
-    /// In the notation of Go and Debian.
+    /// Architecture name as in Go and Debian.
     pub architecture: String,
-    /// The program, and the other files it needs.
+    /// The program and the files that it needs.
     pub files: Vec<File>,
 }
 
-/// A file that anybody may read and run.
+/// A file that all users can read and run.
 #[derive(Debug, Clone)]
 pub struct File {
-    /// Without a leading slash.
+    /// Path without a leading slash.
     pub path: String,
     pub content: Vec<u8>,
 }
 
 impl File {
-    /// The program that the image is for, at its place.
+    /// The program of the image, at its fixed path.
     pub fn program(content: Vec<u8>) -> Self {
         Self { path: PROGRAM.to_owned(), content }
     }
 }
 
-/// Content by its digest, in the order in which it was added.
+/// Blobs with their digests, in the order of addition.
 #[derive(Default)]
 struct Blobs(Vec<(String, Vec<u8>)>);
 
-/// Writes the archive; `made` is the time stamp of everything in it. Returns the image's digest, as
-/// it is written after an `@`.
+/// Writes the archive, with the time stamp `made` on all files. Returns the image digest in the
+/// form that follows an `@` in image names.
 ///
 /// # Errors
-/// If it cannot be written.
+/// If writing fails.
 pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Result<String> {
     let seconds = u64::try_from(made.as_second()).unwrap_or_default();
     let created = made.strftime("%FT%TZ").to_string();
@@ -79,7 +79,7 @@ pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Res
     let pinned = named["digest"].as_str().unwrap_or_default().to_owned();
     named["annotations"] = json!({
         "org.opencontainers.image.ref.name": name(),
-        // The name in a node's containerd, for pods that use the short name.
+        // The name in containerd on a node, for pods that use the short name.
         "io.containerd.image.name": format!("docker.io/library/{}", name()),
     });
     let top = json!({ "schemaVersion": 2, "mediaType": INDEX, "manifests": [named] });
@@ -96,12 +96,12 @@ pub fn write(to: impl Write, platforms: &[Platform], made: Timestamp) -> io::Res
     Ok(pinned)
 }
 
-/// The image's name in the archive, which `podman load` uses.
+/// The name of the image in the archive, which `podman load` uses.
 pub fn name() -> String {
     format!("iotax:{VERSION}")
 }
 
-/// Adds a platform's manifest and what it refers to, and returns its descriptor.
+/// Adds the manifest, configuration and layer of a platform. Returns the manifest's descriptor.
 fn manifest(
     blobs: &mut Blobs,
     platform: &Platform,
@@ -148,7 +148,7 @@ fn annotations(created: &str) -> Value {
     })
 }
 
-/// The files with all directories above them, as root's, in the order of their names.
+/// Returns the files and their parent directories, owned by root and sorted by name.
 fn layer(files: &[File], seconds: u64) -> io::Result<Vec<u8>> {
     let mut entries: BTreeMap<String, (u32, Option<&[u8]>)> = BTreeMap::new();
     for (directory, mode) in DIRECTORIES {
@@ -167,7 +167,7 @@ fn layer(files: &[File], seconds: u64) -> io::Result<Vec<u8>> {
     archive.into_inner()
 }
 
-/// Adds a file, or a directory if the path ends like one.
+/// Adds a file, or a directory if the path ends with a slash.
 fn add(
     archive: &mut Builder<impl Write>,
     path: &str,
@@ -187,7 +187,7 @@ fn add(
 }
 
 impl Blobs {
-    /// Adds content, and returns its descriptor.
+    /// Adds a blob and returns its descriptor.
     fn add(&mut self, media_type: &str, content: Vec<u8>) -> Value {
         let digest = digest(&content);
         let descriptor = json!({
@@ -200,7 +200,7 @@ impl Blobs {
     }
 }
 
-/// SHA-256 in hexadecimal digits.
+/// SHA-256 in hexadecimal.
 pub fn digest(bytes: &[u8]) -> String {
     Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect::<Vec<_>>().concat()
 }
@@ -233,7 +233,7 @@ mod tests {
         entries.collect()
     }
 
-    /// What a descriptor names, after a look at its digest and size.
+    /// Returns the blob of a descriptor after checking its digest and size.
     fn blob(entries: &BTreeMap<String, Vec<u8>>, descriptor: &Value) -> Vec<u8> {
         let digest = descriptor["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
         let bytes = &entries[&format!("blobs/sha256/{digest}")];

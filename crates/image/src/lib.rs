@@ -1,6 +1,6 @@
-//! A container image of the program, for one or several architectures.
+//! Builds a container image of the program for one or several architectures.
 //!
-//! | module | idea |
+//! | module | purpose |
 //! |---|---|
 //! | `program` | programs, their architecture and their libraries |
 //! | `archive` | the archive for registries and nodes |

@@ -1,4 +1,4 @@
-//! Programs for an image: their architecture and their libraries.
+//! Determines the architecture and the libraries of a program for an image.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -12,17 +12,17 @@ use object::{Architecture, Endianness, Object as _};
 
 use crate::archive::{File, Platform};
 
-/// The running program, with the libraries that it has loaded.
+/// Returns the running program with its loaded libraries.
 ///
 /// # Errors
-/// If one of its files cannot be read any more.
+/// If one of the files cannot be read.
 pub fn this_program() -> io::Result<Platform> {
     let program = std::env::current_exe()?;
     let content = fs::read(&program)?;
     let Facts { architecture, loader } = facts(&content)?;
     let maps = fs::read_to_string("/proc/self/maps")?;
     let mut files = vec![File::program(content)];
-    // The program asks for it by a name that may be a link to where it is mapped from.
+    // The loader's path may be a symbolic link, so it differs from the mapped path.
     for path in libraries(&maps, &program).into_iter().chain(loader) {
         let inside = path.strip_prefix("/").expect("it is absolute").display().to_string();
         files.push(File { path: inside, content: fs::read(&path)? });
@@ -30,23 +30,23 @@ pub fn this_program() -> io::Result<Platform> {
     Ok(Platform { architecture, files })
 }
 
-/// A program for another machine.
+/// Reads a program for another machine.
 ///
 /// # Errors
-/// If it cannot be read, is not a program for Linux, or needs libraries that are unknown.
+/// If the file cannot be read, is not a Linux program, or is not statically linked.
 pub fn of_file(path: &Path) -> io::Result<Platform> {
     let content = fs::read(path)?;
     let Facts { architecture, loader } = facts(&content)?;
     if loader.is_some() {
         return Err(io::Error::other(
-            "it is not statically linked, so its libraries would be missing; use the program of a \
-             release",
+            "it is not statically linked, so its libraries would be missing; use a release \
+             program",
         ));
     }
     Ok(Platform { architecture, files: vec![File::program(content)] })
 }
 
-/// Files that are mapped for execution, except the program itself.
+/// Returns the files that are mapped as executable, except the program.
 fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
     let of = |line: &str| {
         let mut words = line.split_ascii_whitespace();
@@ -58,9 +58,9 @@ fn libraries(maps: &str, program: &Path) -> BTreeSet<PathBuf> {
 }
 
 struct Facts {
-    /// In the notation of Go and Debian.
+    /// Architecture name as in Go and Debian.
     architecture: String,
-    /// The loader of its libraries; `None` for a static program.
+    /// The dynamic loader; `None` for a static program.
     loader: Option<PathBuf>,
 }
 
@@ -71,7 +71,9 @@ fn facts(content: &[u8]) -> io::Result<Facts> {
         Architecture::X86_64 => "amd64",
         Architecture::Aarch64 => "arm64",
         other => {
-            return Err(io::Error::other(format!("its architecture is not supported: {other:?}")));
+            return Err(io::Error::other(format!(
+                "unsupported architecture {other:?}; use a program for x86-64 or arm64"
+            )));
         }
     };
     let loader = file

@@ -1,5 +1,5 @@
-//! Quantities as text: one function for each. What is read back, such as `--set` and job files, has
-//! the language of its reader instead (`iotax_layers::units`).
+//! Formats quantities as text, with one function for each kind. Text that iotax reads back, such as
+//! `--set` and job files, uses the syntax in `iotax_layers::units` instead.
 #![forbid(unsafe_code)]
 
 mod number;
@@ -21,7 +21,7 @@ pub fn count(n: impl Into<u64>, noun: &str) -> String {
     format!("{} {noun}{}", grouped(n), if n == 1 { "" } else { "s" })
 }
 
-/// A noun with its article, by its first letter: `a block`, `an I/O`.
+/// A noun with its indefinite article, chosen by the first letter: `a block`, `an I/O`.
 pub fn a(noun: &str) -> String {
     let article =
         if noun.starts_with(['A', 'E', 'I', 'O', 'a', 'e', 'i', 'o']) { "an" } else { "a" };
@@ -37,7 +37,7 @@ pub fn list(items: &[&str]) -> String {
     }
 }
 
-/// A text as the start of a sentence.
+/// Capitalises the first letter.
 pub fn capital(text: &str) -> String {
     let mut chars = text.chars();
     chars.next().map_or_else(String::new, |first| first.to_uppercase().chain(chars).collect())

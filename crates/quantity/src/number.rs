@@ -1,9 +1,10 @@
-//! Numbers with the digits that they bear.
+//! Formats numbers with their significant digits.
 
-/// Most decimals ever shown.
+/// Maximum number of decimals.
 const MAX_DECIMALS: usize = 3;
 
-/// A fixed number of decimals, thousands apart, with a true minus sign and no negative zero.
+/// A fixed number of decimals, with thousands separators, a Unicode minus sign and no negative
+/// zero.
 pub fn fixed(value: f64, decimals: usize) -> String {
     let text = format!("{:.decimals$}", value.abs());
     let sign = if value < 0.0 && !is_zero(&text) { "\u{2212}" } else { "" };
@@ -26,7 +27,7 @@ fn thousands(digits: &str) -> String {
     out
 }
 
-/// A number that was set or is documented: its digits, and no empty ones: `16`, `1.5`, `0.25`.
+/// A configured or documented number, without trailing zeros: `16`, `1.5`, `0.25`.
 pub fn exact(value: f64) -> String {
     without_empty_decimals(&fixed(value, MAX_DECIMALS)).to_owned()
 }
@@ -35,8 +36,8 @@ pub(crate) fn without_empty_decimals(figure: &str) -> &str {
     if figure.contains('.') { figure.trim_end_matches('0').trim_end_matches('.') } else { figure }
 }
 
-/// A fraction as percent: `0.012 %`, `7.2 %`, `23 %`, `99.9 %`. What is not all is never shown as
-/// all, and a half that somebody chose stays one: `97.5 %`.
+/// A fraction as percent: `0.012 %`, `7.2 %`, `23 %`, `99.9 %`. Less than 100 % is never rounded to
+/// 100 %, and a half stays exact: `97.5 %`.
 pub fn percent(fraction: f64) -> String {
     let percent = fraction * 100.0;
     let size = percent.abs();
@@ -47,7 +48,7 @@ pub fn percent(fraction: f64) -> String {
         x if x < 0.009_5 => 3,
         x if x < 0.095 => 2,
         x if x < 9.95 || is_half => 1,
-        // Cut, not rounded.
+        // Truncated, not rounded.
         x if (99.5..100.0).contains(&x) => {
             return format!("{} %", fixed(percent.signum() * (10.0 * x).floor() / 10.0, 1));
         }
@@ -56,27 +57,27 @@ pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(percent, decimals))
 }
 
-/// Percents that were set or are counted: `70 %`, `99.9999 %`.
+/// A configured or counted percentage: `70 %`, `99.9999 %`.
 pub fn set_percent(percent: impl Into<f64>) -> String {
     format!("{} %", without_empty_decimals(&fixed(percent.into(), 5)))
 }
 
-/// A number with so many significant digits, or all before the point.
+/// A number with `digits` significant digits, but never fewer than the integer part has.
 pub fn significant(value: f64, digits: usize) -> String {
     let power = |n: usize| 10f64.powi(i32::try_from(n).unwrap_or(i32::MAX));
-    // With three, 9.995 would print as 10.00: it counts as having two digits before the point.
+    // 9.995 rounds to 10.00, so it counts as two digits before the point.
     let rounded_up = 1.0 - 0.5 / power(digits);
     let whole_digits = (1..digits).find(|n| value.abs() < rounded_up * power(*n)).unwrap_or(digits);
     fixed(value, digits - whole_digits)
 }
 
-/// Two significant digits or all before the point, without decimals if it is whole: `1.5`, `64`.
+/// Two significant digits, or the whole integer part; no decimals for whole numbers: `1.5`, `64`.
 pub fn two_digits(value: f64) -> String {
     if value.fract() == 0.0 { fixed(value, 0) } else { significant(value, 2) }
 }
 
-/// Three significant digits, up to 9,994 all before the point: `0.31`, `412`, `8,523`, `85,300`; 0
-/// is what two decimals do not show.
+/// Three significant digits, or the whole integer part up to 9,994: `0.31`, `412`, `8,523`,
+/// `85,300`. Values that round to 0.00 print as 0.
 pub fn three_digits(value: f64) -> String {
     match value.abs() {
         x if x < 0.005 => "0".to_owned(),
@@ -88,8 +89,8 @@ pub fn three_digits(value: f64) -> String {
     }
 }
 
-/// A rate with its interval, in full: `85,300 IOPS [84,900, 85,700]`. Thousands and millions are
-/// rounded as [`interval`] does.
+/// A rate with its interval, without prefixes: `85,300 IOPS [84,900, 85,700]`. Thousands and
+/// millions are rounded as in [`interval`].
 pub fn rate_interval(value: f64, lo: f64, hi: f64, unit: &str) -> String {
     let scale = match value {
         x if x >= 999_500.0 => 1e6,
@@ -104,8 +105,8 @@ pub fn rate_interval(value: f64, lo: f64, hi: f64, unit: &str) -> String {
 
 /// A value with its interval, divided by `scale`, without a unit: `3.1 [2.9, 3.3]`.
 ///
-/// The half-width decides the decimals: a digit below it says nothing. An end that is not zero
-/// is never rounded to zero, because "does the interval contain zero?" is what a verdict is about.
+/// The half-width determines the number of decimals. A bound other than zero is never rounded to
+/// zero, because a verdict depends on whether the interval contains zero.
 pub fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
     let (value, lo, hi) = (value / scale, lo / scale, hi / scale);
     let mut decimals = interval_decimals(lo, hi);
@@ -115,24 +116,28 @@ pub fn interval(value: f64, lo: f64, hi: f64, scale: f64) -> String {
     format!("{} [{}, {}]", fixed(value, decimals), fixed(lo, decimals), fixed(hi, decimals))
 }
 
-/// The nearest whole number: 0 of what is below or none, and the largest of what is beyond it.
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates, as meant")]
+/// The nearest whole number. Negative values and NaN give 0; too large values give the maximum.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "saturation is intended"
+)]
 pub fn whole(value: f64) -> u64 {
     value.round() as u64
 }
 
-/// A factor alone: `2x`, `2.5x`, `28x`, `4,190x`.
+/// A factor: `2x`, `2.5x`, `28x`, `4,190x`.
 pub fn times(factor: f64) -> String {
     let text = if factor >= 999.5 { grouped(whole(factor)) } else { significant(factor, 2) };
     format!("{}x", text.strip_suffix(".0").unwrap_or(&text))
 }
 
-/// A count with thousands apart: `12,345`.
+/// A count with thousands separators: `12,345`.
 pub fn grouped(n: u64) -> String {
     thousands(&n.to_string())
 }
 
-/// Decimals that an interval supports.
+/// Number of decimals that an interval supports.
 pub fn interval_decimals(lo: f64, hi: f64) -> usize {
     let half_width = (hi - lo) / 2.0;
     let wanted = decimals_for(half_width);
@@ -141,8 +146,8 @@ pub fn interval_decimals(lo: f64, hi: f64) -> usize {
     })
 }
 
-/// Decimals at which `size` still has one significant digit; one, of what seems exact: trials that
-/// are all alike say nothing of finer digits.
+/// Number of decimals at which `size` has one significant digit. 1 if `size` is almost 0, because
+/// equal trials do not support more digits.
 fn decimals_for(size: f64) -> usize {
     (0..=MAX_DECIMALS)
         .find(|d| size >= 0.95 * 10f64.powi(-i32::try_from(*d).unwrap_or(0)))

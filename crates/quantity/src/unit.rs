@@ -1,10 +1,10 @@
-//! A quantity as text: one function for each, for text, HTML, Markdown, JUnit and errors alike.
+//! Formats each kind of quantity, in the same way for reports and errors.
 
 use crate::number::{exact, fixed, grouped, significant, three_digits, without_empty_decimals};
 
 const MIB: f64 = 1_048_576.0;
 
-/// The unit in which a time of this size is short, and its nanoseconds.
+/// The unit for a time of this size, and its length in nanoseconds.
 pub fn time_unit(ns: f64) -> (&'static str, f64) {
     match ns {
         x if x >= 999.5e6 => ("s", 1e9),
@@ -14,19 +14,19 @@ pub fn time_unit(ns: f64) -> (&'static str, f64) {
     }
 }
 
-/// A time that was measured: `850 ns`, `31.2 µs`, `1.00 ms`, `20.0 s`.
+/// A measured time: `850 ns`, `31.2 µs`, `1.00 ms`, `20.0 s`.
 pub fn time(ns: f64) -> String {
     let (unit, scale) = time_unit(ns.abs());
     if ns == 0.0 { format!("0 {unit}") } else { format!("{} {unit}", significant(ns / scale, 3)) }
 }
 
-/// A time that was set or is documented: `1.5 ms`, `20 s`.
+/// A configured or documented time: `1.5 ms`, `20 s`.
 pub fn set_time(ns: u64) -> String {
     let (unit, scale) = time_unit(ns as f64);
     format!("{} {unit}", exact(ns as f64 / scale))
 }
 
-/// A span of wall time, in two units at most: `42 s`, `1 min 40 s`, `2 h`, `12 days`.
+/// A duration in at most two units: `42 s`, `1 min 40 s`, `2 h`, `12 days`.
 pub fn span(seconds: u64) -> String {
     let (large, of_large, small, of_small) = match seconds {
         0..=119 => return format!("{seconds} s"),
@@ -38,7 +38,7 @@ pub fn span(seconds: u64) -> String {
     if rest == 0 { format!("{most} {large}") } else { format!("{most} {large} {rest} {small}") }
 }
 
-/// The same, of what may be shorter than a second: `850 ms`.
+/// Like `span`, but in milliseconds below one second: `850 ms`.
 pub fn span_of_ns(ns: u64) -> String {
     match ns.saturating_add(500_000_000) / 1_000_000_000 {
         0 => format!("{} ms", ns / 1_000_000),
@@ -46,11 +46,11 @@ pub fn span_of_ns(ns: u64) -> String {
     }
 }
 
-/// A size, with three significant digits and no empty ones: `512 B`, `4 KiB`, `74.9 GiB`.
+/// A size with three significant digits, without trailing zeros: `512 B`, `4 KiB`, `74.9 GiB`.
 pub fn bytes(count: f64) -> String {
     let (mut scaled, mut unit) = (count, "B");
     for larger in ["KiB", "MiB", "GiB", "TiB", "PiB", "EiB"] {
-        // Single bytes are exact up to the next unit.
+        // Bytes are exact up to the next unit.
         if scaled < if unit == "B" { 1_023.5 } else { 999.5 } {
             break;
         }
@@ -60,37 +60,37 @@ pub fn bytes(count: f64) -> String {
     format!("{} {unit}", without_empty_decimals(&significant(scaled, 3)))
 }
 
-/// A size that is whole: [`bytes`].
+/// Like [`bytes`], for a whole number.
 pub fn size(count: u64) -> String {
     bytes(count as f64)
 }
 
-/// A size that documents name in GiB, however large it is: `16,384 GiB`.
+/// A documented size, always in GiB: `16,384 GiB`.
 pub fn gib(count: f64) -> String {
     format!("{} GiB", exact(count))
 }
 
-/// The size of a packet or of a sector, to the byte: `1,472 B`.
+/// The exact size of a packet or sector: `1,472 B`.
 pub fn single_bytes(count: u64) -> String {
     format!("{} B", grouped(count))
 }
 
-/// A rate that was measured: `4.20 IOPS`, `8,523 requests/s`, `85,300 ops/s`.
+/// A measured rate: `4.20 IOPS`, `8,523 requests/s`, `85,300 ops/s`.
 pub fn per_second(rate: f64, unit: &str) -> String {
     format!("{} {unit}", three_digits(rate))
 }
 
-/// A rate of I/Os that was measured: `412 IOPS`, `85,300 IOPS`.
+/// A measured rate of I/Os: `412 IOPS`, `85,300 IOPS`.
 pub fn iops(rate: f64) -> String {
     per_second(rate, "IOPS")
 }
 
-/// The same of one that was set or is documented: `18,750 IOPS`.
+/// A configured or documented rate of I/Os: `18,750 IOPS`.
 pub fn iops_limit(rate: f64) -> String {
     format!("{} IOPS", limit_figure(rate))
 }
 
-/// A rate that was set or is documented, in a unit that stands elsewhere: `25,600`, `1,187.5`.
+/// A configured or documented rate without its unit: `25,600`, `1,187.5`.
 pub fn limit_figure(amount: f64) -> String {
     let decimals = match amount {
         x if x < 1.0 => 3,
@@ -100,36 +100,36 @@ pub fn limit_figure(amount: f64) -> String {
     without_empty_decimals(&fixed(amount, decimals)).to_owned()
 }
 
-/// A rate of bytes that was measured: `14.0 MiB/s`, `333 MiB/s`, `8,523 MiB/s`.
+/// A measured bandwidth: `14.0 MiB/s`, `333 MiB/s`, `8,523 MiB/s`.
 pub fn mib_per_s(rate: f64) -> String {
     format!("{} MiB/s", bandwidth(rate / MIB))
 }
 
-/// A rate of bytes that is a limit, as its documents print it, of 2^20 bytes: `60 MiB/s`.
+/// A documented bandwidth limit in units of 2^20 bytes: `60 MiB/s`.
 pub fn mib_per_s_limit(rate: f64) -> String {
     format!("{} MiB/s", limit_figure(rate / MIB))
 }
 
-/// The same of 10^6 bytes: `333 MB/s`.
+/// A documented bandwidth limit in units of 10^6 bytes: `333 MB/s`.
 pub fn mb_per_s(rate: f64) -> String {
     format!("{} MB/s", limit_figure(rate / 1e6))
 }
 
-/// One that was measured, in 10^6 bytes: `6.12 MB/s`, `1,849 MB/s`.
+/// A measured bandwidth in units of 10^6 bytes: `6.12 MB/s`, `1,849 MB/s`.
 pub fn measured_mb_per_s(rate: f64) -> String {
     format!("{} MB/s", bandwidth(rate / 1e6))
 }
 
-/// A rate of bytes in a unit that stands elsewhere: `0.047`, `14.0`, `333`, `8,523`.
+/// A bandwidth without its unit: `0.047`, `14.0`, `333`, `8,523`.
 pub fn bandwidth(amount: f64) -> String {
     match amount {
-        // Of slow ones two decimals would leave nothing.
+        // Two decimals are not enough for low rates.
         x if x > 0.0 && x < 0.0995 => fixed(x, 3),
         x => significant(x, 3),
     }
 }
 
-/// A rate of bits: `412 Mbit/s`, `9.41 Gbit/s`.
+/// A bit rate: `412 Mbit/s`, `9.41 Gbit/s`.
 pub fn bit_rate(per_second: f64) -> String {
     let (prefix, scale) = match per_second {
         x if x >= 999_500_000.0 => ("G", 1e9),

@@ -1,5 +1,5 @@
-//! What tests need of a machine. Where it is missing a test says loudly that it was skipped; in CI,
-//! where everything is installed, it fails: a test that nobody notices missing tests nothing.
+//! Requirements of tests. If one is missing, the test prints that it was skipped. In CI, where
+//! everything is installed, the test fails instead.
 //!
 //! ```no_run
 //! # use iotax_testing::{needs_program, needs_root};
@@ -15,15 +15,15 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{Mode, OFlags};
 
-/// Program and Debian's package, a line each.
+/// Programs and their Debian packages, one per line.
 const PROGRAMS: &str = include_str!("../programs.txt");
 
-/// Whether tests must not be skipped: `CI` is set, and not to an empty word, `0` or `false`.
+/// Whether tests must not be skipped: `CI` is set, but not to an empty value, `0` or `false`.
 pub fn in_ci() -> bool {
     std::env::var_os("CI").is_some_and(|value| !["", "0", "false"].iter().any(|no| value == *no))
 }
 
-/// Says that the running test, or the rest of it, is skipped, and why.
+/// Prints that the running test, or the rest of it, is skipped, with the reason.
 ///
 /// # Panics
 /// In CI.
@@ -31,12 +31,12 @@ pub fn in_ci() -> bool {
 pub fn skipped(why: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
-    assert!(!in_ci(), "{test} would be skipped, which fails in CI: {why}");
-    // Not `eprintln!`: the test harness hides what that prints when a test passes.
+    assert!(!in_ci(), "{test} cannot be skipped in CI: {why}");
+    // Not `eprintln!`: the test harness hides its output if a test passes.
     let _ = writeln!(std::io::stderr(), "SKIPPED {test}: {why}");
 }
 
-/// `is_there`, after [`skipped`] if it is not.
+/// Returns `is_there`. Calls [`skipped`] if it is false.
 #[track_caller]
 pub fn needs(is_there: bool, what: &str) -> bool {
     if !is_there {
@@ -50,31 +50,31 @@ pub fn needs_root() -> bool {
     needs(rustix::process::geteuid().is_root(), "root")
 }
 
-/// Whether file systems of this process can be mounted: by root, through `/dev/fuse`.
+/// Whether this process can mount FUSE file systems: it is root, and `/dev/fuse` exists.
 #[track_caller]
 pub fn needs_fuse() -> bool {
     needs_root() && needs(Path::new("/dev/fuse").exists(), "/dev/fuse (modprobe fuse)")
 }
 
-/// Whether the program is installed. It must be one of those that `.ci/run` installs.
+/// Whether the program is installed. `.ci/run` must install it.
 ///
 /// # Panics
-/// In CI without it, and if it is not in `tests/support/programs.txt`.
+/// In CI if it is not installed, and if it is not in `tests/support/programs.txt`.
 #[track_caller]
 pub fn needs_program(program: &str) -> bool {
     let package = package(program)
-        .unwrap_or_else(|| panic!("{program} is missing in tests/support/programs.txt"));
+        .unwrap_or_else(|| panic!("{program} is missing from tests/support/programs.txt"));
     let install = format!("{program} (apt-get install {package})");
     needs(find_program(program).is_some(), &install)
 }
 
-/// Whether all of them are installed: [`needs_program`].
+/// Whether all programs are installed, as in [`needs_program`].
 #[track_caller]
 pub fn needs_programs(programs: &[&str]) -> bool {
     programs.iter().all(|program| needs_program(program))
 }
 
-/// Where the program is: in `PATH`, or where Debian has root's programs.
+/// The path of a program in `PATH` or in Debian's directories for root's programs.
 pub fn find_program(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let for_root = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -82,7 +82,7 @@ pub fn find_program(name: &str) -> Option<PathBuf> {
     directories.find_map(|directory| Some(directory.join(name)).filter(|file| file.is_file()))
 }
 
-/// The package that has the program; `None` for one that is not in the list.
+/// The package of a program; `None` if it is not in the list.
 fn package(program: &str) -> Option<&'static str> {
     PROGRAMS
         .lines()
@@ -91,10 +91,11 @@ fn package(program: &str) -> Option<&'static str> {
         .find_map(|(name, package)| (name == program).then_some(package))
 }
 
-/// A file without a name in a directory: its path leads to it as long as this process lasts.
+/// Creates a file without a name in a directory. The returned path is valid until this process
+/// ends.
 ///
 /// # Panics
-/// If the directory can hold none.
+/// If the file cannot be created.
 pub fn nameless_file(directory: &Path, size_bytes: u64) -> PathBuf {
     let (flags, mode) = (OFlags::TMPFILE | OFlags::RDWR, Mode::RUSR | Mode::WUSR);
     let file = rustix::fs::open(directory, flags, mode).expect("a file in the directory");
@@ -108,10 +109,10 @@ mod tests {
 
     use super::*;
 
-    /// The body of a test that is run again in a process of its own.
+    /// The body of a test that is run again in a separate process.
     const NEEDING: &str = "IOTAX_TEST_NEEDING";
 
-    /// What a skipped test does where `CI` is so: whether it passes, and what is seen of it.
+    /// Runs a skipped test with this value of `CI`; whether it passes, and its output.
     fn skip_where(ci: &str) -> (bool, String) {
         let output = Command::new(std::env::current_exe().expect("this program"))
             .args(["--exact", "tests::a_skipped_test_is_seen_and_fails_in_ci"])
@@ -136,7 +137,7 @@ mod tests {
         }
         for ci in ["true", "1"] {
             let (passed, said) = skip_where(ci);
-            assert!(!passed && said.contains("fails in CI: needs a machine of gold"), "{said}");
+            assert!(!passed && said.contains("skipped in CI: needs a machine of gold"), "{said}");
         }
     }
 
@@ -149,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    #[should_panic(expected = "is missing in tests/support/programs.txt")]
+    #[should_panic(expected = "is missing from tests/support/programs.txt")]
     fn a_program_that_ci_does_not_install_is_no_need_of_a_test() {
         needs_program("no such program");
     }
