@@ -1,4 +1,4 @@
-//! Does one saturated run show a token bucket: a single downward step in throughput.
+//! Detects a token bucket in one saturated run: a single downward step in throughput.
 //!
 //! Two-phase least squares on the logarithm (the level shift of a bucket running dry: Uta et
 //! al., "Is Big Data Performance Reproducible in Modern Cloud Networks?", NSDI 2020). The
@@ -12,13 +12,13 @@ use crate::sample::{all_finite, mean, sum_of_squares};
 pub(crate) const MIN_PHASE: usize = 5;
 /// Smallest ratio of the two levels that counts as a step.
 pub(crate) const MIN_RATIO: f64 = 1.2;
-/// Times `ln n` is the gain a step must bring (level, place, and room for one more).
+/// Required gain of a step, in multiples of `ln n` (level, place, and one extra parameter).
 const PENALTY: f64 = 3.0;
-/// Below this part of the mean a sample is a stall: on the log scale it would outweigh the
-/// rest of the run, and a second without any completion has no logarithm at all.
+/// A sample below this fraction of the mean is a stall. On the log scale it would outweigh the rest
+/// of the run, and the logarithm of a second without completions is undefined.
 const STALL_FRACTION: f64 = 0.01;
 
-/// The best split of a series in two levels, and whether it is a token bucket's.
+/// The best split of a series into two levels, and whether it indicates a token bucket.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoPhase {
     /// Whether the step is downward, at least `MIN_RATIO`, and supported by the criterion.
@@ -46,7 +46,7 @@ pub struct TwoPhase {
 ///
 /// `None` for fewer than 10 samples, values that are negative or not finite, or a series of
 /// zeros. Confirm a bucket by idling 30 and 120 s: the burst that comes back grows with the
-/// idle time, that of a device's write cache does not.
+/// idle time; that of a device's write cache does not.
 pub fn two_phase(x: &[f64]) -> Option<TwoPhase> {
     let n = x.len();
     let level = mean(x);

@@ -3,11 +3,11 @@
 //! The constants come from Monte Carlo runs: the 40-block grid and the alpha .05 row of every
 //! maximum from the validated reference (1-2 million runs, checked by `tests/golden.rs`), the
 //! rest from the ignored test in `tests/calibration.rs` (20 million). Where both exist the
-//! reference's level agrees to 2 % and is mostly the lower one, that is on the safe side.
+//! reference's level agrees to 2 % and is usually the lower one, which is conservative.
 
 use std::sync::LazyLock;
 
-/// A level for each row of the table.
+/// One level for each row of the table.
 pub(crate) type Levels = [f64; 13];
 
 /// One calibrated schedule.
@@ -24,11 +24,11 @@ pub(crate) static ALPHAS: LazyLock<Levels> = LazyLock::new(|| column(TABLE, 0));
 /// Ascending by the last look.
 pub(crate) static CALIBRATIONS: LazyLock<Vec<Calibration>> = LazyLock::new(|| read(TABLE));
 
-/// The same for looks at pairs of slices, which begin later and reach further.
+/// The same for pairs of slices, whose looks begin later and extend further.
 pub(crate) static SLICES: LazyLock<Vec<Calibration>> =
     LazyLock::new(|| read(include_str!("../data/slices.csv")));
 
-/// A row for each overall level, a column for each last look.
+/// One row for each overall level, one column for each last look.
 const TABLE: &str = include_str!("../data/calibration.csv");
 
 fn read(table: &str) -> Vec<Calibration> {

@@ -1,27 +1,28 @@
-//! Is there a ceiling that short windows of a load come to again and again?
+//! Detects a ceiling that short windows of a load reach repeatedly.
 //!
-//! A limiter lets the same pass in every window. Whatever disturbs a load - another program on its
-//! CPU, a neighbour - takes from a window and adds nothing. So a limiter's rate is the highest
-//! level that repeats, and not the mean, which every disturbance lowers. Rates of a device without
-//! a limiter scatter: their highest values do not repeat.
+//! A limiter passes the same amount in every window. Disturbances (another program on the CPU, a
+//! neighbour) only lower a window's rate. So the limiter's rate is the highest level that repeats,
+//! not the mean, which every disturbance lowers. Without a limiter, the rates of a device scatter,
+//! and their highest values do not repeat.
 
 use crate::sample::{all_finite, mean, variance};
 use crate::student::critical_t;
 
-/// As far as a window may be from the ceiling and count as on it.
+/// Maximum distance from the ceiling of a window that counts as on it.
 pub const REPEATS: f64 = 0.005;
-/// Windows on the ceiling, at least, where all are.
+/// Minimum number of windows on the ceiling if all windows are on it.
 const FEWEST: usize = 3;
-/// And where others are below it.
+/// Minimum number of windows on the ceiling if others are below it.
 const FEWEST_OF_SOME: usize = 5;
-/// Share of all windows that must be on it.
+/// Minimum share of all windows on the ceiling.
 const SHARE: f64 = 0.3;
-/// Of so many windows one may be above it: after a pause a limiter lets more pass for a moment.
+/// One window in this many may be above the ceiling, because a limiter briefly passes more after a
+/// pause.
 const ONE_ABOVE_IN: usize = 8;
-/// The edges of windows alone leave a rate uncertain by this much.
+/// Uncertainty of a rate due to the edges of windows.
 const EDGES: f64 = 0.001;
 
-/// The highest level that repeats.
+/// The highest repeated level.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Ceiling {
     /// The level, in the unit of the rates.
@@ -30,16 +31,17 @@ pub struct Ceiling {
     pub lo: f64,
     /// Upper end of its 95 % interval.
     pub hi: f64,
-    /// Windows on it.
+    /// Number of windows on it.
     pub on_it: usize,
 }
 
-/// The ceiling of rates of windows, in any order. `grain` is the share of a window's rate that one
-/// event more or less makes. `None` if no level repeats, or the highest values do not.
+/// The ceiling of window rates, in any order. `grain` is the share of a window's rate that a single
+/// event contributes. `None` if no level repeats, or the highest values do not.
 ///
-/// In simulation a ceiling below which windows are lost is found in 99 % of series of 8 to 16 where
-/// 30 % of them are disturbed, 98 % where 44 % are. Gaussian rates that scatter by 1 % have one in
-/// four of five series, by 3 % in one of ten, by 5 % in one of fifty: alone it makes no limiter.
+/// In simulated series of 8 to 16 windows, the ceiling is found in 99 % of series if 30 % of the
+/// windows are disturbed, and in 98 % if 44 % are. Gaussian rates without a limiter also show a
+/// ceiling: in four of five series if they scatter by 1 %, in one of ten at 3 %, in one of fifty at
+/// 5 %. So a ceiling alone does not prove a limiter.
 pub fn ceiling(rates: &[f64], grain: f64) -> Option<Ceiling> {
     let n = rates.len();
     if n < FEWEST || !all_finite(rates) || rates.iter().any(|rate| *rate <= 0.0) {

@@ -1,8 +1,8 @@
-//! Are successive block differences independent; how variable is a second in the long run.
+//! Checks whether successive block differences are independent, and estimates long-run variance.
 
 use crate::sample::{all_finite, mean, sum_of_squares, variance};
 
-/// Blocks below which the check says nothing: the bound would exceed what r can reach.
+/// Minimum number of blocks for the check. With fewer, the bound exceeds the possible range of r.
 pub(crate) const MIN_BLOCKS: usize = 8;
 
 /// Lag-1 autocorrelation, plain: `sum (x_t - m)(x_{t+1} - m) / sum (x_t - m)^2`. 0 for a
@@ -26,18 +26,18 @@ pub(crate) fn ar1_coefficient(x: &[f64]) -> f64 {
     corrected.clamp(-0.95, 0.95)
 }
 
-/// Long-run variance of 1-s samples as of an AR(1) process, `s^2 (1 + r) / (1 - r)`: what a
-/// mean over `T` seconds has `1 / T` of. Shape: any number of samples; 0 for fewer than two.
+/// Long-run variance of 1-s samples under an AR(1) model, `s^2 (1 + r) / (1 - r)`. The variance of
+/// a mean over `T` seconds is `1 / T` of this. 0 for fewer than two samples.
 pub fn long_run_variance(x: &[f64]) -> f64 {
     let r = ar1_coefficient(x);
     variance(x) * (1.0 + r) / (1.0 - r)
 }
 
-/// The same of several short series of one process, each around its own mean: 0 without any.
+/// The same for several short series of one process, each around its own mean. 0 without a series.
 ///
 /// A series of `m` values shows `r` too low by about `(1 + 3 r) / m` (Marriott & Pope, as above),
-/// so `r` is corrected for its length. Values that swing around their mean are taken as
-/// independent: that they make up for each other is not to be relied on after a few seconds.
+/// so `r` is corrected for the length. Negative `r` counts as 0, because a few seconds are not
+/// enough evidence that values compensate for each other.
 pub fn pooled_long_run_variance(series: &[Vec<f64>]) -> f64 {
     let values: usize = series.iter().map(Vec::len).sum();
     let freedom = values.saturating_sub(series.len());
@@ -68,18 +68,18 @@ pub struct Dependence {
 /// *Which r.* The bound is two standard deviations of the plain r of white noise around its
 /// mean -1/n (Bartlett, J. R. Statist. Soc. Suppl. 8, 1946), so that mean is taken out and
 /// nothing else. The AR(1) correction of `ar1_coefficient` stretches r by n / (n - 4), for
-/// which the bound is too low: over the looks 8 to 40 it cried wolf in 15 % of 6,000
-/// simulated runs of independent blocks; the plain r in 2 %, this one in 4.5 % - and at
-/// rho = .6 and 16 blocks it sees 45 % where the plain r sees 34 %.
+/// which the bound is too low. Over the looks 8 to 40 of 6,000 simulated runs of independent
+/// blocks, it gave false alarms in 15 %, the plain r in 2 %, and this r in 4.5 %. At rho = .6 and
+/// 16 blocks, this r detects 45 %, the plain r 34 %.
 ///
 /// *Which sign.* Positive only: negative autocorrelation makes the interval too wide, which
 /// is safe. Inflating the variance instead of refusing did not restore coverage in simulation
 /// (26 % misses at rho = .6).
 ///
-/// *What it cannot do.* Below 16 blocks it sees little. Of runs of dependent (rho = .6) equal
-/// arms 15 % end with a sign in the default mode without the check and 2 % with it, but with
-/// `--quick` still 35 % (44 % without): that mode needs `widening` as well. What keeps blocks
-/// independent is the random order within them; the check is a witness, not a cure.
+/// *Limits.* Below 16 blocks it detects little. With equal arms and dependent blocks (rho = .6),
+/// the default mode ends with a sign in 15 % of runs without the check and in 2 % with it. With
+/// `--quick` it is 44 % without and 35 % with it, so that mode also needs `widening`. The random
+/// order within blocks keeps them independent; the check only detects failures.
 pub fn dependence(d: &[f64]) -> Option<Dependence> {
     if d.len() < MIN_BLOCKS || !all_finite(d) {
         return None;
@@ -95,25 +95,25 @@ pub fn dependence(d: &[f64]) -> Option<Dependence> {
     (autocorrelation > bound).then_some(Dependence { autocorrelation, bound })
 }
 
-/// Autocorrelation beyond which nothing is concluded of slices, however many there are.
+/// Above this autocorrelation of slices, there is no verdict, regardless of their number.
 const TOO_MUCH: f64 = 0.8;
-/// Standard errors by which the autocorrelation of slices is taken for more than they show.
+/// Safety margin on the autocorrelation of slices, in standard errors.
 const CAUTION: f64 = 1.3;
-/// The same for slices fewer than [`MANY`], times `1 / n - 1 / MANY`: a few that agree by chance
-/// would end a run.
+/// Additional margin for fewer than [`MANY`] slices, times `1 / n - 1 / MANY`, because a few slices
+/// that agree by chance would end a run.
 const CAUTION_OF_FEW: f64 = 5.0;
-/// Slices from which on they show what they depend on each other.
+/// From this number on, slices show their dependence without the additional margin.
 const MANY: f64 = 32.0;
 
-/// How much wider the interval of so many slices has to be for what they depend on each other:
-/// `sqrt((1 + r) / (1 - r))` as of an AR(1) process, where `r` is the lag-1 autocorrelation that
-/// they show, its bias `-(1 + 3 r) / n` removed (Marriott & Pope, as above), and more: 1.3 standard
-/// errors (`1 / sqrt(n)`), and below 32 slices `5 (1 / n - 1 / 32)`; between 0 and .9.
+/// Factor by which dependence widens the interval of slices: `sqrt((1 + r) / (1 - r))`, as in an
+/// AR(1) process. `r` is the observed lag-1 autocorrelation with its bias `-(1 + 3 r) / n` removed
+/// (Marriott & Pope, as above), plus 1.3 standard errors (`1 / sqrt(n)`), plus `5 (1 / n - 1 / 32)`
+/// below 32 slices. It is limited to 0..=.9.
 ///
-/// With as many as there are of slices `r` is known well enough to allow for it, instead of
-/// refusing a verdict: of quick comparisons of equals whose differences have a lag-1
-/// autocorrelation of .6, 4.7 % end with a sign, from the 8th pair on (without the caution of few
-/// 7.2 %). `cargo run --release -p iotax-stats --example slices 40000`.
+/// There are enough slices to estimate `r` and widen the interval, instead of refusing a verdict.
+/// In quick comparisons of equal arms whose differences have a lag-1 autocorrelation of .6, 4.7 %
+/// end with a sign, from the 8th pair on (7.2 % without the additional margin).
+/// `cargo run --release -p iotax-stats --example slices 40000`.
 pub(crate) fn inflation(d: &[f64]) -> f64 {
     let n = d.len() as f64;
     let shown = lag1_autocorrelation(d);
@@ -123,25 +123,25 @@ pub(crate) fn inflation(d: &[f64]) -> f64 {
     ((1.0 + r) / (1.0 - r)).sqrt()
 }
 
-/// `Some` if slices depend on each other so much that nothing can be made of it.
+/// `Some` if slices depend on each other too much for a verdict.
 pub(crate) fn hopeless(d: &[f64]) -> Option<Dependence> {
     let autocorrelation = lag1_autocorrelation(d) + 1.0 / d.len() as f64;
     (autocorrelation > TOO_MUCH).then_some(Dependence { autocorrelation, bound: TOO_MUCH })
 }
 
-/// Correlation that is assumed of blocks too few to show theirs.
+/// Assumed correlation if there are too few blocks to estimate it.
 const ASSUMED: f64 = 0.75;
 
 /// One-sided 95 % quantile of the standard normal distribution.
 const Z_95: f64 = 1.645;
 
-/// How much wider the interval of `d` would have to be if its blocks depended on each other as much
-/// as they well may: `sqrt((1 + r) / (1 - r))`, where r is the upper 95 % bound of what they show
-/// (standard error `1 / sqrt(n)`), and .75 below `MIN_BLOCKS`.
+/// Factor by which the interval of `d` would widen in the worst plausible case of dependence:
+/// `sqrt((1 + r) / (1 - r))`, where r is the upper 95 % bound of the autocorrelation (standard
+/// error `1 / sqrt(n)`), or .75 below `MIN_BLOCKS`.
 ///
-/// A quick run stops at its first verdict, and dependent blocks agree with each other by chance
-/// above all while they are few: at rho = .6 37 % of runs on equal arms ended with a sign before
-/// they were asked to hold that wide. `cargo run --release -p iotax-stats --example quick`.
+/// A quick run stops at its first verdict, and a few dependent blocks often agree by chance. At
+/// rho = .6, 37 % of runs on equal arms ended with a sign before this factor was applied.
+/// `cargo run --release -p iotax-stats --example quick`.
 pub fn widening(d: &[f64]) -> f64 {
     let n = d.len() as f64;
     let shown = || lag1_autocorrelation(d) + 1.0 / n + Z_95 / n.sqrt();

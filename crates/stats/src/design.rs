@@ -1,4 +1,4 @@
-//! When the data may be looked at, and the nominal level p* used at every look.
+//! When the data may be looked at, and the nominal level p* of each look.
 //!
 //! A group-sequential design of Pocock type in significance-level form: at each look the
 //! ordinary two-sided paired-t p-value is compared with one level p*, chosen so that
@@ -9,15 +9,15 @@
 
 use crate::calibration::{ALPHAS, CALIBRATIONS, Calibration, Levels, SLICES};
 
-/// Numbers of complete blocks at which the data may be analysed, fixed beforehand.
+/// Numbers of complete blocks at which the data may be analysed. They are fixed in advance.
 pub const LOOKS: [usize; 12] = [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40];
 
 /// [`LOOKS`] continued for long runs.
 pub const EXTENDED_LOOKS: [usize; 18] =
     [3, 4, 5, 6, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160];
 
-/// Numbers of pairs of slices at which the data may be analysed. By the first look each order of
-/// two arms came four times; the last takes some ten minutes.
+/// Numbers of pairs of slices at which the data may be analysed. At the first look, each order of
+/// two arms has occurred four times; the last look is after about ten minutes.
 pub const SLICE_LOOKS: [usize; 29] = [
     8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512, 640, 800,
     1024, 1280, 1600, 2048, 2560, 3200, 4096, 5120,
@@ -40,8 +40,7 @@ impl Default for Design {
 }
 
 impl Design {
-    /// The schedule whose last look is the largest one not above `max_blocks`, which is
-    /// brought into 3..=160 first.
+    /// The schedule whose last look is the largest one not above `max_blocks`, limited to 3..=160.
     ///
     /// Between the calibrated maxima (10, 20, 40, 80, 160) the next larger calibration is
     /// used: fewer looks than it allows for can only lower the error.
@@ -66,7 +65,7 @@ impl Design {
         Self { looks, p_star: &calibration.expect("the last covers the last look").p_star }
     }
 
-    /// Whether its blocks are pairs of slices: enough to know how much they depend on each other.
+    /// Whether its blocks are pairs of slices, which are enough to estimate their dependence.
     pub fn is_of_slices(&self) -> bool {
         self.looks[0] == SLICE_LOOKS[0]
     }
@@ -105,7 +104,7 @@ impl Design {
     ///
     /// Log-log interpolation in the grid, or Bonferroni over the looks where that allows
     /// more (short designs) or the grid ends (alpha < .001). Both are valid bounds. Above the
-    /// grid (alpha > .2) the level of .2, which is conservative.
+    /// grid (alpha > .2), it returns the level of .2, which is conservative.
     pub fn nominal_level(&self, alpha: f64) -> f64 {
         let alpha = alpha.min(ALPHAS[ALPHAS.len() - 1]);
         let bonferroni = alpha / self.looks.len() as f64;

@@ -1,4 +1,4 @@
-//! Which layer costs how much, and which pairs interact.
+//! Computes the cost of each layer and the interactions of pairs.
 //!
 //! Every quantity is a linear contrast over the arms of one block, fed to the repeated
 //! confidence interval like any block difference. The scale is time per I/O (queue depth /
@@ -6,7 +6,7 @@
 //!
 //! With up to 3 layers (4 on request) every subset of layers is an arm. Arm `mask` carries
 //! layer `i` if bit `i` is set; contrasts are slices of 2^L weights indexed by mask. The cost
-//! of a layer depends on what else is there: *first-in* is its cost on the bare stack,
+//! of a layer depends on the other layers: *first-in* is its cost on the bare stack,
 //! *last-in* on the stack of all others, and the *Shapley value* its mean over every order of
 //! stacking (Shapley, "A Value for n-Person Games", 1953), the only split that is symmetric
 //! and adds up to the cost of the full stack.
@@ -161,14 +161,14 @@ impl Screening {
 }
 
 /// The contrast of one block: `values` and `weights` in the same arm order, in the values'
-/// unit. An arm of weight 0 is not looked at, so that its failed measurement (NaN) costs nothing.
+/// unit. Arms with weight 0 are skipped, so that their failed measurements (NaN) do no harm.
 pub fn contrast(values: &[f64], weights: &[f64]) -> f64 {
     assert_eq!(values.len(), weights.len(), "one weight per arm");
     values.iter().zip(weights).filter(|(_, w)| **w != 0.0).map(|(v, w)| v * w).sum()
 }
 
-/// The contrast of every block, in block order; blocks where it is not finite (an arm that it
-/// needs has no value) are left out.
+/// The contrast of every block, in block order. Blocks in which it is not finite (a required arm
+/// has no value) are left out.
 pub fn contrasts<'a>(blocks: impl IntoIterator<Item = &'a [f64]>, weights: &[f64]) -> Vec<f64> {
     blocks.into_iter().map(|values| contrast(values, weights)).filter(|c| c.is_finite()).collect()
 }

@@ -1,20 +1,20 @@
-//! Which of many nodes are slow, against the population of all of them.
+//! Finds slow nodes among many, compared with all nodes.
 //!
-//! A round probes each node once; a probe's value is the logarithm of its figure less the round's
-//! median. Healthy nodes differ, too: by how much is estimated from all of them, robustly, and a
-//! node is called slow if it lies below what such nodes do, at a false-discovery rate over all
-//! nodes (Benjamini & Hochberg, J. R. Statist. Soc. B 57, 1995).
+//! A round probes each node once. A probe's value is the logarithm of its figure minus the median
+//! of the round. Healthy nodes also differ. Their spread is estimated robustly from all nodes. A
+//! node is slow if it is below the range of healthy nodes, at a false-discovery rate over all nodes
+//! (Benjamini & Hochberg, J. R. Statist. Soc. B 57, 1995).
 
 use statrs::distribution::{ChiSquared, ContinuousCDF, StudentsT};
 
 use crate::sample::{mean, median, variance};
 
-/// Nodes below which there is no population to lie outside of.
+/// Minimum number of nodes for a population.
 pub const MIN_NODES: usize = 20;
-/// Healthy nodes differ by at least so much (standard deviation of logarithms): with less, large
+/// Lower bound on the spread of healthy nodes (standard deviation of logarithms). With less, large
 /// fleets had up to 14 % false alarms in simulation.
 const SPREAD_FLOOR: f64 = 0.025;
-/// Of a normal distribution, the standard deviation by the median absolute deviation.
+/// Ratio of standard deviation to median absolute deviation in a normal distribution.
 const NORMAL_SD_BY_MAD: f64 = 1.4826;
 
 /// The probes of one node.
@@ -22,7 +22,7 @@ const NORMAL_SD_BY_MAD: f64 = 1.4826;
 pub struct Probes {
     pub mean: f64,
     pub variance: f64,
-    /// How many there are, two or more.
+    /// Number of probes, two or more.
     pub count: usize,
 }
 
@@ -37,7 +37,7 @@ impl Probes {
     }
 }
 
-/// A fleet, and where each node stands in it.
+/// A fleet and its nodes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fleet {
     /// Median of the nodes.
@@ -50,14 +50,14 @@ pub struct Fleet {
     pub nodes: Vec<Node>,
 }
 
-/// Where a node stands.
+/// A node's position in the fleet.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Node {
-    /// Its mean less the centre.
+    /// Its mean minus the centre.
     pub raw: f64,
-    /// The same, drawn towards the centre by what chance would do to the lowest of many.
+    /// The same, shrunken towards the centre to account for chance.
     pub shrunken: f64,
-    /// Chance of a healthy node to lie as low.
+    /// Probability that a healthy node is this low.
     pub p: f64,
     /// Whether it is called slow.
     pub is_slow: bool,
@@ -94,7 +94,7 @@ impl Fleet {
         Some(fleet)
     }
 
-    /// Chance of a healthy node to have a mean of `count` probes as low: so far from the centre.
+    /// Probability that the mean of `count` probes of a healthy node is this far below the centre.
     pub(crate) fn p(&self, raw: f64, count: usize) -> f64 {
         let total = self.spread.powi(2) + self.within / count as f64;
         // Fewer degrees of freedom pay for the scale's being an estimate.
@@ -102,15 +102,15 @@ impl Fleet {
         StudentsT::new(0.0, 1.0, df).map_or(1.0, |healthy| healthy.cdf(raw / total.sqrt()))
     }
 
-    /// Share of the variance of means of `count` probes that is between nodes.
+    /// Share of between-node variance in the variance of means of `count` probes.
     pub(crate) fn reliability(&self, count: usize) -> f64 {
         let between = self.spread.powi(2);
         between / (between + self.within / count as f64)
     }
 }
 
-/// Variance of the probes of one node: from the median of the nodes' own, which a few that are
-/// restless do not move.
+/// Variance of the probes of one node: the median over nodes, which a few unsteady nodes do not
+/// affect.
 fn within(nodes: &[Probes]) -> Option<f64> {
     let variances: Vec<f64> = nodes.iter().map(|node| node.variance).collect();
     let counts: Vec<f64> = nodes.iter().map(|node| node.count as f64).collect();
@@ -119,7 +119,7 @@ fn within(nodes: &[Probes]) -> Option<f64> {
     Some(median(&variances) * df / of_chi_squared)
 }
 
-/// Indices of those called, by Benjamini and Hochberg.
+/// Indices of the nodes that are called slow, by Benjamini and Hochberg.
 pub(crate) fn discoveries(p: &[f64], rate: f64) -> Vec<usize> {
     let mut order: Vec<usize> = (0..p.len()).collect();
     order.sort_by(|a, b| p[*a].total_cmp(&p[*b]));

@@ -1,8 +1,8 @@
-//! Does a result break a rule that was set before it was measured?
+//! Decides whether a result breaks a rule that was set before the measurement.
 //!
-//! Each end of the interval is a one-sided bound: the rule is broken if even the end that speaks
-//! for the arm breaks it, and kept if even the other end keeps it. Either word is wrong with a
-//! probability of at most alpha, at whichever look one stops.
+//! Each end of the interval is a one-sided bound. The rule is broken if even the end that favours
+//! the arm breaks it, and kept if even the other end keeps it. Each decision is wrong with
+//! probability alpha at most, at any look.
 
 use statrs::distribution::{ContinuousCDF, Normal};
 
@@ -11,7 +11,7 @@ use crate::rci::{Interval, Summary, rci};
 use crate::stalls::{Sides, boundary};
 use crate::student::critical_t;
 
-/// What a result says of a rule.
+/// The decision on a rule.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Fail,
@@ -21,7 +21,8 @@ pub enum Outcome {
 }
 
 impl Outcome {
-    /// Of an interval of what must not be above `limit`. On the limit nothing is decided.
+    /// Decides for an interval of a figure that must not exceed `limit`. An end equal to the limit
+    /// decides nothing.
     pub fn of(interval: &Interval, limit: f64) -> Self {
         if interval.lo > limit {
             Self::Fail
@@ -39,8 +40,8 @@ pub fn bounds(d: &[f64], design: Design, alpha: f64) -> Option<Interval> {
     rci(d, design, 2.0 * alpha)
 }
 
-/// Whether more of `values` are above `limit` than chance allows for, or fewer: without any
-/// assumption on how they spread. The first word is possible after five values at `alpha` .05.
+/// Decides whether significantly more or fewer `values` than half are above `limit`, without any
+/// assumption on their distribution. At `alpha` .05, five values are the minimum.
 pub fn by_sign(values: impl IntoIterator<Item = f64>, limit: f64, alpha: f64) -> Outcome {
     let needed = boundary(alpha, Sides::One);
     let (mut above, mut seen) = (0, 0);
@@ -55,11 +56,11 @@ pub fn by_sign(values: impl IntoIterator<Item = f64>, limit: f64, alpha: f64) ->
     }
 }
 
-/// Beyond this many blocks, how many it would take says nothing any more.
+/// Projections above this number of blocks are meaningless.
 const MOST_BLOCKS: usize = 100_000;
 
-/// Blocks after which a mean `distance` away from a limit would be told from it, at the spread
-/// seen so far; `None` if no reasonable number would do.
+/// Number of blocks needed to distinguish a mean from a limit `distance` away, at the spread so
+/// far. `None` if the number is unreasonable.
 pub fn blocks_needed(summary: &Summary, distance: f64, alpha: f64) -> Option<usize> {
     let decides = |blocks: usize| {
         let level = Design::with_max_blocks(blocks).nominal_level(2.0 * alpha);
@@ -79,20 +80,20 @@ pub fn blocks_needed(summary: &Summary, distance: f64, alpha: f64) -> Option<usi
 /// Probability with which a rule is called broken by a violation as large as [`Reach::beyond`].
 pub const POWER: f64 = 0.95;
 
-/// What decides how large a violation must be to be detected.
+/// Inputs for the size of a detectable violation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Reach {
     /// Distance of the one-sided bound from the mean.
     pub half_width: f64,
-    /// Of the mean, at the spread seen.
+    /// Standard error of the mean, at the observed spread.
     pub standard_error: f64,
     /// Degrees of freedom of that spread.
     pub freedom: usize,
 }
 
 impl Reach {
-    /// How far beyond its limit the truth must be for the rule to be broken, with [`POWER`], by as
-    /// many data as there are, at the spread seen.
+    /// How far the true value must exceed the limit so that the rule is broken with probability
+    /// [`POWER`], with the same amount of data and the observed spread.
     ///
     /// A rule is broken if `m - h > limit`, where `m` is the mean of the data and `h` the distance
     /// of its bound. Let the truth be `limit + x` and the spread be the one seen, with a standard
@@ -126,8 +127,8 @@ impl Reach {
     }
 }
 
-/// Operations below which a quantile has no upper bound at all, if a stall delays `cluster` of them
-/// at once.
+/// Minimum number of operations for an upper bound on a quantile, if a stall delays `cluster` of
+/// them at once.
 pub fn least_operations(quantile: f64, alpha: f64, cluster: f64) -> f64 {
     (cluster * alpha.ln() / quantile.ln()).ceil()
 }

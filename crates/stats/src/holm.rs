@@ -1,9 +1,9 @@
 //! Several arms against one baseline: Holm's step-down procedure.
 //!
 //! Holm, "A Simple Sequentially Rejective Multiple Test Procedure", Scand. J. Statist. 6
-//! (1979). Fed with sequential p-values it keeps the family-wise error at every stopping
-//! time, so arms may be dropped as soon as they are resolved; a dropped arm keeps its
-//! p-value and its place in the family.
+//! (1979). With sequential p-values, it controls the family-wise error at every stopping
+//! time. Arms may be dropped as soon as they are resolved; a dropped arm keeps its p-value
+//! and its place in the family.
 
 /// Holm-adjusted p-values, in the order of `p`: arm `k` differs at family level `alpha`
 /// exactly when its adjusted value is at most `alpha`. A NaN counts as 1.

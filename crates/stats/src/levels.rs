@@ -1,42 +1,42 @@
-//! Does a rate change between two levels?
+//! Detects a rate that alternates between two levels.
 //!
-//! A limiter that is switched, a noisy neighbour with a schedule: such a rate has no level that it
-//! could be summed up by. Disturbances of a single level do not look so: what they leave scatters.
+//! Examples are a limiter that is switched on and off, and a noisy neighbour with a schedule. No
+//! single number describes such a rate. Disturbances of a single level look different: they
+//! scatter.
 
 use crate::bucket::best_split;
 use crate::sample::{all_finite, mean, median};
 
-/// Samples, at least.
+/// Minimum number of samples.
 const FEWEST: usize = 12;
-/// Share of all samples that each level must have.
+/// Minimum share of samples for each level.
 const SHARE: f64 = 0.2;
-/// Smallest ratio of the levels.
+/// Minimum ratio of the levels.
 pub const APART: f64 = 1.25;
-/// Part of the distance between the levels that a sample may be from its own.
+/// Maximum distance of a sample from its level, as a fraction of the distance between levels.
 const NEAR: f64 = 1.0 / 6.0;
-/// The most that it may be from it, as a logarithm.
+/// Maximum distance of a sample from its level, as a logarithm.
 const NEAREST: f64 = 0.1;
-/// Share of a level's samples that must be near it; the others are of seconds in which it changed.
-/// Of Gaussian rates 40 % are, of uniform ones 33 %.
+/// Minimum share of a level's samples near it; the others are from seconds in which the level
+/// changed. For Gaussian rates the share is 40 %, for uniform ones 33 %.
 const CORE: f64 = 0.6;
-/// Samples, at least, of each level.
+/// Minimum number of samples for each level.
 const FEWEST_OF_EACH: f64 = 4.0;
-/// As far as the samples of a level that holds still are from it, as a logarithm, and share of
-/// them.
+/// For a steady level: maximum distance of its samples, as a logarithm, and minimum share of them.
 const TIGHT: f64 = 0.02;
 const TIGHT_CORE: f64 = 0.75;
-/// Turns that differ by less than this share of their mean, or by two samples, are regular.
+/// Periods that differ by less than this share of their mean, or by two samples, are regular.
 const REGULAR: f64 = 0.25;
-/// Turns that must have been seen.
+/// Minimum number of periods.
 const TURNS: usize = 2;
 
-/// Samples that hint at another level, if so many of them are so near to each other.
+/// Criteria for another level: number of samples, share of similar ones, and similarity.
 const SOME: usize = 3;
 const MOSTLY: f64 = 0.5;
 const ALIKE: f64 = 0.2;
 
-/// Whether some samples are far from a level and mostly alike: a reason to look longer, and no
-/// more.
+/// Whether some samples are far from a level but similar to each other. This is only a reason to
+/// measure longer.
 pub fn has_another(rates: &[f64], level: f64) -> bool {
     let is_far = |rate: &f64| *rate * APART < level || *rate > level * APART;
     let others: Vec<f64> = rates.iter().copied().filter(is_far).collect();
@@ -45,23 +45,23 @@ pub fn has_another(rates: &[f64], level: f64) -> bool {
     others.len() >= SOME && alike as f64 >= MOSTLY * others.len() as f64
 }
 
-/// Two levels that a rate changes between.
+/// The two levels of a rate.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct TwoLevels {
-    /// The lower one, in the unit of the rates.
+    /// The lower level, in the unit of the rates.
     pub low: f64,
     pub high: f64,
-    /// Share of the samples that were nearer to the lower one.
+    /// Share of samples nearer to the lower level.
     pub low_share: f64,
-    /// How often it rose from the lower to the higher one. A burst that runs out never does.
+    /// Number of rises from the lower to the higher level; 0 for a burst that ends.
     pub rises: usize,
-    /// Both levels hold still, as those of limiters do.
+    /// Whether both levels are steady, as with limiters.
     pub is_tight: bool,
-    /// Samples from one change to the next of its kind, if these are regular.
+    /// Period in samples, if it is regular.
     pub period: Option<f64>,
 }
 
-/// The two levels of a series in the order of time; `None` if it has one, or none.
+/// The two levels of a time series; `None` if it does not have exactly two.
 pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
     let n = rates.len();
     if n < FEWEST || !all_finite(rates) || rates.iter().any(|rate| *rate <= 0.0) {
@@ -101,11 +101,11 @@ pub fn two_levels(rates: &[f64]) -> Option<TwoLevels> {
     })
 }
 
-/// The part of the way between two levels that noise does not reach.
+/// Fraction of the distance between the levels that noise does not cross.
 const BETWEEN: f64 = 0.1;
 
-/// The samples below and above the middle, without those in which the level changed: of these one
-/// side is before, the other after them, and they are at neither.
+/// The samples below and above the middle, without those in which the level changed, which are at
+/// neither level.
 fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
     let is_change = |at: usize| {
         let around = at.checked_sub(1).and_then(|before| logs.get(before)).zip(logs.get(at + 1));
@@ -119,7 +119,7 @@ fn sides(logs: &[f64], middle: f64) -> (Vec<f64>, Vec<f64>) {
     kept.partition(|log| *log < middle)
 }
 
-/// Where a series rises beyond the middle, or falls below it.
+/// Positions at which a series crosses the middle upwards or downwards.
 fn changes(logs: &[f64], middle: f64, is_rise: bool) -> Vec<usize> {
     let is_it = |at: &usize| {
         let (before, after) = (logs[at - 1] >= middle, logs[*at] >= middle);
@@ -128,7 +128,7 @@ fn changes(logs: &[f64], middle: f64, is_rise: bool) -> Vec<usize> {
     (1..logs.len()).filter(is_it).collect()
 }
 
-/// The mean distance of rises, or of falls, if all are alike.
+/// The mean distance between rises, or between falls, if all are similar.
 fn period(changes: [Vec<usize>; 2]) -> Option<f64> {
     let turns = |changes: Vec<usize>| -> Vec<f64> {
         changes.windows(2).map(|pair| (pair[1] - pair[0]) as f64).collect()
@@ -170,7 +170,7 @@ mod tests {
         assert_eq!(found.period, None, "{found:?}");
     }
 
-    /// Each rate as long as it says, in seconds.
+    /// Each rate for the given number of seconds.
     fn turns(of: &[(f64, usize)]) -> Vec<f64> {
         of.iter().flat_map(|(rate, seconds)| std::iter::repeat_n(*rate, *seconds)).collect()
     }

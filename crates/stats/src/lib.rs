@@ -1,7 +1,7 @@
 //! The statistics behind a verdict, over plain slices of `f64`.
 //!
-//! No I/O, no clock, no randomness and no types of other rooms: whoever holds the
-//! numbers can repeat the conclusion.
+//! It uses no I/O, no clock, no randomness and no types of other crates, so the conclusions are
+//! reproducible from the numbers.
 //!
 //! The quantity under test is the block difference `d_b = ln(X_arm / X_base)` of block `b`
 //! (for latencies, time per I/O and layer contrasts: any per-block linear contrast). One
@@ -10,32 +10,32 @@
 //! alike (Abedi & Brecht, "Conducting Repeatable Experiments in Highly Variable Cloud Computing
 //! Environments", ICPE 2017).
 //!
-//! | module | question it answers |
+//! | module | question |
 //! |---|---|
-//! | [`design`] | when may the data be looked at, and at which nominal level |
-//! | [`rci`] | the interval that stays valid at whichever look one stops |
-//! | [`verdict`] | which word the interval earns |
-//! | [`stopping`] | is it enough, is it hopeless, how many blocks are missing |
-//! | [`measuring_time`] | how long one measurement should take |
-//! | [`sequential`] | all of the above, in order, for one arm or a family of arms |
-//! | [`trimmed`] | the same of the middle of the differences, without rare ones far away |
+//! | [`design`] | when may the data be looked at, and at which nominal level? |
+//! | [`rci`] | which interval is valid at any look? |
+//! | [`verdict`] | which verdict follows from the interval? |
+//! | [`stopping`] | are the data sufficient, is a verdict out of reach, how many blocks are missing? |
+//! | [`measuring_time`] | how long should one measurement take? |
+//! | [`sequential`] | all of the above, for one arm or a family of arms |
+//! | [`trimmed`] | the same for the trimmed mean, without outliers |
 //! | [`holm`] | several arms against one baseline |
-//! | [`place`] | does it matter which arm came first in a block |
-//! | [`dependence`] | are the blocks independent |
-//! | [`tail`] | are there enough samples behind a percentile |
-//! | [`stalls`] | which arm is slower if some measurements completed nothing |
-//! | [`gate`] | is a rule that was set beforehand broken or kept |
-//! | [`steady`] | has preconditioning reached steady state |
-//! | [`trend`] | did a level fall or rise steadily over the run |
-//! | [`ceiling`] | is there a highest level that repeats, as a limiter's does |
-//! | [`levels`] | does a rate change between two levels |
-//! | [`bucket`] | does one saturated run show a token bucket |
-//! | [`regime`] | did a level change in the middle of the run |
-//! | [`factorial`] | which layer costs how much, and which pairs interact |
-//! | [`matrix`] | what each level of each factor costs, and which factors interact |
-//! | [`fleet`] | which of many nodes lie outside of their population |
-//! | [`screening`] | the same in stages, with more probes of those that may be slow |
-//! | [`unpaired`] | two arms whose results belong to no block |
+//! | [`place`] | does the order within a block matter? |
+//! | [`dependence`] | are the blocks independent? |
+//! | [`tail`] | are there enough samples for a percentile? |
+//! | [`stalls`] | which arm is slower if some measurements completed nothing? |
+//! | [`gate`] | is a rule broken or kept? |
+//! | [`steady`] | has preconditioning reached steady state? |
+//! | [`trend`] | did a level fall or rise steadily over the run? |
+//! | [`ceiling`] | is there a repeated highest level, as with a limiter? |
+//! | [`levels`] | does a rate alternate between two levels? |
+//! | [`bucket`] | does one saturated run show a token bucket? |
+//! | [`regime`] | did a level change during the run? |
+//! | [`factorial`] | what does each layer cost, and which pairs interact? |
+//! | [`matrix`] | what does each level of each factor cost, and which factors interact? |
+//! | [`fleet`] | which of many nodes are outliers? |
+//! | [`screening`] | the same in stages, with more probes of suspects |
+//! | [`unpaired`] | two arms whose results are not in blocks |
 #![forbid(unsafe_code)]
 
 pub mod bucket;

@@ -2,34 +2,35 @@
 //!
 //! A cell is a combination of levels, one of each factor; a block has a trial of each cell. The
 //! *effect* of a level is the mean, over all pairs of cells that differ in nothing else, of its
-//! cell against that with the factor's first level. The pairs are fixed by the design: a cell that
-//! was left out takes its pairs with it. An *interaction* is an effect at one level of another
-//! factor less the same effect at that factor's first level.
+//! cell against that with the factor's first level. The pairs are fixed by the design; if a cell
+//! is left out, so are its pairs. An *interaction* is an effect at one level of another
+//! factor minus the same effect at that factor's first level.
 //!
-//! Values are logarithms, so that effects are ratios; one that is missing is `None`.
+//! Values are logarithms, so effects are ratios. A missing value is `None`.
 
-/// Share of a contrast's pairs that a block must have to count for it.
+/// Minimum share of a contrast's pairs in a block.
 const SHARE: f64 = 0.5;
 
-/// A level of a factor, both by number.
+/// A level of a factor, both as indices.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Level {
     pub factor: usize,
-    /// Which of its levels; 0 is the first.
+    /// Index of the level.
     pub level: usize,
 }
 
-/// Which combinations there are: the level of each factor, by cell.
+/// The combinations: the level of each factor, by cell.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Cells(Vec<Vec<usize>>);
 
 impl Cells {
-    /// `cells[c][f]` is the level of factor `f` in cell `c`. All have as many factors.
+    /// `cells[c][f]` is the level of factor `f` in cell `c`. All cells have the same number of
+    /// factors.
     pub fn new(cells: Vec<Vec<usize>>) -> Self {
         Self(cells)
     }
 
-    /// All levels but the factors' first, in order.
+    /// All levels except the first of each factor, in order.
     pub fn levels(&self) -> Vec<Level> {
         let factors = self.0.first().map_or(0, Vec::len);
         let last = |factor: usize| self.0.iter().map(|cell| cell[factor]).max().unwrap_or(0);
@@ -38,7 +39,7 @@ impl Cells {
             .collect()
     }
 
-    /// Each cell that has `level`, with the one that differs in nothing but having the first.
+    /// Each cell with `level`, paired with the cell that differs only in having the first level.
     pub fn pairs(&self, level: Level) -> Vec<[usize; 2]> {
         let with = self.0.iter().enumerate().filter(|(_, cell)| cell[level.factor] == level.level);
         with.filter_map(|(with, cell)| {
@@ -60,10 +61,9 @@ impl Cells {
     }
 }
 
-/// The mean over `pairs` of one block after the other, with the block's index. Each pair is centred
-/// on its own mean, so that one that is missing does not move the mean towards the others. A block
-/// with less than half of the pairs is left out; nothing at all is known if a pair was never
-/// measured.
+/// The mean over `pairs` for each block, with the block's index. Each pair is centred on its own
+/// mean, so that a missing pair does not bias the result. Blocks with less than half of the pairs
+/// are left out. The result is empty if a pair was never measured.
 pub fn contrast(blocks: &[Vec<Option<f64>>], pairs: &[[usize; 2]]) -> Option<Vec<(usize, f64)>> {
     let kept: Vec<(usize, Vec<Option<f64>>)> = blocks
         .iter()
@@ -84,7 +84,7 @@ pub fn contrast(blocks: &[Vec<Option<f64>>], pairs: &[[usize; 2]]) -> Option<Vec
     kept.iter().map(of_block).collect()
 }
 
-/// The interaction in each block that has all of both kinds of pairs, with the block's index.
+/// The interaction in each block that has all pairs of both kinds, with the block's index.
 pub fn interaction(
     blocks: &[Vec<Option<f64>>],
     [at, at_first]: &[Vec<[usize; 2]>; 2],
@@ -98,7 +98,7 @@ pub fn interaction(
     all.filter_map(|(index, block)| Some((index, of(block, at)? - of(block, at_first)?))).collect()
 }
 
-/// `None` of nothing.
+/// `None` for an empty input.
 fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let (count, sum) = values.fold((0_u32, 0.0), |(count, sum), value| (count + 1, sum + value));
     (count > 0).then(|| sum / f64::from(count))

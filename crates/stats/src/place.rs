@@ -1,20 +1,20 @@
-//! Does it matter which of two arms came first in a block.
+//! Checks whether the order of two arms within a block matters.
 //!
 //! In some blocks the baseline runs before the arm, in the others after it. A difference between
-//! the arms is the same in both; what belongs to the place in the block (a cache that the first
-//! trial warms, credits that the trial before used up, a disk that slows down within a block) has
-//! the other sign in the other order. Half the difference between the two means is the effect of
-//! the place, half their sum the difference between the arms.
+//! the arms is the same in both. An effect of the position (a cache that the first trial warms,
+//! credits that the previous trial used up, a disk that slows down within a block) has the opposite
+//! sign in the other order. Half the difference between the two means is the effect of
+//! the position, half their sum the difference between the arms.
 
 use crate::rci::CriticalValues;
 use crate::sample::{all_finite, mean};
 use crate::student::{critical_t, two_sided_p};
 
-/// Two-sided level at which the means of the two orders are said to differ. It is looked at after
-/// every look, and there may be many comparisons: one in a thousand keeps false alarms below 1 %.
+/// Two-sided level at which the means of the two orders differ. It is tested at every look, and
+/// there may be many comparisons; one in a thousand keeps false alarms below 1 %.
 pub const LEVEL: f64 = 0.001;
 
-/// Blocks below which the residuals tell too little to take out what the place did.
+/// Minimum number of blocks to remove the effect of the position.
 const ENOUGH: usize = 6;
 
 /// The block differences by the order of their trials.
@@ -22,7 +22,7 @@ const ENOUGH: usize = 6;
 pub struct DifferencesByOrder {
     /// Mean difference of the blocks in which the baseline came first.
     pub base_first: f64,
-    /// Of those in which the arm did.
+    /// Mean difference of the blocks in which the arm came first.
     pub arm_first: f64,
     /// Number of blocks of each kind.
     pub blocks: [usize; 2],
@@ -31,8 +31,8 @@ pub struct DifferencesByOrder {
 }
 
 impl DifferencesByOrder {
-    /// Of block differences `d`; `base_first[b]`: whether the baseline came before the arm in block
-    /// `b`. `None` unless there are at least two of each order.
+    /// Groups the block differences `d`; `base_first[b]`: whether the baseline came before the arm
+    /// in block `b`. `None` unless there are at least two of each order.
     pub fn of(d: &[f64], base_first: &[bool]) -> Option<Self> {
         let of_order = |order: bool| -> Vec<f64> {
             let both = d.iter().zip(base_first);
@@ -54,14 +54,14 @@ impl DifferencesByOrder {
         Some(Self { base_first, arm_first, blocks: [before.len(), after.len()], p })
     }
 
-    /// How far the means of the two orders lie from each other.
+    /// Distance between the means of the two orders.
     pub fn gap(&self) -> f64 {
         (self.base_first - self.arm_first).abs()
     }
 
-    /// `d` without the effect of the place: every order's mean moved to the middle of both. The
-    /// deviations are stretched, so that a t interval of what is returned is as wide as that of the
-    /// model with a place effect, which has one degree of freedom less. `None` of too few blocks.
+    /// `d` without the effect of the position: the mean of each order is moved to the middle of
+    /// both. The deviations are scaled so that a t interval of the result is as wide as in a model
+    /// with a position effect, which has one degree of freedom less. `None` with too few blocks.
     pub fn taken_out(
         &self,
         d: &[f64],

@@ -1,7 +1,7 @@
 //! Repeated confidence intervals: `mean +- t(n-1, 1 - p*/2) s / sqrt(n)`.
 //!
 //! With p* from [`Design`] they cover the true mean at all looks simultaneously with
-//! probability 1 - alpha, hence at whichever look one decides to stop (Jennison & Turnbull,
+//! probability 1 - alpha, and therefore at any look at which the run stops (Jennison & Turnbull,
 //! "Group Sequential Methods", ch. 9). Bootstrap intervals of few blocks do not: at a
 //! nominal 95 % they covered 69-85 % in simulation.
 //!
@@ -15,11 +15,11 @@ use crate::sample::{all_finite, mean, variance};
 use crate::sequential::Series;
 use crate::student::{critical_t, two_sided_p};
 
-/// Blocks below which nothing is concluded: the first look of every design.
+/// Minimum number of blocks for a conclusion: the first look of every design.
 pub(crate) const MIN_BLOCKS: usize = 3;
 
-/// An estimate with its interval; on the log-ratio scale, as a tax, or in the contrast's
-/// own unit - whoever holds it knows.
+/// An estimate with its interval. The scale (log ratio, tax, or the unit of the contrast) depends
+/// on the context.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Interval {
     /// Point estimate; inside `lo..=hi`.
@@ -39,14 +39,14 @@ impl Interval {
         (self.hi - self.lo) / 2.0
     }
 
-    /// Whether the interval lies wholly above or below 0.
+    /// Whether the whole interval is above or below 0.
     #[cfg(test)]
     pub(crate) fn excludes_zero(&self) -> bool {
         self.lo > 0.0 || self.hi < 0.0
     }
 
     /// An interval of `ln(X_arm / X_base)` as a tax `1 - X_arm / X_base` (a fraction). The
-    /// ends change places: the lower throughput ratio is the higher tax.
+    /// bounds swap: a lower throughput ratio is a higher tax.
     #[must_use]
     pub fn to_tax(self) -> Self {
         let tax = |log_ratio: f64| -log_ratio.exp_m1();
@@ -69,7 +69,7 @@ pub struct Summary {
     pub mean: f64,
     /// Standard deviation of the differences (n - 1), at least one unit of rounding.
     pub sd: f64,
-    /// Degrees of freedom of that.
+    /// Degrees of freedom of the standard deviation.
     pub freedom: usize,
 }
 
@@ -103,8 +103,8 @@ impl Summary {
     }
 }
 
-/// Critical t of every look at one overall level, computed once: a quantile costs
-/// microseconds, an analysis of thousands of blocks asks for the same twelve.
+/// Critical t of every look at one overall level. It is computed once, because a quantile costs
+/// microseconds, and an analysis of thousands of blocks needs the same twelve.
 #[derive(Debug, Clone, PartialEq)]
 pub struct CriticalValues {
     design: Design,
@@ -120,7 +120,7 @@ impl CriticalValues {
         Self { design, p_star, at_look }
     }
 
-    /// The schedule these belong to.
+    /// The look schedule.
     pub fn design(&self) -> Design {
         self.design
     }
@@ -130,8 +130,7 @@ impl CriticalValues {
         self.p_star
     }
 
-    /// Critical t for `blocks` blocks (at least 2): from the table at a look, computed
-    /// elsewhere.
+    /// Critical t for `blocks` blocks (at least 2). From the table at a look, otherwise computed.
     pub fn at(&self, blocks: usize) -> f64 {
         match self.design.looks().binary_search(&blocks) {
             Ok(look) => self.at_look[look],
@@ -139,7 +138,7 @@ impl CriticalValues {
         }
     }
 
-    /// The repeated confidence interval of a series already summarised.
+    /// The repeated confidence interval from a summary of a series.
     pub fn interval(&self, summary: &Summary) -> Interval {
         let is_plain = summary.freedom + 1 == summary.blocks;
         let t = if is_plain {

@@ -1,26 +1,27 @@
-//! Did a level change in the middle of the run.
+//! Detects a change of level during the run.
 //!
-//! One value per block: for what all arms share (the end of a burst credit, a neighbour that came)
-//! the mean log throughput of the arms, for what hits one arm its block difference `d`. A burst is
-//! itself steady, so no steady-state criterion sees it; what gives it away is the step at its end.
+//! The series has one value per block. For changes that affect all arms (the end of burst credits,
+//! a new neighbour), it is the mean log throughput of the arms; for changes of one arm, its block
+//! difference `d`. A burst itself is steady, so steady-state criteria do not detect it; the step at
+//! its end does.
 //!
 //! At each of [`LOOKS`] a least-squares fit of two levels is compared with the noise around it.
-//! The place of the step is searched for and the data are looked at eight times, so the Student
-//! p-value of the fit is no p-value of the message: [`LEVEL`] is calibrated by simulation, so that
-//! of runs without any change at most 5 % say there was one, with heavy tails, lag-1 correlation up
+//! The position of the step is searched, and the data are tested eight times, so the Student
+//! p-value of the fit is not the p-value of the result. [`LEVEL`] is calibrated by simulation: at
+//! most 5 % of runs without a change report one, with heavy tails, lag-1 correlation up
 //! to .5 and 5 to 40 % of variation (`cargo run --release -p iotax-stats --example regime`).
 
 use crate::sample::{all_finite, mean, sum_of_squares};
 use crate::student::two_sided_p;
 
-/// Numbers of blocks at which the monitor looks: those of the intervals, from 8 on. Fewer blocks
-/// cannot tell a step from noise.
+/// Numbers of blocks at which the monitor looks: the looks of the intervals from 8 on. With fewer
+/// blocks, a step cannot be distinguished from noise.
 pub const LOOKS: [usize; 8] = [8, 10, 13, 16, 20, 25, 32, 40];
-/// Nominal level of each fit, for all messages of a run of two arms together.
+/// Nominal level of each fit, calibrated for all reports of a run of two arms together.
 pub const LEVEL: f64 = 7e-5;
-/// Blocks at least on each side of a step: one block is a hiccup.
+/// Minimum number of blocks on each side of a step; a single block is only an outlier.
 pub(crate) const MIN_SEGMENT: usize = 3;
-/// Smallest ratio of levels that counts.
+/// Minimum ratio of levels.
 pub(crate) const MIN_RATIO: f64 = 1.25;
 
 /// The best fit of two levels to a series.
@@ -32,7 +33,7 @@ pub struct TwoLevels {
     pub step: f64,
     /// Lag-1 autocorrelation of the residuals, its bias removed; at least 0.
     pub autocorrelation: f64,
-    /// Two-sided nominal p of the step, as if its place had been known.
+    /// Two-sided nominal p of the step, as if its position were known.
     pub p: f64,
     /// Whether it is reported.
     pub found: bool,
@@ -73,16 +74,16 @@ pub struct Change {
     pub before: usize,
     /// Natural logarithm of the level after it over the level before.
     pub step: f64,
-    /// The look since which it has been seen: up to the one before, nobody knew.
+    /// The look at which it was first detected.
     pub seen_at: usize,
 }
 
-/// Slices behind one value of a series that the monitor looks at.
+/// Number of slices per value of the monitored series.
 pub const SLICES: usize = 5;
 
-/// The same of slices, of which there are hundreds: of the means of as many in a row as leave no
-/// more than the monitor looks at, [`SLICES`] or twice as many and so on. Each doubling has looks
-/// of its own, and they share the level.
+/// The same for slices, of which there are hundreds. They are averaged in groups of [`SLICES`],
+/// twice as many and so on, so that the number of groups does not exceed the last look. Each
+/// doubling has its own looks; all of them share the level.
 pub fn monitor_slices(v: &[f64], level: f64) -> Option<Change> {
     let most = LOOKS[LOOKS.len() - 1];
     let doublings = (0..32).find(|doublings| v.len() < (SLICES << doublings) * (most + 1))?;
@@ -93,7 +94,7 @@ pub fn monitor_slices(v: &[f64], level: f64) -> Option<Change> {
     Some(Change { before, seen_at, ..change })
 }
 
-/// What the monitor says of a series so far, at its latest look.
+/// The result of the monitor for a series so far, at its latest look.
 pub fn monitor(v: &[f64], level: f64) -> Option<Change> {
     LOOKS.iter().take_while(|n| **n <= v.len()).fold(None, |seen: Option<Change>, &n| {
         let fit = two_levels(&v[..n], level).filter(|fit| fit.found)?;
@@ -135,7 +136,7 @@ mod tests {
         assert_eq!(monitor(&[f64::NEG_INFINITY; 20], LEVEL), None);
     }
 
-    /// What has gone again is not reported any more; if it returns, it is seen anew.
+    /// A change that has gone is no longer reported; if it returns, it is detected again.
     #[test]
     fn only_the_latest_look_counts() {
         let mut v = series(&[0.0, -0.7, 0.0], 5);

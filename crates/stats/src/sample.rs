@@ -1,5 +1,5 @@
-//! Mean and spread of a sample, two passes (differences of large, nearly equal numbers are
-//! the normal case here, and the one-pass formula cancels).
+//! Mean and spread of a sample, in two passes. Differences of large, nearly equal numbers are
+//! common here, for which the one-pass formula is inaccurate.
 
 /// Arithmetic mean; 0 for an empty slice.
 pub fn mean(x: &[f64]) -> f64 {
@@ -22,7 +22,7 @@ pub fn all_finite(x: &[f64]) -> bool {
     x.iter().all(|v| v.is_finite())
 }
 
-/// The middle value, or the mean of the two in the middle; NaN of nothing.
+/// The median; NaN for an empty slice.
 pub fn median(x: &[f64]) -> f64 {
     let mut sorted = x.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -34,7 +34,7 @@ pub fn median(x: &[f64]) -> f64 {
     }
 }
 
-/// A number of things as results have it; more than anybody counts are as many as fit.
+/// Converts a count to the type used in results, and saturates.
 pub fn count(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }

@@ -1,21 +1,21 @@
-//! A fleet looked at in stages: a few probes of every node, more of those that may be slow.
+//! Screens a fleet in stages: a few probes of every node, then more probes of suspects.
 //!
-//! Centre and spread of the healthy come from the first stage and stay. Later rounds are probes of
-//! the suspects, and of controls drawn at random among the others, which set a round's level.
-//! Whoever is dropped counts as healthy (p = 1), so that dropping costs no error; who is slow is
-//! decided once, at the end, at a false-discovery rate over all nodes.
+//! Centre and spread of healthy nodes come from the first stage and stay fixed. Later rounds probe
+//! the suspects and randomly chosen controls among the other nodes; the controls set the level of a
+//! round. A dropped node counts as healthy (p = 1), so dropping does not add false alarms. Slow
+//! nodes are determined once, at the end, at a false-discovery rate over all nodes.
 
 use crate::fleet::{Fleet, Node, Probes, discoveries};
 use crate::sample::mean;
 
-/// Rounds of every node in the first stage.
+/// Number of rounds in the first stage.
 pub const FIRST: usize = 4;
-/// Rounds in all at the end of each later stage, and the p up to which a node is in it.
+/// Total number of rounds at the end of each later stage, and the maximum p of its nodes.
 pub const LATER: [(usize, f64); 2] = [(8, 0.2), (16, 0.05)];
-/// Controls in each later round, at least, where there are so many other nodes.
+/// Minimum number of controls in each later round, if there are enough other nodes.
 const MIN_CONTROLS: usize = 10;
 
-/// What is known of the nodes so far.
+/// The state of the screening.
 #[derive(Debug, Clone)]
 pub struct Screening {
     first: Fleet,
@@ -28,8 +28,8 @@ pub struct Screening {
 }
 
 impl Screening {
-    /// By the first stage: the probes of each node, less their round's median. `None` of too few
-    /// nodes, or if some has fewer than two probes.
+    /// Starts with the first stage: the probes of each node, minus the median of their round.
+    /// `None` with too few nodes, or if a node has fewer than two probes.
     pub fn of(probes: &[Vec<f64>]) -> Option<Self> {
         let summed: Vec<Probes> =
             probes.iter().map(|values| Probes::of(values)).collect::<Option<_>>()?;
@@ -56,14 +56,13 @@ impl Screening {
         (0..self.p.len()).filter(|node| self.is_open[*node] && !is_over).collect()
     }
 
-    /// How many of the other nodes are controls in each of its rounds.
+    /// Number of controls in each round of the next stage.
     pub fn controls(&self) -> usize {
         let suspects = self.suspects().len();
         MIN_CONTROLS.max(suspects / 4).min(self.p.len() - suspects)
     }
 
-    /// Takes in the rounds of the next stage: of each the logarithms of what `controls` and the
-    /// suspects did.
+    /// Adds the rounds of the next stage: the logarithms of the figures of `controls` and suspects.
     pub fn take_in(&mut self, rounds: &[Vec<Option<f64>>], controls: &[usize]) {
         for round in rounds {
             let above: Vec<f64> = controls
@@ -89,7 +88,7 @@ impl Screening {
         self.close();
     }
 
-    /// Where each node stands, and who is slow at a false-discovery rate.
+    /// The result: the position of each node, and the slow nodes at a false-discovery rate.
     pub fn finish(&self, rate: f64) -> Fleet {
         let mut nodes: Vec<Node> = (0..self.p.len()).map(|node| self.node(node)).collect();
         let p: Vec<f64> = nodes.iter().map(|node| node.p).collect();
@@ -114,7 +113,7 @@ impl Screening {
         mean * self.first.reliability(self.first_counts[node])
     }
 
-    /// Closes the nodes that are not in the next stage.
+    /// Drops the nodes that are not in the next stage.
     fn close(&mut self) {
         if let Some((_, most)) = LATER.get(self.stage) {
             for (is_open, p) in self.is_open.iter_mut().zip(&self.p) {

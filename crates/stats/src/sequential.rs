@@ -1,12 +1,12 @@
-//! The whole decision for one arm against its baseline, at each look.
+//! Makes the decision for one arm against its baseline, at each look.
 //!
 //! Per arm: summarise the block differences, form the repeated confidence interval, turn it
 //! into a cost, check independence, name the verdict, and say whether to stop.
 //!
 //! For several arms a `slower` or `faster` also needs Holm's procedure on the sequential
-//! p-values to reject at the family level, so that it never contradicts the interval printed
-//! beside it: both must hold. Printed intervals are 1 - alpha per comparison; intervals that
-//! hold together come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
+//! p-values to reject at the family level. Both must hold, so the verdict never contradicts the
+//! printed interval. Printed intervals are 1 - alpha per comparison; simultaneous intervals
+//! come from a [`CriticalValues`] with `alpha / arms` (wider than Holm needs, so
 //! that one of them may hold 0 where the family has rejected it).
 
 use std::borrow::Cow;
@@ -19,31 +19,30 @@ use crate::stopping::{Better, Goal, Mode, Projection, Projector};
 use crate::trimmed::winsorized;
 use crate::verdict::{Sign, Verdict};
 
-/// Why a comparison may end.
+/// The reason why a comparison may end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum StopReason {
-    /// The verdict, or the precision, that the mode asks for.
+    /// The verdict or precision that the mode requires is reached.
     GoalReached,
-    /// Neither is within reach of the last look at the spread seen so far. Non-binding.
+    /// Neither is within reach at the last look, given the spread so far. Non-binding.
     Futile,
     /// The design has no further look.
     LastLook,
 }
 
-/// The block differences of one comparison, and what is known of them beside their values.
+/// The block differences of one comparison, with additional facts.
 #[derive(Debug, Clone, Copy)]
 pub struct Series<'a> {
     /// One per complete block.
     pub d: &'a [f64],
-    /// No look before so many blocks.
+    /// There is no look before this number of blocks.
     pub first_look: usize,
-    /// Standard deviation that they have at least, however well they agree: that of the
-    /// measurement.
+    /// Lower bound on their standard deviation, from the measurement itself.
     pub least_sd: f64,
-    /// Whether it is concluded from the middle of them alone (see [`crate::trimmed`]).
+    /// Whether conclusions use the trimmed mean (see [`crate::trimmed`]).
     pub is_trimmed: bool,
-    /// Whether each is relative to all of them together. Those of an earlier look were others then,
-    /// so that its p-value is not known any more.
+    /// Whether each value depends on all of them. The values at an earlier look were then
+    /// different, so their p-value is unknown.
     pub are_of_all: bool,
 }
 
@@ -66,13 +65,13 @@ impl Series<'_> {
         Some(summary(&self.d[..blocks])?.at_least(self.least_sd))
     }
 
-    /// The first `blocks`, with what is left out for what is nearest to it of what is not.
+    /// The first `blocks`, winsorized: excluded values are replaced by the nearest included ones.
     fn counted(&self, blocks: usize) -> Cow<'_, [f64]> {
         let d = &self.d[..blocks];
         if self.is_trimmed { winsorized(d).into() } else { d.into() }
     }
 
-    /// The same, with a spread that allows for what slices depend on each other.
+    /// The same, with the spread widened for the dependence of slices.
     pub fn allowed_for(&self, blocks: usize, design: Design) -> Option<Summary> {
         let summary = self.summary(blocks)?;
         let factor = if design.is_of_slices() { inflation(&self.counted(blocks)) } else { 1.0 };
@@ -80,12 +79,12 @@ impl Series<'_> {
     }
 }
 
-/// What one look says.
+/// The result of one look.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Decision {
     /// Blocks analysed: a look of the design, or 0 before the first.
     pub blocks: usize,
-    /// The word for it.
+    /// The verdict.
     pub verdict: Verdict,
     /// Direction of the cost if its interval excludes 0; shown beside `equivalent`.
     pub sign: Option<Sign>,
@@ -93,22 +92,21 @@ pub struct Decision {
     pub log_ratio: Option<Interval>,
     /// The same as a cost: a fraction, positive when the arm is worse.
     pub cost: Option<Interval>,
-    /// Whether the verdict would hold if the blocks depended on each other as much as they well
-    /// may.
+    /// Whether the verdict would hold in the worst plausible case of dependence.
     pub holds_if_dependent: bool,
-    /// A sign of a quick run was taken back, since it would not.
+    /// Whether a sign of a quick run was withdrawn for that reason.
     pub is_guarded: bool,
     /// Set when the verdict is `not independent`.
     pub dependence: Option<Dependence>,
-    /// Why to stop here, if so.
+    /// The reason to stop here, if any.
     pub stop: Option<StopReason>,
-    /// How many blocks the goal would take at this mean and spread; `None` if it is reached,
-    /// if no number of blocks would do, or if the blocks are not independent.
+    /// Number of blocks that the goal needs at this mean and spread. `None` if it is reached, if no
+    /// number is enough, or if the blocks are not independent.
     pub projection: Option<Projection>,
 }
 
 impl Decision {
-    /// A word without an interval behind it.
+    /// A verdict without an interval.
     pub const fn without_size(blocks: usize, verdict: Verdict, stop: Option<StopReason>) -> Self {
         Self {
             blocks,
@@ -125,7 +123,7 @@ impl Decision {
     }
 }
 
-/// The sequential procedure with everything that does not depend on the data worked out.
+/// The sequential procedure, with everything precomputed that does not depend on the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Sequential {
     alpha: f64,
@@ -166,16 +164,16 @@ impl Sequential {
     }
 
     /// Decides on the block differences `d`, one per complete block: only at a look (`None`
-    /// between looks: go on), and from the last look on always with [`StopReason::LastLook`]
-    /// at the least.
+    /// between looks: continue). From the last look on, the reason is at least
+    /// [`StopReason::LastLook`].
     pub fn decide(&self, d: &[f64]) -> Option<Decision> {
         let design = self.design();
         let look = d.len().min(design.last_look());
         design.is_look(look).then(|| self.analyse(d.into(), look))
     }
 
-    /// The decision at the latest look within `d`: what a run that ended between two looks
-    /// may claim. Before the first look it is `undecided` with no interval.
+    /// The decision at the latest look within `d`, for a run that ended between two looks. Before
+    /// the first look it is `undecided`, without an interval.
     pub fn conclude<'a>(&self, d: impl Into<Series<'a>>) -> Decision {
         let series = d.into();
         let look = self.design().look_at_or_before(series.d.len()).unwrap_or(0);
@@ -188,7 +186,7 @@ impl Sequential {
         self.smallest_p(d.into(), factor)
     }
 
-    /// The same if the blocks depend on each other as much as they well may.
+    /// The same in the worst plausible case of dependence.
     pub fn sequential_p_if_dependent<'a>(&self, d: impl Into<Series<'a>>) -> f64 {
         self.smallest_p(d.into(), widening)
     }
@@ -215,7 +213,7 @@ impl Sequential {
         decisions
     }
 
-    /// Takes back the signs that the family does not support, given Holm's adjusted sequential
+    /// Withdraws the signs that the family does not support, given Holm's adjusted sequential
     /// p-values. A family of one supports all.
     pub fn withhold_by_family(&self, decisions: &mut [Decision], adjusted: &[f64]) {
         if decisions.len() < 2 {
@@ -228,8 +226,8 @@ impl Sequential {
         }
     }
 
-    /// Takes back a sign that something beside the comparison's own blocks does not support. The
-    /// projection goes with it: it speaks of these blocks alone.
+    /// Withdraws a sign for a reason other than the comparison's own blocks. This also removes the
+    /// projection, which is based only on these blocks.
     pub fn withhold(&self, decision: &mut Decision) {
         decision.verdict = Verdict::Undecided;
         decision.projection = None;
@@ -239,7 +237,7 @@ impl Sequential {
         }
     }
 
-    /// Whether the verdict is the same in an interval that bears dependent blocks.
+    /// Whether the verdict is the same with an interval widened for dependent blocks.
     fn holds_if_dependent(&self, d: &[f64], log_ratio: Interval, verdict: Verdict) -> bool {
         let wide = Interval::around(log_ratio.mean, log_ratio.half_width() * widening(d));
         Verdict::of(&self.goal.cost(wide), self.goal.margin) == verdict

@@ -1,34 +1,35 @@
-//! Measurements in which nothing was completed: censored, not missing.
+//! Handles measurements in which nothing completed: they are censored, not missing.
 //!
-//! One such was slower than one operation per window, `X < L`; by how much nobody knows. Left
-//! out, the worst would count for nothing; set to L, they would make a t test exceed its
-//! error rate (6.7 % at a nominal 5 %, both arms stalling in half of them). Signs need no
-//! size: the order within each block is random, so if the label of an arm does not matter, the
-//! sign of `d` is a fair coin in each block, whatever drifts, and so is which of the two stalled
-//! where exactly one did. Orders are not drawn independently: the second block of a pair runs the
-//! arms of the first in reverse. If only place or a linear drift decides the sign, the two blocks
-//! of a pair disagree, so many equal signs are less likely than with coins. Two sequential sign
-//! tests, each at half the error rate, one for each.
+//! Such a measurement was slower than one operation per window, `X < L`, by an unknown amount. If
+//! it were left out, the worst case would not count. If it were set to L, a t test would exceed its
+//! error rate (6.7 % at a nominal 5 %, with both arms stalling in half of them). Signs need no
+//! size. The order within each block is random, so if the arms are equal, the sign of `d` is a fair
+//! coin in each block, regardless of drift. So is which of the two stalled if exactly one did.
+//! Orders are not drawn independently: the second block of a pair runs the arms of the first in
+//! reverse. If only place or a linear drift decides the sign, the two blocks of a pair disagree, so
+//! many equal signs are less likely than with coins. Two sequential sign tests, each at half the
+//! error rate, one for each.
 
 use crate::verdict::Sign;
 
-/// Blocks up to which the tests run.
+/// Maximum number of blocks of the tests.
 pub const MAX_BLOCKS: usize = 40;
-/// Share of the error rate that is spent at the first look that can decide.
+/// Share of the error rate spent at the first look that can decide.
 const SPENT_FIRST: f64 = 0.65;
 
 /// Which signs count as evidence.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sides {
-    /// One, named beforehand.
+    /// One sign, chosen in advance.
     One,
-    /// Either.
+    /// Either sign.
     Two,
 }
 
-/// `c[n]`: of `n` fair signs so many alike reject, with a look after every sign, at the overall
-/// level `alpha`; `n + 1` where nothing does. By exact recursion over the paths that have not
-/// rejected yet: 0.65 alpha is spent at the first possible n, the rest evenly up to 40.
+/// `c[n]`: number of equal signs among `n` at which the test rejects, with a look after every sign,
+/// at the overall level `alpha`; `n + 1` if none does. Computed by exact recursion over the paths
+/// that have not rejected yet: 0.65 alpha is spent at the first possible n, the rest evenly up to
+/// 40.
 pub fn boundary(alpha: f64, sides: Sides) -> Vec<usize> {
     let factor = if sides == Sides::Two { 2.0 } else { 1.0 };
     let first = (1..=40)
@@ -57,33 +58,34 @@ pub fn boundary(alpha: f64, sides: Sides) -> Vec<usize> {
 /// Throughput of one measurement in operations per second; `None`: it stalled.
 pub type Rate = Option<f64>;
 
-/// What the two tests say of an arm.
+/// The result of both tests for an arm.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StallTest {
-    /// Which way they agree; `None`: nothing yet, or the two against each other.
+    /// Their common direction; `None` if there is none yet, or they contradict each other.
     pub sign: Option<Sign>,
-    /// Whether the sign of the difference decides, not only who stalled more often.
+    /// Whether the sign of the difference decides.
     pub by_sign: bool,
-    /// Whether who stalled decides.
+    /// Whether the number of stalls decides.
     pub by_stalls: bool,
-    /// Blocks that tell which of the two was slower.
+    /// Number of blocks that show which of the two was slower.
     pub informative: usize,
-    /// Those of them in which the arm was.
+    /// Number of these in which the arm was slower.
     pub worse: usize,
-    /// How many alike the first test asks for.
+    /// Number of equal signs that the first test requires.
     pub needed: usize,
-    /// At least so many times slower (faster), by a bound on the median; 1 if nothing is known.
+    /// Lower bound on the median factor by which it is slower (or faster); 1 if unknown.
     pub factor: f64,
     /// Stalled measurements of the arm.
     pub arm_stalls: usize,
     /// Stalled measurements of the baseline.
     pub base_stalls: usize,
     pub blocks: usize,
-    /// Blocks that would decide if they all went on as most have so far; `None` if none would.
+    /// Number of further blocks that would decide if they continue as most so far; `None` if none
+    /// would.
     pub more_blocks: Option<usize>,
 }
 
-/// One block with its difference in which somebody may have stalled.
+/// The difference in a block in which an arm may have stalled.
 #[derive(Debug, Clone, Copy)]
 struct Block {
     /// `ln(arm / base)`, both at least the limit.
@@ -153,7 +155,7 @@ impl StallTest {
         }
     }
 
-    /// Whether no block tells anything: in all of them both stalled.
+    /// Whether both arms stalled in all blocks, so that nothing can be concluded.
     pub fn has_no_information(&self) -> bool {
         self.informative == 0
     }

@@ -1,20 +1,20 @@
-//! Has preconditioning reached steady state.
+//! Decides whether preconditioning has reached steady state.
 
 use crate::sample::{all_finite, mean};
 
-/// Rounds of the measurement window.
+/// Number of rounds in the measurement window.
 pub const WINDOW_ROUNDS: usize = 5;
-/// Most that the highest of them may be above the lowest, as a share of their mean.
+/// Maximum difference between the highest and the lowest round, as a share of the mean.
 pub const MOST_RANGE: f64 = 0.20;
-/// Most that their line may rise or fall, as a share of their mean.
+/// Maximum rise or fall of the fitted line, as a share of the mean.
 pub const MOST_EXCURSION: f64 = 0.10;
 
-/// What the last five rounds show.
+/// Statistics of the last five rounds.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Window {
     /// `max - min`, as a share of their mean.
     pub range: f64,
-    /// What their least-squares line rises from the first to the last, as a share of their mean;
+    /// Rise of the least-squares line from the first to the last round, as a share of the mean;
     /// negative if it falls.
     pub excursion: f64,
 }
@@ -45,7 +45,7 @@ impl Window {
 /// excursion of their least-squares line, `|slope| * 4`, at most 10 % of it (SNIA Solid State
 /// Storage Performance Test Specification, "steady state").
 ///
-/// A credit burst is itself steady and passes: see [`super::regime`].
+/// A burst is steady and passes this test; see [`super::regime`].
 pub fn is_steady(rounds: &[f64]) -> bool {
     Window::of(rounds).is_some_and(|window| window.is_steady())
 }

@@ -1,10 +1,11 @@
-//! Is it enough, is it hopeless, and how many blocks are missing.
+//! Decides whether the data are sufficient or a verdict is out of reach, and projects missing
+//! blocks.
 //!
 //! Any rule may decide when to stop, because the repeated confidence interval covers at
-//! every look (Jennison & Turnbull, ch. 9); futility is non-binding, so going on after it
+//! every look (Jennison & Turnbull, ch. 9); futility is non-binding, so continuing after it
 //! does not raise the error either.
 //!
-//! The price of precision, at alpha .05 and 40 blocks at most: a half-width of 3 points on a
+//! Cost of precision, at alpha .05 and at most 40 blocks: a half-width of 3 points on a
 //! tax of 34 % takes 10 blocks at SD(d) = .04, and with the longer designs 80 at .14 and
 //! about 170 at .21. In the default mode `equivalent` too has to be precise to 2 points
 //! (34 blocks of equal arms on average at SD .04, against 12 with `Quick`).
@@ -14,7 +15,7 @@ use crate::rci::{CriticalValues, Interval, Summary};
 use crate::student::{critical_t, critical_t_from_z, critical_z};
 use crate::verdict::Verdict;
 
-/// How much precision to buy.
+/// The required precision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
     /// Stop at the first verdict.
@@ -26,7 +27,7 @@ pub enum Mode {
     Tight,
 }
 
-/// Which way a metric gets worse; turns a log ratio into a cost.
+/// The direction in which a metric gets worse; converts a log ratio to a cost.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Better {
     /// Throughput: the cost is the tax `1 - X_arm / X_base`.
@@ -36,19 +37,19 @@ pub enum Better {
     Lower,
 }
 
-/// What a comparison is after.
+/// The goal of a comparison.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Goal {
-    /// How much precision to buy.
+    /// The required precision.
     pub mode: Mode,
     /// Costs inside +-margin (a fraction inside (0, 1)) count as equivalent.
     pub margin: f64,
-    /// Which way the metric gets worse.
+    /// The direction in which the metric gets worse.
     pub better: Better,
 }
 
 impl Goal {
-    /// A log-ratio interval as a cost (a fraction; positive: the arm is worse).
+    /// Converts a log-ratio interval to a cost (a fraction; positive: the arm is worse).
     pub fn cost(&self, log_ratio: Interval) -> Interval {
         match self.better {
             Better::Higher => log_ratio.to_tax(),
@@ -66,8 +67,8 @@ impl Goal {
         }
     }
 
-    /// Whether going on to the last look would, at the spread seen so far, bring neither
-    /// equivalence (projected half-width above the margin) nor a sign (the mean and one
+    /// Whether continuing to the last look would, at the spread so far, give neither equivalence
+    /// (projected half-width above the margin) nor a sign (the mean and one
     /// standard error stay inside it). Never before 8 blocks.
     ///
     /// No mode's goal is then within reach: the precision asked for is a part of the effect
@@ -86,10 +87,10 @@ fn precise(cost: &Interval, floor: f64, relative: f64) -> bool {
     cost.half_width() <= floor.max(relative * cost.mean.abs())
 }
 
-/// How many blocks the goal would take if mean and spread stay as they are.
+/// Projection of the blocks that the goal needs, if mean and spread do not change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Projection {
-    /// Total number of blocks, those measured included.
+    /// Total number of blocks, including those already measured.
     pub total_blocks: usize,
     /// Whether the design's last look allows that many.
     pub within_design: bool,
@@ -104,7 +105,7 @@ pub(crate) struct Projector {
     z_beyond: f64,
 }
 
-/// Above this a projection says nothing any more.
+/// Projections above this number are meaningless.
 const PROJECTION_LIMIT: usize = 1_000_000_000;
 
 impl Projector {
@@ -122,7 +123,7 @@ impl Projector {
         Self { last_look, looks: own.chain(beyond).collect(), z_beyond: critical_z(longest) }
     }
 
-    /// Blocks after which `goal` would be reached; `None` if a billion would not do.
+    /// Number of blocks at which `goal` would be reached; `None` if a billion is not enough.
     pub(crate) fn project(&self, summary: &Summary, goal: &Goal) -> Option<Projection> {
         let reached = |blocks: usize, t: f64| {
             let half_width = t * summary.sd / (blocks as f64).sqrt();

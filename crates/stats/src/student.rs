@@ -1,4 +1,4 @@
-//! Student's t: the two functions the rest needs, on top of `statrs`.
+//! Quantile and p-value of Student's t, based on `statrs`.
 
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 

@@ -1,9 +1,9 @@
-//! Are there enough samples behind a percentile.
+//! Checks whether there are enough samples for a percentile.
 
-/// Samples that must lie beyond a percentile before it is compared.
+/// Minimum number of samples beyond a percentile for a comparison.
 pub(crate) const MIN_SAMPLES_BEYOND: f64 = 100.0;
 
-/// Whether so many `samples` support the quantile `q` (a fraction inside (0, 1)):
+/// Whether this number of `samples` supports the quantile `q` (a fraction inside (0, 1)):
 /// `N (1 - q) >= 100`, that is 10,000 for p99 and 100,000 for p99.9. If not, the verdict
 /// is `insufficient tail samples`.
 pub fn enough_samples(samples: u64, q: f64) -> bool {

@@ -1,26 +1,26 @@
-//! Did a level fall or rise steadily over the run.
+//! Detects a steady rise or fall over the run.
 //!
-//! Writes to storage that is not at its steady state slow down from one value to the next; a step
-//! is [`super::regime`]'s affair. The statistic is the slope of the values' *ranks* over their
-//! order (Spearman's), because a fall that slows down is no straight line, and spikes are far from
-//! any. Its variance is inflated by `(1 + r) / (1 - r)`, r being the lag-1 autocorrelation of the
-//! residuals: values that depend on the one before wander, and a wandering level has slopes.
+//! Writes to storage that is not in steady state slow down gradually. Steps are handled by
+//! [`super::regime`]. The statistic is the slope of the values' *ranks* over their
+//! order (Spearman's), because a fall that slows down is not a straight line, and spikes are
+//! outliers. Its variance is inflated by `(1 + r) / (1 - r)`, r being the lag-1 autocorrelation of
+//! the residuals, because dependent values wander, and a wandering level has slopes.
 //!
-//! [`LEVEL`] is calibrated by simulation, so that of runs without a trend at most 5 % are said to
-//! have one, with spikes, lag-1 correlation up to .5 and 5 to 40 % of variation
+//! [`LEVEL`] is calibrated by simulation, so that at most 5 % of runs without a trend report one,
+//! with spikes, lag-1 correlation up to .5 and 5 to 40 % of variation
 //! (`cargo run --release -p iotax-stats --example trend`).
 
 use crate::sample::{all_finite, mean};
 use crate::student::two_sided_p;
 
-/// Values at least: fewer cannot tell a trend from noise that depends on itself.
+/// Minimum number of values. With fewer, a trend cannot be distinguished from dependent noise.
 pub const FEWEST: usize = 8;
 /// Nominal level.
 pub const LEVEL: f64 = 0.005;
-/// Smallest ratio of the ends of the line through the values that counts.
+/// Minimum ratio of the ends of the fitted line.
 pub(crate) const MIN_RATIO: f64 = 1.2;
 
-/// A straight line through the values, in their order.
+/// A line fitted to the values, in their order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Trend {
     /// Its last value minus its first.
@@ -31,7 +31,7 @@ pub struct Trend {
     pub found: bool,
 }
 
-/// The trend of `values`, natural logarithms in the order in which they came. `None` below
+/// The trend of `values`, natural logarithms in chronological order. `None` below
 /// [`FEWEST`] values, and for values that are not finite.
 pub fn trend(values: &[f64]) -> Option<Trend> {
     let count = values.len();
@@ -54,7 +54,7 @@ pub fn trend(values: &[f64]) -> Option<Trend> {
     Some(Trend { change, p, found: p <= LEVEL && change.abs() >= MIN_RATIO.ln() })
 }
 
-/// Places in ascending order.
+/// Ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let mut order: Vec<usize> = (0..values.len()).collect();
     order.sort_by(|a, b| values[*a].total_cmp(&values[*b]));
@@ -68,7 +68,7 @@ fn ranks(values: &[f64]) -> Vec<f64> {
 /// Least squares over 0, 1, 2, ...
 struct Line {
     slope: f64,
-    /// Sum of the squared distances of the places from their middle.
+    /// Sum of squared distances of the positions from their mean.
     spread: f64,
     residuals: Vec<f64>,
 }

@@ -1,19 +1,19 @@
-//! The mean of the middle of a sample, which a few values far from all others do not move.
+//! The trimmed mean of a sample, which a few outliers do not affect.
 //!
 //! Its t interval is that of Tukey and others (Sankhya A 25, 1963, p. 331; for two samples: Yuen,
-//! Biometrika 61, 1974): the spread is that of the sample whose outer values are replaced by the
-//! outermost that count. Differences of two things that are alike are symmetric around 0, and so is
-//! what is trimmed; then it says nothing else than the mean, only sooner.
+//! Biometrika 61, 1974): the spread is that of the winsorized sample. Differences of two equal arms
+//! are symmetric around 0, and remain so after trimming. The trimmed mean then estimates the same
+//! value as the mean, but with fewer samples.
 
 use crate::rci::{MIN_BLOCKS, Summary};
 use crate::sample::{all_finite, mean, variance};
 
-/// How many values are left out at either end of so many: a fifth.
+/// Number of values that are trimmed at each end: a fifth.
 fn left_out(n: usize) -> usize {
     n / 5
 }
 
-/// The values with those at either end replaced by the outermost that count, in their order.
+/// The winsorized values: trimmed values are replaced by the nearest remaining ones, in order.
 pub(crate) fn winsorized(d: &[f64]) -> Vec<f64> {
     match *middle(d).as_slice() {
         [] => Vec::new(),
@@ -22,12 +22,12 @@ pub(crate) fn winsorized(d: &[f64]) -> Vec<f64> {
     }
 }
 
-/// The mean without a fifth of the values at either end; 0 for none.
+/// The mean without a fifth of the values at each end; 0 for an empty slice.
 pub fn trimmed_mean(d: &[f64]) -> f64 {
     mean(&middle(d))
 }
 
-/// Those that count, in ascending order.
+/// The remaining values, in ascending order.
 fn middle(d: &[f64]) -> Vec<f64> {
     let mut sorted = d.to_vec();
     sorted.sort_unstable_by(f64::total_cmp);
@@ -36,7 +36,7 @@ fn middle(d: &[f64]) -> Vec<f64> {
 }
 
 impl Summary {
-    /// The trimmed mean, with the standard error that it has; `None` as for a plain one.
+    /// The trimmed mean with its standard error; `None` as for the plain mean.
     pub fn trimmed(d: &[f64]) -> Option<Self> {
         if d.len() < MIN_BLOCKS || !all_finite(d) {
             return None;

@@ -1,6 +1,6 @@
-//! The one word an interval earns.
+//! Derives the verdict from an interval.
 //!
-//! Order (the first that applies): `equivalent` if the cost lies inside the margin,
+//! Order (the first that applies): `equivalent` if the interval of the cost is inside the margin,
 //! `slower` / `faster` if the interval excludes 0, else `undecided`. A difference that is
 //! real but smaller than the margin is `equivalent`, with its [`Sign`] shown beside it.
 
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::rci::Interval;
 
-/// What can be said about one arm against the baseline.
+/// The verdict on one arm against the baseline.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
@@ -16,13 +16,13 @@ pub enum Verdict {
     Slower,
     /// The cost is below 0.
     Faster,
-    /// The cost lies inside the margin on both sides.
+    /// The whole interval is inside the margin.
     Equivalent,
-    /// The interval still holds 0 and reaches beyond the margin.
+    /// The interval contains 0 and extends beyond the margin.
     Undecided,
-    /// Both arms sit on the same cap: the comparison shows nothing about the layer.
+    /// Both arms are at the same cap, so the comparison does not show the cost of the layer.
     Masked,
-    /// The cost changed in the middle of the run, and no verdict rests on what came after.
+    /// The cost changed during the run, and the part after the change gives no verdict.
     #[serde(rename = "effect changed")]
     EffectChanged,
     /// Neither arm completed anything in any block.
@@ -52,8 +52,8 @@ impl Verdict {
         Self::Overloaded,
     ];
 
-    /// Of a cost interval (fraction; positive means the arm costs more) and a margin
-    /// (fraction, positive). Anything that is not a number is `undecided`.
+    /// Derives the verdict from a cost interval (fraction; positive: the arm costs more) and a
+    /// margin (fraction, positive). Anything that is not a number is `undecided`.
     pub fn of(cost: &Interval, margin: f64) -> Self {
         if cost.lo > -margin && cost.hi < margin {
             return Self::Equivalent;
@@ -65,7 +65,7 @@ impl Verdict {
         }
     }
 
-    /// Whether a comparison can end with this word: slower, faster or equivalent.
+    /// Whether a comparison can end with this verdict: slower, faster or equivalent.
     pub fn is_decided(self) -> bool {
         matches!(self, Self::Slower | Self::Faster | Self::Equivalent)
     }
@@ -87,7 +87,7 @@ pub enum Sign {
 }
 
 impl Sign {
-    /// Of a cost interval; `None` while it holds 0.
+    /// The sign of a cost interval; `None` if it contains 0.
     pub fn of(cost: &Interval) -> Option<Self> {
         if cost.lo > 0.0 {
             Some(Self::Slower)
