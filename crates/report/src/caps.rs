@@ -1,4 +1,4 @@
-//! Caps above the arms and what they hide, depths that jobs found, and what was done beforehand.
+//! Tables about caps that arms share, queue depths that jobs found, and preparation of the arms.
 
 use iotax_analyze::{Analysis, ArmPrecondition};
 use iotax_experiment::{Design, Workload};
@@ -28,7 +28,7 @@ fn depths(analysis: &Analysis) -> Option<Table> {
         .filled()
 }
 
-/// A table with its title for each load that shows what a cap hides.
+/// A table with its title for each load below the cap.
 fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let prefix = format!("{} ", analysis.workload);
     let titled = |(_, load): &(ExperimentHead, Analysis)| {
@@ -39,7 +39,7 @@ fn below_cap(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     analysis.below_cap.iter().filter_map(titled).collect()
 }
 
-/// All tables about caps, and about what was done beforehand, with their titles.
+/// All tables about caps and preparation, with their titles.
 pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> {
     let depths = depths(analysis).map(|table| ("Depth check".to_owned(), table));
     let drained = drained(analysis).map(|table| ("Burst credits drained".to_owned(), table));
@@ -48,7 +48,7 @@ pub(crate) fn all(analysis: &Analysis, design: &Design) -> Vec<(String, Table)> 
     below_cap(analysis, design).into_iter().chain(depths).chain(beforehand).collect()
 }
 
-/// What each arm did while its burst credits were spent.
+/// Each arm while its burst credits were spent.
 fn drained(analysis: &Analysis) -> Option<Table> {
     Table::of(&analysis.drained)
         .word("arm", |drain| &drain.arm)
@@ -61,7 +61,7 @@ fn drained(analysis: &Analysis) -> Option<Table> {
         .filled()
 }
 
-/// One row for each arm and job that looked for its depth.
+/// One row for each arm and job that searched for its queue depth.
 pub(crate) fn found_depths(workload: &Workload, analysis: &Analysis) -> Option<Table> {
     let target_of = |name: &str| {
         workload.jobs.iter().find(|job| job.name == name).and_then(|job| job.latency_target)
@@ -82,7 +82,7 @@ pub(crate) fn found_depths(workload: &Workload, analysis: &Analysis) -> Option<T
     table.filled()
 }
 
-/// Each arm, with its title.
+/// The preconditioning of each arm, with a title.
 fn preconditioned(analysis: &Analysis) -> Option<(String, Table)> {
     let figure = |arm: &ArmPrecondition, value: Option<&f64>| {
         or_absent(value.map(|value| shown(arm, *value)))

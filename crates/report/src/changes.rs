@@ -1,5 +1,4 @@
-//! What each level of a matrix changed: rates in percent, latency in time, with what is known of
-//! them.
+//! The change that each level of a matrix causes: rates in percent, latency in time.
 
 use iotax_analyze::{
     Analysis, Comparison, Estimate, FactorEffects, FactorShift, NetworkLoad, Verdict,
@@ -12,11 +11,11 @@ use iotax_wording::{name, note, units};
 use crate::document::{Cell, Head, Item, Section, ShownIn, Table};
 use crate::words::{self, printable};
 
-/// What the levels of a matrix changed in one phase.
+/// The changes by the levels of a matrix in one phase.
 pub(crate) struct Changes<'a> {
     name: &'a str,
     matrix: &'a FactorEffects,
-    /// What its load over a network path is about.
+    /// The kind of load on a network path.
     load: Option<NetworkLoad>,
 }
 
@@ -47,7 +46,7 @@ impl<'a> Changes<'a> {
     }
 }
 
-/// Of storage, or of network paths: what each of their loads is told in.
+/// The columns, depending on the load: storage or network.
 fn heads(matrices: &[Changes<'_>]) -> &'static [&'static str] {
     if matrices.iter().any(|of| of.load.is_some()) {
         &["rate", "mean latency"]
@@ -56,8 +55,8 @@ fn heads(matrices: &[Changes<'_>]) -> &'static [&'static str] {
     }
 }
 
-/// A row for each level. `job`: how phases are called, of several of which each row names its own;
-/// with intervals that is too wide for a terminal, which gets a table for each.
+/// One row per level. `job`: the name of the first column if there are several phases. With
+/// intervals this is too wide for a terminal, which gets one table per phase.
 pub(crate) fn sections(job: Option<&str>, matrices: &[Changes<'_>]) -> Vec<Section> {
     let shifts = || matrices.iter().flat_map(|of| &of.matrix.shifts);
     if shifts().next().is_none() {
@@ -90,7 +89,7 @@ fn whole(job: Option<&str>, matrices: &[Changes<'_>], has_intervals: bool) -> Ta
     table.without_absent_figures()
 }
 
-/// Without what says the same twice: the rate of bytes, where all I/Os have one size.
+/// Omits the rate of bytes if all I/Os have the same size.
 fn narrow(of: &Changes<'_>) -> Table {
     if of.load.is_some() {
         let mut table = whole(None, std::slice::from_ref(of), true);
@@ -119,7 +118,7 @@ fn rate(shift: &FactorShift) -> String {
     changed(shift.iops, shift.iops_interval)
 }
 
-/// `−53 % [−57, −49]`; an end from twice as much on is a factor: `−4 % [100x less, 300x]`.
+/// `−53 % [−57, −49]`; a bound of at least twice as much is a factor: `−4 % [100x less, 300x]`.
 fn changed(ratio: f64, interval: Option<[f64; 2]>) -> String {
     let Some([lo, hi]) = interval else { return change(ratio) };
     if ratio < 2.0 && hi < 2.0 {

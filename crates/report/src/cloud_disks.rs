@@ -1,4 +1,4 @@
-//! What disks of a cloud were made of, and what each part of them rests on.
+//! The layers of simulated cloud disks, with sources.
 
 use indexmap::{IndexMap, IndexSet};
 use iotax_catalog::Source;
@@ -8,7 +8,7 @@ use iotax_wording::catalog::note;
 
 use crate::document::{Item, Section, ShownIn, Table, Topic};
 
-/// The disks of a cloud that targets stand on, each once.
+/// The simulated cloud disks of the targets, each once.
 pub(crate) fn section<'a>(targets: impl IntoIterator<Item = &'a Target>) -> Option<Section> {
     let disks = targets.into_iter().filter_map(Target::cloud);
     let disks: IndexMap<String, &Cloud> =

@@ -1,4 +1,4 @@
-//! Tables of circumstances: the machine, the places, the jobs, the trials that were not used.
+//! Tables of the measurement setup: machine, targets, jobs, and trials with problems.
 
 use iotax_analyze::Analysis;
 use iotax_experiment::{FioOption, Job, Spec};
@@ -8,11 +8,10 @@ use iotax_wording::{bandwidth, format, job, provenance};
 
 use crate::document::{Head, Item, Table};
 
-/// Trials listed by name; beyond that a count is enough.
+/// Maximum number of listed trials; the rest is only counted.
 const MAX_LISTED_TRIALS: usize = 30;
 
-/// When, as people write it, and where: `2026-01-02 03:04 UTC on bench-1`; text that is no time
-/// stays as it is.
+/// Time and hosts: `2026-01-02 03:04 UTC on bench-1`. Text that is not a time is kept unchanged.
 pub(crate) fn origin(rfc3339: &str, hosts: &[HostRecord]) -> String {
     let instant = rfc3339.parse::<jiff::Timestamp>();
     let instant = instant.map(|instant| instant.strftime("%Y-%m-%d %H:%M UTC").to_string());
@@ -26,20 +25,19 @@ pub(crate) fn origin(rfc3339: &str, hosts: &[HostRecord]) -> String {
     format!("{instant} on {}", names.join(" and "))
 }
 
-/// How long it took to measure; empty for results of other tools.
+/// Duration of the measurement; empty for results of other tools.
 pub(crate) fn took(spec: &Spec, wall_ns: u64) -> String {
     if spec.is_of_results() { String::new() } else { format::span(wall_ns) }
 }
 
-/// As it was typed, for a shell.
+/// The command line, quoted for a shell.
 pub(crate) fn command(command: &[String]) -> String {
     let quoter = shlex::Quoter::new().allow_nul(true);
     let shown = |word: &String| quoter.quote(word).expect("NUL is allowed").into_owned();
     command.iter().map(shown).collect::<Vec<_>>().join(" ")
 }
 
-/// What is known of the machine at this place, and of the load generator on it; where there are
-/// several, of which arms.
+/// Facts on a machine and its load generator. If there are several machines, also its arms.
 pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
     let host = &experiment.hosts[place];
     let arms = experiment.spec.arms.iter().zip(&experiment.sites);
@@ -85,7 +83,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
     Item::facts(facts.into_iter().filter_map(|(name, value)| Some((name, value?))))
 }
 
-/// What each arm's target turned out to be.
+/// The resolved target of each arm.
 pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
     let is_network = experiment.spec.workload().is_network();
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
@@ -114,7 +112,7 @@ pub(crate) fn sites(experiment: &ExperimentHead) -> Table {
         .table
 }
 
-/// The files of each arm and what made them.
+/// The result files of each arm, and the tools that created them.
 pub(crate) fn results(experiment: &ExperimentHead) -> Table {
     Table::of(experiment.spec.arms.iter().zip(&experiment.sites))
         .word("arm", |(arm, _)| &arm.name)
@@ -123,7 +121,7 @@ pub(crate) fn results(experiment: &ExperimentHead) -> Table {
         .table
 }
 
-/// Jobs of results, with the options that the first result says they were run with.
+/// The jobs of saved results, with their options in the first result.
 pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
     let option = |option: &FioOption| match &option.value {
         Some(value) => format!("{}={value}", option.name),
@@ -154,8 +152,7 @@ pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
         .table
 }
 
-/// Trials that were not used or went wrong, counted from 1 as people do, and how many more there
-/// are.
+/// Trials that were not used or had problems, numbered from 1, and the number of further ones.
 pub(crate) fn troubles(analysis: &Analysis) -> (Table, usize) {
     let troubled = || analysis.trials.iter().filter(|t| !t.used || why(t).is_some());
     let table = Table::of(troubled().take(MAX_LISTED_TRIALS))

@@ -1,5 +1,5 @@
-//! A trial second by second, laid out as `iostat -mxt` of sysstat 12.6 does. Time stamps are in
-//! UTC, as with `S_TIME_FORMAT=ISO` and `TZ=UTC`.
+//! Prints a trial second by second, in the format of `iostat -mxt` of sysstat 12.6. Time stamps are
+//! in UTC, as with `S_TIME_FORMAT=ISO` and `TZ=UTC`.
 
 use iotax_analyze::{CpuFigures, DeviceFigures, DirectionFigures, Interval, intervals};
 use iotax_record::{ExperimentHead, Trial};
@@ -13,8 +13,8 @@ Device            r/s     rMB/s   rrqm/s  %rrqm r_await rareq-sz     w/s     wMB
 %wrqm w_await wareq-sz     d/s     dMB/s   drqm/s  %drqm d_await dareq-sz     f/s f_await  \
 aqu-sz  %util\n";
 
-/// The tables of one trial, one per second, after a line that says which trial it is and when its
-/// measured window was. Without samples that line says so.
+/// The tables of one trial, one per second, after a line with the trial and its measured window.
+/// The line also states if there are no samples.
 pub fn iostat(experiment: &ExperimentHead, trial: &Trial) -> String {
     let arm = words::printable(&trial.arm);
     let (number, block) = (u64::from(trial.slot) + 1, u64::from(trial.block) + 1);

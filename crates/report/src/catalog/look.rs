@@ -1,4 +1,4 @@
-//! What is documented of a VM size, a disk, and of all that match.
+//! Documented limits of VM sizes and disks.
 
 use indexmap::IndexSet;
 use iotax_catalog::{Cloud, Conflict, Direction, Disk, Fact, Limit, Note, Rate, Scope, Source, Vm};
@@ -11,7 +11,7 @@ use iotax_wording::format::{ABSENT, bit_rate, or_absent};
 
 use crate::document::{Cell, Document, Item, Section, Table};
 
-/// Sizes of VMs in full: the variants of one, or several.
+/// VM sizes in full: the variants of one, or several.
 pub fn catalog_vms(vms: &[Vm]) -> Document {
     let mut page = Document::default();
     for vm in vms {
@@ -29,7 +29,7 @@ pub fn catalog_disks(disks: &[Disk]) -> Document {
     page
 }
 
-/// Sizes of VMs, a line each.
+/// VM sizes, one per line.
 pub fn catalog_vm_list(vms: &[Vm]) -> Document {
     let cloud = vms.first().map_or(Cloud::Azure, |vm| vm.cloud);
     let unit = unit_of_vms(cloud, vms.iter().filter_map(widest));
@@ -55,7 +55,7 @@ pub fn catalog_vm_list(vms: &[Vm]) -> Document {
     page
 }
 
-/// The limit that is worth a column: of uncached disks, or of the instance if it is one for all.
+/// The limit to show in a list: of uncached disks, or of the instance if it has a single limit.
 fn widest(vm: &Vm) -> Option<&Limit> {
     let limits = || vm.limits.iter().filter(|limit| limit.disk_kinds.is_empty());
     limits()
@@ -103,7 +103,7 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     page.add(sources.section());
 }
 
-/// What was published and the sources contradict, with both among the sources.
+/// Adds published figures that contradict the sources, and lists both sources.
 pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources: &mut Sources) {
     for conflict in conflicts {
         page.add(Section::of(Item::warning(catalog::conflict(conflict))));
@@ -134,7 +134,7 @@ fn disk_page(page: &mut Document, disk: &Disk) {
     page.add(sources.section());
 }
 
-/// On what conditions these limits burst.
+/// The conditions of bursts.
 fn burst_notes<'a>(limits: impl Iterator<Item = &'a Limit>) -> impl Iterator<Item = String> {
     let rates = limits.flat_map(|limit| [&limit.iops, &limit.bw_bytes]).flatten();
     rates.filter_map(|rate| rate.burst.as_ref()).flat_map(|burst| &burst.notes).map(burst_note)
@@ -144,7 +144,7 @@ pub(super) fn burst_note(note: &Note) -> String {
     format!("bursts: {}", catalog::note(note))
 }
 
-/// Limits under their names, two lines each: IOPS and throughput.
+/// Limits by name, with two rows each: IOPS and throughput.
 pub(super) fn limits_table(
     page: &mut Document,
     title: &str,
@@ -174,7 +174,7 @@ pub(super) fn limits_table(
                 sources.of(limit),
             ]));
         };
-        // A limit of an instance on one rate alone leaves the other free.
+        // If an instance limits only one rate, the other is unlimited.
         let is_on_bw_alone = limit.scope == Scope::Instance && limit.iops.is_none();
         let is_on_bw_alone = is_on_bw_alone && limit.bw_bytes.is_some();
         if !is_on_bw_alone {
@@ -186,7 +186,7 @@ pub(super) fn limits_table(
     page.add_table(title, Some(table), None);
 }
 
-/// What is documented of a VM's network, which has bits.
+/// Documented network limits of a VM, in bits.
 fn network_table(page: &mut Document, limits: &[Limit], sources: &mut Sources) {
     if limits.is_empty() {
         page.add_paragraph(catalog::NO_NETWORK_LIMITS);
@@ -225,14 +225,14 @@ pub(super) fn add_notes(page: &mut Document, notes: impl Iterator<Item = String>
     page.add_list("Notes", notes.into_iter().collect());
 }
 
-/// One row of ready-made words.
+/// One row of text.
 pub(super) fn cells<const N: usize>(words: [String; N]) -> Vec<Cell> {
     words.map(Cell::new).into()
 }
 
-// Sources of a page, numbered in the order in which they are first named.
+// The sources of a page, numbered in the order of first use.
 
-/// The sources that were named so far.
+/// The sources used so far.
 #[derive(Debug, Default)]
 pub(super) struct Sources {
     known: Vec<Source>,
@@ -247,7 +247,7 @@ impl Sources {
         self.known.len()
     }
 
-    /// The numbers of a limit's sources: `1`, or `1, 2` if the burst has another.
+    /// The numbers of a limit's sources: `1`, or `1, 2` if the burst has another source.
     pub(super) fn of(&mut self, limit: &Limit) -> String {
         let first = self.number(&limit.source);
         match &limit.burst_source {
@@ -256,7 +256,7 @@ impl Sources {
         }
     }
 
-    /// One line for each: `[1] 2026-08-17, repository:file`.
+    /// One line per source: `[1] 2026-08-17, repository:file`.
     pub(super) fn section(&self) -> Section {
         let line = |(place, source): (usize, &Source)| {
             format!("[{}] {}, {}", place + 1, source.as_of, source.text)

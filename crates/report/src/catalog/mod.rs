@@ -1,4 +1,4 @@
-//! Answers of the catalog as text. Every table names its sources.
+//! Reports of the catalog. Every table names its sources.
 
 mod look;
 mod plan;
@@ -18,9 +18,9 @@ pub use self::plan::catalog_plan;
 use crate::document::{Cell, Document, Item, Section, Table};
 use crate::words::Tone;
 
-// Answers of the catalog as JSON, with notes and properties in words.
+// Catalog data as JSON, with notes and properties in words.
 
-/// The same, with the words of whatever is data.
+/// Replaces notes and properties by their text.
 pub fn catalog_json(value: Value) -> Value {
     match value {
         Value::Array(all) => all.into_iter().map(catalog_json).collect(),
@@ -51,9 +51,9 @@ fn each(list: Value, words: impl Fn(&Value) -> Option<Value>) -> Value {
     all.into_iter().map(|one| words(&one).unwrap_or(one)).collect()
 }
 
-// A user's own figures beside the catalog's.
+// Comparison of a user's figures with the catalog.
 
-/// What the catalog says to each row of a table: what agrees is counted, the rest explained.
+/// Compares each row of a table with the catalog. Counts matching rows and explains the others.
 pub fn catalog_check(rows: &[Checked]) -> Document {
     let mut page = Document::default();
     let count = |wanted| rows.iter().filter(|row| row.agreement == wanted).count() as u64;
@@ -99,7 +99,7 @@ fn explain(page: &mut Document, row: &Checked, sources: &mut Sources) {
     }
 }
 
-/// A row; what differs from the claim stands out.
+/// A row in which figures that differ from the claim are highlighted.
 fn figures(
     from: &str,
     source: Option<String>,

@@ -1,4 +1,4 @@
-//! What a VM and its disks may do together.
+//! Documented performance of a VM with its disks.
 
 use iotax_catalog::{
     Bound, Bucket, By, Caching, Cloud, Conflict, Direction, DiskExpectation, Effective,
@@ -15,10 +15,10 @@ use iotax_wording::catalog::{
 };
 use iotax_wording::format::ABSENT;
 
-/// Longer names of disks leave no room for the figures.
+/// Maximum width of a disk name, to leave room for the figures.
 const WIDEST_NAME: usize = 20;
 
-/// What to expect: each disk, all together, and the limits behind it.
+/// The expected rates of each disk and of all together, and the limits behind them.
 pub fn catalog_plan(expectation: &Expectation) -> Document {
     let mut page = Document::default();
     let unit = unit(expectation);
@@ -64,7 +64,7 @@ pub fn catalog_plan(expectation: &Expectation) -> Document {
     page
 }
 
-/// Those of the VM and of the disks, each once.
+/// Conflicts of the VM and its disks, each once.
 fn conflicts(expectation: &Expectation) -> Vec<Conflict> {
     let of_disks = expectation.disks.iter().flat_map(|disk| &disk.disk.conflicts);
     let all = expectation.vm.iter().flat_map(|vm| &vm.conflicts).chain(of_disks);
@@ -77,7 +77,7 @@ fn conflicts(expectation: &Expectation) -> Vec<Conflict> {
     each
 }
 
-/// That of all bandwidths.
+/// The unit of all bandwidths.
 fn unit(expectation: &Expectation) -> Unit {
     let limits = expectation.disks.iter().flat_map(|disk| &disk.limits);
     match (&expectation.vm, expectation.disks.first()) {
@@ -86,7 +86,7 @@ fn unit(expectation: &Expectation) -> Unit {
     }
 }
 
-/// A disk's number, and all that was said of it.
+/// A disk's number and description.
 fn attached(place: usize, disk: &DiskExpectation) -> (String, String) {
     let caching = match disk.caching {
         Caching::None => String::new(),
@@ -97,15 +97,15 @@ fn attached(place: usize, disk: &DiskExpectation) -> (String, String) {
     (format!("Disk {}", place + 1), value)
 }
 
-/// A disk's name without what was provisioned; of a long one its first word, since the number
-/// beside it says which it is.
+/// A disk's name without provisioned values. A long name is reduced to its first word, since the
+/// number identifies the disk.
 fn short(name: &str) -> &str {
     let name = name.split(':').next().unwrap_or(name);
     let first = name.split('-').next().unwrap_or(name);
     if name.len() > WIDEST_NAME { first } else { name }
 }
 
-/// The disks' own limits, each once, under the numbers of the disks that have it.
+/// The limits of the disks, each once, with the numbers of the disks.
 fn own_limits(expectation: &Expectation) -> Vec<(String, &Limit)> {
     let mut all: Vec<(Vec<String>, &Limit)> = Vec::new();
     for (place, disk) in expectation.disks.iter().enumerate() {
@@ -173,7 +173,7 @@ fn by(by: Option<&By>) -> String {
     by.map_or("sum".to_owned(), |by| by.scope.to_string())
 }
 
-/// Limits that hold, too, but whose figures are unknown.
+/// Notes on limits whose figures are unknown.
 fn unknown_notes(expectation: &Expectation) -> Vec<String> {
     let sides = expectation.disks.iter().flat_map(|disk| &disk.effective);
     let mut notes = Vec::new();

@@ -99,7 +99,7 @@ fn seconds(ns: u64) -> String {
     format!("{}.{:09}", ns / 1_000_000_000, ns % 1_000_000_000)
 }
 
-/// Whether others are compared with it.
+/// Whether this arm is the baseline.
 fn is_baseline(arm: &str, analysis: &Analysis) -> bool {
     let mut own = analysis.comparisons.iter().filter_map(|c| c.against.as_ref()).peekable();
     match own.peek() {
@@ -108,17 +108,17 @@ fn is_baseline(arm: &str, analysis: &Analysis) -> bool {
     }
 }
 
-// Cells of text that spreadsheets take for text.
+// Cells that spreadsheets treat as text.
 
-/// Text from outside as a cell. Spreadsheets run what begins like a formula, which may fetch and
-/// send anything; an apostrophe in front makes it text, as OWASP advises. A number, `-5` say, is
-/// no formula.
+/// Untrusted text as a cell. Spreadsheets execute text that looks like a formula, which may send
+/// data. A leading apostrophe prevents this, as OWASP recommends. Numbers such as `-5` are not
+/// formulas.
 pub(crate) fn cell(text: &str) -> String {
     let text = printable(text);
-    // The wide ones are taken for the same in East Asia.
+    // The full-width characters are equivalent in East Asia.
     let begins_formula = |c: char| "=+-@＝＋－＠".contains(c);
     let is_number = text.parse::<f64>().is_ok_and(f64::is_finite);
-    // Blanks in front are taken off by some, and `printable` makes them of tabs and line ends.
+    // Some programs strip leading blanks, and `printable` turns tabs and line ends into blanks.
     if text.trim_start().starts_with(begins_formula) && !is_number {
         return format!("'{text}");
     }

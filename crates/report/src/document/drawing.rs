@@ -1,4 +1,4 @@
-//! What a page draws. What it shows is also in tables, for formats and readers without drawings.
+//! Drawings in a page. All their data are also in tables, for formats and readers without drawings.
 
 use std::borrow::Cow;
 
@@ -11,13 +11,14 @@ use super::table::{Cell, Head};
 /// Something drawn.
 #[derive(Debug)]
 pub(crate) enum Drawing {
-    /// Key figures, shown big.
+    /// Key figures in large type.
     Tiles(Vec<Tile>),
-    /// Rows of figures with an interval drawn beside each, under the head of their first column.
+    /// Rows of figures, each with its interval as a drawing. The text is the head of the first
+    /// column.
     Forest(&'static str, Vec<Group>),
-    /// A tile for each node of a fleet.
+    /// One tile per node of a fleet.
     Nodes(NodeMap),
-    /// How charts show each of these, if there are several.
+    /// The legend of charts, if there are several entries.
     Legend(Vec<LegendEntry>),
     /// Charts, the small ones side by side.
     Charts(Vec<ChartFrame>),
@@ -33,27 +34,27 @@ pub(crate) struct Tile {
 /// Rows with one axis.
 #[derive(Debug, Serialize)]
 pub(crate) struct Group {
-    /// Its place among all groups of the document.
+    /// Its index among all groups of the document.
     #[serde(skip)]
     pub(crate) place: usize,
-    /// What the rows compare.
+    /// The comparison that the rows show.
     #[serde(skip)]
     pub(crate) caption: String,
-    /// Text columns right of the drawing.
+    /// Text columns to the right of the drawing.
     #[serde(skip)]
     pub(crate) heads: Vec<Head>,
     /// Title of the axis.
     pub(crate) axis: String,
-    /// Of an axis of factors, which way each side goes: its values are logarithms of factors, more
-    /// than zero if they are worse.
+    /// For an axis of factors, the words for both directions. Values are logarithms of factors;
+    /// positive values are worse.
     pub(crate) ways: Option<[&'static str; 2]>,
     /// Values per axis unit.
     pub(crate) scale: f64,
     /// Whether groups with the same axis are drawn on the same scale.
     pub(crate) shared: bool,
-    /// Differences between these count as none, in values.
+    /// The equivalence margin, as values.
     pub(crate) margin: [f64; 2],
-    /// Rows in the order shown.
+    /// Rows in display order.
     pub(crate) rows: Vec<ForestRow>,
 }
 
@@ -67,18 +68,18 @@ pub(crate) struct ForestRow {
     pub(crate) estimate: Option<f64>,
     /// Its interval, drawn as a line; without an estimate a range of possible values.
     pub(crate) interval: Option<[f64; 2]>,
-    /// Added to the bare stack, drawn as an open circle.
+    /// Cost on the bare stack, drawn as an open circle.
     pub(crate) first_in: Option<f64>,
-    /// Taken off the full stack, drawn as a dot.
+    /// Cost on top of all other layers, drawn as a dot.
     pub(crate) last_in: Option<f64>,
-    /// What the drawing says, for those who cannot see it.
+    /// Text alternative of the drawing.
     pub(crate) spoken: String,
-    /// One per head.
+    /// One cell per column.
     #[serde(skip)]
     pub(crate) cells: Vec<Cell>,
 }
 
-/// How charts show an arm.
+/// Colour and letter of an arm in charts.
 #[derive(Debug)]
 pub(crate) struct LegendEntry {
     pub(crate) letter: String,
@@ -86,21 +87,21 @@ pub(crate) struct LegendEntry {
     pub(crate) name: String,
 }
 
-/// A place where a script draws.
+/// The frame of a chart that a script draws.
 #[derive(Debug)]
 pub(crate) struct ChartFrame {
-    /// What the script calls it.
+    /// ID in the script.
     pub(crate) id: Cow<'static, str>,
     /// May be empty.
     pub(crate) title: Cow<'static, str>,
-    /// How to read it.
+    /// Caption.
     pub(crate) caption: String,
 }
 
-/// What a script of the page draws.
+/// Data for a script of the page.
 #[derive(Debug)]
 pub(crate) struct Charts {
-    /// Which script it is: `experiment`, `forest` or `search`.
+    /// The script: `experiment`, `forest` or `search`.
     pub(crate) kind: &'static str,
     pub(crate) json: String,
 }
@@ -111,8 +112,8 @@ impl Charts {
     }
 }
 
-/// JSON that can stand inside a `<script>` element: no character in it can end the element, open
-/// a comment, or be a line end to a script parser but not to a JSON parser.
+/// Encodes JSON for use inside a `<script>` element: no character can end the element, start a
+/// comment, or be a line end only for a script parser.
 fn embeddable(value: &impl Serialize) -> String {
     let json = serde_json::to_string(value).expect("chart data has string keys and plain values");
     json.replace('<', "\\u003c")
@@ -122,11 +123,11 @@ fn embeddable(value: &impl Serialize) -> String {
         .replace('\u{2029}', "\\u2029")
 }
 
-/// Colours that tell arms apart; more arms share them and differ by dashes and letters.
+/// Number of arm colours. More arms share colours and differ by dashes and letters.
 const ARM_COLOURS: usize = 8;
 
 impl LegendEntry {
-    /// Of all arms, in their order.
+    /// Entries of all arms, in order.
     pub(crate) fn all(analysis: &Analysis) -> Vec<Self> {
         let arms = analysis.arms.iter().enumerate();
         arms.map(|(i, arm)| Self { letter: Self::letter(i), ..Self::new(i, &arm.name) }).collect()
@@ -138,31 +139,31 @@ impl LegendEntry {
         if i < 26 { letter.to_string() } else { format!("{letter}{}", i / 26) }
     }
 
-    /// Of a line that is known by its colour alone.
+    /// An entry for a line that only its colour identifies.
     pub(crate) fn new(i: usize, name: &str) -> Self {
         let colour = i % ARM_COLOURS + 1;
         Self { letter: String::new(), colour, name: name.to_owned() }
     }
 }
 
-// A map of nodes: a tile for each, in groups.
+// A map of nodes: one tile per node, in groups.
 
-/// The nodes of a fleet, and how tiles show them.
+/// The nodes of a fleet as tiles.
 #[derive(Debug)]
 pub(crate) struct NodeMap {
-    /// Whether there are so many that a tile has room for a sign alone.
+    /// Whether tiles have room only for a sign, because there are many nodes.
     pub(crate) is_dense: bool,
     pub(crate) groups: Vec<NodeGroup>,
-    /// What each colour means, from worst to best.
+    /// The meaning of each colour, from worst to best.
     pub(crate) colours: Vec<(i8, String)>,
-    /// What each mark means.
+    /// The meaning of each symbol.
     pub(crate) marks: Vec<(Standing, String)>,
 }
 
-/// Nodes that are in one place.
+/// Nodes in the same cluster and zone.
 #[derive(Debug)]
 pub(crate) struct NodeGroup {
-    /// Empty where there is one place, or none is known.
+    /// Empty if there is only one group, or the place is unknown.
     pub(crate) heading: String,
     pub(crate) nodes: Vec<NodeTile>,
 }
@@ -175,17 +176,17 @@ pub(crate) struct NodeTile {
     /// Its verdict.
     pub(crate) word: String,
     pub(crate) standing: Standing,
-    /// Of the colour: more than 0 is worse; `None` if no difference is known.
+    /// Step of the colour; positive is worse. `None` if the difference is unknown.
     pub(crate) step: Option<i8>,
-    /// Everything that is known of it.
+    /// The full text for the node.
     pub(crate) said: String,
 }
 
-/// How the standing of a node is shown.
+/// Display of the state of a node.
 pub(crate) trait StandingLook {
     /// The name used as CSS class.
     fn class(self) -> &'static str;
-    /// What a tile bears, so that it is not known by colour alone.
+    /// A symbol, so that colour is not the only indication.
     fn sign(self) -> &'static str;
 }
 

@@ -1,8 +1,7 @@
-//! What is reported, before any layout: built once, and laid out by one renderer per format.
+//! The content of a report, independent of the format. Each format has one renderer.
 //!
-//! Text in a document is as it came: what could be markup, or drive a terminal, is escaped by the
-//! renderers, each in one place. Only cells of tables are made printable before, since their width
-//! is measured.
+//! Text in a document is not escaped. Each renderer escapes markup and terminal control characters
+//! in one place. Only table cells are made printable earlier, because their width is measured.
 
 mod drawing;
 mod table;
@@ -20,31 +19,31 @@ use iotax_wording::doubt::Notice;
 pub struct Document {
     pub(crate) lead: Option<Lead>,
     pub(crate) sections: Vec<Section>,
-    /// For one screen of a terminal, instead of the sections.
+    /// Sections for one screen of a terminal.
     pub(crate) screen: Vec<(Rank, Section)>,
-    /// What the figures of a page draw.
+    /// Data of the charts in a page.
     pub(crate) charts: Option<Charts>,
     pub(crate) chapters: Vec<Chapter>,
 }
 
-/// What a reader meets first: what was done, and what it showed.
+/// The start of a report: subject and result.
 #[derive(Debug, Default)]
 pub(crate) struct Lead {
     /// The command: `peel`.
     pub(crate) kind: &'static str,
-    /// What it was done with: the name of a workload; empty if the kind says it all.
+    /// The name of the workload; may be empty.
     pub(crate) subject: String,
     /// `12 blocks, 48 trials in 5 min 40 s`
     pub(crate) counts: String,
-    /// The same on one screen: `5 min 40 s`; empty if it took no time.
+    /// Duration for one screen: `5 min 40 s`; may be empty.
     pub(crate) took: String,
-    /// The first one stands alone, the others add to it.
+    /// The first sentence is the result; the others add detail.
     pub(crate) sentences: Vec<String>,
-    /// How it ended, in sentences.
+    /// The reason why the run ended, in sentences.
     pub(crate) ending: String,
-    /// When and where: `2026-01-02 03:04 UTC on bench-1`.
+    /// Time and host: `2026-01-02 03:04 UTC on bench-1`.
     pub(crate) origin: String,
-    /// What the subject is for.
+    /// Description of the subject.
     pub(crate) about: String,
 }
 
@@ -60,43 +59,42 @@ pub(crate) struct Section {
     pub(crate) items: Vec<Item>,
 }
 
-/// What stays on a screen that has no room for all of it: the last is left out first.
+/// Priority on a screen with too little room. The last is left out first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Rank {
     /// The table that shows the answer.
     Answer,
-    /// What puts the answer in doubt.
+    /// Warnings about the answer.
     Doubt,
-    /// Why it is so.
+    /// The cause.
     Cause,
-    /// What else is worth a line.
+    /// Other information.
     Detail,
 }
 
-/// What a section consists of.
+/// An element of a section.
 #[derive(Debug)]
 pub(crate) enum Item {
     Paragraph(String),
-    /// What is to be known of the item above it.
+    /// A note on the item above it.
     Note(String),
     Table(Table),
-    /// In columns: names, of which one that repeats is said once, and texts or commands.
+    /// Names with texts or commands, in columns. A repeated name is shown once.
     Facts(Vec<Point>),
     List(Vec<Point>),
-    /// Where figures come from.
+    /// Sources of figures.
     Sources(Vec<String>),
     Warning(Notice),
     Tree(Node),
-    /// Lines as they are.
+    /// Preformatted lines.
     Preformatted(String),
-    /// The same, of which few want to see all: what it is, and it.
+    /// Preformatted lines that are folded, with a summary.
     Folded(&'static str, String),
-    /// For formats that can draw; what it shows is also in tables.
+    /// A drawing, for formats that support it. Its data are also in tables.
     Drawing(Drawing),
 }
 
-/// One of a list: its name, what it is, and a command to be pasted, which is never wrapped. Each of
-/// them may be empty.
+/// A list entry: name, text, and a command, which is never wrapped. Each may be empty.
 #[derive(Debug, Default)]
 pub(crate) struct Point {
     pub(crate) name: String,
@@ -104,40 +102,40 @@ pub(crate) struct Point {
     pub(crate) command: String,
 }
 
-/// Something that lies on others.
+/// A node of a tree: a layer above others.
 #[derive(Debug, Default)]
 pub(crate) struct Node {
     pub(crate) name: String,
-    /// What follows the name.
+    /// Text after the name.
     pub(crate) remark: &'static str,
     pub(crate) about: String,
     pub(crate) below: Vec<Node>,
 }
 
-/// A document of its own within another: one of several phases.
+/// A document within another one, for one of several phases.
 #[derive(Debug)]
 pub(crate) struct Chapter {
-    /// Its place among them: `Phase 1 of 2`.
+    /// Its number: `Phase 1 of 2`.
     pub(crate) title: String,
     pub(crate) document: Document,
 }
 
-/// What a section is for. Pages show sections in this order.
+/// The topic of a section. Pages show sections in this order.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Topic {
-    /// What was asked, and what was found.
+    /// The answer.
     Answer,
-    /// How sure it is, and what could be wrong.
+    /// Confidence and limitations.
     Doubt,
-    /// What it rests on.
+    /// The evidence.
     #[default]
     Evidence,
-    /// Where and how it was measured.
+    /// The measurement setup.
     Circumstances,
 }
 
 impl Topic {
-    /// A head; of the answer none, it follows the finding.
+    /// The heading; none for the answer, which follows the result.
     pub(crate) fn heading(self) -> &'static str {
         match self {
             Self::Answer => "",
@@ -148,28 +146,28 @@ impl Topic {
     }
 }
 
-/// Where a section is worth its room.
+/// Formats that show a section.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum ShownIn {
     #[default]
     Everywhere,
-    /// Where lines may be wider than those of a terminal.
+    /// Formats without the line width of a terminal.
     Wide,
-    /// Where they may not.
+    /// Formats with the line width of a terminal.
     Narrow,
-    /// Where nothing is drawn.
+    /// Formats without drawings.
     Undrawn,
-    /// Where there is room for everything, and drawings.
+    /// Pages, which have drawings and no limit on length.
     Page,
 }
 
-/// What a format has room for.
+/// Capabilities of a format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Medium {
     Terminal,
-    /// Beside other text, without drawings.
+    /// Embedded in other text, without drawings.
     Note,
-    /// Pages of its own.
+    /// Separate pages.
     Page,
 }
 
@@ -178,7 +176,7 @@ impl Document {
         Self { lead: Some(lead), ..Self::default() }
     }
 
-    /// With another one's sections after its own.
+    /// Appends the sections of another document.
     #[must_use]
     pub fn followed_by(mut self, other: Self) -> Self {
         self.sections.extend(other.sections);
@@ -190,12 +188,12 @@ impl Document {
         self.sections.push(section);
     }
 
-    /// On one screen of a terminal.
+    /// Adds sections for one screen of a terminal.
     pub(crate) fn show_first(&mut self, rank: Rank, sections: impl IntoIterator<Item = Section>) {
         self.screen.extend(sections.into_iter().map(|section| (rank, section)));
     }
 
-    /// With what they are for.
+    /// Adds sections with a topic.
     pub(crate) fn extend_on(&mut self, topic: Topic, sections: impl IntoIterator<Item = Section>) {
         self.extend(sections.into_iter().map(|section| section.on(topic)));
     }
@@ -208,12 +206,12 @@ impl Document {
         self.add(Section::of(Item::Paragraph(text.into())));
     }
 
-    /// A table, if there is one, and what is to be known of it.
+    /// Adds a table, if there is one, and a note.
     pub(crate) fn add_table(&mut self, heading: &str, table: Option<Table>, note: Option<String>) {
         self.extend(Section::of_table(heading, table, note));
     }
 
-    /// Names and values, if there are any.
+    /// Adds names and values, if there are any.
     pub(crate) fn add_facts<N: Into<String>>(
         &mut self,
         facts: impl IntoIterator<Item = (N, String)>,
@@ -223,18 +221,18 @@ impl Document {
         self.extend((!is_empty).then(|| Section::of(facts)));
     }
 
-    /// A list, if it has lines.
+    /// Adds a list, if it is not empty.
     pub(crate) fn add_list(&mut self, heading: &str, lines: Vec<String>) {
         self.extend(Section::of_list(heading, lines));
     }
 
-    /// What it is about, in a word.
+    /// The subject, or the kind if there is none.
     pub(crate) fn subject(&self) -> &str {
         let lead = self.lead.as_ref();
         lead.map_or("", |lead| if lead.subject.is_empty() { lead.kind } else { &lead.subject })
     }
 
-    /// Of a page: `peel: peel-search`.
+    /// The page title: `peel: peel-search`.
     pub(crate) fn title(&self) -> String {
         match &self.lead {
             Some(Lead { kind, subject, .. }) if !subject.is_empty() => format!("{kind}: {subject}"),
@@ -243,7 +241,7 @@ impl Document {
         }
     }
 
-    /// What is to be shown there.
+    /// The sections for a format.
     pub(crate) fn sections_for(&self, medium: Medium) -> impl Iterator<Item = &Section> {
         self.sections.iter().filter(move |section| match section.place {
             ShownIn::Everywhere => true,
@@ -273,7 +271,7 @@ impl Section {
         (!lines.is_empty()).then(|| Self::new(heading, [Item::list(lines)]))
     }
 
-    /// Without a heading.
+    /// A section without a heading.
     pub(crate) fn of(item: Item) -> Self {
         Self::new("", [item])
     }
@@ -303,7 +301,7 @@ impl Item {
 }
 
 impl Node {
-    /// Itself and all below it, each with its depth, from top to bottom.
+    /// The node and all nodes below it, with depths, from top to bottom.
     pub(crate) fn flat(&self) -> Vec<(usize, &Self)> {
         let below = self.below.iter().flat_map(Self::flat);
         let below = below.map(|(depth, node)| (depth + 1, node));

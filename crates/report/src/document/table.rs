@@ -1,9 +1,9 @@
-//! Tables of ready-made text.
+//! Tables of formatted text.
 
 use crate::words::{Tone, printable};
 use iotax_wording::format::ABSENT;
 
-/// A table of ready-made text.
+/// A table of formatted text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
     /// Column heads; the first column names the rows.
@@ -15,9 +15,9 @@ pub(crate) struct Table {
 /// The head of a column.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Head {
-    /// What it says, safe to print on one line.
+    /// Its text, safe to print on one line.
     pub(crate) text: String,
-    /// Whether the column holds figures, which are aligned to the right.
+    /// Whether the column contains figures, which are right-aligned.
     pub(crate) is_figure: bool,
 }
 
@@ -33,9 +33,9 @@ impl Head {
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Cell {
-    /// What it says, safe to print on one line.
+    /// Its text, safe to print on one line.
     pub(crate) text: String,
-    /// How much it matters.
+    /// Its tone.
     pub(crate) tone: Tone,
 }
 
@@ -48,7 +48,7 @@ impl Cell {
         Self { tone, ..Self::new(text) }
     }
 
-    /// Whether there is nothing to say.
+    /// Whether the cell is empty or absent.
     pub(crate) fn is_absent(&self) -> bool {
         [ABSENT, ""].contains(&self.text.as_str())
     }
@@ -60,24 +60,24 @@ impl<T: AsRef<str>> From<T> for Cell {
     }
 }
 
-/// A table under construction, column by column: a row for each thing.
+/// Builds a table column by column, with one row per item.
 pub(crate) struct Rows<T> {
     things: Vec<T>,
     pub(crate) table: Table,
 }
 
 impl<T: Copy> Rows<T> {
-    /// With a column of words.
+    /// Adds a column of words.
     pub(crate) fn word<C: Into<Cell>>(self, head: &str, cell: impl Fn(T) -> C) -> Self {
         self.column(Head::word(head), |of| Some(cell(of)))
     }
 
-    /// With a column of figures.
+    /// Adds a column of figures.
     pub(crate) fn figure<C: Into<Cell>>(self, head: &str, cell: impl Fn(T) -> C) -> Self {
         self.column(Head::figure(head), |of| Some(cell(of)))
     }
 
-    /// With a column that is left out if it says nothing of any.
+    /// Adds a column, unless it has no value in any row.
     pub(crate) fn column<C: Into<Cell>>(
         mut self,
         head: Head,
@@ -101,12 +101,12 @@ impl Table {
         Rows { things, table: Self { heads: Vec::new(), rows } }
     }
 
-    /// Itself, if it has rows.
+    /// The table, if it has rows.
     pub(crate) fn filled(self) -> Option<Self> {
         (!self.rows.is_empty()).then_some(self)
     }
 
-    /// With a column of names and other columns of words, then columns of figures.
+    /// Creates a table with columns of words, then columns of figures.
     pub(crate) fn new(words: &[&str], figures: &[&str]) -> Self {
         let words = words.iter().map(|text| Head::word(text));
         let figures = figures.iter().map(|text| Head::figure(text));
@@ -118,7 +118,7 @@ impl Table {
         self.rows.push(cells.into());
     }
 
-    /// Whose rows they are need not be said where there is only one: without the first column.
+    /// Removes the first column if there is only one arm.
     pub(crate) fn without_names_of(mut self, several: usize) -> Self {
         if several == 1 {
             self.heads.remove(0);
@@ -127,7 +127,7 @@ impl Table {
         self
     }
 
-    /// Without columns of figures that no row has.
+    /// Removes columns of figures without any value.
     pub(crate) fn without_absent_figures(mut self) -> Self {
         for i in (0..self.heads.len()).rev() {
             if self.heads[i].is_figure && self.rows.iter().all(|row| row[i].is_absent()) {
@@ -138,7 +138,7 @@ impl Table {
         self
     }
 
-    /// Whether its cells are words, which may take several lines.
+    /// Whether all cells are words, which may wrap.
     pub(crate) fn is_of_words(&self) -> bool {
         self.heads.iter().all(|head| !head.is_figure)
     }

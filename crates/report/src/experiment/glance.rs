@@ -14,10 +14,10 @@ use crate::tables::{known_time, quantile};
 use crate::text::SENTENCES;
 use crate::words;
 
-/// Warnings at most.
+/// Maximum number of warnings.
 const WARNINGS: usize = 2;
 
-/// The table that shows the answer, the cause, and what puts the answer in doubt.
+/// The table with the answer, the cause, and warnings.
 pub(super) fn of<'a>(
     experiment: &ExperimentHead,
     analysis: &Analysis,
@@ -27,7 +27,7 @@ pub(super) fn of<'a>(
         Design::Peel { .. } => layers(analysis),
         Design::Single | Design::Compare | Design::Fleet => arms(analysis),
     };
-    // The sentences on the screen are cut: these must not be.
+    // The first sentences are already on the screen.
     let told: Vec<String> = verdict(experiment, analysis).into_iter().take(SENTENCES).collect();
     let is_new = |sentence: &String| !told.contains(sentence);
     let paragraph = |rank| move |text| (rank, Section::of(Item::Paragraph(text)));
@@ -43,7 +43,7 @@ pub(super) fn of<'a>(
         .collect()
 }
 
-/// What each arm did, and its verdict.
+/// The figures of each arm, and its verdict.
 fn arms(analysis: &Analysis) -> Table {
     let is_led = units::is_led_by_syncs(analysis);
     let curve = move |arm: &ArmSummary| match arm.leading_sync() {
@@ -77,7 +77,7 @@ fn found(analysis: &Analysis, arm: &ArmSummary) -> Cell {
     primary.map_or_else(|| "baseline".into(), |primary| verdict_on(primary, analysis))
 }
 
-/// Names what the verdict rests on, unless that is the primary metric.
+/// Names the metric of the verdict, unless it is the primary metric.
 fn verdict_on(primary: &Comparison, analysis: &Analysis) -> Cell {
     let stands = stands_for(primary, analysis);
     let mut text = effect_and_verdict(stands);

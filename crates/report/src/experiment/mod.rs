@@ -1,4 +1,4 @@
-//! What an experiment of one phase showed: the conclusion first, the method last.
+//! The report of an experiment with one phase: the conclusion first, the method last.
 
 mod glance;
 mod page;
@@ -19,12 +19,12 @@ use crate::figures::Drawn;
 use crate::json::kind;
 use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets};
 
-/// What an experiment showed.
+/// The report of an experiment.
 pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
     beside(experiment, analysis, None)
 }
 
-/// The same. `above`: stands for open questions that are told elsewhere.
+/// The same. `above`: a note that replaces open questions shown elsewhere.
 pub(crate) fn beside(
     experiment: &ExperimentHead,
     analysis: &Analysis,
@@ -92,8 +92,8 @@ pub(crate) fn beside(
     document
 }
 
-/// What was not concluded. A page tells once how many blocks would decide: here, unless a rule has
-/// told it, or why the run stopped; of stalls the verdict does.
+/// Open questions. A page states only once how many blocks would decide: here, unless a rule, the
+/// reason of the end, or (with stalls) the verdict states it.
 pub(crate) fn questions(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String> {
     let is_price = |reason| matches!(reason, &EndReason::OutOfReach { needed: Some(_), .. });
     let is_told = analysis.rules.iter().any(|rule| rule.needed.is_some())
@@ -150,7 +150,7 @@ fn attribution(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Secti
 }
 
 fn arms(analysis: &Analysis) -> Vec<Section> {
-    // What they all did is with the targets.
+    // The totals of all targets are with the targets.
     let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
     let heading =
         if has_targets { format!("Arms, by {}", analysis.primary) } else { "Arms".into() };
@@ -171,7 +171,8 @@ fn system(analysis: &Analysis) -> Option<Section> {
     Some(Section::new("CPU and memory", [table]).at(ShownIn::Wide))
 }
 
-/// Percentiles of what the primary job is about, with the chart, and of the rest of its calls.
+/// Percentiles of the leading operation of the primary job, with a chart, and of its other
+/// operations.
 fn latencies(experiment: &ExperimentHead, analysis: &Analysis, drawn: &Drawn) -> Vec<Section> {
     let is_led = units::is_led_by_syncs(analysis);
     let ios = (tables::latency(analysis), if is_led { "Write latency" } else { "Latency" });

@@ -1,4 +1,4 @@
-//! What only pages have room for: figures, and the circumstances in full.
+//! Sections only in pages: charts, and the full measurement setup.
 
 use iotax_analyze::{Analysis, Verdict};
 use iotax_experiment::Design;
@@ -28,14 +28,14 @@ fn legend(analysis: &Analysis) -> Item {
     Item::Drawing(Drawing::Legend(LegendEntry::all(analysis)))
 }
 
-/// What each arm's target is.
+/// The target of each arm.
 pub(super) fn targets(analysis: &Analysis) -> Option<Section> {
     let targets = analysis.arms.iter().map(|arm| (printable(&arm.name), printable(&arm.target)));
     let targets: Vec<_> = targets.filter(|(_, target)| !target.is_empty()).collect();
     (!targets.is_empty()).then(|| section("Targets", [Item::facts(targets)]))
 }
 
-/// The key figures, where nothing is compared: else its drawing shows them.
+/// Key figures, if nothing is compared.
 pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
     let is_single = analysis.comparisons.is_empty() && analysis.fleet.is_none();
     let tiles = if is_single { figures::tiles(analysis) } else { Vec::new() };
@@ -76,7 +76,7 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn) -> Item {
     drawing("latency", chart::latency(analysis, drawn.shown_arms))
 }
 
-/// How latencies were spread as time went by.
+/// The distribution of latencies over time.
 pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
         && !analysis.arms.iter().any(units::moves_bytes);
@@ -90,7 +90,7 @@ pub(super) fn blocks(
     analysis: &Analysis,
     drawn: &Drawn,
 ) -> Option<Section> {
-    // The first node of a fleet is no baseline.
+    // The first node of a fleet is not a baseline.
     let is_compared = analysis.arms.len() > 1
         && !experiment.spec.is_of_results()
         && experiment.spec.design != Design::Fleet;
@@ -105,7 +105,7 @@ pub(super) fn trials(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
     has_series.then(|| section("Throughput per trial", [drawing("series", caption)]))
 }
 
-/// What the machine did.
+/// System metrics during the trials.
 pub(super) fn meanwhile(charts: Vec<ChartFrame>, seconds_per_step: u32) -> Option<Section> {
     let has_charts = !charts.is_empty();
     let items =
@@ -113,7 +113,7 @@ pub(super) fn meanwhile(charts: Vec<ChartFrame>, seconds_per_step: u32) -> Optio
     has_charts.then(|| section("System metrics", items))
 }
 
-/// The order of the trials, and what went wrong with some.
+/// The order of the trials, and trials with problems.
 pub(super) fn schedule(
     experiment: &ExperimentHead,
     analysis: &Analysis,
@@ -123,7 +123,7 @@ pub(super) fn schedule(
         return Vec::new();
     }
     let caption = chart::schedule(drawn.shown_blocks, drawn.blocks);
-    // A row for each of very many says nothing.
+    // Rows for very many arms are not useful.
     let is_drawn = !analysis.fleet.is_some_and(|fleet| fleet.is_population);
     let schedule = || section("Schedule", [legend(analysis), drawing("schedule", caption)]);
     let mut sections: Vec<Section> = is_drawn.then(schedule).into_iter().collect();
@@ -136,13 +136,13 @@ pub(super) fn schedule(
     sections
 }
 
-/// That no question is left.
+/// States that there is no open question.
 pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
     let said = Item::Paragraph(note::NOTHING_OPEN.to_owned());
     open.is_empty().then(|| section("Open questions", [said]))
 }
 
-/// The machine, the places, the jobs, and the command.
+/// Machine, targets, jobs, and command.
 pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
     let (heading, places, jobs) = if is_of_results {
@@ -163,7 +163,7 @@ pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     [section(heading, places), section("How to reproduce", reproduce)]
 }
 
-/// How the figures came about, and what the words mean.
+/// The method and the terms.
 pub(super) fn method(experiment: &ExperimentHead, analysis: &Analysis) -> [Section; 2] {
     let verdicts = Verdict::ALL.map(|verdict| {
         (name::verdict(verdict).to_owned(), method::meaning(verdict, experiment, analysis))

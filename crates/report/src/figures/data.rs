@@ -1,5 +1,5 @@
-//! What the charts draw, as JSON inside the page. Each has room for so many bytes, so that a page
-//! stays small however long an experiment was.
+//! The data of the charts, as JSON in the page. The size of each is limited, so that pages stay
+//! small for long experiments.
 
 use std::collections::HashMap;
 
@@ -17,41 +17,41 @@ use crate::words;
 
 /// Bytes per arm for throughput over time.
 const ROOM_FOR_SERIES: usize = 7_000;
-/// Bytes per arm for what the machine did.
+/// Bytes per arm for system metrics.
 const ROOM_FOR_MACHINE: usize = 13_000;
 /// Bytes per arm for the spread of latencies.
 const ROOM_FOR_SPREAD: usize = 6_000;
 /// Bytes per arm for the differences of blocks.
 const ROOM_FOR_BLOCKS: usize = 3_000;
-/// A page has room for this many arms at least.
+/// Minimum number of arms that a page has room for.
 const FEWEST_ARMS: usize = 2;
-/// Blocks of the schedule drawn; at 72 rem a cell is then still wide enough to see.
+/// Maximum number of blocks in the schedule. At 72 rem, a cell is still visible.
 const MAX_SCHEDULE_BLOCKS: u32 = 120;
 
-/// What the charts of trials draw, and what their captions say of it.
+/// Charts of trials, and the facts for their captions.
 pub(crate) struct Drawn {
     pub(crate) charts: Charts,
-    /// Those of what the machine did.
+    /// Charts of system metrics.
     pub(crate) machine: Vec<ChartFrame>,
-    /// Those of how long operations took.
+    /// Charts of operation times.
     pub(crate) operations: Vec<ChartFrame>,
-    /// Arms that are drawn where each has a line or a strip of its own.
+    /// Arms that get a separate line or strip.
     pub(crate) shown_arms: usize,
-    /// Seconds that each step of throughput stands for.
+    /// Seconds per step of throughput.
     pub(crate) seconds_per_step: u32,
-    /// The same of what the machine did; 1: from sample to sample.
+    /// Seconds per step of system metrics; 1: every sample.
     pub(crate) machine_seconds_per_step: u32,
-    /// Trials in each column of the spread of latencies.
+    /// Trials per column of the latency distribution.
     pub(crate) trials_per_column: u32,
-    /// Blocks of which only the lowest and the highest are drawn, if they are more than two.
+    /// Number of blocks in a group; if it is more than two, only the minimum and maximum are drawn.
     pub(crate) blocks_together: u32,
-    /// Blocks of the schedule that are drawn.
+    /// Number of blocks in the drawn schedule.
     pub(crate) shown_blocks: u32,
-    /// Blocks there were.
+    /// Total number of blocks.
     pub(crate) blocks: u32,
 }
 
-/// Collects what the charts draw. Lists refer to arms by their index.
+/// Collects the data of the charts. Lists refer to arms by index.
 pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
     let blocks = analysis.trials.iter().map(|t| t.block.saturating_add(1)).max().unwrap_or(0);
     let shown_blocks = blocks.min(MAX_SCHEDULE_BLOCKS);
@@ -110,12 +110,12 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
     }
 }
 
-/// The data of a page that draws nothing but a forest.
+/// The data of a page with only a forest plot.
 pub(crate) fn of_forest(forest: &[Group]) -> Charts {
     Charts::new("forest", &json!({ "forest": forest }))
 }
 
-/// The trials of an arm that were used, or those that were not, in the order in which they ran.
+/// The used (or unused) trials of an arm, in the order of execution.
 #[derive(Debug)]
 pub(super) struct Trace<'a> {
     pub(super) arm: usize,
@@ -135,7 +135,7 @@ fn traces<'a>(analysis: &'a Analysis, shown: &[usize]) -> Vec<Trace<'a>> {
     traces.filter(|trace| !trace.trials.is_empty()).collect()
 }
 
-/// When a trial started, in seconds since the experiment did.
+/// Start of a trial, in seconds since the start of the experiment.
 pub(super) fn start_s(trial: &TrialPoint) -> f64 {
     (trial.started_ns / 1_000_000) as f64 / 1e3
 }
@@ -196,8 +196,7 @@ fn edges(spreads: &[(usize, Vec<&LatencySpread>)]) -> Vec<Number> {
     bins.map(|bin| Number::whole(LatencySpread::edge_ns(bin))).collect()
 }
 
-/// How the latencies of trials are spread: of so many of an arm together, in ten thousandths of
-/// all.
+/// The latency distribution of groups of trials of an arm, in ten thousandths.
 fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Value> {
     let lowest = first_bin(spreads);
     let column = |arm: usize, number: usize, few: &[&LatencySpread]| {
@@ -211,7 +210,7 @@ fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Val
             }
         }
         let all = counts.iter().sum::<u64>().max(1) as f64;
-        // Few are not none.
+        // A small share must not become zero.
         let least = |count: u64| if count > 0 { 1.0 } else { 0.0 };
         let share = |count: &u64| Number::whole((*count as f64 / all * 1e4).max(least(*count)));
         let trials = [number * together + 1, number * together + few.len()];
@@ -224,7 +223,7 @@ fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Val
     columns.collect()
 }
 
-/// What an arm did in each block, as a fraction of what the baseline did in it.
+/// The figure of an arm in each block, as a ratio to the baseline.
 #[derive(Debug)]
 struct Differences {
     arm: usize,
@@ -241,7 +240,7 @@ impl Differences {
     }
 }
 
-/// In throughput, or in the time of a sync where that leads.
+/// Ratios of throughput, or of sync times if syncs lead.
 fn differences(analysis: &Analysis, shown: &[usize]) -> Vec<Differences> {
     let is_led = units::is_led_by_syncs(analysis);
     let figure = |trial: &TrialPoint| {
@@ -263,7 +262,7 @@ fn differences(analysis: &Analysis, shown: &[usize]) -> Vec<Differences> {
     shown.iter().filter(|arm| analysis.arms[**arm].name != analysis.baseline).map(of).collect()
 }
 
-/// All of them, or of so many that follow each other the lowest and the highest.
+/// All points, or the minimum and maximum of each group of successive points.
 fn extremes(differences: &[Differences], together: usize) -> Vec<(usize, u32, Number, bool)> {
     let mut points = Vec::new();
     for Differences { arm, ratios } in differences {
@@ -285,13 +284,13 @@ fn extremes(differences: &[Differences], together: usize) -> Vec<(usize, u32, Nu
     points
 }
 
-/// Of an arm whose throughput is told in bits: how many one I/O moves.
+/// Bits per I/O, for an arm whose throughput is shown in bits.
 fn bits_per_io(arm: &ArmSummary) -> Option<f64> {
     (units::moves_bytes(arm) && arm.iops > 0.0).then(|| 8.0 * arm.bytes_per_s / arm.iops)
 }
 
-/// The arms of each block in the order in which they ran; and which of the trials, by block and
-/// place, were not used. Nothing of very many arms, whose order is not drawn.
+/// The arms of each block in the order of execution, and the unused trials (block, position). Empty
+/// for very many arms, whose order is not drawn.
 fn schedule(analysis: &Analysis, shown_blocks: u32) -> Value {
     let is_drawn = !analysis.fleet.is_some_and(|fleet| fleet.is_population);
     let arms = analysis.arms.iter().enumerate().map(|(i, arm)| (arm.name.as_str(), i));
@@ -313,11 +312,11 @@ fn schedule(analysis: &Analysis, shown_blocks: u32) -> Value {
     json!({ "blocks": blocks, "unused": unused })
 }
 
-/// Arms up to which all are drawn.
+/// Maximum number of arms that are all drawn.
 const MAX_ARMS: usize = 12;
 
-/// Indices of all arms; of very many the baseline, those that lie outside of the others, and then
-/// those that differ most, in their order.
+/// Indices of the arms to draw. With very many arms: the baseline, outliers, and then those that
+/// differ most, in order.
 fn shown(analysis: &Analysis) -> Vec<usize> {
     let arms = &analysis.arms;
     if arms.len() <= MAX_ARMS {

@@ -1,7 +1,7 @@
-//! The forest plot: rows of figures with an interval drawn beside each.
+//! The forest plot: rows of figures, each with its interval as a drawing.
 //!
-//! It is an HTML table whose second column JavaScript fills with drawings, so that it can be
-//! read, copied, printed and spoken without any drawing.
+//! It is an HTML table, and JavaScript fills its second column with drawings. So it can be read,
+//! copied, printed and spoken without the drawings.
 
 use indexmap::IndexSet;
 use iotax_analyze::{
@@ -18,7 +18,7 @@ use iotax_wording::{name, trial, units};
 use crate::document::{Cell, ForestRow, Group, Head};
 use crate::{tables, words};
 
-/// Tells them apart in the data of a page: each by its place among all of them.
+/// Numbers the groups, to identify them in the data of a page.
 pub(crate) fn number<'a>(groups: impl IntoIterator<Item = &'a mut Group>) {
     for (place, group) in groups.into_iter().enumerate() {
         group.place = place;
@@ -34,7 +34,7 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
         sort_by_cost(&mut group);
         drop_empty_columns(&mut group);
         groups.push(group);
-        // The first of them is that of the group above.
+        // The first metric is in the group above.
         let additive = metrics.iter().position(|metric| metric.adds_up());
         additive.map(|at| metrics.remove(at));
     }
@@ -67,8 +67,8 @@ pub(crate) fn of_effects(analysis: &Analysis) -> Vec<Group> {
     by_each_metric(analysis, metrics(effects.iter().copied()), &effects, "").collect()
 }
 
-/// What each arm (or layer) costs in each phase, in the primary metric: one group for each of them,
-/// drawn on one scale.
+/// The cost of each arm (or layer) in each phase, in the primary metric: one group for each, all on
+/// the same scale.
 pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec<Group> {
     let all: Vec<(&Analysis, &Comparison)> = phases
         .flat_map(|analysis| {
@@ -125,7 +125,7 @@ fn of_phase(analysis: &Analysis, comparison: &Comparison, scale: Scale) -> Fores
     }
 }
 
-/// How a row is drawn.
+/// The kind of a row, which determines its drawing.
 const fn kind(subject: &Subject) -> &'static str {
     match subject {
         Subject::Arm(_) => "arm",
@@ -135,7 +135,7 @@ const fn kind(subject: &Subject) -> &'static str {
     }
 }
 
-/// What costs most first; what is not known last, and the total after all.
+/// Sorts by cost: highest first, unknown last, then the total.
 fn sort_by_cost(group: &mut Group) {
     group.rows.sort_by(|a, b| {
         let rank = |row: &ForestRow| (row.kind == "total", row.kind == "interaction");
@@ -165,7 +165,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     rows.push(layer_row(analysis, &Subject::Total, attribution.total_ns, cells));
     let largest = rows.iter().filter_map(|row| row.estimate).map(f64::abs);
     let (unit, scale) = format::time_unit(largest.fold(0.0, f64::max));
-    // A throughput tax m is a time per I/O of bare / (1 - m), so of bare * m / (1 - m) more.
+    // A throughput tax m means a time per I/O of bare / (1 - m), which is bare * m / (1 - m) more.
     let what = units::unit_of_work(analysis);
     let (bare, m) = (attribution.bare_ns, analysis.margin);
     Group {
@@ -181,7 +181,7 @@ fn by_layer(analysis: &Analysis, attribution: &Attribution) -> Group {
     }
 }
 
-/// Figures, then what they show.
+/// Heads of the figures, then of the verdict.
 fn heads(figures: &[&str]) -> Vec<Head> {
     let shown = [Head::word("verdict"), Head::figure("n"), Head::word("regime")];
     figures.iter().map(|text| Head::figure(text)).chain(shown).collect()
@@ -267,8 +267,8 @@ fn ends(comparison: &Comparison, scale: Scale) -> Option<[f64; 2]> {
     at(comparison.lo).zip(at(comparison.hi)).map(Into::into)
 }
 
-/// What is drawn of effects: taxes, or logarithms of factors if any of them is said as one, so that
-/// twice as slow is as far from none as twice as fast.
+/// The scale of effects: taxes, or logarithms of factors if any effect is shown as a factor. Then
+/// twice as slow and twice as fast are equally far from zero.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Scale {
     Percent,
@@ -281,7 +281,7 @@ impl Scale {
         if effects.any(Effect::is_factor) { Self::Factors } else { Self::Percent }
     }
 
-    /// `None` for what has no place there.
+    /// `None` for values that cannot be drawn.
     fn at(self, metric: Metric, tax: f64) -> Option<f64> {
         match self {
             Self::Percent => Some(tax),

@@ -1,4 +1,4 @@
-//! Charts of what the machine did: which there are, and their data for the page.
+//! Charts of system metrics, and their data for the page.
 
 use iotax_analyze::{CounterSeries, Quantity};
 use iotax_wording::chart::of_quantity;
@@ -10,15 +10,15 @@ use crate::{document, words};
 
 #[derive(Debug, Serialize)]
 pub(crate) struct MachineChart {
-    /// Its element in the page.
+    /// ID of its element in the page.
     id: &'static str,
-    /// What it shows, with the unit.
+    /// Quantity and unit.
     #[serde(rename = "label")]
     title: &'static str,
-    /// How to read it.
+    /// Caption.
     #[serde(skip)]
     caption: &'static str,
-    /// Names of the lines in the order in which they appear.
+    /// Names of the lines, in order of appearance.
     names: Vec<String>,
     lines: Vec<Line>,
 }
@@ -33,7 +33,7 @@ struct Line {
     figures: Figures,
 }
 
-/// When an arm was measured.
+/// The time of a measurement of an arm.
 #[derive(Debug, Serialize)]
 struct Span {
     arm: usize,
@@ -42,14 +42,14 @@ struct Span {
     steps: Steps,
 }
 
-/// What all charts have in common.
+/// Data that all charts share.
 #[derive(Debug, Default, Serialize)]
 pub(crate) struct Machine {
     spans: Vec<Span>,
     pub(crate) charts: Vec<MachineChart>,
 }
 
-/// Charts in the order in which they are shown.
+/// Charts in display order.
 const CHARTS: [(Quantity, &str, &str); 12] = [
     (Quantity::DeviceMibPerS, "device-mib", "Device throughput, MiB/s"),
     (Quantity::DeviceAwaitMs, "device-await", "Device await, ms"),
@@ -65,7 +65,7 @@ const CHARTS: [(Quantity, &str, &str); 12] = [
     (Quantity::QdiscBacklogKib, "qdisc-backlog", "Qdisc backlog, KiB"),
 ];
 
-/// What there is to draw, in steps of so many seconds, if they are more than one.
+/// The charts with data, in steps of `seconds` if that is more than one.
 pub(super) fn machine(traces: &[Trace<'_>], seconds: u32) -> Machine {
     let mut machine = Machine::default();
     let mut charts = CHARTS.map(|(quantity, id, title)| {
@@ -105,7 +105,7 @@ impl MachineChart {
         }
     }
 
-    /// Adds a line for each thing that these trials have the quantity of.
+    /// Adds a line for each object with this quantity in these trials.
     fn add(
         &mut self,
         quantity: Quantity,

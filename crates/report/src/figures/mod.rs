@@ -1,4 +1,4 @@
-//! What is drawn of an experiment.
+//! The drawings of an experiment.
 
 mod data;
 mod forest;
@@ -19,7 +19,7 @@ use crate::network;
 
 // The key figures of a run in tiles.
 
-/// What its one arm did; nothing if no trial can be used.
+/// Key figures of a single arm; empty without a usable trial.
 pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
     let Some(arm) = analysis.arms.first().filter(|arm| arm.trials > 0) else {
         return Vec::new();
@@ -28,7 +28,7 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
     let rate = tile("rate", units::rate(arm));
     let bandwidth =
         units::bandwidth(arm).map(|rate| tile("bandwidth", bandwidth::measured_rate(rate)));
-    // Another tool may not say these.
+    // Results of other tools may lack these.
     let known =
         |(label, ns): (&'static str, f64)| (ns > 0.0).then(|| tile(label, format::time(ns)));
     if let Some(sync) = arm.leading_sync() {

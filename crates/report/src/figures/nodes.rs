@@ -1,4 +1,4 @@
-//! The map of the nodes of a fleet: which is slow, by how much, and where they are.
+//! The map of the nodes of a fleet: which are slow, by how much, and where they are.
 
 use std::collections::BTreeSet;
 
@@ -11,9 +11,9 @@ use iotax_wording::verdict::nodes::{NodeVerdict, Standing, meaning};
 use crate::document::{NodeGroup, NodeMap, NodeTile};
 use crate::words;
 
-/// Nodes up to which a tile says its name.
+/// Maximum number of nodes whose tiles show names.
 const MAX_NAMED: usize = 60;
-/// Where colours change, in margins.
+/// Edges between colours, in multiples of the margin.
 const EDGES: [f64; 3] = [1.0, 2.0, 5.0];
 
 /// Of a fleet.
@@ -60,7 +60,7 @@ fn step(tax: f64, margin: f64) -> i8 {
     if tax < 0.0 { -steps } else { steps }
 }
 
-/// What a colour means.
+/// The meaning of a colour.
 fn range(step: i8, margin: f64) -> String {
     let edge = |at: usize| percent(EDGES[at] * margin);
     let way = if step > 0 { "worse" } else { "better" };
@@ -75,7 +75,7 @@ fn range(step: i8, margin: f64) -> String {
     }
 }
 
-/// By cluster and by zone, where there are several, each in the order of names.
+/// Groups nodes by cluster and zone if there are several, sorted by name.
 fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> {
     let sites = &experiment.sites;
     let placed = |at: usize| sites.get(at).and_then(|site| site.placed.as_ref());
@@ -86,7 +86,7 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
         let known = |name| format!("{what} {}", words::printable(name));
         (count > 1).then(|| name.map_or_else(|| format!("{what} unknown"), known))
     };
-    // What is not known comes last.
+    // Unknown places come last.
     let headings: Vec<(bool, String)> = (0..tiles.len())
         .map(|at| {
             let cluster = placed(at).map(Placed::short_cluster);
@@ -117,7 +117,7 @@ fn grouped(experiment: &ExperimentHead, tiles: Vec<NodeTile>) -> Vec<NodeGroup> 
     groups
 }
 
-/// `zone a: 8 nodes, 2 slow`, or nothing where there is one group.
+/// `zone a: 8 nodes, 2 slow`, or empty if there is only one group.
 fn group_counts(group: &NodeGroup) -> String {
     if group.heading.is_empty() {
         return String::new();

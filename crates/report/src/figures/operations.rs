@@ -1,4 +1,4 @@
-//! How long operations took, drawn: the share of them that was done by then.
+//! Charts of operation times: the share of operations that completed within a time.
 
 use iotax_analyze::{Analysis, OperationSummary};
 use iotax_wording::chart;
@@ -12,7 +12,7 @@ use crate::words;
 pub(super) struct OperationChart {
     id: String,
     title: String,
-    /// Longer than this is too long.
+    /// Limit above which an operation is slow.
     slow_ns: Option<u64>,
     curves: Vec<Curve>,
 }
@@ -24,7 +24,7 @@ struct Curve {
     points: Vec<(f64, u64)>,
 }
 
-/// Those that were asked not to take too long; of the others percentiles are in the table.
+/// Operations with a time limit. Percentiles of the others are in the table.
 pub(super) fn operations(analysis: &Analysis) -> Vec<OperationChart> {
     let mut charts: Vec<OperationChart> = Vec::new();
     for (arm, summary) in analysis.arms.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! Figures over time in no more steps than a page has room for. A step that stands for several
-//! intervals has their mean, and their lowest and highest, so that thinning hides no extreme.
+//! Reduces time series to the number of steps that a page has room for. A step of several intervals
+//! has their mean, minimum and maximum, so that no extreme is lost.
 
 use std::ops::Range;
 
 use serde::{Serialize, Serializer};
 
-/// From when to when, in seconds.
+/// Start and end, in seconds.
 pub(crate) type Interval = (f64, f64);
 
-/// Draws with the fewest neighbours together, be they seconds, trials or blocks, that take no more
-/// than `room` bytes of JSON. Returns how many that is, too.
+/// Combines as few neighbours (seconds, trials or blocks) as possible so that the JSON has at most
+/// `room` bytes. Also returns their number.
 pub(crate) fn within<T: Serialize>(room: usize, draw: impl Fn(u32) -> T) -> (T, u32) {
     const MOST: u32 = 1 << 24;
     let mut together = 1;
@@ -23,17 +23,17 @@ pub(crate) fn within<T: Serialize>(room: usize, draw: impl Fn(u32) -> T) -> (T, 
     }
 }
 
-/// A number in as few characters as it needs.
+/// A number with few characters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Number(f64);
 
 impl Number {
-    /// As many digits as a drawing can show.
+    /// The number of digits that a drawing can show.
     pub(crate) fn short(value: f64) -> Self {
         Self(format!("{value:.2e}").parse().unwrap_or(value))
     }
 
-    /// More of them, for ratios near 1.
+    /// More digits, for ratios near 1.
     pub(crate) fn digits(value: f64) -> Self {
         Self(format!("{value:.4e}").parse().unwrap_or(value))
     }
@@ -58,12 +58,12 @@ impl Serialize for Number {
     }
 }
 
-/// When steps begin and end.
+/// Start and end of steps.
 #[derive(Debug, Serialize)]
 pub(crate) struct Steps {
-    /// Neighbours of equal lengths: from when, to when, and how many they are.
+    /// Runs of steps with equal length: start, end, and number.
     runs: Vec<(Number, Number, usize)>,
-    /// The intervals that each step stands for.
+    /// The intervals of each step.
     #[serde(skip)]
     members: Vec<Range<usize>>,
     #[serde(skip)]
@@ -72,7 +72,7 @@ pub(crate) struct Steps {
     is_thinned: bool,
 }
 
-/// What steps show; nothing where nothing was measured.
+/// The values of steps; empty where nothing was measured.
 #[derive(Debug, Serialize)]
 pub(crate) struct Figures {
     values: Vec<Option<Number>>,
@@ -83,8 +83,8 @@ pub(crate) struct Figures {
 }
 
 impl Steps {
-    /// Of intervals in the order of time: one step for each, or one for each `seconds`, if they are
-    /// more than one.
+    /// Creates steps from intervals in chronological order: one per interval, or one per `seconds`
+    /// if that is more than one.
     pub(crate) fn new(intervals: &[Interval], seconds: u32) -> Self {
         let width = f64::from(seconds);
         let is_thinned = seconds > 1;
@@ -112,7 +112,7 @@ impl Steps {
         }
     }
 
-    /// What they show of `values`, one per interval.
+    /// The figures of `values`, which has one value per interval.
     pub(crate) fn figures(
         &self,
         values: &[Option<f64>],
@@ -135,7 +135,7 @@ impl Steps {
     }
 }
 
-/// Of one step.
+/// The figures of one step.
 struct Summary {
     mean: f64,
     low: f64,
@@ -143,7 +143,7 @@ struct Summary {
 }
 
 impl Summary {
-    /// Of values and the lengths of their intervals; `None` of none.
+    /// From values and the lengths of their intervals; `None` if there are none.
     fn of(values: impl Iterator<Item = (f64, f64)>) -> Option<Self> {
         let (mut low, mut high) = (f64::INFINITY, f64::NEG_INFINITY);
         let (mut sum, mut length) = (0.0, 0.0);
@@ -156,7 +156,7 @@ impl Summary {
 }
 
 fn runs(steps: impl Iterator<Item = Interval>) -> Vec<(Number, Number, usize)> {
-    /// Of a step: how far from its place it may be drawn.
+    /// Maximum error in the position of a step.
     const NEAR: f64 = 0.05;
     let mut runs: Vec<(Interval, f64, usize)> = Vec::new();
     for (from, to) in steps {

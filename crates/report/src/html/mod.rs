@@ -1,5 +1,5 @@
-//! Documents as self-contained pages: no request leaves them, and without JavaScript their tables
-//! say it all. A page reads the same offline, on paper, on a phone, in dark.
+//! Renders documents as self-contained HTML pages. They make no requests, and their tables contain
+//! all data if JavaScript is off. They work offline, in print, on phones and in dark mode.
 
 mod outline;
 
@@ -13,7 +13,7 @@ use crate::document::StandingLook as _;
 use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
-/// What draws: what all charts share first, and last what starts them.
+/// The chart scripts: shared code first, start code last.
 const SCRIPTS: [&str; 9] = [
     include_str!("charts/plot.js"),
     include_str!("charts/look.js"),
@@ -38,7 +38,7 @@ fn has_charts(document: &Document) -> bool {
     document.charts.is_some() || chapters.any(|chapter| has_charts(&chapter.document))
 }
 
-/// Every text but those marked `safe` in the template goes through [`Escaped`].
+/// All text except that marked `safe` in the template is escaped by [`Escaped`].
 #[derive(Template)]
 #[template(path = "html/page.html")]
 struct Page<'a> {
@@ -51,7 +51,8 @@ impl<'a> Page<'a> {
     const VERSION: &'static str = env!("CARGO_PKG_VERSION");
     const STYLE: &'static str = include_str!("style.css");
 
-    /// Without comments and indentation: a tenth of a page of two arms. No string goes over lines.
+    /// The scripts without comments and indentation, which saves a tenth of a page of two arms. No
+    /// string literal spans lines.
     fn scripts() -> String {
         let lines = SCRIPTS.iter().flat_map(|script| script.lines().map(str::trim_start));
         lines.filter(|line| !line.starts_with("//")).flat_map(|line| [line, "\n"]).collect()
@@ -80,7 +81,7 @@ impl Body<'_, '_> {
     }
 }
 
-/// Text from anywhere that can neither become markup nor turn what is read around.
+/// Escapes untrusted text: no markup, and no characters that reorder text.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Escaped;
 

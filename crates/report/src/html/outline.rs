@@ -1,10 +1,10 @@
-//! The order of a page's sections, and the names by which links find them.
+//! The order of sections in a page, and their anchors.
 
 use std::collections::HashSet;
 
 use crate::document::{Chapter, Document, Medium, Section, Topic};
 
-/// A document as a page shows it: by topic, each section with its anchor.
+/// A document in page order: sections with anchors, by topic.
 #[derive(Debug)]
 pub(super) struct Outline<'a> {
     pub(super) parts: Vec<TopicSections<'a>>,
@@ -20,14 +20,14 @@ pub(super) struct TopicSections<'a> {
     pub(super) sections: Vec<Anchored<'a>>,
 }
 
-/// A section and its name in links.
+/// A section and its anchor.
 #[derive(Debug)]
 pub(super) struct Anchored<'a> {
     pub(super) anchor: String,
     pub(super) section: &'a Section,
 }
 
-/// A chapter and its name in links.
+/// A chapter and its anchor.
 #[derive(Debug)]
 pub(super) struct Folded<'a> {
     pub(super) anchor: String,
@@ -56,7 +56,7 @@ impl<'a> Outline<'a> {
             let anchored = Anchored { anchor: anchor(&section.heading), section };
             parts.last_mut().expect("one was added").sections.push(anchored);
         }
-        // One topic needs no head.
+        // A single topic needs no heading.
         if let [only] = parts.as_mut_slice() {
             only.heading = "";
         }
@@ -67,7 +67,7 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// `latency-pooled-over-trials`, with a number if there was one.
+/// `latency-pooled-over-trials`, with a number if the name is taken.
 fn unique(taken: &mut HashSet<String>, prefix: &str, heading: &str) -> String {
     let words = heading.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     let slug = words.map(str::to_ascii_lowercase).collect::<Vec<_>>().join("-");
@@ -79,12 +79,12 @@ fn unique(taken: &mut HashSet<String>, prefix: &str, heading: &str) -> String {
     name
 }
 
-// Figures that stay on one line with their unit and their interval.
+// Figures that stay on one line with their unit and interval.
 
-/// Units that stay beside their number.
+/// Units that stay on the line of their number.
 const UNITS: [&str; 8] = ["%", "IOPS", "ns", "µs", "ms", "s", "MB/s", "MiB/s"];
 
-/// What follows the size of an effect.
+/// Words after the size of an effect.
 const WAYS: [&str; 4] = ["slower", "faster", "more", "less"];
 
 /// Makes the spaces inside `12 % [10, 14]`, `5.0x slower [4.2, 6.0]` and `85,300 IOPS` unbreakable.
@@ -98,7 +98,7 @@ pub(super) fn unbroken(text: &str) -> String {
         let amount = before.ends_with(|c: char| c.is_ascii_digit()) || UNITS.contains(&before);
         let is_way = WAYS.contains(&bare) && (before == "%" || is_factor(before));
         let is_interval = word.starts_with('[') && (amount || WAYS.contains(&before));
-        // Two ends with a word each are too long for one line.
+        // Two bounds with a word each are too long for one line.
         let is_end = before.strip_suffix(',').is_some_and(|end| WAYS.contains(&end));
         if !out.is_empty() {
             out.push(if inside && !is_end || is_way || is_interval || (amount && unit) {
@@ -114,7 +114,7 @@ pub(super) fn unbroken(text: &str) -> String {
     out
 }
 
-/// `2.5x`, maybe as the first end of an interval.
+/// `2.5x`, possibly as the first bound of an interval.
 fn is_factor(word: &str) -> bool {
     let number = word.trim_start_matches('[').strip_suffix('x');
     number.is_some_and(|number| number.ends_with(|c: char| c.is_ascii_digit()))
