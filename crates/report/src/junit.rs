@@ -1,4 +1,4 @@
-//! Rules as test cases, for what shows the results of tests.
+//! Rules as test cases, for viewers of test results.
 
 use std::io;
 
@@ -9,14 +9,13 @@ use quick_xml::events::{BytesDecl, Event};
 
 use crate::words::printable;
 
-/// `JUnit` XML, without characters that drive a terminal or turn text around, which XML leaves as
-/// they are: a suite for each phase, a case for each rule and what it was held against. A rule that
-/// is undecided is an error of its case, since viewers leave skipped cases out of what they show
-/// first; it is a case that was skipped if it counts as kept, and one that failed if it counts as
-/// broken.
+/// `JUnit` XML, without characters that control a terminal or reorder text. It has one suite per
+/// phase and one case per rule and subject. An undecided rule is an error of its case, because
+/// viewers do not show skipped cases first. It is skipped if it counts as kept, and failed if it
+/// counts as broken.
 ///
 /// # Panics
-/// Never: what is written to memory is written.
+/// Never, because writing to memory does not fail.
 pub fn junit(
     name: &str,
     suites: &[(String, Vec<Ruling>)],
@@ -93,7 +92,8 @@ const SKIPPED: &str = "skipped";
 const FAILURE: &str = "failure";
 const ERROR: &str = "error";
 
-/// Text without what drives a terminal, and without the two characters that XML cannot hold.
+/// Text without terminal control characters, and without the two characters that XML does not
+/// allow.
 fn attribute(text: &str) -> String {
     printable(text).replace(['\u{fffe}', '\u{ffff}'], "\u{fffd}")
 }

@@ -1,7 +1,7 @@
-//! Everything that iotax reports, built as a document and laid out in a format.
+//! Builds reports as documents and renders them in several formats.
 //!
-//! A [`Document`] is built once from what is to be told, and each format is one function of it.
-//! Nothing here prints, opens a file, or computes a statistic: numbers are rounded and given units.
+//! A [`Document`] is built once, and each format is a function of it. This crate does not print,
+//! open files, or compute statistics; it only rounds numbers and adds units.
 //!
 //! | document | function |
 //! |---|---|
@@ -15,19 +15,18 @@
 //!
 //! | format | function | for |
 //! |---|---|---|
-//! | HTML | [`html`] | people, offline, to be handed on |
+//! | HTML | [`html`] | reading offline, sharing |
 //! | text | [`text`] | the terminal |
 //! | Markdown | [`markdown`] | issues, wikis |
 //!
-//! What programs read is no document but the facts themselves: JSON ([`json_compare`],
-//! [`json_run`], [`search_json`], [`doctor_json`]), CSV ([`csv`], [`search_csv`]), and rules as
-//! test cases ([`junit`]) or annotations ([`github`]). Two more are
-//! made of the record: the bundle for people without iotax ([`bundle::bundle`]), and the tables of
-//! [`iostat`].
+//! Formats for programs are made directly from the data: JSON ([`json_compare`], [`json_run`],
+//! [`search_json`], [`doctor_json`]), CSV ([`csv`], [`search_csv`]), and rules as test cases
+//! ([`junit`]) or annotations ([`github`]). Two more formats are made from the record: the bundle
+//! for recipients without iotax ([`bundle::bundle`]), and the tables of [`iostat`].
 #![forbid(unsafe_code)]
 #![allow(
     clippy::format_push_string,
-    reason = "a report is small, and `write!` to a string brings a result that cannot fail"
+    reason = "reports are small, and `write!` to a string returns a result that cannot fail"
 )]
 
 pub mod bundle;

@@ -1,4 +1,5 @@
-//! Tables of what the machine did: devices, CPUs and memory. The figures are the analysis's.
+//! Tables of system metrics: devices, CPUs, memory, network and NFS. The figures are from the
+//! analysis.
 
 use iotax_analyze::{
     Analysis, ArmSummary, CounterSummary, InterfaceSummary, NfsMountSummary, NfsTransportFigures,
@@ -14,7 +15,7 @@ fn measured(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &CounterS
     analysis.arms.iter().filter_map(|arm| Some((arm, arm.counters.as_ref()?)))
 }
 
-/// The devices under each arm, under iostat's heads.
+/// The devices under each arm, with the column names of iostat.
 pub(crate) fn devices(analysis: &Analysis) -> Option<Table> {
     let devices = measured(analysis).flat_map(|(arm, counters)| {
         counters.devices.iter().map(move |device| (arm, device, &device.figures))
@@ -42,7 +43,7 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
     let percent =
         |value: Option<f64>| or_absent(value.map(|value| iotax_quantity::percent(value / 100.0)));
     let stall = |stall: Option<StallFigures>| percent(stall.map(|stall| stall.some_percent));
-    // With one arm its name is all that names the row.
+    // With a single arm, its name is the only name of the row.
     Table::of(measured(analysis))
         .word("arm", |(arm, _)| &arm.name)
         .figure("user", |(_, of)| percent(of.cpu.map(|cpu| cpu.user_percent + cpu.nice_percent)))
@@ -64,9 +65,9 @@ pub(crate) fn system(analysis: &Analysis) -> Option<Table> {
         .filled()
 }
 
-// Interfaces of a network path, and the queueing disciplines at them.
+// Interfaces of a network path, and their queueing disciplines.
 
-/// What passed each interface of each arm, and what was dropped there.
+/// Traffic and drops at each interface of each arm.
 pub(crate) fn interfaces(analysis: &Analysis) -> Vec<Section> {
     let all = || {
         measured(analysis).flat_map(|(arm, counters)| {
@@ -88,7 +89,7 @@ pub(crate) fn interfaces(analysis: &Analysis) -> Vec<Section> {
             three_digits(of.figures.sent.errors_per_s + of.figures.received.errors_per_s)
         })
         .table;
-    // Every interface has some, and most only let pass.
+    // Every interface has queueing disciplines, and most of them do not hold packets.
     let held = |qdisc: &&QdiscSummary| {
         let of = &qdisc.figures;
         of.drops_per_s + of.overlimits_per_s + of.requeues_per_s + of.backlog_bytes > 0.0
@@ -119,13 +120,13 @@ fn label(interface: &InterfaceSummary) -> String {
     interface.end.label(&interface.name)
 }
 
-// NFS mounts: what was granted, how the connections share the calls, and the operations.
+// NFS mounts: negotiated options, calls per connection, and operations.
 
 fn mounts(analysis: &Analysis) -> impl Iterator<Item = (&ArmSummary, &NfsMountSummary)> {
     measured(analysis).flat_map(|(arm, counters)| counters.nfs_mounts.iter().map(move |m| (arm, m)))
 }
 
-/// What client and server of each arm agreed on.
+/// The options that client and server of each arm negotiated.
 pub(crate) fn nfs_granted(analysis: &Analysis) -> Option<Table> {
     let size = |size: Option<u64>| or_absent(size.map(iotax_quantity::size));
     let mut rows = Table::of(mounts(analysis))

@@ -4,8 +4,8 @@ use crate::document::{Document, Item, Medium, Node, Point, Section, Table};
 use crate::words;
 use iotax_wording::doubt::Notice;
 
-/// A report as GitHub-flavoured Markdown, ending in a newline. Text from outside is escaped: it
-/// cannot become a link, an image, a table or HTML.
+/// A report as GitHub-flavoured Markdown, ending in a newline. Untrusted text is escaped,
+/// so that it cannot become a link, an image, a table or HTML.
 pub fn markdown(document: &Document) -> String {
     let mut parts = Vec::new();
     if let Some(lead) = &document.lead {
@@ -80,7 +80,7 @@ fn warning(notice: &Notice) -> String {
     format!("{}\n", format!("- {title}{}", said.join(" ")).trim_end())
 }
 
-/// What stands before a text, if anything does.
+/// The name before a text, if there is one.
 fn named(name: &str) -> String {
     if name.is_empty() { String::new() } else { format!("**{}:** ", escape(name)) }
 }
@@ -99,13 +99,13 @@ fn table(table: &Table) -> String {
     out
 }
 
-/// Text to be pasted: in a span of code, unless its own marks would end that.
+/// A command as a code span, unless backticks in it would end the span.
 fn code(text: &str) -> String {
     let is_plain = text.is_empty() || text.contains('`');
     if is_plain { escape(text) } else { format!("`{}`", words::printable(text)) }
 }
 
-/// Text as literal Markdown: every character that could start markup gets a backslash. Intervals
+/// Escapes text: every character that could start markup gets a backslash. Intervals
 /// such as `[10, 14]` stay readable: a bracket before a digit is literal unless a link follows it.
 pub(crate) fn escape(text: &str) -> String {
     let text = words::printable(text);

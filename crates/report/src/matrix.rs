@@ -1,4 +1,4 @@
-//! A matrix: a table by its axes, what each level costs, and which factors change that.
+//! Matrices: a table by axes, the effect of each level, and interactions.
 
 use iotax_analyze::{Analysis, Comparison, Effect, FactorEffects};
 use iotax_wording::effect::EffectWords as _;
@@ -12,10 +12,10 @@ use crate::document::{Cell, Drawing, Group, Head, Item, Section, ShownIn, Table}
 use crate::tables;
 use crate::words::printable;
 
-/// Levels up to which those of the last factor are columns.
+/// Maximum number of levels of the last factor that become columns.
 const MAX_COLUMNS: usize = 5;
 
-/// The table by axes, and the effects: drawn, or as a table.
+/// The table by axes, and the effects as a drawing or table.
 pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     let Some(matrix) = &analysis.matrix else { return Vec::new() };
     let comparisons = matrix.effects.iter().map(|effect| &effect.comparison);
@@ -31,7 +31,7 @@ pub(crate) fn sections(analysis: &Analysis, drawn: Vec<Group>) -> Vec<Section> {
     sections
 }
 
-/// A cell for each arm: its figure, and its difference from the first arm.
+/// One cell per arm: its figure, and its difference from the first arm.
 fn by_axes(matrix: &FactorEffects, analysis: &Analysis) -> Section {
     let comparisons = primary_of_each(analysis);
     let (last, others) = matrix.factors.split_last().expect("a matrix has factors");
@@ -79,8 +79,8 @@ fn level_cells(matrix: &FactorEffects, levels: &[usize]) -> Vec<Cell> {
     matrix.factors.iter().zip(levels).map(name).collect()
 }
 
-/// `3803 IOPS (23 % slower)`; of the first arm, which the others are compared with, its figure
-/// alone.
+/// `3803 IOPS (23 % slower)`. For the first arm, which the others are compared with, only the
+/// figure.
 fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> String {
     let of = |comparison: &Comparison, value: f64| format::figure(comparison.metric.unit(), value);
     let name = &analysis.arms[arm].name;
@@ -96,9 +96,9 @@ fn figure(arm: usize, comparisons: &[&Comparison], analysis: &Analysis) -> Strin
     )
 }
 
-// Which of many arms lie outside of the others.
+// Outliers among many arms.
 
-/// What speaks for each.
+/// The outliers with their evidence.
 pub(crate) fn outliers(analysis: &Analysis) -> Option<Section> {
     let found = analysis.outliers.as_ref()?;
     let member = Member::of(analysis).name();

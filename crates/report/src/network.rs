@@ -1,4 +1,4 @@
-//! What passed over a network path: a sentence, and columns of the table of arms.
+//! Figures of network loads: key figures, and columns of the table of arms.
 
 use iotax_analyze::{ArmSummary, NetworkLoad, NetworkSummary};
 use iotax_quantity::percent;
@@ -8,7 +8,7 @@ use iotax_wording::{format, units};
 use crate::document::{Cell, Head, Item, Point, Section};
 use crate::tables::{known_time, quantile};
 
-/// Key figures beside the rate, in nanoseconds; 0 if it is not known.
+/// Key figures other than the rate, in nanoseconds; 0 if unknown.
 pub(crate) fn times(arm: &ArmSummary, network: &NetworkSummary) -> Vec<(&'static str, f64)> {
     let cpu = network.cpu_ns;
     match network.load {
@@ -94,19 +94,19 @@ fn columns(network: &NetworkSummary) -> &'static [Column] {
     }
 }
 
-/// The heads of what is told of an arm.
+/// The column names for network loads.
 pub(crate) fn heads(network: &NetworkSummary) -> impl Iterator<Item = Head> {
     columns(network).iter().map(|(head, _)| Head::figure(head))
 }
 
-/// What is told of it.
+/// The cells of an arm, in the same order.
 pub(crate) fn cells(arm: &ArmSummary, network: &NetworkSummary) -> impl Iterator<Item = Cell> {
     columns(network).iter().map(move |(_, cell)| cell(arm, network))
 }
 
-// Between which ends network paths are, where that was found out when they were made.
+// The ends of network paths, if they were determined during setup.
 
-/// What is known of the paths of a cluster, arm by arm.
+/// The known facts about the paths of a cluster, by arm.
 pub(crate) fn paths(experiment: &ExperimentHead) -> Option<Section> {
     if !experiment.spec.workload().is_network() || experiment.spec.is_of_results() {
         return None;

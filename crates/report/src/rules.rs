@@ -1,4 +1,4 @@
-//! What became of the rules that were set beforehand.
+//! The outcome of rules.
 
 use iotax_analyze::{Analysis, Judgment};
 use iotax_quantity::grouped;
@@ -6,7 +6,7 @@ use iotax_wording::{format, note, rule};
 
 use crate::document::{Item, Section, Table};
 
-/// All of them; `None` if there are none.
+/// All rules; `None` if there are none.
 pub(crate) fn section(analysis: &Analysis) -> Option<Section> {
     let note = note::rules(analysis);
     let items = [Item::Table(table(&analysis.rules)), Item::Note(note)];

@@ -1,9 +1,9 @@
-//! Several experiments in one report: what each of them found, then each in full.
+//! Several experiments in one report: an overview, then each in full.
 
 use crate::document::{Chapter, Document, Item, Lead, Section, Table, Topic};
 use iotax_quantity::count;
 
-/// Reports, each with the name of its results.
+/// Combines reports, each with the name of its results.
 pub fn several(reports: Vec<(String, Document)>) -> Document {
     let said = |document: &Document, text: fn(&Lead) -> String| {
         document.lead.as_ref().map(text).unwrap_or_default()
@@ -30,7 +30,7 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
     document
 }
 
-/// The finding, and what puts its figures in doubt: who reads only the overview must meet it, too.
+/// The finding and its severe warnings, so that readers of the overview see them.
 fn found(document: &Document) -> String {
     let sentence = document.lead.as_ref().and_then(|lead| lead.sentences.first());
     let sentence = sentence.map_or("", |sentence| sentence.trim_end_matches('.'));

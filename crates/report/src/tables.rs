@@ -1,4 +1,4 @@
-//! The tables of a report, before any layout: text, Markdown and HTML all show these.
+//! The tables of a report, for all formats.
 
 use iotax_analyze::{
     Analysis, ArmSummary, Attribution, Comparison, Doubt, Estimate, Interaction, JobSummary,
@@ -17,7 +17,7 @@ use crate::document::{Cell, Head, Table};
 use crate::network;
 use crate::words::{self, Tone};
 
-/// Quantiles worth a column; those the analysis does not have are left out.
+/// Quantiles with a column; those that the analysis lacks are left out.
 const SHOWN_QUANTILES: [f64; 4] = [0.5, 0.9, 0.99, 0.999];
 
 /// Arms (or layers) against the baseline: the effect of each, and its verdict.
@@ -26,7 +26,7 @@ pub(crate) fn comparisons(analysis: &Analysis, design: &Design) -> Option<Table>
     effects(compared, &analysis.comparisons, analysis.alpha)
 }
 
-/// The effect of each and its verdict, under a word for what is compared.
+/// The effect and verdict of each comparison. `compared` is the name of the first column.
 pub(crate) fn effects<'a>(
     compared: &str,
     comparisons: impl IntoIterator<Item = &'a Comparison>,
@@ -54,8 +54,8 @@ fn verdict(comparison: &Comparison) -> Cell {
     Cell::toned(verdict_and_regime(comparison), words::verdict_tone(comparison.verdict))
 }
 
-/// Time per I/O of each layer, interaction and the total, by order of adding. Each column has one
-/// unit, named in its head; a column without any figure is left out.
+/// Time per I/O of each layer, interaction and the total. Each column has one unit, which is in its
+/// head. Columns without figures are left out.
 pub(crate) fn attribution(attribution: &Attribution) -> Table {
     type Costs = [Option<Option<Estimate>>; 4];
     let layer = |cost: &LayerCost| {
@@ -91,12 +91,12 @@ pub(crate) fn estimate(value: Option<Estimate>) -> Cell {
     or_absent(value.map(format::time_interval)).into()
 }
 
-/// The same under a head that says the unit.
+/// The bandwidth without its unit, which is in the column head.
 fn bandwidth_cell(arm: &ArmSummary) -> String {
     or_absent(units::bandwidth(arm).map(bandwidth::measured))
 }
 
-/// Operations on trees of files, if that is what the primary job does, and those beside the jobs.
+/// File tree operations of the primary job, and operations outside of jobs.
 pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
     let all = analysis.arms.iter().flat_map(|arm| arm.operations.iter().map(move |o| (arm, o)));
     let mut rows =
@@ -107,7 +107,7 @@ pub(crate) fn operations(analysis: &Analysis) -> Option<Table> {
     rows.table.filled()
 }
 
-/// What two of its columns count, if they are there.
+/// A note on two of its columns, if they are present.
 pub(crate) fn operations_note(analysis: &Analysis) -> Option<String> {
     let mut all = analysis.arms.iter().flat_map(|arm| &arm.operations);
     all.any(|done| done.slow.is_some() || done.waited.is_some())
@@ -116,7 +116,7 @@ pub(crate) fn operations_note(analysis: &Analysis) -> Option<String> {
 
 type OperationCell = fn(&OperationSummary) -> Option<Cell>;
 
-/// What is told of an operation; a column that says nothing of any is left out.
+/// The columns of an operation. Columns without values are left out.
 const OPERATION: [(&str, OperationCell); 8] = [
     ("count", |done| Some(Cell::new(iotax_quantity::grouped(done.count)))),
     ("share", |done| Some(Cell::new(format::percent(done.share?)))),
@@ -136,14 +136,14 @@ const OPERATION: [(&str, OperationCell); 8] = [
     }),
 ];
 
-/// Rates, latency, CPU and spread of each arm; of its syncs before that, if they lead.
+/// Rates, latency, CPU and spread of each arm, with sync times first if syncs lead.
 pub(crate) fn arms(analysis: &Analysis) -> Table {
     let unit = MEASURED.word();
     let is_led = units::is_led_by_syncs(analysis);
     let mut table = Table::new(&["arm"], &[]);
     let mut heads = vec!["rate", unit, "mean", "CPU/IO", "spread", "trials"];
     if is_led {
-        // What a write into the page cache takes is with the percentiles.
+        // The time of a write into the page cache is with the percentiles.
         heads.splice(2..3, []);
         heads.splice(0..0, ["sync mean", "sync p99"]);
     }
@@ -182,18 +182,18 @@ pub(crate) fn arms(analysis: &Analysis) -> Table {
             row.extend((!is_led).then(|| measured(known_time(arm.mean_latency_ns))));
             row.push(measured(known_time(arm.cpu_ns_per_io)));
         }
-        // One trial has none.
+        // A single trial has no spread.
         row.extend([from(2, spread), Cell::toned(trials, tone)]);
         table.rows.push(row);
     }
     table.without_absent_figures()
 }
 
-/// The heads of [`rates`], and of all jobs.
+/// The column names of [`rates`] and of all jobs.
 pub(crate) const RATES: [&str; 5] = ["rate", MEASURED.word(), "mean", "p99", "p99.9"];
 
-/// What the primary job of an arm did: rate, bandwidth, mean, p99 and p99.9 of its latency, or of
-/// its syncs where they lead.
+/// Figures of the primary job of an arm: rate, bandwidth, mean, p99 and p99.9 of its latency, or of
+/// its syncs if they lead.
 pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
     let (mean_ns, curve) = match arm.leading_sync() {
@@ -210,7 +210,7 @@ pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     ]
 }
 
-/// A last column that says of each row what its latencies are of, if some are of syncs.
+/// Adds a last column with the operation that latencies refer to, if some refer to syncs.
 pub(crate) fn add_what_lasts<'a>(
     table: &mut Table,
     leading: impl Iterator<Item = Option<&'a SyncSummary>>,
@@ -240,7 +240,7 @@ pub(crate) fn syncs(analysis: &Analysis) -> Option<Table> {
     percentiles(&curves.collect::<Vec<_>>(), "syncs")
 }
 
-/// Of each arm its curve, and how many are behind it.
+/// Percentiles of each arm, and the number of operations.
 fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Table> {
     let quantiles: Vec<f64> = SHOWN_QUANTILES
         .into_iter()
@@ -256,7 +256,7 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
     Some(rows.figure(what, |(.., count)| iotax_quantity::grouped(*count)).table)
 }
 
-/// The arms' other jobs, if any; flows both ways stand with the arms.
+/// The other jobs of the arms, if any. Bidirectional flows are in the table of arms.
 pub(crate) fn other_jobs(workload: &Workload, analysis: &Analysis) -> Option<Table> {
     let goes_both_ways = |network: &NetworkSummary| network.each_way.is_some();
     let arms = || analysis.arms.iter().filter(|a| !a.network.as_ref().is_some_and(goes_both_ways));
@@ -290,7 +290,7 @@ fn engine(workload: &Workload, job: &JobSummary) -> Option<Engine> {
     workload.jobs.iter().find(|one| one.name == job.name).map(|one| one.engine)
 }
 
-/// Mean, p99 and p99.9 of what a job is about.
+/// Mean, p99 and p99.9 of a job's leading operation.
 fn latencies(job: &JobSummary) -> [f64; 3] {
     match job.leading_sync() {
         Some(sync) => {
@@ -301,17 +301,17 @@ fn latencies(job: &JobSummary) -> [f64; 3] {
     }
 }
 
-/// A percentile, or a dash where too few lie beyond it.
+/// A percentile, or a dash if there are too few samples beyond it.
 pub(crate) fn quantile(curve: &[QuantilePoint], q: f64) -> Cell {
     or_absent(latency_at(curve, q).map(|ns| format::time(ns as f64))).into()
 }
 
-/// A time, or a dash where it is 0: another tool did not say.
+/// A time, or a dash if it is 0 (not in the results of another tool).
 pub(crate) fn known_time(ns: f64) -> String {
     or_absent((ns > 0.0).then(|| format::time(ns)))
 }
 
-/// What puts the figures of this arm, or layer, in doubt.
+/// Severe warnings about this arm or layer.
 fn doubts(analysis: &Analysis, of: &Subject) -> Vec<&'static str> {
     let is_its = |doubt: &&Doubt| doubt.of.as_ref().is_none_or(|own| own == of);
     let severe = analysis.warnings.iter().filter(is_its).filter(|doubt| doubt.is_severe());
@@ -324,7 +324,7 @@ pub(crate) fn is_doubtful(analysis: &Analysis, of: &Subject) -> bool {
     !doubts(analysis, of).is_empty()
 }
 
-/// With what puts the figures of this arm, or layer, in doubt.
+/// Adds severe warnings about this arm or layer to a cell.
 pub(crate) fn marked(cell: Cell, analysis: &Analysis, of: &Subject) -> Cell {
     let texts = doubts(analysis, of);
     if texts.is_empty() {

@@ -1,4 +1,4 @@
-//! The targets of a trial that has several: a row each, and one for all of them.
+//! Tables of trials with several targets: one row per target, and one for all together.
 
 use iotax_analyze::{Analysis, Rates, TargetSummary};
 use iotax_catalog::Rate;
@@ -10,10 +10,10 @@ use crate::document::{Cell, Table};
 use crate::tables;
 use crate::tables::known_time;
 
-/// Jobs that have room in a row by name.
+/// Maximum number of job names in a row.
 const NAMED_JOBS: usize = 2;
 
-/// What each target did; `None` where arms have one each.
+/// Figures of each target; `None` if arms have one target each.
 pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
     let mut table = Table::new(&["arm", "target", "jobs"], &tables::RATES);
     for arm in analysis.arms.iter().filter(|arm| arm.trials > 0) {
@@ -35,7 +35,7 @@ pub(crate) fn table(analysis: &Analysis) -> Option<Table> {
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 
-/// Where each target lies, which limits are known of it, and what it is.
+/// Device, known limits and definition of each target.
 pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
     let targets = analysis.arms.iter().flat_map(|arm| arm.targets.iter().map(move |t| (arm, t)));
     let all = || analysis.arms.iter().flat_map(|arm| &arm.targets);
@@ -52,7 +52,7 @@ pub(crate) fn limits(analysis: &Analysis) -> Option<Table> {
     Some(table.filled()?.without_names_of(analysis.arms.len()))
 }
 
-/// Whether the table of targets has all there is to say of jobs: each target has one.
+/// Whether each target has one job, so that the table of targets also covers the jobs.
 pub(crate) fn have_one_job_each(analysis: &Analysis) -> bool {
     analysis.arms.iter().all(|arm| {
         !arm.targets.is_empty() && arm.targets.iter().all(|target| target.jobs.len() == 1)
@@ -71,7 +71,7 @@ fn jobs(names: &[String]) -> String {
     if names.len() > NAMED_JOBS { format!("{} jobs", names.len()) } else { names.join(", ") }
 }
 
-/// `500 IOPS, 32 MB/s (throttle)`: those of this machine, then those that are documented.
+/// `500 IOPS, 32 MB/s (throttle)`: limits of this machine, then documented ones.
 fn limits_of(target: &TargetSummary) -> String {
     let said = |iops: Option<f64>, bytes: Option<f64>, scope: &str, of: &str| {
         let rates = iops.map(iops_limit).into_iter().chain(bytes.map(mib_per_s_limit));

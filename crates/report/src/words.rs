@@ -1,4 +1,4 @@
-//! The words of a report: one place for each name, so that all formats say the same.
+//! Names that all formats share.
 
 use iotax_analyze::Verdict;
 
@@ -6,14 +6,14 @@ pub(crate) use iotax_wording::name::is_unprintable;
 pub(crate) use iotax_wording::name::printable;
 pub(crate) use iotax_wording::sentence;
 
-/// How much a reader should care; formats turn it into colour and weight.
+/// The tone of a text, which formats show as colour and weight.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Tone {
     /// Nothing special.
     Plain,
-    /// Costs something.
+    /// A cost.
     Worse,
-    /// Gains something.
+    /// A gain.
     Better,
     /// A conclusion without a difference.
     Same,

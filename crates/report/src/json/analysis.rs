@@ -1,4 +1,4 @@
-//! An analysis as it is printed: its causes are part of it.
+//! The printed form of an analysis, including its causes.
 
 use iotax_analyze::{
     Analysis, ArmDepths, ArmDrain, ArmPrecondition, ArmSummary, Check, Comparison, Doubt,
@@ -19,7 +19,7 @@ use super::limits::ShownDocumented;
 use crate::catalog::catalog_json;
 use crate::doctor::json::DiagnosisJson;
 
-/// Data, and what is said of them.
+/// Data with their text.
 #[derive(Serialize)]
 struct With<'a, T, S> {
     #[serde(flatten)]
@@ -60,7 +60,7 @@ struct Guess {
     hypothesis: String,
 }
 
-/// What each layer costs.
+/// The cost of each layer.
 #[derive(Serialize)]
 struct Attributed<'a> {
     bare_ns: f64,
@@ -70,7 +70,7 @@ struct Attributed<'a> {
     blocks: u32,
 }
 
-/// A reason to doubt the figures, in words and as data.
+/// A warning about the figures, as text and data.
 #[derive(Serialize)]
 struct Warning<'a> {
     check: Check,
@@ -95,14 +95,14 @@ impl<'a> Warning<'a> {
     }
 }
 
-/// What was not concluded, in words and as data.
+/// An open question, as text and data.
 #[derive(Serialize)]
 struct Question<'a> {
     message: String,
     finding: &'a OpenQuestion,
 }
 
-/// Arms, whose documented limits have their notes in words, as `iotax catalog` has them.
+/// Arms; the notes of their documented limits are text, as in `iotax catalog`.
 fn with_words_of_limits<S: Serializer>(arms: &[ArmSummary], to: S) -> Result<S::Ok, S::Error> {
     if arms.iter().flat_map(|arm| &arm.targets).all(|target| target.documented.is_empty()) {
         return arms.serialize(to);
@@ -116,7 +116,7 @@ fn with_words_of_limits<S: Serializer>(arms: &[ArmSummary], to: S) -> Result<S::
     arms.serialize(to)
 }
 
-/// The keys, in their order.
+/// The keys, in order.
 #[derive(Serialize)]
 pub(crate) struct Shown<'a> {
     format: u32,
@@ -136,7 +136,7 @@ pub(crate) struct Shown<'a> {
     fleet: Option<FleetCost>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     rules: Vec<With<'a, Judgment, Ruled>>,
-    /// How many of them are; `None` without rules.
+    /// Number of undecided rules; `None` without rules.
     #[serde(skip_serializing_if = "Option::is_none")]
     undecided: Option<usize>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -162,7 +162,7 @@ pub(crate) struct Shown<'a> {
 
 #[derive(Serialize)]
 struct ShownEnding<'a> {
-    /// In words, e.g. `every arm has a verdict`.
+    /// As text, e.g. `every arm has a verdict`.
     reason: String,
     #[serde(flatten)]
     ending: &'a Ending,

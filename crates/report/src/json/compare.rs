@@ -14,7 +14,7 @@ use super::text::json_text;
 /// raise it; changed or removed ones do.
 pub const COMPARE_FORMAT: u32 = 3;
 
-/// The printed object: the analysis with what identifies the experiment around it.
+/// The printed object: the analysis, with identification of the experiment.
 #[derive(Serialize)]
 pub(crate) struct Output<'a> {
     json_format: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Output<'a> {
     started: &'a str,
     command: &'a [String],
     seed: u64,
-    /// In plain words, as every other format has it.
+    /// As text, as in all other formats.
     verdict: Vec<String>,
     #[serde(flatten)]
     analysis: Shown<'a>,
@@ -31,7 +31,7 @@ pub(crate) struct Output<'a> {
     id: Option<&'a str>,
     hosts: Vec<Host<'a>>,
     sites: &'a [Site],
-    /// What its throughput was set beside, and who named it.
+    /// The documented limits for comparison, and who named them.
     #[serde(skip_serializing_if = "Option::is_none")]
     vm: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -44,7 +44,7 @@ pub(crate) struct Output<'a> {
     instance: Option<&'a CloudInstance>,
 }
 
-/// A machine that took part, without what was seen under the targets.
+/// A participating machine, without the layers under the targets.
 #[derive(Serialize)]
 struct Host<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -89,13 +89,13 @@ impl<'a> Output<'a> {
     }
 }
 
-/// One JSON object, indented, ending in a newline. Shape: `docs/json.md`; numbers have full
-/// precision and the units that their names say, fractions are 0..1.
+/// One JSON object, indented, ending in a newline. Format: `docs/json.md`. Numbers have full
+/// precision and the units in their names; fractions are 0..1.
 pub fn json_compare(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     json_text(&Output::new(experiment, analysis))
 }
 
-/// Which command asked for it.
+/// The command that this is the output of.
 pub(crate) const fn kind(design: &Design) -> &'static str {
     match design {
         Design::Single => "run",

@@ -1,10 +1,10 @@
-//! Limits that are known, as they are printed.
+//! The printed form of known limits.
 
 use iotax_experiment::documented::{Documented, DocumentedLimit, LimitBy, Standing};
 use iotax_wording::limit;
 use serde::Serialize;
 
-/// The keys, in their order.
+/// The keys, in order.
 #[derive(Serialize)]
 pub(crate) struct ShownDocumented<'a> {
     target: String,
@@ -12,7 +12,7 @@ pub(crate) struct ShownDocumented<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     measured: Option<f64>,
     limits: Vec<ShownLimit<'a>>,
-    /// Which of them binds, as an index.
+    /// Index of the binding limit.
     binds: Option<usize>,
     says: String,
 }
@@ -24,7 +24,7 @@ pub(crate) struct ShownLimit<'a> {
     per_s: f64,
     burst_per_s: Option<f64>,
     source: &'a str,
-    /// Date of that state; `None` if it was read on the machine.
+    /// Date of the source; `None` if it was read on the machine.
     as_of: Option<&'a str>,
 }
 

@@ -1,4 +1,4 @@
-//! JSON for programs: documented in `docs/json.md`, versioned, with a schema for each.
+//! JSON output: documented in `docs/json.md`, versioned, with schemas.
 
 mod analysis;
 mod compare;

@@ -4,19 +4,19 @@ use serde::Serialize;
 
 use crate::words::is_unprintable;
 
-/// A value as indented JSON, ending in a newline. What could drive a terminal or reorder what is
-/// read is escaped, as JSON itself does with the first 32 characters only: programs read the same
-/// text, and people see it as it is.
+/// A value as indented JSON, ending in a newline. Characters that control a terminal or reorder
+/// text are escaped (JSON itself only escapes the first 32). Programs read the same text, and
+/// readers see what it really is.
 ///
 /// # Panics
-/// If the value has keys that are no text, or a fallible serializer: none of iotax's has.
+/// If the value has keys that are not strings, or a fallible serializer. No value of iotax has.
 pub fn json_text(value: &impl Serialize) -> String {
     let plain = serde_json::to_string_pretty(value)
         .expect("the output has string keys and no fallible serializer");
     let mut text = String::with_capacity(plain.len() + 1);
     for c in plain.chars() {
-        // Outside of strings JSON has no such characters, so that an escape always is in one. All
-        // of them are below U+10000 and take one escape. The line breaks are the indentation's.
+        // JSON has such characters only in strings, so each escape is inside a string. All of them
+        // are below U+10000 and need one escape. Line breaks belong to the indentation.
         if c != '\n' && is_unprintable(c) {
             write!(text, "\\u{:04x}", u32::from(c)).expect("writing to a string");
         } else {

@@ -1,5 +1,5 @@
-//! What is said of every phase alike, once and not in each of their chapters; and the warnings of
-//! single ones, which whoever reads only the overview must meet, too.
+//! Statements that apply to all phases, which are shown once instead of in every chapter. Also the
+//! warnings of single phases, so that readers of the overview see them.
 
 use indexmap::IndexMap;
 use iotax_analyze::Check;
@@ -10,17 +10,17 @@ use crate::document::{Item, Point, Section, Topic};
 use crate::experiment::{AnalyzedPhase, questions, warnings};
 use crate::words;
 
-/// Open questions that all phases share; of saved results, doubts too. What is the same in words is
-/// the same, whatever the twelfth digit.
+/// Open questions that all phases share; for saved results, also warnings. Equal text counts as
+/// equal.
 pub(super) struct Common {
     first: AnalyzedPhase,
-    /// The words of the questions that are left in it.
+    /// The text of the shared questions.
     open: Vec<String>,
-    /// What the phases are called: `phase`, `job`.
+    /// The word for phases: `phase`, `job`.
     word: &'static str,
 }
 
-/// What is said of each doubt.
+/// The text of each warning.
 fn doubts((experiment, analysis): &AnalyzedPhase) -> Vec<String> {
     let said = analysis.warnings.iter().map(|one| {
         let said = doubt(one, experiment);
@@ -29,7 +29,7 @@ fn doubts((experiment, analysis): &AnalyzedPhase) -> Vec<String> {
     said.collect()
 }
 
-/// Keeps those of which this holds, by what is said of each.
+/// Keeps the elements whose text meets a condition.
 fn keep<T>(all: &mut Vec<T>, said: &[String], holds: impl Fn(&String) -> bool) {
     let mut said = said.iter();
     all.retain(|_| said.next().is_some_and(&holds));
@@ -52,7 +52,7 @@ impl Common {
         Self { first: (experiment.clone(), first), open, word }
     }
 
-    /// What is of each phase alone, and what stands above of all of them.
+    /// The phases without the shared statements.
     pub(super) fn left_out_of(&self, parts: &[AnalyzedPhase]) -> Vec<AnalyzedPhase> {
         let common = doubts(&self.first);
         let own = |part: &AnalyzedPhase| {
@@ -66,12 +66,12 @@ impl Common {
         parts.iter().map(own).collect()
     }
 
-    /// What is said in the place of open questions that stand above.
+    /// A note in place of the shared open questions.
     pub(super) fn instead(&self) -> Option<String> {
         (!self.open.is_empty()).then(|| note::open_above(self.word))
     }
 
-    /// Without what the first sentences say.
+    /// The sections, without statements that are in the first sentences.
     pub(super) fn sections(&self) -> Vec<Section> {
         let (experiment, mut unsaid) = self.first.clone();
         unsaid.warnings.retain(|doubt| doubt.check() != Check::AnotherJob);
@@ -87,7 +87,7 @@ impl Common {
     }
 }
 
-/// What puts figures in doubt, phase by phase: what was seen, and the first thing to do.
+/// Severe warnings of each phase, with the first advice.
 pub(super) fn severe(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut seen: IndexMap<String, Vec<&str>> = IndexMap::new();
     for (experiment, analysis) in parts {
@@ -110,7 +110,7 @@ fn told(notice: &Notice) -> String {
     format!("{seen} {}", first.trim_end())
 }
 
-/// Which phases of all, each once.
+/// The names of phases, each once.
 fn listed(mut phases: Vec<&str>, parts: &[AnalyzedPhase]) -> String {
     phases.dedup();
     match phases.len() {
@@ -119,7 +119,7 @@ fn listed(mut phases: Vec<&str>, parts: &[AnalyzedPhase]) -> String {
     }
 }
 
-/// What else was seen: each kind with its phases.
+/// Minor warnings by kind, with their phases.
 pub(super) fn mild(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {

@@ -1,5 +1,5 @@
-//! What each arm costs in each phase, narrow enough for a terminal: a row per phase, a column per
-//! arm.
+//! The cost of each arm in each phase, narrow enough for a terminal: one row per phase, one column
+//! per arm.
 
 use indexmap::IndexMap;
 use iotax_analyze::{Analysis, Comparison, Effect, Verdict, is_within_reach, log_factor};
@@ -14,9 +14,9 @@ use crate::document::{Cell, Head, Item, LegendEntry, Section, Table, Topic};
 use crate::experiment::AnalyzedPhase;
 use crate::{tables, words};
 
-/// Arms up to which cells are in words, and heads are names.
+/// Maximum number of arms with text in the cells and names as heads.
 const MAX_IN_WORDS: usize = 3;
-/// The longest name that is a head of a column of signs.
+/// Maximum length of a name as the head of a column of signs.
 const MAX_NAME: usize = 6;
 
 /// `None` if nothing is compared.
@@ -100,7 +100,7 @@ fn shown(comparison: &Comparison, analysis: &Analysis, in_words: bool) -> Cell {
     Cell::toned(text, tone)
 }
 
-/// `?16`, where so many blocks in all would probably decide.
+/// `?16`, if 16 blocks in total would probably decide.
 fn undecided(comparison: &Comparison) -> String {
     let is_told = |needed: &u32| is_within_reach(*needed, comparison.blocks);
     let needed = comparison.blocks_needed.filter(is_told);

@@ -1,4 +1,4 @@
-//! Several phases in one report: what each of them found side by side, then each in full.
+//! Reports of several phases: an overview, then each phase in full.
 
 mod common;
 mod grid;
@@ -23,7 +23,7 @@ use crate::json::text::json_text;
 use crate::json::{COMPARE_FORMAT, Output, Root, kind};
 use crate::{facts, figures, machine, network, tables, words};
 
-/// What was asked is answered first, of whatever phase.
+/// The decisions on rules of all phases, which come first.
 fn ruled(parts: &[AnalyzedPhase]) -> Vec<String> {
     let of_part = |(head, analysis): &AnalyzedPhase| {
         let name = words::printable(&head.spec.workload().name);
@@ -33,7 +33,7 @@ fn ruled(parts: &[AnalyzedPhase]) -> Vec<String> {
     rule::sentences(&parts.iter().flat_map(of_part).collect::<Vec<_>>())
 }
 
-/// All phases: those of one experiment, under its name.
+/// The report of all phases of an experiment, with its name.
 ///
 /// # Panics
 /// If there is none.
@@ -80,7 +80,7 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
     }
-    // Of a run the table is the answer; where arms are compared it is too wide for a terminal.
+    // For a run, the table is the answer. If arms are compared, it is too wide for a terminal.
     document.add(match grid {
         Some(_) => table.at(ShownIn::Wide),
         None if is_of_results => table,
@@ -123,15 +123,15 @@ pub(crate) fn wall_ns(parts: &[AnalyzedPhase]) -> u64 {
     parts.iter().map(|(_, analysis)| analysis.ending.wall_ns).max().unwrap_or(0)
 }
 
-/// A line for each phase and arm. Where arms are compared, with what the primary metric says, and
-/// what puts that in doubt.
+/// One row per phase and arm. If arms are compared, it includes the effect on the primary metric
+/// and warnings.
 pub(crate) fn overview(parts: &[AnalyzedPhase]) -> Table {
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let phase = if is_of_results { "job" } else { "phase" };
     let words: &[&str] = if has_arms { &[phase, "arm"] } else { &[phase] };
     let mut table = Table::new(words, &tables::RATES);
-    // What saved results show against each other has a table of its own.
+    // Comparisons of saved results have a separate table.
     let has_effect = has_arms && !is_of_results;
     if has_effect {
         table.heads.push(Head::word("effect"));
@@ -158,7 +158,7 @@ pub(crate) fn overview(parts: &[AnalyzedPhase]) -> Table {
     table.without_absent_figures()
 }
 
-/// Nothing if there is no matrix.
+/// The changes by levels; empty without a matrix.
 fn levels(parts: &[AnalyzedPhase]) -> Vec<Section> {
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let name = if is_of_results { "job" } else { "phase" };
@@ -166,9 +166,9 @@ fn levels(parts: &[AnalyzedPhase]) -> Vec<Section> {
     changes::sections(Some(name), &changes.collect::<Vec<_>>())
 }
 
-// Several phases as JSON: each one's object, in their order.
+// Several phases as JSON, in order.
 
-/// All phases: `phases[]` holds what a comparison of one phase would print.
+/// All phases: each element of `phases[]` is the output of a comparison of one phase.
 #[derive(Serialize)]
 #[expect(clippy::struct_field_names, reason = "the keys of the printed object")]
 struct Phases<'a> {
@@ -189,8 +189,8 @@ pub fn phases_json_compare(suite: &str, parts: &[AnalyzedPhase]) -> String {
     json_text(&Phases::new(suite, parts))
 }
 
-/// One JSON object in the shape of fio's JSON+ for all phases of a plain run: their jobs one after
-/// the other, as fio prints those of a file with `stonewall`.
+/// One JSON object in the format of fio's JSON+ for all phases of a run, with their jobs in
+/// sequence, as fio prints a job file with `stonewall`.
 pub fn phases_json_run(suite: &str, parts: &[AnalyzedPhase], trials: &[Trial]) -> String {
     let mut roots = (0..).zip(parts).map(|(phase, (experiment, analysis))| {
         let own: Vec<&Trial> = trials.iter().filter(|trial| trial.phase == phase).collect();

@@ -1,4 +1,4 @@
-//! Saved results of several jobs: all jobs side by side, before each in full.
+//! Saved results of several jobs: an overview of all jobs, before each in full.
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Unit, Verdict};
 use iotax_experiment::Subject;
@@ -13,9 +13,9 @@ use crate::document::{Cell, Head, Item, Section, Table};
 use crate::experiment::AnalyzedPhase;
 use crate::words::{self, printable};
 
-/// Pairs that fit beside each other.
+/// Maximum number of pairs as columns.
 const MAX_COLUMNS: usize = 2;
-/// From so many bytes per I/O on the figure is bandwidth.
+/// Minimum bytes per I/O at which bandwidth is shown instead of IOPS.
 const LARGE_BYTES: f64 = 65_536.0;
 
 /// `4 jobs of 4 results of fio 3.33`
@@ -28,12 +28,12 @@ pub(super) fn counts(parts: &[AnalyzedPhase]) -> String {
     format!("{jobs} of {of}{}", provenance::tools(experiment))
 }
 
-/// Jobs against baselines, and what each level of a matrix changed.
+/// Comparisons by job, and the changes by levels of a matrix.
 pub(super) fn sections(parts: &[AnalyzedPhase]) -> Vec<Section> {
     pairs(parts).into_iter().chain(levels(parts)).collect()
 }
 
-/// A row for each job, a column for each pair; with many pairs a row for each.
+/// One row per job and one column per pair; with many pairs, one row per pair.
 fn pairs(parts: &[AnalyzedPhase]) -> Option<Section> {
     let (_, first) = &parts[0];
     if first.matrix.is_some() || first.comparisons.is_empty() {

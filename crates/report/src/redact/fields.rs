@@ -1,8 +1,9 @@
-//! The allow-list of fields: what each string of a record's head and of a machine may say.
+//! The allow-list of fields: the permitted contents of each string in a record's head and in a
+//! machine.
 //!
-//! Numbers and truth values leave as they are: the types of the format see to it that nothing else
-//! stands in their fields. So do words of the format itself. `tests` fails on a string that has no
-//! rule here.
+//! Numbers and booleans are kept; the types of the format guarantee that these fields contain
+//! nothing else. Keywords of the format are also kept. A string without a rule here fails in
+//! `tests`.
 
 use std::sync::LazyLock;
 
@@ -10,18 +11,18 @@ use regex::Regex;
 
 use super::words::Kind;
 
-/// What a field may say.
+/// The rule for a field.
 #[derive(Clone, Copy)]
 pub(super) enum Rule {
-    /// A word of the format: nothing else can be read there.
+    /// A keyword of the format; other values cannot be parsed.
     Format,
-    /// A text: words of the list stay, others become pseudonyms.
+    /// Text: listed words are kept, others become pseudonyms.
     Text(Kind),
-    /// One name or path, blanks and all.
+    /// A single name or path, including blanks.
     Whole(Kind),
-    /// A name that is never told.
+    /// A name that always becomes a pseudonym.
     Always(Kind),
-    /// What has this form, such as a time.
+    /// A value in this format, such as a time.
     Form(&'static LazyLock<Regex>),
     /// The kernel's release.
     Kernel,
@@ -51,12 +52,12 @@ fn form(pattern: &str) -> Regex {
     Regex::new(&format!("^(?:{pattern})$")).expect("a constant")
 }
 
-/// Objects, their fields, and what these may say; of objects in a list, the list's name.
+/// Objects, fields and their rules. For objects in a list, the name of the list.
 const RULES: &[(&str, &str, Rule)] = &[
     // Records.
     ("experiment machine", "iotax_version", Rule::Form(&VERSION)),
     ("experiment", "started", Rule::Form(&TIME)),
-    // It joins records that their owner has.
+    // It links records of the same owner.
     ("experiment", "id", Rule::Drop),
     ("hosts", "id", Rule::Always(Kind::Host)),
     ("hosts", "role", Rule::Format),
@@ -70,7 +71,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("cloud instance", "cloud vm variant caching disks security_type", Rule::Text(Kind::Model)),
     ("disks", "kind tier caching", Rule::Text(Kind::Model)),
     ("disks", "name", Rule::Always(Kind::Device)),
-    // What was asked.
+    // The request.
     ("spec", "design source undecided", Rule::Format),
     ("spec", "suite", Rule::Whole(Kind::Workload)),
     ("side_phases", "role", Rule::Format),
@@ -79,11 +80,11 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("spec", "fail_if", Rule::Drop),
     ("stop", "mode", Rule::Format),
     ("arms", "driver", Rule::Format),
-    // Commands of the user's own, with whatever is in them.
+    // Commands of the user, with any content.
     ("host_commands", "before after", Rule::Whole(Kind::Word)),
     ("host_commands", "directory", Rule::Whole(Kind::Path)),
     ("arms", "name against", Rule::Text(Kind::Arm)),
-    // What jobs call their targets.
+    // Names of targets in jobs.
     ("arms", "part", Rule::Whole(Kind::Arm)),
     ("several targets", "name", Rule::Whole(Kind::Arm)),
     ("jobs", "target", Rule::Whole(Kind::Arm)),
@@ -115,7 +116,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("files", "shared", Rule::Whole(Kind::File)),
     ("operations", "operation", Rule::Format),
     ("fio", "name place beyond", Rule::Text(Kind::Word)),
-    // What was found under a path.
+    // Layers under a path.
     ("sites site", "kind notes caches file_system", Rule::Text(Kind::Word)),
     ("sites site", "mean_latency", Rule::Format),
     ("sites site", "target storage_id", Rule::Text(Kind::Path)),
@@ -130,7 +131,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("machine", "taken", Rule::Form(&TIME)),
     ("paths", "kind", Rule::Format),
     ("paths", "path directory", Rule::Whole(Kind::Path)),
-    // It is the path once more.
+    // It repeats the path.
     ("paths", "shell", Rule::Drop),
     ("paths", "problem", Rule::Text(Kind::Word)),
     ("unseen", "what how", Rule::Text(Kind::Word)),

@@ -1,19 +1,19 @@
-//! Numbers in groups: a card's, a telephone's, an address with commas. Each group is short enough
-//! to leave alone, and together they name somebody.
+//! Numbers in groups, such as card or telephone numbers, or addresses with commas. Each group alone
+//! is harmless, but together they identify somebody.
 
 use std::ops::Range;
 
-/// Groups of a number, at least, and their digits.
+/// Minimum number of groups, and of their digits.
 const LEAST_GROUPS: usize = 3;
 const LEAST_DIGITS: usize = 7;
-/// Digits of four groups that may be an address, at least: `0,1,2,3` are CPUs.
+/// Minimum number of digits of four groups that may be an address; `0,1,2,3` are CPUs.
 const LEAST_DIGITS_OF_ADDRESS: usize = 5;
-/// What stands between two groups, at most.
+/// Maximum length of the text between two groups.
 const LONGEST_GAP: usize = 3;
-/// Digits of a decimal fraction, at most.
+/// Maximum number of digits of a decimal fraction.
 const MOST_DIGITS_OF_FRACTION: usize = 5;
 
-/// Where a text has numbers in groups that may name somebody, in order.
+/// Positions of grouped numbers that may identify somebody, in order.
 pub(super) fn grouped_numbers(text: &str) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut run: Vec<Range<usize>> = Vec::new();
@@ -46,7 +46,7 @@ pub(super) fn grouped_numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Digits without anything between them; a fraction is no group.
+/// Runs of digits. A decimal fraction is not a group.
 fn digits(text: &str) -> impl Iterator<Item = Range<usize>> {
     let word = |c: char| !c.is_numeric() && c != '.';
     let start_of = move |part: &str| part.as_ptr().addr() - text.as_ptr().addr();
@@ -64,8 +64,8 @@ fn digits(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// Whether two groups with this between them may be of one number. Colons are of times and of
-/// devices' numbers, percent signs of figures.
+/// Whether two groups with this text between them may belong to one number. Colons occur in times
+/// and device numbers, percent signs in figures.
 fn joins(gap: &str) -> bool {
     let separates = |c: char| !c.is_alphanumeric() && !":=%\n".contains(c);
     gap.chars().count() <= LONGEST_GAP && gap.chars().all(separates)
@@ -82,13 +82,13 @@ fn may_name(groups: &[&str], gaps: &[&str]) -> bool {
     (is_long || is_address) && !is_series(&values) && !is_ranges(&values, gaps)
 }
 
-/// A number as it would be written: without zeros in front.
+/// A number without leading zeros.
 fn value(group: &str) -> Option<u64> {
     let is_padded = group.len() > 1 && group.starts_with('0');
     group.parse().ok().filter(|_| !is_padded)
 }
 
-/// CPUs, depths, sizes: each as much more, or as many times as much, as the one before.
+/// CPUs, depths, sizes: arithmetic or geometric sequences.
 fn is_series(values: &[Option<u64>]) -> bool {
     let Some(values) = values.iter().copied().collect::<Option<Vec<u64>>>() else { return false };
     let pairs = || values.iter().zip(&values[1..]);

@@ -1,13 +1,13 @@
-//! What leaves the house: the words of an allow-list, and numbers. Everything else in a record or a
-//! machine gets a pseudonym, the same for the same word everywhere, so that what belongs together
-//! still does. What each pseudonym stands for is in a key, which stays here.
+//! Anonymises records and machines for sharing. Words on an allow-list and numbers are kept.
+//! Everything else is replaced by a pseudonym. The same word always gets the same pseudonym, so
+//! that relations remain visible. The key to the pseudonyms is not shared.
 //!
-//! | module | decides |
+//! | module | contains |
 //! |---|---|
-//! | `fields` | what each field of the format may say |
-//! | `words` | which words are on the list |
-//! | `models` | releases and models of which a family is on the list |
-//! | `text` | which words a text consists of |
+//! | `fields` | rules for the fields of the format |
+//! | `words` | the allow-list of words |
+//! | `models` | kernel releases and device models with a known family |
+//! | `text` | splitting text into words |
 
 mod fields;
 mod grouped;
@@ -26,23 +26,23 @@ use serde_json::{Map, Value};
 use fields::Rule;
 use words::{Kind, Names};
 
-/// Puts pseudonyms in the place of all that is not on the allow-list.
+/// Replaces everything that is not on the allow-list by pseudonyms.
 #[derive(Debug, Default)]
 pub struct Redactor {
     names: Names,
 }
 
 impl Redactor {
-    /// What each pseudonym given so far stands for.
+    /// The original text of each pseudonym so far.
     pub fn key(&self) -> BTreeMap<String, String> {
         self.names.key()
     }
 
-    /// The head of a record.
+    /// Anonymises the head of a record.
     pub fn experiment(&mut self, experiment: &ExperimentHead) -> ExperimentHead {
         self.know(experiment);
         let mut told = experiment.clone();
-        // They are for the house that measured, and no part of what can be repeated.
+        // These are only for the owner, and not needed to repeat the measurement.
         told.spec = told.spec.with(|spec| {
             spec.fail_if.clear();
             spec.phases.iter_mut().for_each(|phase| phase.requires = None);
@@ -50,13 +50,13 @@ impl Redactor {
         self.clean(&told, "experiment")
     }
 
-    /// A machine as it was seen.
+    /// Anonymises a machine.
     pub fn machine(&mut self, machine: &Machine) -> Machine {
         self.clean(machine, "machine")
     }
 
-    /// Texts that stand elsewhere as a whole, first: arms are called by their targets, and paths
-    /// with blanks in them are one thing where they stand alone.
+    /// First registers text that occurs elsewhere as a whole: arms may be named after targets, and
+    /// paths may contain blanks.
     fn know(&mut self, experiment: &ExperimentHead) {
         let spec = &experiment.spec;
         for host in experiment.hosts.iter().filter_map(|host| host.environment.host.as_ref()) {
@@ -72,7 +72,7 @@ impl Redactor {
         }
     }
 
-    /// A trial of a record whose head was seen before.
+    /// Anonymises a trial of a record whose head was processed before.
     pub fn trial(&mut self, mut trial: Trial) -> Trial {
         self.text(Kind::Arm, &mut trial.arm);
         match &mut trial.outcome {
@@ -188,7 +188,7 @@ impl Redactor {
         texts.into_iter().for_each(|text| self.text(Kind::Word, text));
     }
 
-    /// A value with each of its strings as its field's rule has it.
+    /// Applies the rules of the fields to all strings in a value.
     fn clean<T: Stored>(&mut self, value: &T, name: &str) -> T {
         let told = Value::decode(&value.encode()).expect("JSON was written");
         let clean = self.walk(told, "", name);
@@ -213,7 +213,7 @@ impl Redactor {
         }
     }
 
-    /// How the value of an option may read depends on the option.
+    /// Handles an fio option, whose permitted values depend on its name.
     fn option_of_fio(&mut self, mut option: Map<String, Value>) -> Map<String, Value> {
         let name = option.get("name").and_then(Value::as_str).unwrap_or_default().to_owned();
         for (key, value) in &mut option {
@@ -226,7 +226,7 @@ impl Redactor {
         option
     }
 
-    /// A field without a rule is nobody's but its owner's; a test finds it.
+    /// A field without a rule is not shared; a test detects it.
     fn field(&mut self, rule: Option<Rule>, text: &str) -> Value {
         let names = &mut self.names;
         Value::String(match rule.unwrap_or(Rule::Always(Kind::Word)) {

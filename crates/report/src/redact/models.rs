@@ -1,5 +1,5 @@
-//! Releases of kernels, models of processors and devices: as far as their family is known. What is
-//! unknown after it is cut off, or gets a pseudonym where models have to be told apart.
+//! Kernel releases, and models of processors and devices with a known family. An unknown rest is
+//! cut off, or replaced by a pseudonym if models must be distinguished.
 
 use std::sync::LazyLock;
 
@@ -10,21 +10,20 @@ use super::grouped::grouped_numbers;
 use super::words::regex;
 use super::words::{Kind, Names};
 
-/// Makers and families of disks. Models of targets that are named by their owners, as LIO's are,
-/// are not.
+/// Vendors and families of disks. Models that users can name, as with LIO targets, are not listed.
 const DEVICES: &str = "adata amazon ata block corsair crucial dell disk drive elastic evo express flash \
     google hard harddisk hgst hitachi hp hpe hynix ibm intel kingston kioxia lenovo logical lsi \
     mega-raid megaraid micron msft netapp nvme nvme_card nvme_card-pd perc persistentdisk phison plus pro \
     qemu qvo raid samsung sandisk sas sata scsi seagate sk sn ssd store toshiba vbox virtio virtual \
     vmware volume wdc western digital xen instance storage microsoft direct optane";
-/// Makers and families of processors.
+/// Vendors and families of processors.
 const PROCESSORS: &str = "@ a amazon altra amd ampere annapurna apple arm athlon atom bronze celeron \
     core core(tm) cortex cpu epyc genuine gold graviton graphics hygon ibm implementer intel intel(r) kunpeng \
     loongson m max neoverse opteron part pentium pentium(r) platinum power pro processor quad-core \
     radeon ryzen silver thunderx ultra virtual with xeon xeon(r) threadripper rome milan genoa icelake \
     skylake cascadelake sapphirerapids haswell broadwell common kvm qemu version";
 
-/// `Linux 6.8.0-45-generic #1 SMP PREEMPT_DYNAMIC`, up to the first part that is not known.
+/// `Linux 6.8.0-45-generic #1 SMP PREEMPT_DYNAMIC`, up to the first unknown part.
 pub(super) fn kernel(names: &mut Names, text: &str) -> String {
     static KERNEL: LazyLock<Regex> = LazyLock::new(|| {
         let known = r"(?x) ^(?:Linux\ )?[1-9]\.\d{1,3}(?:\.\d{1,4})?
@@ -75,11 +74,11 @@ pub(super) fn device(names: &mut Names, text: &str) -> String {
     family(names, text, is_known)
 }
 
-/// The words up to the first that is not known, and a pseudonym for what comes then.
+/// The words up to the first unknown one, and a pseudonym for the rest.
 fn family(names: &mut Names, text: &str, is_known: impl Fn(&str) -> bool) -> String {
     let mut known: Vec<String> = Vec::new();
     let mut rest = text.trim();
-    // Numbers of a family are single ones.
+    // A family has single numbers.
     let number = grouped_numbers(rest).first().map_or(rest.len(), |number| number.start);
     while !rest.is_empty() {
         let (word, after) = rest.split_once(' ').unwrap_or((rest, ""));

@@ -1,7 +1,7 @@
-//! Texts: which of their words leave, and which get a pseudonym.
+//! Decides for each word of a text whether it is kept or gets a pseudonym.
 //!
-//! A text is words with blanks, brackets, quotes, commas and `=` between them. A word is a path, a
-//! name at a host, a number, or anything else, which leaves only if it is on the list.
+//! Words are separated by blanks, brackets, quotes, commas and `=`. A word is a path, a name at a
+//! host, a number, or anything else, which is kept only if it is on the list.
 
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use super::grouped::grouped_numbers;
 use super::words::{Kind, Names};
 use super::words::{is_long_number, is_name, is_sentence, may_leave, takes_text};
 
-/// Options whose values are never told, and what these are.
+/// Options whose values always become pseudonyms, and their kinds.
 const OWNERS: [(&str, Kind); 15] = [
     ("addr", Kind::Host),
     ("clientaddr", Kind::Host),
@@ -32,11 +32,11 @@ const COUNTS: [&str; 16] = [
     "allocsize", "blksize", "bsize", "logbsize", "max_read", "nr_blocks", "nr_inodes", "rasize",
     "rsize", "seed", "size", "stripe", "sunit", "swidth", "wbsize", "wsize",
 ];
-/// The longest run of punctuation that is one.
+/// Maximum length of punctuation.
 const LONGEST_SIGN_BYTES: usize = 3;
 
 impl Names {
-    /// A text, word by word; `kind` is what its unknown words are.
+    /// Processes a text word by word. `kind` is the kind of unknown words.
     pub(super) fn text(&mut self, kind: Kind, text: &str) -> String {
         if let Some(told) = self.learnt(text) {
             return told;
@@ -47,7 +47,7 @@ impl Names {
         let mut told = String::with_capacity(text.len());
         let mut option = None;
         let mut rest = text;
-        // Within a word, it is the word that does not leave.
+        // If it is part of a word, the whole word is replaced.
         let is_of_words = |number: &Range<usize>| text[number.clone()].contains(separates);
         let mut grouped = grouped_numbers(text).into_iter().filter(is_of_words).peekable();
         while let Some(next) = rest.chars().next() {
@@ -76,7 +76,7 @@ impl Names {
         told
     }
 
-    /// A name or a path, blanks and all.
+    /// A name or a path, including blanks.
     pub(super) fn whole(&mut self, kind: Kind, text: &str) -> String {
         match self.learnt(text) {
             Some(told) => told,
@@ -84,7 +84,7 @@ impl Names {
         }
     }
 
-    /// The value of an option: only of a known one it may be a number or a word of the list.
+    /// The value of an option. Numbers and listed words are kept only if the option is known.
     fn value(&mut self, kind: Kind, option: &str, value: &str) -> String {
         let option = option.trim_start_matches('-').to_lowercase();
         if let Some((_, owner)) = OWNERS.iter().find(|(name, _)| *name == option) {
@@ -98,7 +98,7 @@ impl Names {
         }
     }
 
-    /// The value of an option of fio: numbers, and words of fio.
+    /// The value of an fio option: numbers, and keywords of fio.
     pub(super) fn value_of_fio(&mut self, option: &str, value: &str) -> String {
         let is_count = !takes_text(option);
         let is_plain =
@@ -110,7 +110,7 @@ impl Names {
         self.always(Kind::Word, value)
     }
 
-    /// A word with the punctuation around it.
+    /// A word with surrounding punctuation.
     fn word(&mut self, kind: Kind, word: &str) -> String {
         let start = word.trim_start_matches(['-', '*', '!', '?', '@', '%', '#', '.', ':']);
         let core = start.trim_end_matches(['.', ':', '!', '?', '*', '#', '-', '@', '+']);
@@ -153,8 +153,8 @@ impl Names {
         }
     }
 
-    /// A path, a source of a mount or an address: part by part, so that what lies in one directory
-    /// still does.
+    /// A path, a mount source or an address: part by part, so that paths in the same directory
+    /// remain so.
     fn path(&mut self, path: &str) -> String {
         let mut told = String::with_capacity(path.len());
         let mut before: Vec<&str> = Vec::new();
@@ -210,7 +210,7 @@ fn is_path(word: &str) -> bool {
     word.contains(is_slash)
 }
 
-/// Whether it is punctuation, and little of it.
+/// Whether it is short punctuation.
 fn is_sign(word: &str) -> bool {
     let is_sign = |c: char| c.is_ascii_punctuation() || "−×–—…→≥≤±".contains(c);
     word.len() <= LONGEST_SIGN_BYTES && word.chars().all(is_sign)

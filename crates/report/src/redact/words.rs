@@ -1,5 +1,5 @@
-//! The allow-list of words: `words.txt`, and what fio, the catalogue of limits, the layers and the
-//! workloads of iotax are called.
+//! The allow-list of words: `words.txt`, and the names in fio, the catalog of limits, layers and
+//! workloads.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::LazyLock;
@@ -9,7 +9,7 @@ use iotax_dialects::fio::options::{self, ValueKind};
 use iotax_experiment::{Files, Layer, LayerInfo, Workload, override_options};
 use regex::Regex;
 
-/// Of words in one, as in `read-ahead`: more may be somebody's sentence.
+/// Maximum number of parts of a compound such as `read-ahead`; more could be a sentence.
 const MOST_PARTS: usize = 4;
 
 static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
@@ -25,7 +25,7 @@ static WORDS: LazyLock<HashSet<String>> = LazyLock::new(|| {
     words.iter().map(|word| word.to_lowercase()).collect()
 });
 
-/// Sentences about workloads of iotax, which users cannot change without changing the word.
+/// Sentences about iotax's workloads. Text changed by a user no longer matches.
 static SENTENCES: LazyLock<HashSet<String>> = LazyLock::new(|| {
     let sentences =
         workloads().flat_map(|workload| std::iter::once(workload.about).chain(workload.notes));
@@ -48,7 +48,7 @@ fn names_of(workload: Workload) -> Vec<String> {
     names
 }
 
-/// Options, and the words that they take.
+/// Options and their keywords.
 fn words_of_fio() -> impl Iterator<Item = &'static str> {
     let of_option = |option: &'static options::OptionInfo| {
         let choices = match option.kind {
@@ -60,7 +60,7 @@ fn words_of_fio() -> impl Iterator<Item = &'static str> {
     options::every().flat_map(of_option)
 }
 
-/// Layers and their parameters, and what can be set of a job.
+/// Layers, their parameters, and job parameters.
 fn words_of_layers() -> impl Iterator<Item = &'static str> {
     let parameters = |layer: &'static LayerInfo| layer.parameters.iter().map(|one| one.name);
     let layers = Layer::catalog();
@@ -68,18 +68,18 @@ fn words_of_layers() -> impl Iterator<Item = &'static str> {
     layers.flat_map(move |layer| parameters(layer).chain([layer.name])).chain(keys)
 }
 
-/// Whether an option of fio takes any text, as far as is known.
+/// Whether an fio option accepts any text, as far as known.
 pub(super) fn takes_text(option: &str) -> bool {
     let known = options::option_named(option);
     known.is_none_or(|known| matches!(known.kind, ValueKind::Text | ValueKind::OptionalText))
 }
 
-/// Whether a word may leave as it is.
+/// Whether a word is kept.
 pub(super) fn may_leave(word: &str) -> bool {
     is_name(word) || is_number(word) || is_pair(word)
 }
 
-/// Whether a word is on the list, or of such words; numbers are not.
+/// Whether a word is on the list or a compound of listed words. Numbers are not.
 pub(super) fn is_name(word: &str) -> bool {
     let is_listed = |word: &str| WORDS.contains(&word.to_lowercase());
     let is_made_of_listed = |word: &str| {
@@ -91,12 +91,12 @@ pub(super) fn is_name(word: &str) -> bool {
     is_of_list || KERNELS_NAMES.is_match(word)
 }
 
-/// Whether a text is a sentence of ours.
+/// Whether a text is a sentence of iotax.
 pub(super) fn is_sentence(text: &str) -> bool {
     SENTENCES.contains(text)
 }
 
-/// What the kernel calls devices and network interfaces.
+/// Kernel names of devices and network interfaces.
 static KERNELS_NAMES: LazyLock<Regex> = LazyLock::new(|| {
     regex(
         r"(?:sd|vd|hd|xvd)[a-z]{1,2}\d{0,3}|nvme\d{1,3}(?:c\d{1,3})?(?:n\d{1,3}(?:p\d{1,3})?)?|
@@ -105,7 +105,7 @@ static KERNELS_NAMES: LazyLock<Regex> = LazyLock::new(|| {
     )
 });
 
-/// Numbers that are too short to identify anybody; longer ones with a unit.
+/// Numbers that are too short to identify anybody, and longer ones with a unit.
 fn is_number(word: &str) -> bool {
     static NUMBER: LazyLock<Regex> = LazyLock::new(|| {
         regex(
@@ -116,7 +116,7 @@ fn is_number(word: &str) -> bool {
     NUMBER.is_match(word)
 }
 
-/// Numbers of any length, where nothing but a number has a meaning.
+/// Numbers of any length, in fields that only allow numbers.
 pub(super) fn is_long_number(word: &str) -> bool {
     static NUMBER: LazyLock<Regex> =
         LazyLock::new(|| regex(r"-?\d{1,20}(?:\.\d{1,9})?[a-zA-Z]{0,3}%?"));
@@ -134,14 +134,14 @@ fn is_pair(word: &str) -> bool {
         })
 }
 
-/// The whole of a word.
+/// A regular expression for a whole word.
 pub(super) fn regex(pattern: &str) -> Regex {
     Regex::new(&format!("(?x)^(?:{pattern})$")).expect("a constant")
 }
 
 // Pseudonyms: the same word always gets the same one.
 
-/// What a pseudonym says of what it stands for.
+/// The kind of a replaced word, which is part of the pseudonym.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) enum Kind {
     Arm,
@@ -179,19 +179,19 @@ impl Kind {
 /// Names that identify nobody.
 const EVERYBODY: [&str; 5] = ["root", "localhost", "nobody", "127.0.0.1", "::1"];
 
-/// The pseudonyms given so far.
+/// The pseudonyms so far.
 #[derive(Debug, Default)]
 pub(super) struct Names {
-    /// By the word they stand for.
+    /// By original word.
     given: HashMap<String, String>,
-    /// How many there are of a kind.
+    /// Number of pseudonyms of each kind.
     counts: HashMap<Kind, usize>,
-    /// Whole texts, and how they are told.
+    /// Whole texts, and their replacements.
     learnt: HashMap<String, String>,
 }
 
 impl Names {
-    /// What stands for a word, whether or not it is on the list.
+    /// The pseudonym of a word, whether or not it is on the list.
     pub(super) fn always(&mut self, kind: Kind, word: &str) -> String {
         if word.is_empty() || EVERYBODY.contains(&word) {
             return word.to_owned();
@@ -206,7 +206,7 @@ impl Names {
         name
     }
 
-    /// From now on this text is told so.
+    /// Registers a replacement for a text.
     pub(super) fn learn(&mut self, text: String, told: String) {
         self.learnt.insert(text, told);
     }
@@ -215,7 +215,7 @@ impl Names {
         self.learnt.get(text).cloned()
     }
 
-    /// What each pseudonym stands for.
+    /// The original text of each pseudonym.
     pub(super) fn key(&self) -> BTreeMap<String, String> {
         self.given.iter().map(|(word, name)| (name.clone(), word.clone())).collect()
     }

@@ -1,4 +1,4 @@
-//! How throughput and latency follow depth, flows and time, drawn.
+//! Charts of throughput and latency over queue depth, flows and time.
 
 use iotax_caps::{Caps, PathQuantity, TargetCaps};
 use iotax_wording::chart;
@@ -12,10 +12,10 @@ use iotax_wording::bandwidth::Unit;
 use iotax_wording::search::SearchResult;
 use iotax_wording::search::quantity::{self, Quantity};
 
-/// Bytes for a quantity of a target over time.
+/// Maximum size in bytes of a time series of a target.
 const ROOM_FOR_SERIES: usize = 8_000;
 
-/// A quantity over time. Where a step stands for several seconds, it has their lowest and highest.
+/// A quantity over time. A step of several seconds has their minimum and maximum.
 #[derive(Debug, Serialize)]
 struct Series {
     target: usize,
@@ -26,7 +26,7 @@ struct Series {
     figures: Figures,
 }
 
-/// Those of paths: place, and what is counted.
+/// Charts of paths: ID and quantity.
 const PATHS: [(&str, PathQuantity); 4] = [
     ("flows-to", PathQuantity::BytesTo),
     ("flows-from", PathQuantity::BytesFrom),
@@ -38,7 +38,7 @@ pub(super) fn charts(search: SearchResult<'_>) -> Charts {
     Charts::new("search", &drawn(search.caps, search.unit()))
 }
 
-/// Where it is drawn.
+/// The sections with the charts.
 pub(super) fn sections(search: SearchResult<'_>) -> Vec<Section> {
     let targets = &search.caps.targets;
     let has = |what: fn(&TargetCaps) -> bool| targets.iter().any(what);

@@ -1,4 +1,4 @@
-//! For programs.
+//! The result of a search for caps as JSON.
 
 use iotax_caps::{CapJudgment, Caps, LIMITS_ANALYSIS_FORMAT, Level, Obstacle, TargetCaps};
 use iotax_diagnose::of_search;
@@ -13,7 +13,7 @@ use crate::json::text::json_text;
 use iotax_wording::provenance;
 use iotax_wording::search::SearchResult;
 
-/// One JSON object: what was asked, and `targets`, `sharing`, `documented`, `levels`.
+/// One JSON object: the request, and `targets`, `sharing`, `documented`, `levels`.
 pub fn search_json(search: SearchResult<'_>) -> String {
     let SearchResult { head, caps, end } = search;
     let Caps { targets, sharing, documented, rules, levels, ended, notes, .. } = caps;
@@ -54,7 +54,7 @@ pub fn search_json(search: SearchResult<'_>) -> String {
     json_text(&document)
 }
 
-/// Its caps with what is concluded of them in words.
+/// The caps of a target, with conclusions as text.
 fn target(found: &TargetCaps) -> Value {
     let mut value = plain(found);
     for (key, cap) in [("iops", &found.iops), ("bw_bytes", &found.bw_bytes)] {

@@ -15,7 +15,7 @@ pub use self::tables::search_csv;
 use crate::document::{Document, Item, Lead, Rank, Section, ShownIn, Topic};
 use crate::{cloud_disks, facts};
 
-/// What a search for caps found.
+/// The result of a search for caps.
 pub fn search(search: SearchResult<'_>) -> Document {
     let head = search.head;
     let mut document = Document::of(Lead {
@@ -66,7 +66,7 @@ fn counts(search: SearchResult<'_>) -> String {
     format!("{targets}{what}{took}{vm}")
 }
 
-/// Where the figures of limits were read, each source once.
+/// The sources of the limits, each once.
 fn sources(caps: &Caps) -> Vec<String> {
     let limits = caps.documented.iter().flat_map(|row| &row.limits);
     let mut sources: Vec<String> = limits.map(limit::source).collect();

@@ -10,7 +10,7 @@ use iotax_wording::{cap, limit};
 use crate::csv::{cell, table};
 use crate::document::{Table, Topic};
 
-/// All that have rows.
+/// All tables that have rows.
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
@@ -114,7 +114,7 @@ fn ladder(targets: &[TargetCaps]) -> Table {
         .table
 }
 
-/// What carried the data.
+/// The rates on the wire.
 fn wire(targets: &[TargetCaps]) -> Table {
     let caps = targets.iter().flat_map(|target| target.path.iter().map(move |cap| (target, cap)));
     let wires =
@@ -157,7 +157,7 @@ fn sizes(targets: &[TargetCaps], unit: Unit) -> Table {
         .table
 }
 
-// For spreadsheets: one line per level that was measured.
+// CSV: one line per measured level.
 
 /// The columns, in order; rates are per second, times in nanoseconds.
 const COLUMNS: [&str; 7] =

@@ -1,4 +1,4 @@
-//! Documents for a terminal.
+//! Renders documents for a terminal.
 
 mod screen;
 mod table;
@@ -14,25 +14,25 @@ use iotax_wording::doubt::Notice;
 pub(crate) use self::screen::SENTENCES;
 pub use self::screen::{answer, screen};
 
-/// How text is laid out.
+/// The layout of text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Style {
     /// Whether to use ANSI colours.
     pub color: bool,
-    /// Columns of the terminal.
+    /// Width of the terminal.
     pub width: u16,
 }
 
 impl Default for Style {
-    /// Eighty columns, no colour: what a file or a pipe gets.
+    /// Eighty columns, no colour: for files and pipes.
     fn default() -> Self {
         Self { color: false, width: 80 }
     }
 }
 
-/// Narrowest layout; a terminal below that wraps by itself.
+/// Minimum width of the layout; narrower terminals wrap by themselves.
 const MIN_WIDTH: u16 = 40;
-/// Room for the names of facts, so that several lists of them stand alike.
+/// Width for the names of facts, so that several lists are aligned.
 const NARROWEST_NAME: usize = 6;
 
 /// A report as lines of text, ending in a newline.
@@ -40,7 +40,7 @@ pub fn text(document: &Document, style: Style) -> String {
     Page::new(style).document(document)
 }
 
-/// Where text goes.
+/// The output text.
 struct Page {
     paint: Paint,
     width: usize,
@@ -81,7 +81,7 @@ impl Page {
 
     fn section(&self, section: &Section) -> String {
         let Section { heading, is_alarming, items, .. } = section;
-        // Warnings say what they are.
+        // Warnings have their own label.
         let is_said = items.iter().any(|item| matches!(item, Item::Warning(_)));
         let indent = if heading.is_empty() { "" } else { "  " };
         let mut out = String::new();
@@ -121,8 +121,8 @@ impl Page {
         }
     }
 
-    /// Names and values in two columns, but for names that would leave no room beside them: their
-    /// values stand below. Commands are not wrapped, whatever their length.
+    /// Names and values in two columns. The value of a long name is below it. Commands are never
+    /// wrapped.
     fn facts(&self, facts: &[Point], indent: &str) -> String {
         let names: Vec<String> = facts.iter().map(|fact| printable(&fact.name)).collect();
         let is_long = |name: &str| name.chars().count() > self.width / 2;
@@ -149,7 +149,7 @@ impl Page {
         out
     }
 
-    /// Points under each other, and after their names if they have such.
+    /// A list of points, with names if they have any.
     fn list(&self, points: &[Point]) -> String {
         let widest = points.iter().map(|point| point.name.chars().count()).max().unwrap_or(0);
         let mut out = String::new();
@@ -188,7 +188,7 @@ impl Page {
         format!("{}\n", self.paint.dim(&self.filled(text, "  ", "  ")))
     }
 
-    /// Text from anywhere, safe to print, as lines no wider than asked for.
+    /// Untrusted text, made printable, as lines of limited width.
     fn filled(&self, text: &str, first: &str, rest: &str) -> String {
         fill(&printable(text), self.lines(first, rest))
     }
@@ -198,15 +198,15 @@ impl Page {
     }
 }
 
-/// Lines of this width, cut between words: `I/O` is one, and no name is cut at a hyphen.
+/// Wrapping between words. `I/O` is one word, and names are not broken at hyphens.
 fn lines_of(width: usize) -> Options<'static> {
     Options::new(width)
         .word_separator(WordSeparator::AsciiSpace)
         .word_splitter(WordSplitter::NoHyphenation)
 }
 
-/// Words for [`WordSeparator::Custom`], and of long ones, which are paths or lists of choices, the
-/// parts: a line may end with a slash or `|`, but half of `I/O` is no word.
+/// Splits text into words for [`WordSeparator::Custom`]. Long words (paths, lists of choices) may
+/// break after a slash or `|`, but `I/O` may not.
 pub fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     const LONG: usize = 24;
     let words = line.split_inclusive(' ');
@@ -217,8 +217,8 @@ pub fn parts_of_paths(line: &str) -> Box<dyn Iterator<Item = Word<'_>> + '_> {
     Box::new(parts.map(Word::from))
 }
 
-/// Paints, if asked to. Only the eight basic colours: the terminal's theme decides what they
-/// look like, and the words say the same without them.
+/// Colours text, if enabled, with the eight basic colours of the terminal's theme. Colour carries
+/// no information that is not in the text.
 #[derive(Debug, Clone, Copy)]
 struct Paint {
     colour: bool,
@@ -252,7 +252,7 @@ impl Paint {
     }
 }
 
-/// The top, and under it each node below the one it lies on, as lines.
+/// A tree as lines, from the top node down.
 fn drawn(top: &Node, paint: Paint, width: usize) -> String {
     let mut tree = Tree { paint, width, out: format!("{}\n", paint.bold(&printable(&top.name))) };
     if !top.about.is_empty() {

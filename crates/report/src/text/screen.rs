@@ -1,4 +1,4 @@
-//! As much of a report as fits one screen.
+//! Shows the part of a report that fits on one screen.
 
 use iotax_quantity::count;
 use textwrap::fill;
@@ -7,9 +7,9 @@ use super::{Page, Style, table};
 use crate::document::{Document, Item, Lead, Rank, Section, Table};
 use crate::words::printable;
 
-/// Sentences of the answer at most.
+/// Maximum number of sentences of the answer.
 pub(crate) const SENTENCES: usize = 3;
-/// The answer alone: its sentences.
+/// Only the sentences of the answer.
 pub fn answer(document: &Document, style: Style) -> String {
     let page = Page::new(style);
     let sentences = document.lead.iter().flat_map(|lead| &lead.sentences);
@@ -17,8 +17,8 @@ pub fn answer(document: &Document, style: Style) -> String {
     sentences.map(lines).collect()
 }
 
-/// What fits so many lines, the most important first. A report without such a choice is shown in
-/// full.
+/// The most important sections that fit in the given number of lines. A report without such
+/// sections is shown in full.
 pub fn screen(document: &Document, style: Style, lines: usize) -> String {
     let page = Page::new(style);
     let mut parts: Vec<&(Rank, Section)> = document.screen.iter().collect();
@@ -34,7 +34,7 @@ pub fn screen(document: &Document, style: Style, lines: usize) -> String {
         match (least, rows) {
             _ if over == 0 => return text,
             (Some((at, (rank, _))), _) if *rank > Rank::Answer => drop(parts.remove(at)),
-            // A row may take several lines.
+            // A row may need several lines.
             (_, Some(most)) if most > 1 => rows = Some(most - (over / 4).clamp(1, most - 1)),
             _ => return text,
         }

@@ -1,4 +1,4 @@
-//! Aligned columns for a terminal.
+//! Renders tables with aligned columns for a terminal.
 
 use std::borrow::Cow;
 use std::collections::HashSet;
@@ -12,12 +12,12 @@ use crate::document::{Cell, Head, Table};
 /// Spaces between columns.
 const GAP: usize = 2;
 
-/// Most lines of a cell in the last column.
+/// Maximum number of lines of a cell in the last column.
 const MAX_LINES: usize = 2;
 
-/// Lays a table out: words to the left, figures to the right, two spaces of indent. Where a table
-/// is too wide for the terminal, words in its last column take two lines, and if that does not do,
-/// it becomes one short paragraph per row.
+/// Renders a table: words left-aligned, figures right-aligned, indented by two spaces. If it is too
+/// wide for the terminal, words in the last column wrap to two lines. If that is not enough, each
+/// row becomes a short paragraph.
 pub(super) fn lay_out(table: &Table, paint: Paint, width: usize) -> String {
     let mut widths = column_widths(table);
     let total = 2 + widths.iter().sum::<usize>() + GAP * widths.len().saturating_sub(1);
@@ -45,7 +45,7 @@ pub(super) fn lay_out(table: &Table, paint: Paint, width: usize) -> String {
     lines.concat()
 }
 
-/// A width of the last column that is less by so much, if its cells are words that find room in it.
+/// The width of the last column, reduced by `less`, if its words fit in that.
 fn narrower(table: &Table, last: usize, less: usize) -> Option<usize> {
     let head = table.heads.last().filter(|head| !head.is_figure)?;
     let narrow = last.checked_sub(less).filter(|narrow| *narrow >= display_width(&head.text))?;
@@ -56,7 +56,7 @@ fn narrower(table: &Table, last: usize, less: usize) -> Option<usize> {
     table.rows.iter().all(fits).then_some(narrow)
 }
 
-/// The lines of a cell, one at least; no word is cut.
+/// The lines of a cell (at least one); words are not broken.
 fn parts(text: &str, width: usize) -> Vec<String> {
     let lines = wrap(text, lines_of(width.max(1)).break_words(false));
     lines.into_iter().map(Cow::into_owned).collect()
@@ -88,7 +88,7 @@ fn line(cells: &[(String, String)], widths: &[usize], heads: &[Head]) -> String 
     format!("{}\n", out.trim_end())
 }
 
-/// A short paragraph per row, under a name.
+/// One short paragraph per row, with its name.
 fn stacked(table: &Table, paint: Paint, width: usize) -> String {
     let naming = naming_columns(table);
     let mut out = String::new();
@@ -110,8 +110,8 @@ fn stacked(table: &Table, paint: Paint, width: usize) -> String {
     out
 }
 
-/// How many of the first columns name the rows: as few as tell them apart as well as all the words
-/// before the figures do.
+/// Number of first columns that name the rows: the fewest that distinguish rows as well as all
+/// words before the figures.
 fn naming_columns(table: &Table) -> usize {
     let names = |columns: usize| -> usize {
         let names = table.rows.iter().map(|row| row[..columns].iter().map(|cell| &cell.text));
@@ -153,7 +153,7 @@ mod tests {
           note what is said of it at some
           length, sent 1
         ");
-        // Nothing tells them apart: one name is as good as three.
+        // The rows are equal, so one name is enough.
         insta::assert_snapshot!(told([["a", "near eth0"], ["a", "near eth0"]]), @"
         a
           interface near eth0, note what is

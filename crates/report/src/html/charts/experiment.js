@@ -1,10 +1,10 @@
 // Charts of an experiment: returns what draws them in `root`.
 function experimentCharts(root, data) {
   const label = (arm, narrow) => (narrow ? letter(arm) : data.arms[arm].length > 28 ? `${letter(arm)} ${data.arms[arm].slice(0, 25)}…` : data.arms[arm]);
-  // One strip for each arm of which there is something to draw.
+  // One strip for each arm with data.
   const strips = (isThere) => data.shown.filter(isThere).map((arm) => ({ key: arm, name: `${letter(arm)} ${data.arms[arm]}`, colour: colour(arm) }));
 
-  // Names at the right ends of lines, moved apart where they would meet.
+  // Names at the right ends of lines, moved apart if they would overlap.
   function nameEnds(ends, { right, top, bottom }) {
     const gap = 15;
     const sorted = ends.sort((a, b) => a.y - b.y);
@@ -15,13 +15,13 @@ function experimentCharts(root, data) {
     }
     return sorted.flatMap((end) => [
       line(right + 2, end.y, right + 12, end.at, { stroke: colour(end.arm) }),
-      // A curve of few samples ends before the others.
+      // A curve with few samples ends before the others.
       ...(end.x < right - 1 ? [line(end.x, end.y, right + 2, end.y, { stroke: colour(end.arm), "stroke-dasharray": "1 5" })] : []),
       text(right + 16, end.at, "start", end.text, { class: "name" }),
     ]);
   }
 
-  // The height of a curve where the part of it that is shown ends.
+  // The height of a curve at the end of the visible part.
   function height(points, end) {
     const after = points.findIndex((p) => p.x >= end);
     if (after < 1) return points.at(after).y;
@@ -34,7 +34,7 @@ function experimentCharts(root, data) {
   let hasTail = false;
   function latency(box) {
     const nines = (q) => -Math.log10(1 - q);
-    // Below it a curve only shows how fast the luckiest I/Os were, and squeezes the rest.
+    // Lower percentiles only show the fastest I/Os, and compress the rest.
     const first = 0.1;
     const all = data.latency.flatMap((points, arm) => points.filter(([q]) => q >= first).map(([q, ns]) => ({ arm, q, x: nines(q), y: ns, colour: colour(arm) })));
     if (all.length === 0) return;
@@ -80,7 +80,7 @@ function experimentCharts(root, data) {
     return button;
   }
 
-  // How the I/Os of each trial are spread over latencies, from left to right as time went by.
+  // The latency distribution of each trial, over time from left to right.
   function heat(box) {
     const { columns, edges } = data.heat;
     if (columns.length === 0) return;
@@ -105,8 +105,8 @@ function experimentCharts(root, data) {
     });
   }
 
-  // Each block's own difference: what the estimate is the mean of, and whether it drifts. In percent,
-  // or, where one of them is twice as much or half of it, in factors.
+  // The difference in each block, whose mean is the estimate, and which shows drift. In percent,
+  // or in factors if one of them is at least twice or at most half.
   function blocks(box) {
     const { margin, label: axis } = data.blocks;
     const points = data.blocks.points.map(([arm, block, ratio, used]) => ({ key: arm, x: block, y: ratio, used, colour: colour(arm) }));
@@ -150,14 +150,14 @@ function experimentCharts(root, data) {
     });
   }
 
-  // The places of trials in their blocks.
+  // The positions of trials in their blocks.
   function schedule(box) {
     const { blocks: order, unused } = data.schedule;
     if (order.length === 0) return;
     const dropped = new Set(unused.map(String));
     const trials = order.flatMap((arms, block) => arms.map((arm, place) => ({ x: block + 1, y: place + 1, arm, used: !dropped.has(`${block},${place}`), colour: colour(arm) })));
     const places = Math.max(...order.map((arms) => arms.length));
-    // A plain run has one column per trial; a column is at most as wide as a hand's finger.
+    // A plain run has one column per trial; the width of a column is limited.
     const width = Math.min(box.clientWidth, 62 + order.length * 46);
     plot(box, {
       label: "Order of trials: one column per block, arms by colour and letter",

@@ -1,6 +1,6 @@
-// Rows of figures with an interval drawn beside each: returns what draws them in `root`.
+// Rows of figures with drawn intervals: returns what draws them in `root`.
 function forestCharts(root, { forest }) {
-  // Factors people count in, as logarithms, as far apart as their labels are wide.
+  // Common factors as logarithms, with enough distance for their labels.
   function factorTicks([low, high], width) {
     const room = (76 * (high - low)) / width;
     const steps = [2, 5, 10, 20, 50, 100, 1e3, 1e4, 1e5, 1e6, 1e9];
@@ -18,7 +18,7 @@ function forestCharts(root, { forest }) {
     return ticks;
   }
 
-  // Round values, but for those whose labels would be cut at either end.
+  // Round values, except those whose labels would be cut off at an end.
   function plainTicks([low, high], width) {
     const count = Math.max(3, Math.round(width / 70));
     const room = (16 * (high - low)) / width;
@@ -35,7 +35,7 @@ function forestCharts(root, { forest }) {
     return `${grouped(Math.round(Math.exp(Math.abs(log))))}x ${log < 0 ? better : worse}`;
   }
 
-  // The axis spans all estimates and as much of the intervals as keeps the estimates apart.
+  // The axis spans all estimates, and as much of the intervals as keeps the estimates distinguishable.
   function domainOf(group) {
     const points = group.rows.flatMap((row) => [row.estimate, row.first_in, row.last_in])
       .concat(0, group.margin).filter((value) => value !== null);
@@ -94,9 +94,9 @@ function forestCharts(root, { forest }) {
   return function draw() {
     const cells = [...root.querySelectorAll(".forest td.drawing")];
     cells.forEach((cell) => cell.replaceChildren());
-    // Measured before anything is drawn: drawings must not decide the height of their rows.
+    // Measured before drawing, because drawings must not affect the height of rows.
     forest.forEach((group) => { group.domain = domainOf(group); });
-    // Groups with the same axis can be compared by eye.
+    // Groups with the same axis use the same scale.
     for (const group of forest.filter((group) => group.shared)) {
       const same = forest.filter((other) => other.shared && other.axis === group.axis);
       const domain = extent(same.flatMap((other) => other.domain));

@@ -1,4 +1,4 @@
-// What charts look alike in, and what they share.
+// Styles and functions that charts share.
 const colour = (number) => `var(--arm-${(number % 8) + 1})`;
 const letter = (arm) => String.fromCharCode(65 + (arm % 26)) + (arm < 26 ? "" : Math.floor(arm / 26));
 const dashes = (number) => ["none", "6 3", "2 3", "8 3 2 3"][Math.floor(number / 8) % 4];
@@ -9,12 +9,12 @@ function time(ns) {
   return `${Number((ns / scale).toPrecision(3))} ${unit}`;
 }
 
-// The unit of a time axis that ends after so many seconds, and its seconds.
+// The unit of a time axis with this end (in seconds), and its length in seconds.
 function clock(end) {
   return end > 3 * 3600 ? ["hours", 3600] : end > 180 ? ["minutes", 60] : ["seconds", 1];
 }
 
-// Powers of ten, with 2 and 5 between where there is room for so many.
+// Powers of ten, with 2 and 5 in between if there is room for at most `most` values.
 function decades(low, high, most) {
   const first = Math.floor(Math.log10(low));
   const powers = Array.from({ length: Math.ceil(Math.log10(high)) + 1 - first }, (_, i) => first + i);
@@ -23,7 +23,7 @@ function decades(low, high, most) {
   return inside.length > most ? inside.filter((tick) => Number.isInteger(Math.log10(tick))) : inside;
 }
 
-// The first of them that are so far apart from each other.
+// The first values that are far enough apart.
 function apart(wanted, least) {
   const kept = [];
   for (const x of wanted) {
@@ -32,7 +32,7 @@ function apart(wanted, least) {
   return kept;
 }
 
-// The axis of what is counted.
+// The axis of a count.
 function counted(domain, title) {
   return {
     domain, title, least: 1, text: grouped,
@@ -40,7 +40,7 @@ function counted(domain, title) {
   };
 }
 
-// Steps of `span` with `values`, in units of so many seconds; `low` and `high`, if a step stands for several.
+// Steps of `span` with `values`, in units of `seconds`; `low` and `high` if a step combines several values.
 function steps({ runs }, { values, low, high }, seconds) {
   const bounds = runs.flatMap(([from, to, count]) => Array.from({ length: count }, (_, i) => (
     [i, i + 1].map((n) => (from + ((to - from) * n) / count) / seconds))));
@@ -48,7 +48,7 @@ function steps({ runs }, { values, low, high }, seconds) {
     .filter((step) => step.y !== null);
 }
 
-// A line of steps, and behind it a band from the lowest to the highest that each stands for.
+// A line of steps, with a band from minimum to maximum behind it.
 function stepLine(points, { x, y }, stroke, dash) {
   const at = (scale, value) => scale(value).toFixed(2);
   let [band, path, end] = ["", "", -Infinity];

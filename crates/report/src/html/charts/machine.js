@@ -1,7 +1,7 @@
-// Charts of what the machine did: one strip per arm, one line per device, mode or operation.
+// Charts of system metrics: one strip per arm, one line per device, mode or operation.
 function machineCharts(data, strips) {
   const { spans, charts } = data.machine;
-  // Not the arms' order: a line's colour says which device or mode it is, its strip which arm.
+  // Colours identify devices or modes, not arms; the strip identifies the arm.
   const ink = (line) => colour(line * 3);
 
   function legend(chart) {

@@ -1,5 +1,5 @@
-// The figures of the node that is pointed at or has the focus. One node of a map is in the order of
-// tabs; arrow keys lead to the others.
+// Shows the figures of the node under the pointer or with the focus. Tab leads to one node of a map,
+// arrow keys to the others.
 (function () {
   document.querySelectorAll(".map").forEach((map) => {
     const tiles = [...map.querySelectorAll(".nodes li")];

@@ -1,4 +1,4 @@
-// How long operations took: the share of them that was done by then.
+// Charts of operation times: the share of operations that completed within a time.
 function operationCharts(data) {
   function draw(box, chart) {
     const curves = chart.curves.filter(({ arm }) => data.shown.includes(arm))

@@ -1,4 +1,4 @@
-// Draws the charts of each report in the page when it is unfolded, and again when its width changes.
+// Draws the charts of each report when it is unfolded, and again when its width changes.
 (function () {
   const kinds = { experiment: experimentCharts, forest: forestCharts, search: searchCharts };
   const reports = [...document.querySelectorAll("script.charts")].map((script) => {
@@ -19,7 +19,7 @@
     document.documentElement.dataset.charts = document.querySelectorAll("main svg").length;
   }
 
-  // A link may lead into what is folded.
+  // Unfolds the target of a link.
   function unfold() {
     const target = document.getElementById(decodeURIComponent(location.hash.slice(1)));
     for (let at = target; at; at = at.parentElement) {

@@ -1,7 +1,7 @@
 "use strict";
-// Draws charts as SVG: scales, axes, strips one below the other, figures on hover, a zoom into x.
+// Draws charts as SVG, with scales, axes, stacked strips, values on hover, and zoom on the x axis.
 
-// Strings become text nodes and attributes, never markup: names come from anywhere.
+// Strings become text nodes and attributes, never markup, because names are untrusted.
 function element(tag, attributes = {}, ...children) {
   const node = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -11,7 +11,7 @@ function element(tag, attributes = {}, ...children) {
   return node;
 }
 
-// Where a value is drawn; `invert` is the way back.
+// Maps a value to a position; `invert` maps a position to a value.
 function scaled(type, [low, high], [from, to]) {
   const [map, back] = type === "log" ? [Math.log, Math.exp] : [Number, Number];
   const [start, span] = [map(low), map(high) - map(low)];
@@ -21,8 +21,8 @@ function scaled(type, [low, high], [from, to]) {
   return at;
 }
 
-// The distance of about `count` round values: positive if it is that, negative if it is 1 by that,
-// so that multiples of 0.1 are exact.
+// The distance between about `count` round values. A negative result d means 1 / |d|, so that multiples
+// of 0.1 are exact.
 function tickStep(low, high, count) {
   const rough = (high - low) / count;
   const power = Math.floor(Math.log10(rough));
@@ -64,16 +64,16 @@ function drawing(width, height, label) {
   return element("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "img", "aria-label": label });
 }
 
-// What is shown in each box, and how far it is zoomed.
+// The chart and zoom state of each box.
 const frames = new WeakMap();
 
 // Draws in `box`, between the elements `before` and `after`:
 //   label, width, height (of a strip), margin {top, right, bottom, left}, gap (between strips)
 //   strips [{key, name, colour}]
-//   x {type, domain, ticks(domain, pixels), text, title, least}: `least` is what a zoom shows at least
+//   x {type, domain, ticks(domain, pixels), text, title, least}: `least` is the minimum range of a zoom
 //   y {type, domain, ticks, grid, text}
-//   marks(panel): elements of a strip, cut at its sides; names(panel): those beside it
-//   points [{key, x, y, colour, and maybe x1, x2, y1, y2}], tell(point): [what it is, its figure]
+//   marks(panel): elements of a strip, clipped at its sides; names(panel): elements next to it
+//   points [{key, x, y, colour, optionally x1, x2, y1, y2}], tell(point): [name, value]
 function plot(box, chart) {
   const frame = frames.get(box) ?? framed(box);
   const whole = chart.x.domain.join();
@@ -130,7 +130,7 @@ function render(frame) {
   frame.spots = frame.panels.map((panel) => chart.points.filter((point) => point.key === panel.key && inside(point)));
 }
 
-// Of ticks those whose labels do not meet an earlier one's, moved inside where they would be cut.
+// Ticks whose labels do not overlap an earlier one, moved inside if they would be cut off.
 function labels(shown, x, written, width) {
   const kept = [];
   for (const tick of shown) {
@@ -159,7 +159,7 @@ function strip(chart, panel, cut) {
   return group;
 }
 
-// Distance in pixels, in x first: who points at a second means one of its figures.
+// Distance in pixels, mainly in x, because the pointer usually selects a time.
 function nearest({ panels, spots }, [px, py]) {
   const away = (panel) => Math.max(panel.top - py, py - panel.bottom, 0);
   const at = panels.reduce((best, panel, i) => (away(panel) < away(panels[best]) ? i : best), 0);
@@ -192,7 +192,7 @@ function show(frame, near) {
   tip.style.top = `${Math.max(0, Math.min(root.clientHeight - high, y - high - 8 < 0 ? y + 12 : y - high - 8))}px`;
 }
 
-// Shows the part of the range between two values; no more than there is, and not next to nothing.
+// Shows the range between two values, within the limits of the data and not too narrow.
 function zoom(frame, from, to) {
   const { type, domain, least } = frame.chart.x;
   const [map, back] = type === "log" ? [Math.log, Math.exp] : [Number, Number];
@@ -203,7 +203,7 @@ function zoom(frame, from, to) {
   render(frame);
 }
 
-// Moves what is shown by a share of it, and makes it so many times as wide.
+// Moves the visible range by a share of its width, and scales its width.
 function move(frame, share, factor) {
   const { x, left, right } = frame.panels[0];
   const middle = (left + right) / 2 + share * (right - left);
@@ -256,7 +256,7 @@ function listen(frame) {
     show(frame, nearest(frame, place(event)));
     drag(event);
   });
-  // A finger that is lifted leaves what it pointed at in sight.
+  // After a touch, the tooltip stays visible.
   svg.addEventListener("pointerleave", (event) => { if (event.pointerType !== "touch") show(frame); });
   addEventListener("pointerdown", (event) => { if (!root.contains(event.target)) show(frame); });
   svg.addEventListener("dblclick", whole);

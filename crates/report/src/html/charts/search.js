@@ -4,8 +4,8 @@ function searchCharts(root, data) {
   const layout = { height: 240, margin: { left: 64, right: 20 } };
   const whole = (values, caps) => [0, 1.08 * Math.max(...values, ...caps.map((cap) => cap.value))];
 
-  // Quantity over what grows: I/Os in flight, flows. Throughput of flows differs little, and begins at 0;
-  // of depth it spans decades.
+  // A quantity over queue depth or number of flows. Throughput over flows varies little, so its axis
+  // starts at 0; over depth it spans decades.
   function growth(id, quantity, { over, isLinear }) {
     const box = root.querySelector(`[data-chart="${id}"]`);
     const points = data.ladder.filter((point) => point.quantity === quantity && point.value > 0)
@@ -21,7 +21,7 @@ function searchCharts(root, data) {
       ...layout, label: `${quantity} over ${over}`,
       x: {
         type: "log", domain: [depths[0], depths.at(-1)], title: over, text: String,
-        // Those that were measured, as many as have room.
+        // The measured values, as many as there is room for.
         ticks: ([from, to], pixels) => {
           const shown = depths.filter((depth) => depth >= from * 0.999 && depth <= to * 1.001);
           const every = Math.ceil((34 * (shown.length - 1)) / pixels);

@@ -1,4 +1,4 @@
-//! One job, all trials together.
+//! One job, over all trials.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use serde::Serialize;
 use super::{Direction, Sums};
 use super::{Distribution, Latency, all_at, distributions};
 
-/// `EIO`: which error it was is in `first_error`, in words.
+/// `EIO`. The actual error is in `first_error`, as text.
 const EIO: i32 = 5;
 const LEVELS: [&str; 7] = ["1", "2", "4", "8", "16", "32", ">=64"];
 const BATCHES: [&str; 7] = ["0", "4", "8", "16", "32", "64", ">=64"];
@@ -50,12 +50,12 @@ pub(super) struct Job {
     latency_target: u32,
     latency_percentile: f64,
     latency_window: u32,
-    /// Not in fio: how late an I/O started at most, in nanoseconds (open loop).
+    /// Not in fio: maximum delay of the start of an I/O, in nanoseconds (open loop).
     max_slip_ns: u64,
-    /// Not in fio: what it calls its target, where there are several.
+    /// Not in fio: name of its target, if there are several.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
-    /// Not in fio: the first error in words.
+    /// Not in fio: the first error as text.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_error: Option<String>,
 }
@@ -133,15 +133,16 @@ fn ratio(part: u64, whole: u64) -> Option<f64> {
     (whole > 0).then(|| part as f64 / whole as f64)
 }
 
-/// The table entry that holds a mean depth: its largest power of two not above it.
+/// The table entry for a mean depth: the largest power of two not above it.
 fn depth_level(depth: Option<f64>) -> Option<&'static str> {
     let depth = depth.filter(|d| *d > 0.0)?;
-    // 1 % below a whole depth is that depth: the last I/Os of a trial end one by one.
+    // Up to 1 % below an integer counts as that integer, because the last I/Os of a trial end one
+    // by one.
     let limits = [2.0, 4.0, 8.0, 16.0, 32.0, 64.0];
     Some(LEVELS[limits.iter().filter(|limit| depth >= 0.99 * **limit).count()])
 }
 
-/// The job in fio's words, where fio has words for it.
+/// The job as fio options, if fio has such options.
 fn options(job: &spec::Job) -> BTreeMap<&'static str, String> {
     let mut options = BTreeMap::from([
         ("name", job.name.clone()),
@@ -156,7 +157,7 @@ fn options(job: &spec::Job) -> BTreeMap<&'static str, String> {
     if job.reads() && job.writes() {
         options.insert("rwmixread", job.read_percent.to_string());
     }
-    // Those of reads and, behind a comma, those of writes where they differ.
+    // Read sizes and, after a comma, write sizes if they differ.
     for sizes in job.all_block_sizes() {
         let (name, sizes) = block_sizes(sizes);
         options.entry(name).and_modify(|all| *all = format!("{all},{sizes}")).or_insert(sizes);
@@ -197,7 +198,7 @@ fn direction(job: &spec::Job) -> String {
     format!("{random}{direction}")
 }
 
-/// A time as fio's options write it: seconds where whole, else milliseconds.
+/// A time in the syntax of fio options: whole seconds, otherwise milliseconds.
 pub(super) fn milliseconds(ns: u64) -> String {
     if ns.is_multiple_of(1_000_000_000) {
         format!("{}s", ns / 1_000_000_000)

@@ -1,8 +1,8 @@
-//! `run --format json`: a superset of what `fio --output-format=json+` prints, so that whatever
-//! reads fio's output reads ours.
+//! `run --format json`: a superset of the output of `fio --output-format=json+`, so that programs
+//! that read fio's output can read it.
 //!
-//! All figures here are sums of what the trials recorded, divided by their time: fio's shape asks
-//! for rates and for means over seconds, and there is nothing to estimate in them.
+//! All figures are sums over the trials, divided by their time. fio's format requires rates and
+//! means, which need no estimation.
 
 mod job;
 
@@ -17,7 +17,7 @@ use self::job::Job;
 use super::compare::Output;
 use super::text::json_text;
 
-/// fio's root object, and ours in it.
+/// fio's root object, with iotax's object inside.
 #[derive(Serialize)]
 pub(crate) struct Root<T> {
     #[serde(rename = "fio version")]
@@ -25,12 +25,12 @@ pub(crate) struct Root<T> {
     /// End of the experiment, in seconds since 1970.
     timestamp: i64,
     timestamp_ms: i64,
-    /// The same as C's `asctime` writes it, in UTC.
+    /// The same in the format of C's `asctime`, in UTC.
     time: String,
     #[serde(rename = "global options")]
     global_options: BTreeMap<&'static str, String>,
     jobs: Vec<Job>,
-    /// Everything that fio does not know: see `compare`.
+    /// Everything that is not in fio: see `compare`.
     iotax: T,
 }
 
@@ -66,22 +66,22 @@ impl<T> Root<T> {
         }
     }
 
-    /// With the jobs of a later phase after its own; options that differ are no longer global.
+    /// Appends the jobs of a later phase. Options that differ are no longer global.
     pub(crate) fn followed_by(mut self, later: Self) -> Self {
         self.global_options.retain(|name, value| later.global_options.get(name) == Some(value));
         self.jobs.extend(later.jobs);
         self
     }
 
-    /// With something else of ours in it.
+    /// Replaces iotax's object.
     pub(crate) fn with<U>(self, iotax: U) -> Root<U> {
         let Self { version, timestamp, timestamp_ms, time, global_options, jobs, iotax: _ } = self;
         Root { version, timestamp, timestamp_ms, time, global_options, jobs, iotax }
     }
 }
 
-/// One JSON object in the shape of fio's JSON+, indented, ending in a newline: one job per job of
-/// the workload, all usable trials together. Shape and differences: `docs/json.md`.
+/// One JSON object in the format of fio's JSON+, indented, ending in a newline: one job per job of
+/// the workload, over all usable trials. Format and differences: `docs/json.md`.
 pub fn json_run(experiment: &ExperimentHead, analysis: &Analysis, trials: &[Trial]) -> String {
     let trials: Vec<&Trial> = trials.iter().collect();
     let iotax = Output::new(experiment, analysis);
@@ -91,9 +91,9 @@ pub fn json_run(experiment: &ExperimentHead, analysis: &Analysis, trials: &[Tria
 // Latency histograms in fio's layout.
 //
 // fio (`stat.c`, `plat_val_to_idx` and `plat_idx_to_val`): 29 groups of 64 buckets. Values below
-// 128 have a bucket each; above, each power of two has 64. A bucket is named after its middle,
-// its last group takes everything larger. `HdrHistogram` with three digits has 1,024 buckets per
-// power of two, so each of its buckets lies within one of fio's and nothing is lost but detail.
+// 128 have one bucket each; above, each power of two has 64. A bucket is named after its middle.
+// The last group contains all larger values. `HdrHistogram` with three digits has 1,024 buckets per
+// power of two, so each of its buckets is within one of fio's, and only detail is lost.
 
 const BITS: u32 = 6;
 const PER_GROUP: u64 = 1 << BITS;
@@ -125,7 +125,7 @@ fn middle(index: u64) -> u64 {
     base + (index % PER_GROUP) * (1 << dropped) + (1 << (dropped - 1))
 }
 
-// Reads or writes of one job, all trials together.
+// Reads or writes of one job, over all trials.
 
 /// fio's `read`, `write` and `trim`.
 #[derive(Serialize)]
@@ -142,11 +142,11 @@ struct Direction {
     total_ios: u64,
     short_ios: u64,
     drop_ios: u64,
-    /// Submission alone is not measured: N is 0, as in fio with a synchronous engine.
+    /// Submission is not measured separately: N is 0, as in fio with a synchronous engine.
     slat_ns: Latency,
     /// From submission.
     clat_ns: Latency,
-    /// From the intended start; in a closed loop the same.
+    /// From the intended start; in a closed loop, the same as `clat_ns`.
     lat_ns: Latency,
     bw_min: u64,
     bw_max: u64,
@@ -162,11 +162,11 @@ struct Direction {
     /// Not in fio: I/Os that failed.
     errors: u64,
     /// Not in fio: CPU time of the job's threads per I/O, in nanoseconds; `null` without I/O. The
-    /// threads of a job do both directions, so a mixed job has the same figure in both.
+    /// threads of a job do both directions, so a mixed job has the same value in both.
     cpu_ns_per_io: Option<f64>,
 }
 
-/// What is summed up before division.
+/// Sums before division.
 #[derive(Default)]
 struct Sums {
     ios: u64,
@@ -242,7 +242,7 @@ fn whole(value: f64) -> u64 {
     value as u64
 }
 
-// One latency object, and the share of latencies below fio's limits.
+// Latency objects, and shares of latencies below fio's limits.
 
 /// fio's default list of percentiles.
 const PERCENTILES: [f64; 17] = [
@@ -261,7 +261,7 @@ struct Latency {
     stddev: f64,
     #[serde(rename = "N")]
     n: u64,
-    /// By percentile as C's `%f` writes it; absent without I/O.
+    /// By percentile in C's `%f` format; absent without I/O.
     #[serde(skip_serializing_if = "Option::is_none")]
     percentile: Option<Ordered<u64>>,
     /// By the middle of the bucket.
@@ -269,7 +269,7 @@ struct Latency {
     bins: Option<BTreeMap<u64, u64>>,
 }
 
-/// In fio's order, which no sorted map keeps: `"5.000000"` is before `"10.000000"`.
+/// In fio's order, which a sorted map would not keep: `"5.000000"` is before `"10.000000"`.
 struct Ordered<T>(Vec<(String, T)>);
 
 impl<T: Serialize> Serialize for Ordered<T> {
@@ -302,7 +302,7 @@ type Distribution = Ordered<f64>;
 fn distributions(histogram: &LatencyHistogram) -> [Distribution; 3] {
     let mut ns = [0u64; LIMITS.len()];
     let mut us = [0u64; LIMITS.len()];
-    // Two more: below two seconds, and the rest.
+    // Two more entries: below two seconds, and the rest.
     let mut ms = [0u64; LIMITS.len() + 2];
     let slot = |value: u64| LIMITS.iter().position(|limit| value < *limit);
     for (latency_ns, count) in histogram.buckets() {
@@ -330,7 +330,7 @@ fn shares(counts: &[u64], names: impl Iterator<Item = String>, total: u64) -> Di
     Ordered(names.zip(counts.iter().map(|n| share(*n))).collect())
 }
 
-/// fio's `iodepth_*` tables: all of it at one name, or nothing.
+/// fio's `iodepth_*` tables: 100 % in one entry, or nothing.
 fn all_at(names: &[&str], chosen: Option<&str>) -> Distribution {
     let share = |name: &str| if chosen == Some(name) { 100.0 } else { 0.0 };
     Ordered(names.iter().map(|name| ((*name).to_owned(), share(name))).collect())
