@@ -50,8 +50,7 @@ fn what_was_found_is_recorded_and_reported_again() {
     let again = desk.run(&["report", "out", "--format", "json"]);
     assert_eq!(json(&again.out), *found, "{}", again.err);
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    for part in ["By queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"]
-    {
+    for part in ["By queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"] {
         assert!(page.contains(part), "{part}");
     }
     let text = desk.run(&["report", "out"]);

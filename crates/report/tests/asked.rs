@@ -163,9 +163,9 @@ fn a_fleet_is_of_nodes() {
       2 s (0.4 %).
 
     Outliers
-      node                       effect  allowing for chance  chance if healthy
-      gke-eu-disks-7f3a-n2  31 % slower          25 % slower            < 0.001
-      gke-eu-disks-7f3a-n5  22 % slower          18 % slower            < 0.001
+      node                       effect  adjusted effect  chance if healthy
+      gke-eu-disks-7f3a-n2  31 % slower      25 % slower            < 0.001
+      gke-eu-disks-7f3a-n5  22 % slower      18 % slower            < 0.001
       Against the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.
@@ -187,9 +187,9 @@ fn arms_outside_of_a_fleet_are_named_first() {
       2 s (0.4 %).
 
     Outliers
-      arm           effect  allowing for chance  chance if healthy
-      node-7   34 % slower          27 % slower            < 0.001
-      node-13  18 % slower          14 % slower            < 0.001
+      arm           effect  adjusted effect  chance if healthy
+      node-7   34 % slower      27 % slower            < 0.001
+      node-13  18 % slower      14 % slower            < 0.001
       Against the median of 20 arms: 84,700 IOPS (throughput). Healthy arms differ
       by 2.5 % (one standard deviation); of those named, 5 % at most are false,
       on average.

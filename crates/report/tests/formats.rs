@@ -146,7 +146,7 @@ fn operations_on_files_have_a_table_of_their_own() {
     let shown = text(&experiment, &analysis, Style::default());
     insta::assert_snapshot!(table(&shown, HEADING), @"
     Operations, pooled over trials (descriptive)
-      arm   operation    count  share     mean      p99  longest  failed
+      arm   operation    count  share     mean      p99      max  failed
       base  create      12,000  5.9 %  21.5 µs  86.0 µs  4.20 ms
       base  stat       180,500   88 %  1.85 µs  7.40 µs  4.20 ms
       base  unlink      11,950  5.8 %  17.3 µs  69.2 µs  4.20 ms
@@ -157,7 +157,7 @@ fn operations_on_files_have_a_table_of_their_own() {
     insta::assert_snapshot!(table(&markdown(&experiment, &analysis), HEADING), @"
     Operations, pooled over trials (descriptive)
 
-    | arm | operation | count | share | mean | p99 | longest | failed |
+    | arm | operation | count | share | mean | p99 | max | failed |
     | --- | --- | ---: | ---: | ---: | ---: | ---: | ---: |
     | base | create | 12,000 | 5.9 % | 21.5 µs | 86.0 µs | 4.20 ms |  |
     | base | stat | 180,500 | 88 % | 1.85 µs | 7.40 µs | 4.20 ms |  |
@@ -437,10 +437,10 @@ fn depths_that_jobs_found_have_a_table() {
     let found = FoundDepth { job, least: 12, most: 14 };
     analysis.arms[0].found_depths = vec![found];
     let shown = text(&experiment, &analysis, Style { color: false, width: 100 });
-    insta::assert_snapshot!(section(&shown, "\nDepths found\n"), @"
+    insta::assert_snapshot!(section(&shown, "\nQueue depths found\n"), @"
 
-    Depths found
-      arm     job  depth per thread  for a latency of
+    Queue depths found
+      arm     job  depth per thread  latency target
       target  io   12 to 14          at most 500 µs for 99.9 % of I/Os
     ");
 }

@@ -30,7 +30,7 @@ fn a_reader_meets_the_conclusion_first_and_the_method_last() {
             "Cost per layer",
             "Confidence and limitations",
             "Minor warnings",
-            "Not concluded",
+            "Open questions",
             "Difference per block",
             "Schedule",
             "Evidence",

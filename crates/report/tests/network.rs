@@ -70,7 +70,7 @@ fn each_load_is_told_in_its_own_words() {
             assert!(page.contains(told), "{told} of {workload}");
         }
         let seen = markup(&page);
-        for of_disks in ["IOPS", "I/O", "page cache", "lies on"] {
+        for of_disks in ["IOPS", "I/O", "page cache", ">storage<"] {
             assert!(!seen.contains(of_disks), "{of_disks} of {workload}");
         }
     }

@@ -35,8 +35,7 @@ fn caps_are_found_recorded_and_reported_again() {
     let again = desk.run(&["report", "out", "--format", "json"]);
     assert_eq!(json(&again.out), found, "{}", again.err);
     let page = std::fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    for part in ["By queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"]
-    {
+    for part in ["By queue depth", "ladder-iops", "Content-Security-Policy", "default-src 'none'"] {
         assert!(page.contains(part), "{part}");
     }
     let text = desk.run(&["report", "out"]);
