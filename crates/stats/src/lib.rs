@@ -15,7 +15,7 @@
 //! | [`design`] | when may the data be looked at, and at which nominal level? |
 //! | [`rci`] | which interval is valid at any look? |
 //! | [`verdict`] | which verdict follows from the interval? |
-//! | [`stopping`] | are the data sufficient, is a verdict out of reach, how many blocks are missing? |
+//! | [`stopping`] | are the data sufficient, and how many blocks are missing? |
 //! | [`measuring_time`] | how long should one measurement take? |
 //! | [`sequential`] | all of the above, for one arm or a family of arms |
 //! | [`trimmed`] | the same for the trimmed mean, without outliers |

@@ -74,9 +74,8 @@ struct Network {
     as_of: String,
 }
 
-/// Outgoing traffic; incoming traffic is not metered
-/// (`MicrosoftDocs/azure-docs:articles/virtual-network/virtual-machine-network-throughput.md@0375bb83e151`,
-/// 2023-03-30).
+/// Outgoing traffic; incoming traffic is not metered (`MicrosoftDocs/azure-docs@0375bb83e151`,
+/// `articles/virtual-network/virtual-machine-network-throughput.md`, 2023-03-30).
 fn network(size: &str) -> Vec<Limit> {
     let limit = |row: Network| {
         let source = Source { text: row.source, as_of: row.as_of };

@@ -1,7 +1,7 @@
 //! AWS instance metadata, version 2: with a token.
 //!
 //! Source:
-//! <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>.
+//! <https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/configuring-instance-metadata-service.html>
 
 use iotax_record::CloudInstance;
 
