@@ -22,7 +22,7 @@ fn depths(analysis: &Analysis) -> Option<Table> {
         .word("arm", |(arm, _)| arm.map_or("", |arm| &arm.arm))
         .figure("in flight", |(_, level)| level.in_flight.to_string())
         .figure("rate", |(_, level)| format::iops(level.iops))
-        .figure("mean", |(_, level)| format::time(level.mean_latency_ns))
+        .figure("mean latency", |(_, level)| format::time(level.mean_latency_ns))
         .word("result", |(arm, _)| arm.map_or("", |arm| response(arm.response)))
         .table
         .filled()

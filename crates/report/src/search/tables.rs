@@ -58,7 +58,7 @@ fn bursts(targets: &[TargetCaps], unit: Unit) -> Table {
     Table::of(bursts.filter_map(|(target, of, cap)| Some((target, of, cap.burst.as_ref()?))))
         .word("target", |(target, ..)| &target.name)
         .word("rate", |(_, quantity, _)| quantity.head())
-        .figure("burst", |(_, quantity, burst)| quantity.figure(burst.per_s))
+        .figure("burst rate", |(_, quantity, burst)| quantity.figure(burst.per_s))
         .figure("refill", |(_, quantity, burst)| {
             or_absent(burst.refill_per_s.map(|refill| quantity.figure(refill)))
         })
@@ -80,7 +80,7 @@ fn sharing(search: SearchResult<'_>, unit: Unit) -> Table {
         .figure("phi [95 % CI]", |pair| {
             format!("{} [{}, {}]", fixed(pair.phi), fixed(pair.lo), fixed(pair.hi))
         })
-        .word("", |pair| cap::shared(pair.verdict))
+        .word("verdict", |pair| cap::shared(pair.verdict))
         .table
         // One pair needs no names.
         .without_names_of(targets.len().saturating_sub(1))
