@@ -168,8 +168,8 @@ fn has_nothing(target: &TargetCaps) -> bool {
     target.path.is_empty() && target.unsteady.is_empty() && target.unreached.is_empty()
 }
 
-/// `IOPS
-/// cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.`
+/// `IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000
+/// IOPS.`
 fn unreached(cap: &Unreached, unit: Unit) -> String {
     let quantity = quantity::named(&cap.quantity, unit);
     let (name, rate) = (quantity.name(), quantity.rate(cap.at_least));
@@ -212,9 +212,8 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
     format!("{name} is unsteady, so no cap is stated: {levels}{within}.{beside}")
 }
 
-/// `Bandwidth
-/// to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On the wire
-/// 499.7 Mbit/s: ...`
+/// `Bandwidth to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On
+/// the wire 499.7 Mbit/s: ...`
 fn path(path: &PathCap) -> String {
     let (quantity, cap) = (quantity::of_path(path), &path.cap);
     let is_capped = (path.is_per_flow || path.is_plateau) && cap.kind != CapKind::ThisMachine;
