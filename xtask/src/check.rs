@@ -28,20 +28,16 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("miri", "unsafe code in the models, with Miri", models::miri),
     Step::new("clippy", "lints; warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
-    Step::new("test", "all other tests", || run_tests(Kind::Integration)),
-    Step::new(
-        "packages",
-        "a package and an image of the tests' program, installed and used",
-        dist::check,
-    ),
+    Step::new("test", "integration tests", || run_tests(Kind::Integration)),
+    Step::new("packages", "install and use a package and an image of the test build", dist::check),
     Step::new(
         "workflows",
-        "workflows and the Action: linted, and their scripts run",
+        "lint workflows and the Action, and run their scripts",
         workflows::check,
     ),
-    // The whole workspace is named, so that libraries have the features of all other tests: otherwise
-    // most of them would be built again.
-    Step::new("kubernetes", "the program with a client of Kubernetes, without a cluster", || {
+    // With `--workspace`, libraries have the same features as in the other tests. Otherwise most of
+    // them would be built again.
+    Step::new("kubernetes", "tests of the build with Kubernetes, without a cluster", || {
         let which = ["test", "--quiet", "--workspace", "--features", "iotax/kubernetes"];
         cargo(
             &[&which[..], &["--bin", "iotax", "--test", "kube", "--test", "kube_doctor"]].concat(),

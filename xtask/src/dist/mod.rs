@@ -29,14 +29,14 @@ use crate::tables;
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
     Step::new("build", "static programs for x86-64 and arm64", build_all),
-    Step::new("deb", "a package for Debian of each", debs),
-    Step::new("lintian", "what Debian's own check says of them", lintian),
-    Step::new("image", "an image of both for containers", images),
-    Step::new("sbom", "a list of the crates in each program", sboms),
-    Step::new("krew", "a plugin of kubectl of each, and a manifest for Krew", krew::write),
-    Step::new("installed", "each package installed, used, removed", installed),
-    Step::new("container", "the image unpacked, and used in a container", container),
-    Step::new("table", "digests, and sizes in docs/benchmarks.md", table),
+    Step::new("deb", "a Debian package for each", debs),
+    Step::new("lintian", "check the packages with lintian", lintian),
+    Step::new("image", "a container image for both", images),
+    Step::new("sbom", "a list of the crates in each program (SBOM)", sboms),
+    Step::new("krew", "a kubectl plugin for each, and a Krew manifest", krew::write),
+    Step::new("installed", "install, use and remove each package", installed),
+    Step::new("container", "unpack the image and run it in a container", container),
+    Step::new("table", "write checksums, and sizes in docs/benchmarks.md", table),
 ];
 
 /// `cargo xtask check packages`: a package and an image of the test build. That program is not
