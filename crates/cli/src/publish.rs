@@ -292,8 +292,8 @@ fn checked<'a>(caps: &'a CapsAnswer, fitness: &'a [AnalyzedPhase]) -> CheckResul
 /// The error for a format that a check does not have.
 pub(crate) fn not_of_a_check() -> Failure {
     usage(
-        "iotax check prints text, json or markdown; for csv, junit or github, run iotax limits or \
-         iotax run fitness",
+        "--format: a check has text, json and markdown; for csv, junit or github, run its parts: \
+         `iotax limits DIR`, `iotax run fitness DIR`",
     )
 }
 

@@ -99,10 +99,10 @@ fn what_was_built_is_told_with_its_sources() {
           encryption at host, as requested
       Note: reads that miss the cache, and all writes, count only against the VM's
           cached limits, as measured on Standard_DS1_v2
-    Note: Cached disks: reads that the cache answers are not held by the disk's own
-      limit. Reads that miss it, and writes with read-only caching, are documented
-      to count against the VM's uncached limits, too; these figures do not take
-      that off.
+    Note: Cached disks: reads that the cache answers do not count against the
+      disk's own limit. Reads that miss it, and writes with read-only caching, are
+      documented to also count against the VM's uncached limits. These figures do
+      not subtract that.
     Note: It is not known whether Standard_DS1_v2 (VM cached) bursts.
     Note: the temporary disk and cached disks share one bucket
     Note: the page of the series lists no burst columns for this series

@@ -135,11 +135,11 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     let text = plan(&["--hold", "45s"]).out;
     let schedule = text.split_once("Schedule, seed 1\n").unwrap().1;
     assert_snapshot!(schedule.split_once("  pair  1").unwrap().0, @"
-    The arms alternate in short slices, so that each sees the same noise. A pilot
-    on each arm settles their length before anything is measured.
-    28 to 5,120 pairs of slices, 16 min at most. The shortest time to a verdict
-    is 94 s: 28 pairs of the shortest slices, and 45 s of load on each arm at a
-    stretch, without switching.
+    The arms alternate in short slices, so that all see the same noise. Before the
+    measurement, a pilot run on each arm sets the length of the slices.
+    28 to 5,120 pairs of slices, at most 16 min. A verdict takes at least 94 s:
+    28 pairs of the shortest slices, plus 45 s of continuous load on each arm,
+    without the time to switch arms.
     ");
     let json: serde_json::Value =
         serde_json::from_str(&plan(&["--hold", "45s", "--format", "json"]).out).unwrap();

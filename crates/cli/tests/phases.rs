@@ -98,7 +98,7 @@ fn a_workload_that_is_nothing_is_said_to_be_nothing() {
     insta::assert_snapshot!(said, @"
     error: unknown workload `randred-4k`; did you mean `randread-4k`?
     known workloads: randread-4k, randwrite-4k, seqread-1m, seqwrite-1m, mixed-70-30, driver-searcher, driver-searcher-published, git-checkout, git-status, git-gc, tcp-stream, tcp-stream-back, tcp-stream-both, tcp-rr, tcp-connect, udp-stream, udp-stream-back, etcd-wal, etcd-wal-loaded, postgres, mysql, kafka, rocksdb, lucene, nats-sync, ml-load
-    suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, constellation-network, driver-searcher
+    suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, constellation-network, driver-searcher, fitness
     or give a job file (job.fio) or a command line ('fio --name=...', 'diskspd -b64K ...')
     [exit 2]
     ");

@@ -46,7 +46,7 @@ fn several_experiments_are_one_page() {
     let again = desk.run(&["report", "run", "caps", "--out", "all"]);
     assert_eq!(again.code, 2, "a page is never written over: {again}");
     let markdown = desk.run(&["report", "run", "caps", "--out", "again", "--format", "markdown"]);
-    assert!(markdown.out.contains("| results | measured | found | when |"), "{markdown}");
+    assert!(markdown.out.contains("| results | measurement | finding | time |"), "{markdown}");
 }
 
 #[test]

@@ -22,7 +22,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     ]), @"
     pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
 
-      One result each: how much of a difference is chance cannot be told.
+      With only one result each, chance cannot be ruled out.
 
     By job
       job                                         gke / aks
@@ -30,8 +30,8 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (16 % faster)
       pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (14 % slower)
       pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (21 % slower)
-      The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one.
+      The arm's figure, the baseline's, and the difference in brackets, with a
+      verdict if there is one.
 
     Jobs
       job          arm         rate
@@ -43,33 +43,33 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2svc tcp  gke  17.8 Gbit/s
       pod2svc udp  aks  13.9 Gbit/s
       pod2svc udp  gke  11.0 Gbit/s
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions, all jobs
-      - Bandwidth of gke: 1 result of aks and 1 of gke give no interval; it takes 2
-        of each at least, and 5 for a narrow one.
-      - Not checked, because such results do not tell: whether CPUs were busy with
-        others or stolen, whether the path was the same, and whether a burst ended
-        on the way.
+      - Bandwidth of gke: 1 result of aks and 1 of gke give no interval; this takes
+        at least 2 of each, and 5 for a narrow interval.
+      - Not checked, because such results do not show it: whether CPUs were busy
+        with other work or stolen, whether the path was the same, and whether a
+        burst ended during the run.
 
     Job 1 of 4
     pod2pod tcp: 2 results of knb 1.5.0
 
-      gke: 3.0 % slower than aks in bandwidth; one result each, so nothing says how
-      much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      gke is 3.0 % slower than aks in bandwidth, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric           effect  n  verdict
       gke  bandwidth  3.0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -77,19 +77,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.3 Gbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 2 of 4
     pod2pod udp: 2 results of knb 1.5.0
 
-      gke: 16 % faster than aks in bandwidth; one result each, so nothing says how
-      much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      gke is 16 % faster than aks in bandwidth, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  16 % faster  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -97,19 +97,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  14.4 Gbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 3 of 4
     pod2svc tcp: 2 results of knb 1.5.0
 
-      gke: 14 % slower than aks in bandwidth; one result each, so nothing says how
-      much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      gke is 14 % slower than aks in bandwidth, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  14 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -117,19 +117,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.8 Gbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 4 of 4
     pod2svc udp: 2 results of knb 1.5.0
 
-      gke: 21 % slower than aks in bandwidth; one result each, so nothing says how
-      much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      gke is 21 % slower than aks in bandwidth, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  21 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -137,7 +137,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  11.0 Gbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Report: out/report.html
     Again:  iotax report out
@@ -158,15 +158,15 @@ fn rows_of_k8s_netperf_are_jobs() {
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
     3 jobs of 2 results of k8s-netperf v0.1.30
 
-      One result each: how much of a difference is chance cannot be told.
+      With only one result each, chance cannot be ruled out.
 
     By job
       job                                           encrypted / plain
       netperf TCP_STREAM 1024x1   437 Mbit/s / 874 Mbit/s (2x slower)
       netperf TCP_STREAM 8192x1  744 Mbit/s / 744 Mbit/s (0 % slower)
       netperf UDP_STREAM 1024x1  789 Mbit/s / 789 Mbit/s (0 % slower)
-      The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one.
+      The arm's figure, the baseline's, and the difference in brackets, with a
+      verdict if there is one.
 
     Jobs
       job                        arm              rate
@@ -176,33 +176,33 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
       netperf UDP_STREAM 1024x1  plain      789 Mbit/s
       netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
-      Means over the trials used; percentiles pooled over them: descriptive.
+      Means over the trials used; percentiles are pooled over them (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions, all jobs
       - Bandwidth of encrypted: 1 result of plain and 1 of encrypted give no
-        interval; it takes 2 of each at least, and 5 for a narrow one.
-      - Not checked, because such results do not tell: whether CPUs were busy with
-        others or stolen, whether the path was the same, and whether a burst ended
-        on the way.
+        interval; this takes at least 2 of each, and 5 for a narrow interval.
+      - Not checked, because such results do not show it: whether CPUs were busy
+        with other work or stolen, whether the path was the same, and whether a
+        burst ended during the run.
 
     Job 1 of 3
     netperf TCP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 2x slower than plain in bandwidth; one result each, so nothing says
-      how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      encrypted is 2x slower than plain in bandwidth, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric        effect  n  verdict
       encrypted  bandwidth  2x slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -210,19 +210,19 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  437 Mbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 2 of 3
     netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
-      says how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      encrypted is 0 % slower than plain in bandwidth, but with only one result
+      each, chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -230,19 +230,19 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  744 Mbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Job 3 of 3
     netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
 
-      encrypted: 0 % slower than plain in bandwidth; one result each, so nothing
-      says how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      encrypted is 0 % slower than plain in bandwidth, but with only one result
+      each, chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -250,7 +250,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  789 Mbit/s       1
 
     Open questions
-      - What is said above of all jobs.
+      - The open questions above are about all jobs.
 
     Report: out/report.html
     Again:  iotax report out

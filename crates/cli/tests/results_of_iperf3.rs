@@ -30,27 +30,28 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       arm     metric           effect [95 % CI]  n  verdict
       window  bandwidth    33 % slower [14, 48]  3  slower
       window  CPU per MiB   42 % more [−7, 117]  3  undecided
-      Each interval alone holds with 95 % if the results are independent of each
-      other; n: results of the arm with fewer results; margin 5 %.
+      95 % confidence for each interval alone, if the results are independent of
+      each other; n: results of the arm with fewer results; differences under 5 %
+      count as equal.
 
     Arms
       arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
       plain   25.2 Gbit/s   400 µs  67.0 µs         4.42   7.6 %       3
       window  16.8 Gbit/s   569 µs  32.0 µs         2.47   6.6 %       3
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions
-      - CPU per MiB of window: undecided; from 3 and 3 results all that is known of
+      - CPU per MiB of window: undecided; with 3 and 3 results, the known range of
         the effect is 7 % less to 117 % more. More results of each narrow it.
-      - Not checked, because such results do not tell: whether CPUs were busy with
-        others or stolen, whether the path was the same, and whether a burst ended
-        on the way.
+      - Not checked, because such results do not show it: whether CPUs were busy
+        with other work or stolen, whether the path was the same, and whether a
+        burst ended during the run.
 
     Report: out/report.html
     Again:  iotax report out
@@ -66,17 +67,17 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
     ]), @"
     udp: 2 results of iperf3 3.12
 
-      udprev: 0.3 % slower than udp in datagram delivery; one result each, so
-      nothing says how much of it is chance.
+      udprev is 0.3 % slower than udp in datagram delivery, but with only one result
+      each, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Warning, results of different workloads:
       job udp reverse of udprev.json is compared with udp of udp.json, because each
         result has only one job
       the results are not from the same job: rw write in udp, read in udprev
-      What results differ in is part of every difference below, and what one
-      side lacks is not compared. Compare results of one job, or read them as a
-      comparison of the jobs too.
+      Every difference below includes the difference between the jobs, and figures
+      that one side lacks are not compared. Compare results of the same job, or read
+      this as a comparison of the jobs too.
 
     Tax
       arm     metric                   effect  n  verdict
@@ -90,23 +91,23 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       udp     46.5 Mbit/s  1.3 %        0 %  59.5 µs  2.50 ms       1
       udprev  49.3 Mbit/s  1.6 %        0 %   175 µs  2.32 ms       1
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions
       - Datagram delivery of udprev: 1 result of udp and 1 of udprev give no
-        interval; it takes 2 of each at least, and 5 for a narrow one.
-      - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; it takes
-        2 of each at least, and 5 for a narrow one.
-      - CPU per MiB of udprev: 1 result of udp and 1 of udprev give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
-      - Not checked, because such results do not tell: whether CPUs were busy with
-        others or stolen, whether the path was the same, and whether a burst ended
-        on the way.
+        interval; this takes at least 2 of each, and 5 for a narrow interval.
+      - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; this
+        takes at least 2 of each, and 5 for a narrow interval.
+      - CPU per MiB of udprev: 1 result of udp and 1 of udprev give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
+      - Not checked, because such results do not show it: whether CPUs were busy
+        with other work or stolen, whether the path was the same, and whether a
+        burst ended during the run.
 
     Report: out/report.html
     Again:  iotax report out

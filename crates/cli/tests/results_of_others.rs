@@ -31,15 +31,15 @@ fn one_result_each_is_a_difference_without_an_interval() {
     ]), @"
     diskspd: 2 results of DiskSpd 2.2.0
 
-      after: 25 % slower than before in throughput; one result each, so nothing says
-      how much of it is chance.
-      Nothing was run here: the figures are those of the files.
+      after is 25 % slower than before in throughput, but with only one result each,
+      chance cannot be ruled out.
+      No measurements were made; the figures are from the files.
 
     Tax
       arm    metric            effect  n  verdict
       after  throughput   25 % slower  1  undecided
       after  p50 latency  33 % slower  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -51,23 +51,23 @@ fn one_result_each_is_a_difference_without_an_interval() {
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
       after   1.36 ms  2.97 ms  5.27 ms  7.57 ms   96,000
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
-      - P50 latency of after: 1 result of before and 1 of after give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
-      - Tails are described, not compared: a slower arm got less load. For a verdict
-        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Throughput of after: 1 result of before and 1 of after give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
+      - P50 latency of after: 1 result of before and 1 of after give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
+      - Tails were not compared: a slower arm got less load. For a verdict on p99,
+        run all arms at the same rate, 0.7 times the throughput of the slowest.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
 
     Report: out/report.html
     Again:  iotax report out
@@ -84,16 +84,16 @@ fn results_of_other_jobs_say_so() {
     ]), @"
     randread: 2 results of fio 3.33
 
-      after: 0.5 % slower than before in throughput; one result each, so nothing
-      says how much of it is chance.
-      Nothing was run here: the figures are those of the files. Mean latency is what
-      fio calls clat, from submission to completion.
+      after is 0.5 % slower than before in throughput, but with only one result
+      each, chance cannot be ruled out.
+      No measurements were made; the figures are from the files. Mean latency is
+      what fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: bs 4k in before,
-      8k in after
-      What results differ in is part of every difference below, and what one
-      side lacks is not compared. Compare results of one job, or read them as a
-      comparison of the jobs too.
+    Warning, results of different workloads: the results are not from the same job:
+      bs 4k in before, 8k in after
+      Every difference below includes the difference between the jobs, and figures
+      that one side lacks are not compared. Compare results of the same job, or read
+      this as a comparison of the jobs too.
 
     Tax
       arm    metric              effect  n  verdict
@@ -102,7 +102,7 @@ fn results_of_other_jobs_say_so() {
       after  p99 latency              –  1  insufficient tail samples
       after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
-      Without an interval; n: results of the arm that has fewer.
+      No intervals; n: results of the arm with fewer results.
 
     Arms
       arm         rate  MiB/s     mean   CPU/IO  trials
@@ -114,30 +114,30 @@ fn results_of_other_jobs_say_so() {
       before  134 µs  1.14 ms   800
       after   268 µs  4.11 ms   797
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
+      - Throughput of after: 1 result of before and 1 of after give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
       - Mean latency of after: 1 result of before and 1 of after give no interval;
-        it takes 2 of each at least, and 5 for a narrow one.
+        this takes at least 2 of each, and 5 for a narrow interval.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - P50 latency of after: 1 result of before and 1 of after give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
-      - CPU per I/O of after: 1 result of before and 1 of after give no interval; it
-        takes 2 of each at least, and 5 for a narrow one.
-      - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
-        rate asked for it: what waited for a free place in the queue looks faster
-        than it was.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - P50 latency of after: 1 result of before and 1 of after give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
+      - CPU per I/O of after: 1 result of before and 1 of after give no interval;
+        this takes at least 2 of each, and 5 for a narrow interval.
+      - fio and DiskSpd count latency from submission, not from when an I/O was due
+        at the rate. I/Os that waited for a free place in the queue look faster than
+        they were.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
 
     Report: out/report.html
     Again:  iotax report out
@@ -157,16 +157,16 @@ fn several_results_have_an_interval() {
     randread: 6 results of fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
-      after: 26 % of reads took 3.13 ms each, 88 % of all time; the others took 138
-      µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and longest 25.8 ms).
-      Nothing was run here: the figures are those of the files. Mean latency is what
-      fio calls clat, from submission to completion.
+      after: 26 % of reads took 3.13 ms each, which is 88 % of the total time; the
+      others took 138 µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and max 25.8 ms).
+      No measurements were made; the figures are from the files. Mean latency is
+      what fio calls clat, from submission to completion.
 
-    Warning, unlike results: the results are not from the same job: rate_iops 400 in
-      before, 300 in after
-      What results differ in is part of every difference below, and what one
-      side lacks is not compared. Compare results of one job, or read them as a
-      comparison of the jobs too.
+    Warning, results of different workloads: the results are not from the same job:
+      rate_iops 400 in before, 300 in after
+      Every difference below includes the difference between the jobs, and figures
+      that one side lacks are not compared. Compare results of the same job, or read
+      this as a comparison of the jobs too.
 
     Tax
       arm    metric                       effect [95 % CI]  n  verdict
@@ -176,8 +176,9 @@ fn several_results_have_an_interval() {
                                                                samples
       after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
-      Each interval alone holds with 95 % if the results are independent of each
-      other; n: results of the arm that has fewer; margin 5 %.
+      95 % confidence for each interval alone, if the results are independent of
+      each other; n: results of the arm with fewer results; differences under 5 %
+      count as equal.
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
@@ -189,28 +190,28 @@ fn several_results_have_an_interval() {
       before  138 µs  1.06 ms        –  2,401
       after   161 µs  3.79 ms  7.31 ms  1,800
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions
-      - Mean latency of after: undecided; from 3 and 3 results all that is known of
+      - Mean latency of after: undecided; with 3 and 3 results, the known range of
         the effect is 56 % faster to 725 % slower. More results of each narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - P50 latency of after: undecided; from 3 and 3 results all that is known of
+      - P50 latency of after: undecided; with 3 and 3 results, the known range of
         the effect is 30 % faster to 110 % slower. More results of each narrow it.
-      - CPU per I/O of after: undecided; from 3 and 3 results all that is known of
+      - CPU per I/O of after: undecided; with 3 and 3 results, the known range of
         the effect is 24x less to 114x more. More results of each narrow it.
-      - Latencies of fio and DiskSpd begin when an I/O is submitted, not when the
-        rate asked for it: what waited for a free place in the queue looks faster
-        than it was.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - fio and DiskSpd count latency from submission, not from when an I/O was due
+        at the rate. I/Os that waited for a free place in the queue look faster than
+        they were.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
 
     Report: out/report.html
     Again:  iotax report out
@@ -233,10 +234,10 @@ fn all_formats_hold_the_same_and_a_record_is_kept() {
     let again = desk.run(&["report", "out", "--format", "json"]);
     assert_eq!(json(&again.out)["comparisons"], result["comparisons"]);
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("Nothing was run here") && page.contains("before1.json"));
+    assert!(page.contains("No measurements were made") && page.contains("before1.json"));
     assert!(!page.contains("CPUs online") && !page.contains("load generator overhead"));
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
-    assert!(markdown.contains("4 results of fio 3.33. Nothing was run here"), "{markdown}");
+    assert!(markdown.contains("4 results of fio 3.33. No measurements were made"), "{markdown}");
     let csv = desk.run(&["report", "out", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 5, "{csv}");
 }
@@ -248,7 +249,7 @@ fn a_single_result_is_reported_without_a_directory() {
     diskspd: 1 result of DiskSpd 2.2.0
 
       diskspd on before.xml: 12,800 IOPS, 50.0 MiB/s, mean latency 1.25 ms.
-      Nothing was run here: the figures are those of the files.
+      No measurements were made; the figures are from the files.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -259,9 +260,9 @@ fn a_single_result_is_reported_without_a_directory() {
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
 
     Open questions
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
     [exit 0]
     ");
     assert!(!desk.names().iter().any(|name| name.starts_with("iotax")));

@@ -133,8 +133,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       write: Rule broken: `slower by 5%`: new is 29.9 % slower [29.7, 30.1] in
       throughput after 3 blocks.
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
-      throughput after 3 blocks; 2 jobs that one side alone has could not be
-      compared. It is not known which violation would have been detected.
+      throughput after 3 blocks; 2 jobs could not be compared, because only one side
+      has them. It is unknown how large a violation would have been detected.
       new compared with old: equivalent in read; slower in write.
       Left out, because found only in old: log.
       Left out, because found only in new: verify.
@@ -143,8 +143,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       job                                      new / old
       read   2,002 / 2,002 IOPS (0 % slower), equivalent
       write               702 / 1,002 IOPS (30 % slower)
-      The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one. Bandwidth for I/Os of 64 KiB or more.
+      The arm's figure, the baseline's, and the difference in brackets, with a
+      verdict if there is one. Bandwidth for I/Os of 64 KiB or more.
 
     Jobs
       job    arm        rate  MiB/s
@@ -154,22 +154,22 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       write  new    702 IOPS   2.74
       Means over the trials used; percentiles are pooled over them (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions, all jobs
-      - Tails are described, not compared: a slower arm got less load. For a verdict
-        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
-      - Percentiles of latency are not in all results of old and new, at least not
-        for reads and writes together; fio gives them with --output-format=json+,
-        DiskSpd with -L.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Tails were not compared: a slower arm got less load. For a verdict on p99,
+        run all arms at the same rate, 0.7 times the throughput of the slowest.
+      - Some results of old and new have no latency percentiles, or none for reads
+        and writes together. fio writes them with --output-format=json+, DiskSpd
+        with -L.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
     ");
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
     assert!(page.contains("href=\"#part-2\"") && page.contains("found only in old: log"), "{page}");
@@ -200,8 +200,8 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       job                            b / a
       r        100 / 100 IOPS (0 % slower)
       w    2.50 / 3.12 MiB/s (20 % slower)
-      The arm's figure, the baseline's, and in brackets the difference; a verdict
-      beside it, if there is one. Bandwidth for I/Os of 64 KiB or more.
+      The arm's figure, the baseline's, and the difference in brackets, with a
+      verdict if there is one. Bandwidth for I/Os of 64 KiB or more.
 
     Jobs
       job  arm       rate  MiB/s
@@ -211,24 +211,24 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       w    b    40.0 IOPS   2.50
       Means over the trials used; percentiles are pooled over them (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as
-      far as the results tell: whatever changed between them (neighbours, credits,
-      temperature, what the volume holds) is in the difference, and no interval
-      covers it
-      For the difference between the arms alone, measure them in one iotax compare:
-      it runs them in random blocks.
+    Warning, not interleaved: the runs were not interleaved in random order, as far
+      as the results show: the difference includes whatever changed between them
+      (neighbours, credits, temperature, data on the volume), and no interval covers
+      that
+      To measure only the difference between the arms, run them in one iotax
+      compare. It alternates them in random order, then in reverse.
 
     Open questions, all jobs
-      - Throughput of b: 1 result of a and 1 of b give no interval; it takes 2 of
-        each at least, and 5 for a narrow one.
-      - Tails are described, not compared: a slower arm got less load. For a verdict
-        on p99 run all arms at one rate, 0.7 times the throughput of the slowest.
-      - Percentiles of latency are not in all results of a and b, at least not
-        for reads and writes together; fio gives them with --output-format=json+,
-        DiskSpd with -L.
-      - Not checked, because such results do not tell: whether a cache answered,
-        what the load generator cost, whether CPUs were busy or stolen, whether the
-        storage was the same, and whether a burst ended on the way.
+      - Throughput of b: 1 result of a and 1 of b give no interval; this takes at
+        least 2 of each, and 5 for a narrow interval.
+      - Tails were not compared: a slower arm got less load. For a verdict on p99,
+        run all arms at the same rate, 0.7 times the throughput of the slowest.
+      - Some results of a and b have no latency percentiles, or none for reads and
+        writes together. fio writes them with --output-format=json+, DiskSpd with
+        -L.
+      - Not checked, because such results do not show it: whether a cache answered,
+        how much CPU the load generator used, whether CPUs were busy or stolen,
+        whether the storage was the same, and whether a burst ended during the run.
     ");
 }
 
@@ -252,10 +252,10 @@ fn each_group_has_a_baseline_of_its_own() {
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
     read: 4 results of fio 3.35
 
-      c-gcp: 10 % slower than gke in throughput; one result each, so nothing says
-      how much of it is chance.
-      c-azure: 0.3 % faster than aks in throughput; one result each, so nothing says
-      how much of it is chance.
+      c-gcp is 10 % slower than gke in throughput, but with only one result each,
+      chance cannot be ruled out.
+      c-azure is 0.3 % faster than aks in throughput, but with only one result each,
+      chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
@@ -321,9 +321,9 @@ fn recorded_cells_make_a_matrix() {
 
     Warning, results of different workloads: no result for sec=krb5p, nconnect=4:
       krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json does not exist
-      What results differ in is part of every difference below, and what one
-      side lacks is not compared. Compare results of one job, or read them as a
-      comparison of the jobs too.
+      Every difference below includes the difference between the jobs, and figures
+      that one side lacks are not compared. Compare results of the same job, or read
+      this as a comparison of the jobs too.
 
     By factor
       sec                nconnect=1                nconnect=4
@@ -337,17 +337,18 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5    throughput  30.0 % slower [29.3, 30.6]  3  slower
       sec=krb5p   throughput   3.32x slower [3.22, 3.42]  3  slower
       nconnect=4  throughput        60 % faster [58, 61]  3  faster
-      A level against the first of its factor, the mean over all pairs of arms that
-      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair; nconnect=4: 2
-      pairs). All intervals of a metric hold together with 95 % confidence.
+      Each level compared with the first of its factor: the mean over all pairs
+      of arms that differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair;
+      nconnect=4: 2 pairs). All intervals of a metric hold together with 95 %
+      confidence.
 
     Changes
       level        IOPS  throughput
       sec=krb5    −30 %       −30 %
       sec=krb5p   −70 %       −70 %
       nconnect=4  +60 %       +60 %
-      Each level against the first of its factor, the mean over the arms that differ
-      in nothing else. Descriptive, no intervals.
+      Each level compared with the first of its factor: the mean over the arms that
+      differ in nothing else. Descriptive, no intervals.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());

@@ -72,7 +72,7 @@ fn libaio_stands_in_for_io_uring_where_that_is_forbidden_and_is_not_compared_wit
     assert!(!noted.contains(forbidden), "{noted}");
 
     let report = std::fs::read_to_string(desk.path().join("without/report.html")).unwrap();
-    assert!(report.contains("forbidden"));
+    assert!(report.contains("blocked"));
     driven(&desk, "with-2", true, &[]);
     driven(&desk, "without-2", false, &[]);
     let said = desk.run(&["compare", "a=with", "a=with-2", "b=without", "b=without-2"]);

@@ -402,6 +402,7 @@ mod tests {
           append (decides): 6 threads, sequential writes of 16k, over 256M each, psync buffered, 4803/s at even intervals, to newly allocated space
           tail: 1 thread, sequential reads of 1M, over 64M of `kafka_tail`, psync buffered, 75/s at even intervals, with a warm cache
           catch-up: 1 thread, sequential reads of 1M, over 1G of `kafka_segments`, psync buffered (cache kept cold), 90/s at even intervals
+          unfit if append bandwidth < 72960kiB/s: https://engineering.linkedin.com/kafka/benchmarking-apache-kafka-2-million-writes-second-three-cheap-machines (the 75 MiB/s that one producer sends, less 5 %)
         rocksdb
           every trial: 1s ramp, then 10s measured
           get (decides): 64 threads, random reads of 8k, over 4G of `rocksdb_tables`, psync direct

@@ -20,33 +20,33 @@ fn rules_come_first_in_every_format() {
       Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after
       12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have
       been detected.
-      Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no
-      trial has a sync p99. No violation, however large, would have been detected.
+      Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no trial
+      has a sync p99. No violation, however large, would have been detected.
       Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
-      Fit for randread-4k (modified): base has a sync p99 of 1.2 ms [1.1, 1.3]
-      over 12 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99
-      of wal_fsync_duration_seconds below 10 ms)
+      Fit for randread-4k (modified): base has a sync p99 of 1.2 ms [1.1, 1.3] over
+      12 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of
+      wal_fsync_duration_seconds below 10 ms)
       cap is 2.13x slower [2.11, 2.15] than base in throughput.
       luks is 23 % slower [21, 25] than base in throughput.
       Undecided: queue measured 4 % slower [−2, 9] than base in throughput.
       same and base are equivalent: throughput differs by less than 5 % (1.1 %
-      faster [0.3, 1.9] in throughput).
+      faster [0.3, 1.9]).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
     Rules
       slower by 5%  luks
-        outcome broken, found 34 % slower [31, 37] in throughput, trials 12
+        outcome broken, measured 34 % slower [31, 37] in throughput, trials 12
       slower by 5%  a|b
-        outcome undecided, found 4 % slower [2, 6] in throughput, trials 12, needed
-        90
+        outcome undecided, measured 4 % slower [2, 6] in throughput, trials 12,
+        trials needed 90
       latency.p99 > 10ms  luks
-        outcome kept, found a latency p99 of 4.1 ms [3.9, 4.4], trials 12
+        outcome kept, measured a latency p99 of 4.1 ms [3.9, 4.4], trials 12
       sync.p99 > 10ms  luks
-        outcome undecided, found –, trials 12
-      Each end of an interval is a bound of its own, wrong in at most 5 % of such
-      runs at whichever look one stops.
+        outcome undecided, measured –, trials 12
+      Each end of an interval is a separate bound. It is wrong in at most 5 % of
+      such runs, whenever the run stops.
     ");
     assert!(markdown(&experiment, &analysis).contains("### Rules"));
     let parts = [(experiment, analysis)];
@@ -129,19 +129,20 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       sec=krb5    throughput    18 % slower [16, 20]  12  slower
       sec=krb5p   throughput  2.8x slower [2.6, 2.9]  12  slower
       nconnect=4  throughput      1 % slower [−1, 3]  12  equivalent
-      A level against the first of its factor, the mean over all pairs of arms that
-      differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs; nconnect=4: 3
-      pairs). All intervals of a metric hold together with 95 % confidence.
+      Each level compared with the first of its factor: the mean over all pairs
+      of arms that differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs;
+      nconnect=4: 3 pairs). All intervals of a metric hold together with 95 %
+      confidence.
 
     Changes
       level                  IOPS        throughput           mean latency  verdict
       sec=krb5p  −60 % [−64, −56]  −60 % [−64, −56]  +1.60 ms [1.52, 1.68]  slower
-      Each level against the first of its factor, the mean over the arms that
-      differ in nothing else. The intervals of a column hold all at once in each
-      phase. Verdict: on the primary metric; undecided (16): 16 blocks in all would
-      probably decide, and without a figure nobody can tell how many, because blocks
-      depend on each other, or the verdict is withheld. In a closed loop latency is
-      what is in flight over the rate.
+      Each level compared with the first of its factor: the mean over the arms that
+      differ in nothing else. All intervals of a column hold together in each phase.
+      The verdict is on the primary metric. Undecided (16): 16 blocks in all would
+      probably decide. Without a figure, it is not known how many, because blocks
+      depend on each other, or the verdict is withheld. In a closed loop, latency is
+      the number of I/Os in flight divided by the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");
@@ -166,9 +167,9 @@ fn a_fleet_is_of_nodes() {
       node                       effect  adjusted effect  chance if healthy
       gke-eu-disks-7f3a-n2  31 % slower      25 % slower            < 0.001
       gke-eu-disks-7f3a-n5  22 % slower      18 % slower            < 0.001
-      Against the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes differ
-      by 2.5 % (one standard deviation); of those named, 5 % at most are false,
-      on average.
+      Compared with the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes
+      differ by 2.5 % (one standard deviation). On average, at most 5 % of those
+      named are false.
     ");
 }
 
@@ -190,8 +191,8 @@ fn arms_outside_of_a_fleet_are_named_first() {
       arm           effect  adjusted effect  chance if healthy
       node-7   34 % slower      27 % slower            < 0.001
       node-13  18 % slower      14 % slower            < 0.001
-      Against the median of 20 arms: 84,700 IOPS (throughput). Healthy arms differ
-      by 2.5 % (one standard deviation); of those named, 5 % at most are false,
-      on average.
+      Compared with the median of 20 arms: 84,700 IOPS (throughput). Healthy arms
+      differ by 2.5 % (one standard deviation). On average, at most 5 % of those
+      named are false.
     ");
 }

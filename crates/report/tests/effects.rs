@@ -15,10 +15,10 @@ fn effects_on_a_terminal() {
 
       queue is 28x faster [6.4, 120] than base in throughput.
       luks is 7.1x slower [3.4, 14] than base in throughput.
-      cap against base is undecided: 4.0x slower [1.2x faster, 20x slower] in
+      Undecided: cap measured 4.0x slower [1.2x faster, 20x slower] than base in
       throughput.
       same and base are equivalent: throughput differs by less than 5 % (1.2 %
-      slower [0.4, 2.0] in throughput).
+      slower [0.4, 2.0]).
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
@@ -30,8 +30,8 @@ fn effects_on_a_terminal() {
       queue  CPU per I/O        2.2x more [25x less, 114x more]  12  undecided
       cap    throughput   4.0x slower [1.2x faster, 20x slower]  12  undecided
       same   throughput                 1.2 % slower [0.4, 2.0]  12  equivalent
-      Each interval alone holds with 95 %, whenever the run stopped; n: blocks;
-      margin 5 %.
+      95 % confidence for each interval alone, whenever the run stopped; n: blocks;
+      differences under 5 % count as equal.
     ");
 }
 

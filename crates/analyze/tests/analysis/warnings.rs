@@ -191,7 +191,7 @@ fn one_core_limits_a_flow_while_others_idle() {
     ");
     insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while the machine had 50 % left (in 4 of 4 trials)");
     insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
-    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy for 99 % of the time, 71 % of it with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
     assert_eq!(told(PathEnd::Far, cpu(70), true), "", "the near end has told it");
     assert_eq!(told(PathEnd::Near, cpu(20), true), "", "another program's");
     assert_eq!(said(&with(PathEnd::Far, thread(), false, 90), Check::OneCore), "");

@@ -159,7 +159,7 @@ fn suites_read_as_sentences() {
 fn a_misspelt_suite_is_corrected() {
     assert_snapshot!(Workload::suite("nfs-kerberus").unwrap_err(), @"
     unknown suite `nfs-kerberus`; did you mean `nfs-kerberos`?
-    known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, constellation-network, driver-searcher
+    known suites: provider-baseline, provider-baseline-azure, provider-baseline-aws, provider-baseline-gcp, constellation, nfs-kerberos, network, network-baseline, constellation-network, driver-searcher, fitness
     ");
 }
 
