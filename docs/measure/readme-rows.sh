@@ -95,7 +95,7 @@ if [ -e "$root/mnt/x/disk" ]; then
     mount "$up" "$root/data"
 fi
 
-row peel -- "iotax peel 'file(size=1G) + luks + luks + ext4'"
+row peel -- "iotax peel 'file(size=1G) + qemu-luks + qemu-luks + ext4'"
 row compare '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
     'iotax compare -w randread-4k a=/mnt/a b=/mnt/b'
 row etcd '/var/lib/etcd is on the disk of the machine.' -- 'iotax run etcd-wal /var/lib/etcd'

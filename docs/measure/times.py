@@ -22,7 +22,7 @@ READS = ["compare", "-w", "randread-4k"]
 NEIGHBOUR = ["fio", "--name=n", "--filename=neighbour.img", "--size=1G", "--rw=randrw", "--bs=64k",
              "--direct=1", "--numjobs=2", "--thinktime=200ms", "--thinktime_blocks=100", "--time_based",
              "--runtime=1d"]
-TWICE = "file(size={}) + luks + luks + ext4"
+TWICE = "file(size={}) + qemu-luks + qemu-luks + ext4"
 ROWS = {
     "planted": ("23 % apart", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(260)]),
     "equal": ("equal", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(200)]),

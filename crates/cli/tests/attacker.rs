@@ -178,10 +178,10 @@ fn command(round: usize) -> Vec<String> {
     let words: Vec<&str> = match round % 8 {
         0 => [&["run", "randwrite-4k", "theirs"], &short[..]].concat(),
         1 => {
-            let arms = ["file(size=16M) + throttle(iops=100000)", "file(size=16M) + luks"];
+            let arms = ["file(size=16M) + throttle(iops=100000)", "file(size=16M) + qemu-luks"];
             [&["compare", "-w", "randwrite-4k"], &arms[..], &short, &blocks, &dir].concat()
         }
-        2 => [&["peel", "file(size=16M) + luks + ext4"], &short[..], &blocks, &dir].concat(),
+        2 => [&["peel", "file(size=16M) + qemu-luks + ext4"], &short[..], &blocks, &dir].concat(),
         3 => vec!["disk", "up", "theirs/mnt=file(path=theirs/img, size=4M)"],
         4 => [&["run", "randwrite-4k", "file(size=16M) + loop + ext4"], &short[..], &dir].concat(),
         5 => {

@@ -39,12 +39,12 @@ const UNDO: Duration = Duration::from_millis(200);
 /// many there are.
 const GOLDEN: f64 = 0.618_033_988_749_895;
 /// Layers that are killed in the virtual machine.
-const ELSEWHERE: [&str; 9] =
-    ["dmcrypt", "geneve", "ipsec", "ktls", "macsec", "netem", "nfs", "peer", "remote"];
+const ELSEWHERE: [&str; 10] =
+    ["dmcrypt", "geneve", "ipsec", "ktls", "luks", "macsec", "netem", "nfs", "peer", "remote"];
 
 const PEEL: [&str; 13] = [
     "peel",
-    "file(size=16M) + luks + luks + ext4",
+    "file(size=16M) + qemu-luks + qemu-luks + ext4",
     "--quick",
     "--max-blocks",
     "1",

@@ -55,7 +55,7 @@ fn a_bare_machine_gets_every_reason_and_what_to_do() {
     let Some(said) = as_nobody(&["layers"]) else { return };
     assert_fits(&said);
     assert!(said.out.contains("not root: run as root (sudo)"), "{said}");
-    for word in ["ext4", "luks", "dmcrypt", "tmpfs", "loop"] {
+    for word in ["ext4", "qemu-luks", "dmcrypt", "tmpfs", "loop"] {
         let mut lines =
             said.out.lines().skip_while(|line| !line.starts_with(&format!("  {word} ")));
         let line = lines.next().unwrap();

@@ -27,7 +27,7 @@ pub use stack::{Base, Layer, Stack, numbered, numbered_from, resolve_path};
 pub use text::{WrittenLayer, quote_value, written_layers};
 
 macro_rules! export {
-    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+    ($($group:ident { $($(#[$serde:meta])? $module:ident::$Layer:ident,)* })*) => {
         $($(pub use $module::$Layer;)*)*
     };
 }

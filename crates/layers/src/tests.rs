@@ -40,8 +40,11 @@ fn a_record_keeps_a_layer_as_its_word_and_fields() {
     }
     let fscrypt = serde_json::to_string(&Layer::Fscrypt(Fscrypt {})).unwrap();
     insta::assert_snapshot!(fscrypt, @r#"{"layer":"fscrypt"}"#);
-    let luks = serde_json::to_string(&Layer::Luks(Luks { key_bits: 256 })).unwrap();
-    insta::assert_snapshot!(luks, @r#"{"layer":"luks","key_bits":256}"#);
+    let luks = serde_json::to_string(&Layer::QemuLuks(QemuLuks { key_bits: 256 })).unwrap();
+    insta::assert_snapshot!(luks, @r#"{"layer":"qemu_luks","key_bits":256}"#);
+    let earlier = r#"{"layer":"luks","key_bits":256}"#;
+    let earlier: Layer = serde_json::from_str(earlier).unwrap();
+    assert_eq!(earlier.name(), "qemu-luks");
 }
 
 #[test]

@@ -103,7 +103,7 @@ mod tests {
         };
         let told: Vec<String> = [
             "file(size=1G) + ext4",
-            "file(size=2G) + luks + ext4",
+            "file(size=2G) + qemu-luks + ext4",
             "file(size=64M) + ext4",
             "file(size=1G) + ext4(mkfs=-N1000000)",
             "file(size=1G) + xfs",
@@ -117,7 +117,7 @@ mod tests {
         .collect();
         insta::assert_snapshot!(told.join("\n"), @"
         file(size=1G) + ext4: 857
-        file(size=2G) + luks + ext4: 1779
+        file(size=2G) + qemu-luks + ext4: 1779
         file(size=64M) + ext4: 44
         file(size=1G) + ext4(mkfs=-N1000000): 428
         file(size=1G) + xfs: 825

@@ -34,27 +34,27 @@ const PLAIN: &[u8] = b"plain text of a block; ";
 
 #[test]
 fn luks() {
-    hidden_and_returned("luks");
+    hidden_and_returned("qemu-luks");
 }
 
 #[test]
 fn luks_on_luks() {
-    hidden_and_returned("luks + luks(key=128)");
+    hidden_and_returned("qemu-luks + qemu-luks(key=128)");
 }
 
 #[test]
 fn luks_on_a_block_device() {
-    hidden_and_returned("loop + luks");
+    hidden_and_returned("loop + qemu-luks");
 }
 
 #[test]
 fn ext4_on_luks() {
-    hidden_and_returned("luks + ext4");
+    hidden_and_returned("qemu-luks + ext4");
 }
 
 #[test]
 fn ext4_on_luks_on_luks() {
-    hidden_and_returned("luks + luks + ext4");
+    hidden_and_returned("qemu-luks + qemu-luks + ext4");
 }
 
 #[test]
@@ -71,14 +71,14 @@ fn fscrypt() {
 
 #[test]
 fn fscrypt_on_luks() {
-    hidden_and_returned("luks + ext4 + fscrypt");
+    hidden_and_returned("qemu-luks + ext4 + fscrypt");
 }
 
 /// The kernel lets 12 requests through unless it is told otherwise.
 #[test]
 fn a_deep_queue_gets_through_the_fuse_file_of_luks() {
     let bench = Bench::new();
-    let Some(rig) = bench.up("luks") else { return };
+    let Some(rig) = bench.up("qemu-luks") else { return };
     let text = fs::read_to_string("/proc/self/mountinfo").unwrap();
     let mounts = parse_mountinfo(&text);
     let is_ours = |mount: &&Mount| mount.mount_point.starts_with(bench.path());
@@ -108,7 +108,7 @@ fn without_encryption_the_plain_text_is_found() {
 
 #[test]
 fn a_daemon_that_was_killed_leaves_nothing_either() {
-    for layers in ["luks", "luks + ext4", "ext4 + gocryptfs"] {
+    for layers in ["qemu-luks", "qemu-luks + ext4", "ext4 + gocryptfs"] {
         let bench = Bench::new();
         let Some(rig) = bench.up(layers) else { return };
         let daemons = processes(bench.path());
@@ -128,8 +128,8 @@ fn keys_are_in_no_argument_no_environment_and_no_file() {
                      env >> $d/said\nexec REAL \"$@\" < $d/input";
         return with_shims(name, &DAEMONS_AND_TOOLS, watch);
     };
-    // The pass phrase of both luks, the key of fscrypt; another arm's pass phrase.
-    for (layers, keys) in [("luks + luks + ext4 + fscrypt", 2), ("ext4 + gocryptfs", 3)] {
+    // The pass phrase of both qemu-luks, the key of fscrypt; another arm's pass phrase.
+    for (layers, keys) in [("qemu-luks + qemu-luks + ext4 + fscrypt", 2), ("ext4 + gocryptfs", 3)] {
         let bench = Bench::new();
         let Some(rig) = bench.up(layers) else { return };
         let seen = files_below(&seen);
@@ -164,7 +164,7 @@ fn a_daemon_that_fails_says_why_and_leaves_nothing() {
                     echo out of order >&2\nexit 3";
         return with_shims(name, &["qemu-storage-daemon", "gocryptfs"], fail);
     }
-    let failures = ["luks + ext4", "luks + luks", "ext4 + gocryptfs"].map(|layers| {
+    let failures = ["qemu-luks + ext4", "qemu-luks + qemu-luks", "ext4 + gocryptfs"].map(|layers| {
         let bench = Bench::new();
         let error = bench.open(layers).unwrap_err();
         bench.nothing_is_left();

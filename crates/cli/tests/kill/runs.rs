@@ -49,7 +49,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
         requests("netns + mtu(bytes=1400) + openvpn"),
         requests("netns + libipsec"),
         requests("netns + ssh"),
-        peel("file(size=16M) + luks + luks + ext4"),
+        peel("file(size=16M) + qemu-luks + qemu-luks + ext4"),
         compare(&["file(size=16M) + ext4(encrypt=true) + fscrypt", "tmpfs(size=16M) + gocryptfs"]),
         compare(&["theirs", "dir(path=theirs) + gocryptfs(cipher=aes-siv)"]),
         run("file(size=16M) + throttle(iops=100000) + ext4 + cgroup-io(write_iops=100000)"),
@@ -68,7 +68,7 @@ pub(crate) fn all(device: &Path) -> Vec<Run> {
         ]),
         // On one device they take turns, and what one has written is wiped before the next.
         [
-            compare(&["dev(path=DEVICE) + btrfs", "dev(path=DEVICE) + luks + ext4"]),
+            compare(&["dev(path=DEVICE) + btrfs", "dev(path=DEVICE) + qemu-luks + ext4"]),
             words(&["--destroy", DEVICE], ""),
         ]
         .concat(),

@@ -43,7 +43,8 @@ refused 'dev(path=/dev/mapper/theirs) + dmcrypt' /dev/mapper/theirs
 "$IOTAX" run randread-4k /mnt --set size=8M --time 1s --ramp 0s --out theirs >&2
 
 # --- each option
-base='file(size=8M) + dmcrypt'
+base='file(size=8M)'
+declare -A layer=([plain]=dmcrypt [luks2]=luks)
 mkdir /mnt/work
 traces /mnt >/run/before
 are_up() { # NUMBER OF MAPPINGS
@@ -51,12 +52,13 @@ are_up() { # NUMBER OF MAPPINGS
     [ ${#found[@]} -eq "$1" ]
 }
 for format in plain luks2; do
-    arms=("none=$base(format=$format) + ext4")
+    crypt=${layer[$format]}
+    arms=("none=$base + $crypt + ext4")
     for option in no_read_workqueue no_write_workqueue same_cpu_crypt submit_from_crypt_cpus \
         sector_size=4096; do
-        arms+=("${option%=*}=$base(format=$format, $option) + ext4")
+        arms+=("${option%=*}=$base + $crypt($option) + ext4")
     done
-    arms+=("twice=$base(format=$format) + dmcrypt(key_size=256, no_read_workqueue) + ext4")
+    arms+=("twice=$base + $crypt + dmcrypt(key_size=256, no_read_workqueue) + ext4")
     # shellcheck disable=SC2086  # several words
     "$IOTAX" compare -w randwrite-4k "${arms[@]}" --dir /mnt/work $load --time 1s \
         --max-blocks 1 --out $format >&2 &
@@ -113,7 +115,7 @@ head -c 64M /dev/zero >"$DISK"
 dmsetup create blank --table "0 131072 linear $DISK 0"
 traces /mnt >/run/before
 # shellcheck disable=SC2086
-start "$IOTAX" run randwrite-4k 'dev(path=/dev/mapper/blank) + dmcrypt(format=luks2) + ext4' \
+start "$IOTAX" run randwrite-4k 'dev(path=/dev/mapper/blank) + luks + ext4' \
     --destroy /dev/mapper/blank $load --time 60s --out blank
 is_mounted() { [[ $(</proc/mounts) == *\ /var/lib/iotax/run/* ]]; }
 until_up $pid is_mounted

@@ -208,7 +208,7 @@ fn time_in_encryption(case: &Case<'_>) -> Option<Suspect> {
     let between = between(case).filter(|between| between.share > SHARE)?;
     let to_blame = match between.layers.as_slice() {
         // Whether that is encryption or dm-crypt's queues, only its own figures tell.
-        [] | ["dmcrypt"] => return None,
+        [] | ["dmcrypt" | "luks"] => return None,
         [_] => "encryption-in-path",
         _ => "encrypted-twice",
     };

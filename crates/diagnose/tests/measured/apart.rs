@@ -2,7 +2,7 @@
 
 use iotax_analyze::Analysis;
 use iotax_diagnose::{Reasons, Suspect, reasons};
-use iotax_experiment::layers::{File, Loop, Luks};
+use iotax_experiment::layers::{File, Loop, QemuLuks};
 use iotax_experiment::{Design, Engine, Layer, Stack, Target};
 use iotax_record::Counters;
 
@@ -34,7 +34,7 @@ fn told_of(mut bed: Bed, arms: &[Arm], flush_ms: Option<[u64; 2]>) -> Reasons {
         (job.engine, job.direct, job.queue_depth) = (Engine::Psync, true, 1);
         for (arm, asked) in arms.iter().zip(&mut spec.arms) {
             let file = Layer::File(File { path: None, size_bytes: 1 << 30, thin: false });
-            let luks = (0..arm.luks).map(|_| Layer::Luks(Luks { key_bits: arm.key_bits }));
+            let luks = (0..arm.luks).map(|_| Layer::QemuLuks(QemuLuks { key_bits: arm.key_bits }));
             let last = Layer::Loop(Loop { direct: true });
             let layers = [file].into_iter().chain(luks).chain([last]).collect();
             asked.target = Target::Stack(Stack { layers });

@@ -1,7 +1,7 @@
 //! What a reader beside a writer points to, with all CPUs busy or not.
 
 use iotax_diagnose::{Confidence, Suspect};
-use iotax_experiment::layers::{File, Loop, Luks};
+use iotax_experiment::layers::{File, Loop, QemuLuks};
 use iotax_experiment::{Engine, Layer, Stack, Target};
 use iotax_record::{CPU_MODES, DirectionRecord, JobRecord, Series};
 
@@ -88,7 +88,7 @@ fn stacked(layers: &[Layer]) -> Scene {
 
 #[test]
 fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
-    let luks = Layer::Luks(Luks { key_bits: 256 });
+    let luks = Layer::QemuLuks(QemuLuks { key_bits: 256 });
     let twice = [luks.clone(), luks.clone()];
     assert_eq!(told(stacked(&twice)), ["sure encrypted-twice"]);
     assert_eq!(told(stacked(&twice[..1])), ["sure encryption-in-path"]);

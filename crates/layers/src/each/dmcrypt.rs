@@ -1,4 +1,4 @@
-//! Device-mapper encryption.
+//! Encryption by the kernel: device mapper's, with or without a LUKS header.
 
 use crate::declaration::prelude::*;
 
@@ -9,7 +9,7 @@ use crate::declaration::prelude::*;
     reason = "the flags of dm-crypt, independent of each other"
 )]
 pub struct Dmcrypt {
-    /// `plain` or `luks2`.
+    /// `plain`, which has no header, or `luks2`.
     pub format: String,
     /// As in the kernel: `aes-xts-plain64`.
     pub cipher: String,
@@ -31,11 +31,12 @@ pub struct Dmcrypt {
 /// cryptsetup itself refuses them.
 const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
 
-impl Declared for Dmcrypt {
-    const WORDS: &'static [LayerInfo] = &[LayerInfo {
-        name: "dmcrypt",
-        about: "device-mapper encryption (dm-crypt), as inside a VM",
-        example: "dmcrypt(no_read_workqueue, no_write_workqueue)",
+/// The two names differ in the header alone.
+const fn word(name: &'static str, about: &'static str, example: &'static str) -> LayerInfo {
+    LayerInfo {
+        name,
+        about,
+        example,
         takes: &[Form::Block],
         gives: Some(Form::Block),
         does: Does::Encrypts,
@@ -46,26 +47,83 @@ impl Declared for Dmcrypt {
             Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
             Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
         ],
-        parameters: Self::PARAMETERS,
+        parameters: Dmcrypt::PARAMETERS,
         ..IN_SYSTEM
-    }];
+    }
+}
 
-    parameters! {
-        format: parameter("format", Unit::Choice(&["plain", "luks2"]), Some("plain"),
-            "plain (no header), or with a LUKS2 header"),
-        cipher: parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
-        key_bits: parameter("key_size", Unit::Count, Some("512"),
-            "key size in bits; XTS splits it into two keys"),
-        sector_bytes: parameter("sector_size", Unit::Choice(&["512", "1024", "2048", "4096"]), Some("512"),
-            "size of an encryption sector in bytes"),
-        no_read_workqueue: parameter("no_read_workqueue", Unit::Switch, Some("false"),
-            "decrypt in the context that completes the read"),
-        no_write_workqueue: parameter("no_write_workqueue", Unit::Switch, Some("false"),
-            "encrypt in the context that submits the write"),
-        same_cpu_crypt: parameter("same_cpu_crypt", Unit::Switch, Some("false"),
-            "encrypt on the submitting CPU"),
-        submit_from_crypt_cpus: parameter("submit_from_crypt_cpus", Unit::Switch, Some("false"),
-            "submit writes without the extra thread that sorts them"),
+/// `format` of each name.
+const FORMATS: [&str; 2] = ["luks2", "plain"];
+
+impl Dmcrypt {
+    /// Whether it has a LUKS header.
+    pub fn is_luks(&self) -> bool {
+        self.format == FORMATS[0]
+    }
+}
+
+impl Declared for Dmcrypt {
+    const WORDS: &'static [LayerInfo] = &[
+        word(
+            "luks",
+            "LUKS2 by the kernel (dm-crypt), as on laptops and servers",
+            "luks(no_read_workqueue, no_write_workqueue)",
+        ),
+        word(
+            "dmcrypt",
+            "dm-crypt without a LUKS header (plain)",
+            "dmcrypt(no_read_workqueue, no_write_workqueue)",
+        ),
+    ];
+
+    fn word(&self) -> usize {
+        usize::from(!self.is_luks())
+    }
+
+    const PARAMETERS: &'static [Parameter] = &[
+        parameter("cipher", Unit::Name, Some("aes-xts-plain64"), "cipher, mode and IV"),
+        parameter(
+            "key_size",
+            Unit::Count,
+            Some("512"),
+            "key size in bits; XTS splits it into two keys",
+        ),
+        parameter(
+            "sector_size",
+            Unit::Choice(&["512", "1024", "2048", "4096"]),
+            Some("512"),
+            "size of an encryption sector in bytes",
+        ),
+        switch("no_read_workqueue", "decrypt in the context that completes the read"),
+        switch("no_write_workqueue", "encrypt in the context that submits the write"),
+        switch("same_cpu_crypt", "encrypt on the submitting CPU"),
+        switch("submit_from_crypt_cpus", "submit writes without the extra thread that sorts them"),
+    ];
+
+    fn from_arguments(arguments: &Arguments<'_>) -> Result<Self, Error> {
+        let word = Self::WORDS.iter().position(|info| info.name == arguments.word());
+        Ok(Self {
+            format: FORMATS[word.expect("it was found by one of its words")].to_owned(),
+            cipher: Field::from_argument(arguments, "cipher")?,
+            key_bits: Field::from_argument(arguments, "key_size")?,
+            sector_bytes: Field::from_argument(arguments, "sector_size")?,
+            no_read_workqueue: Field::from_argument(arguments, "no_read_workqueue")?,
+            no_write_workqueue: Field::from_argument(arguments, "no_write_workqueue")?,
+            same_cpu_crypt: Field::from_argument(arguments, "same_cpu_crypt")?,
+            submit_from_crypt_cpus: Field::from_argument(arguments, "submit_from_crypt_cpus")?,
+        })
+    }
+
+    fn values(&self) -> Values {
+        vec![
+            ("cipher", self.cipher.value()),
+            ("key_size", self.key_bits.value()),
+            ("sector_size", self.sector_bytes.value()),
+            ("no_read_workqueue", self.no_read_workqueue.value()),
+            ("no_write_workqueue", self.no_write_workqueue.value()),
+            ("same_cpu_crypt", self.same_cpu_crypt.value()),
+            ("submit_from_crypt_cpus", self.submit_from_crypt_cpus.value()),
+        ]
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
@@ -76,4 +134,8 @@ impl Declared for Dmcrypt {
         let is_cipher = !self.cipher.starts_with('-') && self.cipher.chars().all(may_be);
         arguments.demand(is_cipher, "cipher", "is not a cipher", "for example aes-xts-plain64")
     }
+}
+
+const fn switch(name: &'static str, about: &'static str) -> Parameter {
+    parameter(name, Unit::Switch, Some("false"), about)
 }

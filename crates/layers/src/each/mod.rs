@@ -37,8 +37,9 @@ macro_rules! each_layer {
                 flash::Flash,
                 cgroup_io::CgroupIo,
                 loop_device::Loop,
-                luks::Luks,
                 dmcrypt::Dmcrypt,
+                #[serde(alias = "luks")]
+                qemu_luks::QemuLuks,
                 file_system::FileSystem,
                 fscrypt::Fscrypt,
                 gocryptfs::Gocryptfs,
@@ -87,7 +88,6 @@ pub(crate) mod ipsec;
 pub(crate) mod libipsec;
 pub(crate) mod loop_device;
 pub(crate) mod loopback;
-pub(crate) mod luks;
 pub(crate) mod macsec;
 pub(crate) mod mem;
 pub(crate) mod mtu;
@@ -97,6 +97,7 @@ pub(crate) mod nfs;
 pub(crate) mod offload;
 pub(crate) mod openvpn;
 pub(crate) mod peer;
+pub(crate) mod qemu_luks;
 pub(crate) mod queue;
 pub(crate) mod remote;
 pub(crate) mod ssh;

@@ -26,12 +26,12 @@ pub struct Stack {
 type Read = fn(&Arguments<'_>) -> Result<Layer, Error>;
 
 macro_rules! declare {
-    ($($group:ident { $($module:ident::$Layer:ident,)* })*) => {
+    ($($group:ident { $($(#[$serde:meta])? $module:ident::$Layer:ident,)* })*) => {
         /// Part of a stack that can cost time.
         #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
         #[serde(tag = "layer", rename_all = "snake_case")]
         pub enum Layer {
-            $($($Layer($module::$Layer),)*)*
+            $($($(#[$serde])? $Layer($module::$Layer),)*)*
         }
 
         /// The names of each layer, and the function that reads it.

@@ -15,11 +15,11 @@ const LUKS2_HEADER_BYTES: u64 = 16 << 20;
 
 impl System for Dmcrypt {
     fn overhead_bytes(&self) -> u64 {
-        if is_luks(self) { LUKS2_HEADER_BYTES } else { 0 }
+        if self.is_luks() { LUKS2_HEADER_BYTES } else { 0 }
     }
 
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
-        if is_luks(self) {
+        if self.is_luks() {
             context.run(format(self, &below.path, context)?)?;
         }
         let name = format!("iotax-{}", new_token()?);
@@ -30,10 +30,6 @@ impl System for Dmcrypt {
         let found = fs::canonicalize(&node);
         found.map(Top::block).map_err(Error::cannot("find the device node of this mapping", &node))
     }
-}
-
-fn is_luks(crypt: &Dmcrypt) -> bool {
-    crypt.format == "luks2"
 }
 
 /// Encryption options: given when a header is made, or when there is none.
@@ -74,7 +70,7 @@ fn open(crypt: &Dmcrypt, below: &Path, name: &str, context: &BuildContext<'_>) -
     let open = Program::new("cryptsetup")
         .args(["open", "--batch-mode", "--disable-locks", "--key-file", "-"])
         .args(asked.map(|(flag, _)| format!("--perf-{flag}")));
-    let open = if is_luks(crypt) {
+    let open = if crypt.is_luks() {
         open.args(["--type", "luks2"]).input(context.key.text().as_bytes())
     } else {
         let key_bytes = (crypt.key_bits / 8) as usize;
@@ -91,7 +87,8 @@ fn open(crypt: &Dmcrypt, below: &Path, name: &str, context: &BuildContext<'_>) -
 fn verify(crypt: &Dmcrypt, line: &str) -> Result<(), Error> {
     let differs = |asked: String, made: String| {
         let remedy = "use a newer kernel and cryptsetup";
-        Err(Error::NotAsAsked { layer: "dmcrypt", asked, made, remedy })
+        let layer = if crypt.is_luks() { "luks" } else { "dmcrypt" };
+        Err(Error::NotAsAsked { layer, asked, made, remedy })
     };
     let Some(table) = Table::parse(line) else {
         return differs("a crypt mapping".to_owned(), format!("`{line}`"));

@@ -18,7 +18,6 @@ mod ipsec;
 mod libipsec;
 mod loop_device;
 mod loopback;
-mod luks;
 mod macsec;
 pub(crate) mod maker;
 mod mtu;
@@ -28,6 +27,7 @@ mod nfs;
 mod offload;
 mod openvpn;
 pub(crate) mod peer;
+mod qemu_luks;
 mod remote;
 mod served;
 mod ssh;
@@ -70,7 +70,7 @@ fn maker(layer: &Layer) -> Maker<'_> {
         Layer::Vdisk(layer) => System(Box::new(layer.clone())),
         Layer::CgroupIo(layer) => System(Box::new(layer.clone())),
         Layer::Loop(layer) => System(Box::new(layer.clone())),
-        Layer::Luks(layer) => System(Box::new(luks::Chain::from(layer))),
+        Layer::QemuLuks(layer) => System(Box::new(qemu_luks::Chain::from(layer))),
         Layer::Dmcrypt(layer) => System(Box::new(layer.clone())),
         Layer::FileSystem(layer) => System(Box::new(layer.clone())),
         Layer::Fscrypt(layer) => System(Box::new(layer.clone())),
@@ -105,7 +105,7 @@ pub(crate) fn steps(layers: &[Layer]) -> Vec<Box<dyn System>> {
     let mut steps: Vec<Box<dyn System>> = Vec::new();
     let mut rest = layers;
     while let Some((layer, above)) = rest.split_first() {
-        if let Some((chain, above)) = luks::Chain::leading(rest) {
+        if let Some((chain, above)) = qemu_luks::Chain::leading(rest) {
             steps.push(Box::new(chain));
             rest = above;
             continue;

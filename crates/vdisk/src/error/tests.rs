@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rustix::io::Errno;
 
 use iotax_layers::{
-    Aes, Cache, Delay, Fault, File, Flash, Layer, Luks, Mem, Queue, Throttle, Tier,
+    Aes, Cache, Delay, Fault, File, Flash, Layer, QemuLuks, Mem, Queue, Throttle, Tier,
 };
 
 use super::*;
@@ -40,7 +40,7 @@ fn what_is_no_disk() {
     assert_snapshot!(refused(&[]), @"`` is not an in-process disk: it needs one base, mem or file, at the bottom");
     assert_snapshot!(refused(&[delay.clone(), mem()]), @"`delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
     assert_snapshot!(refused(&[mem(), delay, mem()]), @"`mem(size=1M) + delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
-    assert!(open(&[mem(), Layer::Luks(Luks { key_bits: 256 })]).is_err());
+    assert!(open(&[mem(), Layer::QemuLuks(QemuLuks { key_bits: 256 })]).is_err());
 }
 
 #[test]

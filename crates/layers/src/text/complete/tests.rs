@@ -23,11 +23,11 @@ fn any_text() -> impl Strategy<Value = String> {
 #[test]
 fn what_goes_without_saying_is_put_in() {
     let complete = |text: &str| Stack::parse(text).unwrap().to_string();
-    assert_snapshot!(complete("file + luks + luks + ext4"), @"file + luks + luks + loop + ext4");
-    assert_snapshot!(complete("file + luks"), @"file + luks + loop");
+    assert_snapshot!(complete("file + qemu-luks + qemu-luks + ext4"), @"file + qemu-luks + qemu-luks + loop + ext4");
+    assert_snapshot!(complete("file + qemu-luks"), @"file + qemu-luks + loop");
     assert_snapshot!(complete("file + dmcrypt(no_read_workqueue,same_cpu_crypt=true) + xfs"), @"file + loop + dmcrypt(no_read_workqueue, same_cpu_crypt) + xfs");
     assert_snapshot!(complete("dev(path=/dev/sdx) + dmcrypt + ext4 + fscrypt"), @"dev(path=/dev/sdx) + dmcrypt + ext4(encrypt) + fscrypt");
-    assert_snapshot!(complete("dev(path=/dev/sdx) + luks + ext4 + cgroup-io(read_iops=5)"), @"dev(path=/dev/sdx) + luks + loop + ext4 + cgroup-io(read_iops=5)");
+    assert_snapshot!(complete("dev(path=/dev/sdx) + qemu-luks + ext4 + cgroup-io(read_iops=5)"), @"dev(path=/dev/sdx) + qemu-luks + loop + ext4 + cgroup-io(read_iops=5)");
     assert_snapshot!(complete("tmpfs + gocryptfs"), @"tmpfs + gocryptfs");
     assert_snapshot!(complete("file + throttle(iops=5)"), @"file + throttle(iops=5)");
     assert_snapshot!(complete("vdisk(stack=\"mem + aes\") + ext4"), @r#"vdisk(stack="mem + aes") + loop + ext4"#);
@@ -35,11 +35,11 @@ fn what_goes_without_saying_is_put_in() {
 
 #[test]
 fn layers_that_do_not_fit_each_other_are_pointed_at() {
-    assert_snapshot!(error("file + ext4 + luks"), @"
-    `luks` needs a file or a block device below it, not a directory
-      file + ext4 + luks
+    assert_snapshot!(error("file + ext4 + qemu-luks"), @"
+    `qemu-luks` needs a file or a block device below it, not a directory
+      file + ext4 + qemu-luks
                     ^^^^ column 15
-    put it below the file system: file(size=2G) + luks + ext4
+    put it below the file system: file(size=2G) + qemu-luks + ext4
     ");
     assert_snapshot!(error("dev(path=/dev/sdx) + throttle(iops=5)"), @"
     `throttle` needs a file below it, not a block device
@@ -77,9 +77,9 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
                        ^^^^ column 18
     create it on a file or device: file(size=2G) + ext4
     ");
-    assert_snapshot!(error("vdisk(stack=\"file + luks\")"), @r#"
+    assert_snapshot!(error("vdisk(stack=\"file + qemu-luks\")"), @r#"
     vdisk: stack: only in-process layers can be in a virtual disk
-      vdisk(stack="file + luks")
+      vdisk(stack="file + qemu-luks")
                   ^^^^^^^^^^^^^ column 13
     put the others on top of vdisk(...)
     "#);
@@ -107,9 +107,9 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
               ^^^^^^^^^^^^^^^^^^^^^^ column 9
     put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
     ");
-    assert_snapshot!(error("file + cgroup-io(read_iops=5) + luks"), @"
-    `luks` runs in another process, which the `cgroup-io` below it does not limit
-      file + cgroup-io(read_iops=5) + luks
+    assert_snapshot!(error("file + cgroup-io(read_iops=5) + qemu-luks"), @"
+    `qemu-luks` runs in another process, which the `cgroup-io` below it does not limit
+      file + cgroup-io(read_iops=5) + qemu-luks
                                       ^^^^ column 33
     put cgroup-io on top
     ");
@@ -218,15 +218,15 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
 
 #[test]
 fn only_what_the_load_can_do_without_is_taken_off() {
-    let stack = Stack::parse("file + luks + luks + dmcrypt + ext4 + gocryptfs").unwrap();
-    assert_eq!(stack.layer_names(), ["luks", "luks#2", "dmcrypt", "gocryptfs"]);
+    let stack = Stack::parse("file + qemu-luks + qemu-luks + dmcrypt + ext4 + gocryptfs").unwrap();
+    assert_eq!(stack.layer_names(), ["qemu-luks", "qemu-luks#2", "dmcrypt", "gocryptfs"]);
     assert_snapshot!(stack.subset(0b0000), @"file + loop + ext4");
-    assert_snapshot!(stack.subset(0b1010), @"file + luks + loop + ext4 + gocryptfs");
+    assert_snapshot!(stack.subset(0b1010), @"file + qemu-luks + loop + ext4 + gocryptfs");
 }
 
 #[test]
 fn a_layer_that_others_stand_on_stays() {
-    let stack = Stack::parse("dev(path=/dev/sdx) + luks + throttle(iops=4000)").unwrap();
+    let stack = Stack::parse("dev(path=/dev/sdx) + qemu-luks + throttle(iops=4000)").unwrap();
     assert_snapshot!(stack.part(0b10).unwrap_err(), @"
     stack: without some layers it becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, but `throttle` needs a file below it, not a block device
     compare stacks that can be built: iotax compare a=STACK b=STACK
@@ -241,7 +241,7 @@ proptest! {
     fn every_part_of_a_stack_is_complete(text in any_text()) {
         if let Ok(stack) = Stack::parse(&text) {
             for mask in 0..1_u32 << stack.layer_names().len() {
-                // `dev + luks + throttle` without `luks`: refused, not half made.
+                // `dev + qemu-luks + throttle` without `qemu-luks`: refused, not half made.
                 let Ok(part) = stack.part(mask) else { continue };
                 prop_assert_eq!(part.is_in_process(), stack.is_in_process());
                 if !part.is_in_process() {

@@ -21,7 +21,7 @@ fn words_of_the_list_and_numbers_stay() {
         "rw,noatime,vers=4.1,rsize=1048576,wsize=262144,sec=krb5p,nconnect=16",
         "8:16 0 48 J 6 interleave_sectors:32768 buffer_sectors:128 internal_hash:crc32c",
         "capi:authenc(hmac(sha256),xts(aes))-random",
-        "file(size=2G) + throttle(iops=4000, bw=32M) + luks + ext4",
+        "file(size=2G) + throttle(iops=4000, bw=32M) + qemu-luks + ext4",
         "/sys/fs/cgroup/system.slice/io.max",
         "aes + aes#2",
         "iotax compare --set size=4M --max-blocks 2 base=/mnt/a --vm Standard_DS1_v2",

@@ -1,10 +1,10 @@
-//! LUKS as on a hypervisor.
+//! LUKS as on a hypervisor: in another process.
 
 use crate::declaration::prelude::*;
 
 /// LUKS, exported by a storage daemon as on a hypervisor.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Luks {
+pub struct QemuLuks {
     /// AES-XTS key strength in bits: 128 or 256 (XTS uses two such keys).
     pub key_bits: u32,
 }
@@ -12,11 +12,11 @@ pub struct Luks {
 /// FUSE exports exist since 6.0, `allow-other` since 6.1. Earlier versions are not supported.
 const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-common", 7, 1);
 
-impl Declared for Luks {
+impl Declared for QemuLuks {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
-        name: "luks",
-        about: "LUKS as on a hypervisor: qemu-storage-daemon, exported through FUSE",
-        example: "luks",
+        name: "qemu-luks",
+        about: "LUKS in qemu-storage-daemon behind FUSE, as on a hypervisor",
+        example: "qemu-luks",
         takes: &[Form::File, Form::Block],
         gives: Some(Form::File),
         does: Does::Encrypts,

@@ -13,7 +13,7 @@ use std::path::Path;
 
 use iotax_experiment::{Form, Layer};
 use iotax_inspect::mounts;
-use iotax_layers::Luks;
+use iotax_layers::QemuLuks;
 
 use crate::disk_file::opens_directly;
 use crate::layers::maker::prelude::*;
@@ -34,8 +34,8 @@ pub(crate) struct Chain {
     key_bits: Vec<u32>,
 }
 
-impl From<&Luks> for Chain {
-    fn from(luks: &Luks) -> Self {
+impl From<&QemuLuks> for Chain {
+    fn from(luks: &QemuLuks) -> Self {
         Self { key_bits: vec![luks.key_bits] }
     }
 }
@@ -45,7 +45,7 @@ impl Chain {
     /// another one.
     pub(crate) fn leading(layers: &[Layer]) -> Option<(Self, &[Layer])> {
         let key_bits = |layer: &Layer| match layer {
-            Layer::Luks(luks) => Some(luks.key_bits),
+            Layer::QemuLuks(luks) => Some(luks.key_bits),
             _ => None,
         };
         let chain: Vec<u32> = layers.iter().map_while(key_bits).collect();
@@ -205,7 +205,7 @@ mod tests {
 
     #[test]
     fn neighbours_are_one_chain_and_what_is_between_parts_them() {
-        let luks = |key_bits| Layer::Luks(Luks { key_bits });
+        let luks = |key_bits| Layer::QemuLuks(QemuLuks { key_bits });
         let loop_device = Layer::Loop(Loop { direct: true });
         let layers = [luks(256), luks(128), loop_device, luks(256)];
         let (first, above) = Chain::leading(&layers).unwrap();
