@@ -27,11 +27,14 @@ use crate::args::{Cli, Command};
 use crate::commands::kube;
 use crate::commands::{
     agent, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report, repro,
-    undo, workloads,
+    start, undo, workloads,
 };
 
 fn main() -> ExitCode {
-    let result = match asked() {
+    let Some(command) = asked() else {
+        return exit::code(start::start());
+    };
+    let result = match command {
         Command::Check(args) => check::check(&args),
         Command::Peel(args) => measure::peel(&args),
         Command::Compare(args) => measure::compare(&args),
@@ -48,6 +51,8 @@ fn main() -> ExitCode {
         Command::Catalog(command) => catalog::catalog(&command),
         #[cfg(feature = "kubernetes")]
         Command::Kube(command) => kube::kube(command),
+        #[cfg(not(feature = "kubernetes"))]
+        Command::Kube { words: _ } => Err(exit::usage(NO_KUBERNETES)),
         Command::Agent(args) => agent::agent(&args),
         Command::Peer(args) => peer::peer(&args),
         Command::Undo(args) => undo::undo(&args),
@@ -59,11 +64,16 @@ fn main() -> ExitCode {
     exit::code(result)
 }
 
+#[cfg(not(feature = "kubernetes"))]
+const NO_KUBERNETES: &str = "this iotax was built without Kubernetes; the released programs have it, \
+                             or build it: cargo install --path crates/cli --features kubernetes";
+
 /// The command that the arguments or the program's name select; exits after help or an error.
-fn asked() -> Command {
+fn asked() -> Option<Command> {
     #[cfg(feature = "kubernetes")]
     if let Some(command) = plugin::read() {
-        return command.settled();
+        return Some(command.settled());
     }
-    Cli::parse().command.settled()
+    let cli = Cli::try_parse().unwrap_or_else(|error| args::with_tip(error).exit());
+    cli.command.map(Command::settled)
 }

@@ -31,6 +31,7 @@ pub mod rule;
 pub mod search;
 pub mod slices;
 pub mod slow_mode;
+pub mod start;
 pub mod trial;
 pub mod units;
 pub mod verdict;

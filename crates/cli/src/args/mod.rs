@@ -9,8 +9,8 @@ mod kube;
 mod measure;
 #[cfg(test)]
 mod tests;
+mod tips;
 
-#[cfg(feature = "kubernetes")]
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -30,6 +30,7 @@ pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
+pub(crate) use self::tips::with_tip;
 pub(crate) use self::measure::{
     CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,
     LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, PeerArgs,
@@ -50,9 +51,9 @@ bug in iotax, 6 a check is undecided (see --undecided).
 
 Start with:  iotax check")]
 pub(crate) struct Cli {
-    /// The command to run.
+    /// The command to run; without one, iotax shows what it can answer here.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Option<Command>,
 }
 
 /// The subcommands.
@@ -93,6 +94,12 @@ pub(crate) enum Command {
     #[cfg(feature = "kubernetes")]
     #[command(subcommand)]
     Kube(KubeCommand),
+    #[cfg(not(feature = "kubernetes"))]
+    #[command(hide = true, disable_help_flag = true)]
+    Kube {
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
+        words: Vec<OsString>,
+    },
     /// Run trials for another iotax, which starts this command (see --agent)
     Agent(AgentArgs),
     /// Run the server side for network tests
@@ -153,8 +160,8 @@ pub(crate) enum PlanCommand {
 #[command(after_help = "\
 Examples:
   iotax peel
-      encrypts a file on this disk twice (AES-XTS-256), in iotax's own process:
-      no root, nothing to install, under two minutes
+      encrypts a file on this disk twice: as root with the kernel's LUKS,
+      otherwise in iotax's own process; under two minutes
   iotax peel --max-blocks 40
       the same with more time, for a disk whose noise hides the cost
   iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'

@@ -14,5 +14,6 @@ pub(crate) mod peer;
 pub(crate) mod plan;
 pub(crate) mod report;
 pub(crate) mod repro;
+pub(crate) mod start;
 pub(crate) mod undo;
 pub(crate) mod workloads;

@@ -15,7 +15,7 @@ use std::path::Path;
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
-    Arm, Changes, Design, Draft, Driver, Factor, Form, Search, SideRuns, Spec, Stack, Stop,
+    Arm, Changes, Design, Draft, Driver, Factor, Form, LayerInfo, Search, SideRuns, Spec, Stack, Stop,
     StopMode, Subsets, Target, WholeTrials, Workload, command_of_arm,
 };
 use jiff::Timestamp;
@@ -32,8 +32,9 @@ use crate::args::{
 };
 use crate::exit::{Context as _, Result, read_argument, usage};
 
-/// The default stack of `iotax peel`: double encryption.
-const DEFAULT_STACK: &str = "file(size=1G) + aes + aes";
+/// The default stacks of `iotax peel`: double encryption, by the kernel or by iotax.
+const IN_KERNEL: &str = "file(size=1G) + luks + luks";
+const IN_PROCESS: &str = "file(size=1G) + aes + aes";
 /// The default suite of `iotax peel` for network paths.
 const NETWORK_SUITE: &str = "network";
 /// Size of test files for a directory or device whose size is not known yet.
@@ -107,7 +108,10 @@ impl Resolved {
 
 /// The spec of `iotax peel`.
 pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
-    let text = args.stack.as_deref().unwrap_or(DEFAULT_STACK);
+    let text = match &args.stack {
+        Some(text) => text,
+        None => default_stack(args.measure.output.quiet)?,
+    };
     let Target::Stack(stack) = Target::parse(text)? else {
         return Err(usage(format!(
             "`{text}` is a path, but peel needs a stack of layers; write one, as in \
@@ -147,6 +151,22 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     let mut draft = with_caps(draft, &args.measure)?;
     rules::set(&mut draft, &args.measure.gate, args.measure.output.format)?;
     finish(draft, &args.measure.load, Path::new("."))
+}
+
+/// What this machine can encrypt with. Unless `quiet`, says which that is.
+fn default_stack(quiet: bool) -> Result<&'static str> {
+    let missing = iotax_rig::availability(LayerInfo::named("luks")?);
+    let (stack, why) = if missing.is_empty() {
+        (IN_KERNEL, "encrypts with the kernel's LUKS (dm-crypt)".to_owned())
+    } else {
+        let missing: Vec<&str> = missing.iter().map(|missing| missing.what.as_str()).collect();
+        let why = "encrypts in iotax's own process; the kernel's LUKS is not available here";
+        (IN_PROCESS, format!("{why} ({})", missing.join("; ")))
+    };
+    if !quiet {
+        eprintln!("note: `{stack}` {why}");
+    }
+    Ok(stack)
 }
 
 /// The experiment of `iotax compare`.
@@ -213,6 +233,7 @@ fn targets(
 
 /// The spec of `iotax run`; `place` as in [`compare_placed`].
 pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) -> Result<Resolved> {
+    refuse_swapped(args)?;
     let mut load = Load::read(&args.workload)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);
@@ -235,6 +256,20 @@ pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) ->
     draft.cloud = documented::choice(&args.documented, draft.targets().count())?;
     rules::set(&mut draft, &args.gate, args.output.format)?;
     finish(draft, &args.load, Path::new("."))
+}
+
+/// Refuses a target before the workload.
+fn refuse_swapped(args: &RunArgs) -> Result<()> {
+    let RunArgs { workload, targets, .. } = args;
+    match targets.as_slice() {
+        [target] if !workload::is_workload(workload) && workload::is_workload(target) => {
+            Err(usage(format!(
+                "`{workload}` is not a workload; write the workload first: iotax run {target} \
+                 {workload}"
+            )))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Reads an experiment file; options take precedence over it.

@@ -43,6 +43,10 @@ refused 'dev(path=/dev/mapper/theirs) + dmcrypt' /dev/mapper/theirs
 "$IOTAX" run randread-4k /mnt --set size=8M --time 1s --ramp 0s --out theirs >&2
 
 # --- each option
+# Without a stack, a peel takes the kernel's LUKS.
+plan=$("$IOTAX" plan peel --dir /mnt 2>&1 || true)
+[[ $plan == *'`file(size=1G) + luks + luks` encrypts'* ]] || fail "the default of a peel: $plan"
+
 base='file(size=8M)'
 declare -A layer=([plain]=dmcrypt [luks2]=luks)
 mkdir /mnt/work
