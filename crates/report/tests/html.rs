@@ -139,8 +139,8 @@ fn a_page_of_five_arms_and_ten_thousand_trials_is_small_and_says_what_it_leaves_
     let page = html(&common::compare(), &analysis);
     assert!(page.len() < 250_000, "{} bytes", page.len());
     for text in [
-        "seconds, and the band behind it their lowest and highest",
-        "blocks the lowest and the highest are drawn",
+        "seconds, to keep the page small; the band behind it shows their",
+        "blocks, only the lowest and the highest are drawn",
         "The first 120 of 2000 blocks are drawn",
     ] {
         assert!(page.contains(text), "{text}");

@@ -164,12 +164,13 @@ fn a_daemon_that_fails_says_why_and_leaves_nothing() {
                     echo out of order >&2\nexit 3";
         return with_shims(name, &["qemu-storage-daemon", "gocryptfs"], fail);
     }
-    let failures = ["qemu-luks + ext4", "qemu-luks + qemu-luks", "ext4 + gocryptfs"].map(|layers| {
-        let bench = Bench::new();
-        let error = bench.open(layers).unwrap_err();
-        bench.nothing_is_left();
-        error.to_string()
-    });
+    let failures =
+        ["qemu-luks + ext4", "qemu-luks + qemu-luks", "ext4 + gocryptfs"].map(|layers| {
+            let bench = Bench::new();
+            let error = bench.open(layers).unwrap_err();
+            bench.nothing_is_left();
+            error.to_string()
+        });
     insta::assert_snapshot!(failures.join("\n"), @"
     arm a: qemu-storage-daemon failed (exit status: 3): out of order
     arm a: qemu-storage-daemon failed (exit status: 3): out of order

@@ -23,13 +23,13 @@ pub fn lines(facts: &StartFacts) -> String {
         _ => ("DIR", "DIR"),
     };
     let caps = match &facts.instance {
-        Some(instance) => format!("Does {} reach its limits?", instance.vm),
+        Some(instance) => format!("Is {} at its limits?", instance.vm),
         None => "What are its caps, and what sets them?".to_owned(),
     };
     let some_place = if disk.is_empty() { "." } else { disk };
     let mut questions = vec![
         ("Is this disk fast and healthy?".to_owned(), place("iotax check")),
-        ("What lies under it, and can it hurt?".to_owned(), place("iotax doctor")),
+        ("What is below it, and can it hurt?".to_owned(), place("iotax doctor")),
         (caps, format!("iotax limits --quick {some_place}")),
         ("What does encrypting it twice cost?".to_owned(), "iotax peel".to_owned()),
         (
@@ -53,7 +53,7 @@ pub fn lines(facts: &StartFacts) -> String {
         .map(|(question, command)| format!("  {question:width$}  {command}\n"))
         .collect();
     format!(
-        "iotax says which part of your storage is slow, how sure that is, and why.\n\n{questions}\n\
+        "iotax shows which part of your storage is slow, why, and how certain that is.\n\n{questions}\n\
          All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers."
     )
 }
@@ -65,17 +65,45 @@ mod tests {
     #[test]
     fn it_fits_half_a_screen_whatever_is_known() {
         let bare = lines(&StartFacts::default());
-        insta::assert_snapshot!(bare, @"");
-        let instance = CloudInstance { vm: "Standard_D16ds_v5".to_owned(), ..CloudInstance::default() };
+        insta::assert_snapshot!(bare, @"
+        iotax shows which part of your storage is slow, why, and how certain that is.
+
+          Is this disk fast and healthy?          iotax check
+          What is below it, and can it hurt?      iotax doctor
+          What are its caps, and what sets them?  iotax limits --quick .
+          What does encrypting it twice cost?     iotax peel
+          Which of two disks is slower?           iotax compare randread-4k a=DIR b=DIR
+          Is it fit for etcd?                     iotax run etcd-wal .
+          How fast is the network to a host?      iotax net ssh://HOST
+
+        All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers.
+        ");
+        let instance =
+            CloudInstance { vm: "Standard_D16ds_v5".to_owned(), ..CloudInstance::default() };
         let all = lines(&StartFacts {
             disks: vec!["/data".to_owned(), "/".to_owned()],
             instance: Some(instance),
             has_cluster: true,
             knows_clusters: true,
         });
-        insta::assert_snapshot!(all, @"");
+        insta::assert_snapshot!(all, @"
+        iotax shows which part of your storage is slow, why, and how certain that is.
+
+          Is this disk fast and healthy?       iotax check /data
+          What is below it, and can it hurt?   iotax doctor /data
+          Is Standard_D16ds_v5 at its limits?  iotax limits --quick /data
+          What does encrypting it twice cost?  iotax peel
+          Which of two disks is slower?        iotax compare randread-4k a=/data b=/
+          Is it fit for etcd?                  iotax run etcd-wal /data
+          How fast is the network to a host?   iotax net ssh://HOST
+          Which storage class is slower?       iotax kube compare --help
+
+        All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers.
+        ");
         for text in [bare, all] {
-            assert!(text.lines().count() <= 12 && text.lines().all(|line| line.chars().count() <= 80));
+            assert!(
+                text.lines().count() <= 12 && text.lines().all(|line| line.chars().count() <= 80)
+            );
         }
     }
 }

@@ -30,12 +30,12 @@ pub(crate) use self::kube::{
     ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
-pub(crate) use self::tips::with_tip;
 pub(crate) use self::measure::{
     CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,
     LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, PeerArgs,
     RunArgs, SearchArgs, Undecided,
 };
+pub(crate) use self::tips::with_tip;
 
 /// What does each layer cost your I/O?
 ///

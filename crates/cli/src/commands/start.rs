@@ -13,7 +13,8 @@ use crate::output::say;
 
 /// File systems of disks, local or remote.
 const OF_DISKS: [&str; 12] = [
-    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "nfs", "nfs4", "cifs", "ceph",
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "f2fs", "bcachefs", "nfs", "nfs4", "cifs",
+    "ceph",
 ];
 /// Where systems and containers keep mounts that are not for data.
 const NOT_FOR_DATA: [&str; 8] =
@@ -55,8 +56,7 @@ fn disks() -> Vec<String> {
 }
 
 fn can_be_written(directory: &Path) -> bool {
-    directory.is_dir()
-        && rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_ok()
+    directory.is_dir() && rustix::fs::access(directory, rustix::fs::Access::WRITE_OK).is_ok()
 }
 
 /// The VM, if the firmware names a cloud: elsewhere nothing is asked.

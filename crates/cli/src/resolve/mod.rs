@@ -15,8 +15,8 @@ use std::path::Path;
 use iotax_dialects::fio::{self, Beyond};
 use iotax_experiment::units::{parse_duration, parse_share};
 use iotax_experiment::{
-    Arm, Changes, Design, Draft, Driver, Factor, Form, LayerInfo, Search, SideRuns, Spec, Stack, Stop,
-    StopMode, Subsets, Target, WholeTrials, Workload, command_of_arm,
+    Arm, Changes, Design, Draft, Driver, Factor, Form, LayerInfo, Search, SideRuns, Spec, Stack,
+    Stop, StopMode, Subsets, Target, WholeTrials, Workload, command_of_arm,
 };
 use jiff::Timestamp;
 

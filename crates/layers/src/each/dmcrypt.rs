@@ -31,6 +31,14 @@ pub struct Dmcrypt {
 /// cryptsetup itself refuses them.
 const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
 
+const NEEDS: &[Need] = &[
+    Need::Root,
+    CRYPTSETUP,
+    Need::program("dmsetup", "dmsetup"),
+    Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
+    Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
+];
+
 /// The two names differ in the header alone.
 const fn word(name: &'static str, about: &'static str, example: &'static str) -> LayerInfo {
     LayerInfo {
@@ -40,13 +48,7 @@ const fn word(name: &'static str, about: &'static str, example: &'static str) ->
         takes: &[Form::Block],
         gives: Some(Form::Block),
         does: Does::Encrypts,
-        needs: &[
-            Need::Root,
-            CRYPTSETUP,
-            Need::program("dmsetup", "dmsetup"),
-            Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
-            Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
-        ],
+        needs: NEEDS,
         parameters: Dmcrypt::PARAMETERS,
         ..IN_SYSTEM
     }

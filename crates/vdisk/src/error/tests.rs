@@ -6,7 +6,7 @@ use insta::assert_snapshot;
 use rustix::io::Errno;
 
 use iotax_layers::{
-    Aes, Cache, Delay, Fault, File, Flash, Layer, QemuLuks, Mem, Queue, Throttle, Tier,
+    Aes, Cache, Delay, Fault, File, Flash, Layer, Mem, QemuLuks, Queue, Throttle, Tier,
 };
 
 use super::*;

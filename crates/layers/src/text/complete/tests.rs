@@ -38,7 +38,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     assert_snapshot!(error("file + ext4 + qemu-luks"), @"
     `qemu-luks` needs a file or a block device below it, not a directory
       file + ext4 + qemu-luks
-                    ^^^^ column 15
+                    ^^^^^^^^^ column 15
     put it below the file system: file(size=2G) + qemu-luks + ext4
     ");
     assert_snapshot!(error("dev(path=/dev/sdx) + throttle(iops=5)"), @"
@@ -80,7 +80,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     assert_snapshot!(error("vdisk(stack=\"file + qemu-luks\")"), @r#"
     vdisk: stack: only in-process layers can be in a virtual disk
       vdisk(stack="file + qemu-luks")
-                  ^^^^^^^^^^^^^ column 13
+                  ^^^^^^^^^^^^^^^^^^ column 13
     put the others on top of vdisk(...)
     "#);
     assert_snapshot!(error("vdisk(stack=\"fil\")"), @r#"
@@ -110,7 +110,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + qemu-luks"), @"
     `qemu-luks` runs in another process, which the `cgroup-io` below it does not limit
       file + cgroup-io(read_iops=5) + qemu-luks
-                                      ^^^^ column 33
+                                      ^^^^^^^^^ column 33
     put cgroup-io on top
     ");
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)"), @"
