@@ -18,7 +18,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(1_000_usize, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "| arms, trials of each | trials vary by | nobody slow: somebody named | 10 % slow: named | 20 % | 30 % |"
+        "| arms, trials per arm | trials vary by | no slow arm: any arm flagged | 10 % slow arm: flagged | 20 % | 30 % |"
     );
     println!("|---|---|---|---|---|---|");
     for (arms, probes) in [(20, 4), (20, 8), (50, 8), (200, 8)] {

@@ -17,7 +17,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(4_000_usize, |runs| runs.parse().expect("a number of runs"));
     println!("{runs} runs per cell: broken, kept, undecided; median blocks of those decided\n");
-    println!("| trials vary by, blocks at most | true tax 0 % | 5 % | 10 % | 20 % |");
+    println!("| trials vary by, maximum blocks | true tax 0 % | 5 % | 10 % | 20 % |");
     println!("|---|---|---|---|---|");
     for (cov, most) in [(0.05, 10), (0.05, 40), (0.1, 10), (0.1, 40), (0.2, 40)] {
         let cells = [0.0, 0.05, 0.1, 0.2].map(|tax| cell(runs, cov, most, tax));

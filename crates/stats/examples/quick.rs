@@ -19,7 +19,7 @@ fn main() {
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);
     println!("{runs} quick runs per row\n");
     println!(
-        "| noise from block to block, tax, lag-1 | first verdict: called different, mean blocks | guarded |"
+        "| block-to-block noise, tax, lag-1 correlation | without guard: difference reported, mean blocks | with guard |"
     );
     println!("|---|---|---|");
     for (sd, tax, rho) in [

@@ -23,7 +23,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(200_usize, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "| nodes, slow | healthy differ by | probes vary by | none slow: any named | slow by 10 %: named | 20 % | 30 % | healthy among the named, at most | probes per node | node-minutes |"
+        "| nodes, slow nodes | healthy nodes differ by | probes vary by | no slow node: any node flagged | slow by 10 %: flagged | 20 % | 30 % | flagged nodes that are healthy, at most | probes per node | node-minutes |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for nodes in [50, 1_000] {

@@ -124,11 +124,21 @@ impl fmt::Display for Disturbance {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::None => write!(f, "none"),
-            Self::Place(gain) => write!(f, "first in a block {:.0} % faster", 100.0 * gain),
-            Self::Toggle(period) => write!(f, "30 % slower every other {:.1} s", period / 2.0),
-            Self::AnyToggle => write!(f, "the same, every 1.5 to 150 s"),
-            Self::Drift(loss) => write!(f, "{:.1} % slower from trial to trial", 100.0 * loss),
-            Self::WarmUp(time) => write!(f, "half as fast at first, warm after {time:.0} s"),
+            Self::Place(gain) => {
+                write!(f, "first trial of each block {:.0} % faster", 100.0 * gain)
+            }
+            Self::Toggle(period) => {
+                write!(f, "30 % slower in alternate periods of {:.1} s", period / 2.0)
+            }
+            Self::AnyToggle => {
+                write!(f, "30 % slower in alternate periods of 1.5 to 150 s (random)")
+            }
+            Self::Drift(loss) => {
+                write!(f, "each trial {:.1} % slower than the previous one", 100.0 * loss)
+            }
+            Self::WarmUp(time) => {
+                write!(f, "half speed at first, full speed after {time:.0} s")
+            }
         }
     }
 }
