@@ -26,13 +26,13 @@ TWICE = "file(size={}) + qemu-luks + qemu-luks + ext4"
 ROWS = {
     "planted": ("23 % apart", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(260)]),
     "equal": ("equal", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(200)]),
-    "disk": ("disk, 8 us more", [*READS, "a=" + DISK.format(1), "b=" + DISK.format(9)]),
-    "disk-quick": ("the same with `--quick`",
+    "disk": ("disk, reads 8 us longer", [*READS, "a=" + DISK.format(1), "b=" + DISK.format(9)]),
+    "disk-quick": ("disk, reads 8 us longer, `--quick`",
                    [*READS, "--quick", "a=" + DISK.format(1), "b=" + DISK.format(9)]),
-    "tenth": ("disk, 10 %, `--quick`", [*READS, "--quick", "a=" + DISK.format(1), "b="]),
+    "tenth": ("disk, reads 10 % longer, `--quick`", [*READS, "--quick", "a=" + DISK.format(1), "b="]),
     "peel": ("default peel", ["peel"]),
-    "luks": ("LUKS twice, peel", ["peel", "--quick", TWICE.format("1G")]),
-    "search": ("search engine at 0.02",
+    "luks": ("peel of double LUKS", ["peel", "--quick", TWICE.format("1G")]),
+    "search": ("search engine at scale 0.02",
                ["compare", "--quick", "-w", "driver-searcher", "--scale", "0.02",
                 "plain=file(size=1600M)+ext4", "double=" + TWICE.format("1600M")]),
 }
@@ -91,7 +91,7 @@ def main():
     random_file("times.img")
     others = beside(meanwhile)
     try:
-        print("| arms | runs | verdict | to the verdict, s | in all, s | blocks |")
+        print("| arms | runs | verdict | time to verdict, s | total time, s | blocks |")
         print("|---|---|---|---|---|---|", flush=True)
         for name in args[2:] or ROWS:
             row(name, int(args[1]))

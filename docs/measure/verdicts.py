@@ -61,8 +61,8 @@ def measured(place, count, older, every):
 
 
 def table(rows):
-    print("| program | planted | runs | slower | faster | equivalent | not decided | typical read alone "
-          "| interval holds the truth | any false sign | seconds, median (90 %) |")
+    print("| program | planted | runs | slower | faster | equivalent | undecided "
+          "| only the typical read decided | interval contains the true value | false difference | seconds, median (90 %) |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for program in ["this", "older"]:
         for extra_us in [0, *EXTRA_US]:

@@ -36,7 +36,7 @@ fn main() -> Result<(), Error> {
     let base = [Request::read, Request::write].map(|request| ns_per_io(&[&mem], request, IO_BYTES));
     let [read, write] = base;
     println!(
-        "| ns per 4 KiB I/O | read | write | GB/s, decrypts and encrypts |\n|---|---|---|---|"
+        "| ns per 4 KiB I/O | read | write | decryption and encryption, GB/s |\n|---|---|---|---|"
     );
     println!("| mem alone | {:.1} | {:.1} | |", read?, write?);
     let small = |request: fn(u64, usize) -> Request| ns_per_io(&[&mem], request, 512);

@@ -66,8 +66,8 @@ impl Score {
         );
         println!(
             "\n| criterion | met |\n|---|---|\n\
-             | fault: the first cause is an accepted one | {} of {} |\n\
-             | control: no *sure* or *likely* cause, except accepted ones | {} of {} |",
+             | fault: the first cause is one of the accepted causes | {} of {} |\n\
+             | control: no *sure* or *likely* cause, except accepted causes | {} of {} |",
             self.found, self.faults, self.quiet, self.controls
         );
         if self.broken > 0 {
