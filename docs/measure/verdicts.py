@@ -62,7 +62,7 @@ def measured(place, count, older, every):
 
 def table(rows):
     print("| program | planted | runs | slower | faster | equivalent | undecided "
-          "| only the typical read decided | interval contains the true value | false difference | seconds, median (90 %) |")
+          "| p50 verdict only | interval contains the true value | false difference | seconds, median (90 %) |")
     print("|---|---|---|---|---|---|---|---|---|---|---|")
     for program in ["this", "older"]:
         for extra_us in [0, *EXTRA_US]:
