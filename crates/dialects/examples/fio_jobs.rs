@@ -15,18 +15,19 @@ use std::process::ExitCode;
 use fio_jobs::{Row, counts, in_directory, row};
 
 const INTRO: &str = "\
-# The job files of the newest fio
+# Job files of the newest fio
 
 This page shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
 [fio's repository](https://github.com/axboe/fio) (August 2026, after fio 3.42). No environment variables were set.
-The files belong to fio and are not part of iotax. To update the page:
+The files belong to fio and are not part of iotax. To update this page, run:
 
 ```sh
 FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
 ```
 
-[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. Some options are newer than the
-installed fio. `--engine fio` refuses these before anything runs, and names the release that introduced them.
+[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. If a file has
+options that are newer than the installed fio, `--engine fio` refuses it before anything runs, and names the release that
+introduced them.
 ";
 
 fn main() -> ExitCode {

@@ -20,32 +20,32 @@ const COUNT: usize = 86;
 const NATIVE: usize = 35;
 
 const INTRO: &str = "\
-# The example jobs of fio 3.33
+# fio 3.33 example jobs
 
 This table shows what `iotax run FILE TARGET` does with each of fio's own example job files
 (`/usr/share/doc/fio/examples` on Debian).
 
 | iotax | meaning |
 |---|---|
-| native | iotax's own engines run the file. iotax prints a note for each option that works differently there. |
-| with fio | Add `--engine fio`. The last column names the options that iotax's own engines do not support. |
-| refused | fio would use the network, run a program or reach beyond the target, which iotax does not allow. Or fio itself cannot read the file as it is, for example because a variable is not set in the environment. |
+| native | iotax's own engines run the file. iotax prints a note for each option that works differently in these engines. |
+| with fio | The file runs only with `--engine fio`. The last column names the options that iotax's own engines do not support. |
+| refused | iotax does not run the file, because fio would use the network, run a program or reach beyond the target. Or fio itself cannot read the file as it is, for example because an environment variable is not set. |
 
 The `needs` column lists hardware, services and special engines that an ordinary machine does not have.
 The results for fio's newest examples and test jobs are in [fio-newest.md](fio-newest.md).
 
-To update this page: `UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
+To update this page, run `UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
 
 ";
 
 /// What an example needs that an ordinary machine does not have: hardware, a library, a service, or
 /// an engine that does something else than reading and writing files.
 const SPECIAL: &[(&str, &str)] = &[
-    ("cmdprio-bssplit", "disk with priorities"),
-    ("cmdprio-percentage", "disk with priorities"),
-    ("cpp_null", "engine from a file"),
+    ("cmdprio-bssplit", "disk with I/O priorities"),
+    ("cmdprio-percentage", "disk with I/O priorities"),
+    ("cpp_null", "engine loaded from a file"),
     ("cpuio", "engine without I/O"),
-    ("cross-stripe-verify", "NVMe disk of 4 TB"),
+    ("cross-stripe-verify", "4 TB NVMe disk"),
     ("dev-dax", "persistent memory"),
     ("dfs", "DAOS"),
     ("e4defrag", "engine: defragments ext4"),
@@ -76,7 +76,7 @@ const SPECIAL: &[(&str, &str)] = &[
     ("librpma_gpspm-server", "RDMA"),
     ("libzbc-rand-write", "zoned disk"),
     ("libzbc-seq-read", "zoned disk"),
-    ("mtd", "flash without a controller"),
+    ("mtd", "raw flash"),
     ("nbd", "NBD server"),
     ("netio", "network"),
     ("netio_multicast", "network"),

@@ -182,7 +182,7 @@ mod tests {
         };
         workload.jobs[0].fio = vec![option(None)];
         check_at(&workload, FileKind::File).unwrap_err();
-        workload.jobs[0].fio = vec![option(Some("is an engine that exists only in fio"))];
+        workload.jobs[0].fio = vec![option(Some("an engine that exists only in fio"))];
         check_at(&workload, FileKind::File).unwrap();
     }
 

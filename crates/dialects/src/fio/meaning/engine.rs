@@ -78,7 +78,7 @@ impl<'a> Draft<'a> {
                 self.job.engine = Engine::IoUring;
                 self.note(setting, "iotax uses io_uring");
             }
-            _ => self.beyond(setting, "is an engine that exists only in fio"),
+            _ => self.beyond(setting, "an engine that exists only in fio"),
         }
     }
 
