@@ -25,8 +25,8 @@ The files belong to fio and are not part of iotax. To update this page, run:
 FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
 ```
 
-[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. If a file has
-options that are newer than the installed fio, `--engine fio` refuses it before anything runs, and names the release that
+[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. If a file has options that
+are newer than the installed fio, `--engine fio` refuses it before anything runs, and names the release that
 introduced them.
 ";
 
