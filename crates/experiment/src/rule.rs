@@ -63,9 +63,9 @@ pub enum RuleOutcome {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum UndecidedAs {
-    /// As kept.
+    /// As met.
     Pass,
-    /// As broken.
+    /// As violated.
     Fail,
 }
 

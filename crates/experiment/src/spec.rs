@@ -383,8 +383,8 @@ pub struct Stop {
 pub enum StopMode {
     /// Stop at any verdict.
     Quick,
-    /// A verdict, and the size of the effect to within the margin or a third of the effect.
+    /// Stop at a verdict once the effect is known to within the margin or a third of its size.
     Default,
-    /// Within 1 point or a tenth of the effect.
+    /// Stop at a verdict once the effect is known to within 1 point or a tenth of its size.
     Tight,
 }

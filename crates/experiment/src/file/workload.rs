@@ -11,7 +11,7 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use super::schema;
 use super::written::Scalar;
 
-/// The name of a built-in workload, a fio workload, or the description of another one.
+/// The name of a built-in workload, a fio workload, or a workload described in the file.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum WorkloadEntry {
@@ -50,20 +50,20 @@ impl FioWorkload {
     }
 }
 
-/// A workload described in the file. Its times are `time` and `ramp` of the file.
+/// A workload described in the file. Its times are the file's `time` and `ramp`.
 #[derive(Debug, Clone, PartialEq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct WorkloadTable {
     /// Name shown in all output.
     pub name: String,
-    /// Description of one paragraph.
+    /// Description in one paragraph.
     #[serde(default)]
     pub about: String,
     /// Name of the job whose throughput is compared; by default the first one.
     pub primary: Option<String>,
     /// The jobs, which all start together.
     pub job: Vec<JobTable>,
-    /// Publishes and loads an index while the jobs run. Keys left out have the values of
+    /// Publishes and loads an index while the jobs run. Omitted keys have the same values as in
     /// `driver-searcher`.
     #[schemars(schema_with = "super::schema::index")]
     pub index: Option<IndexMap<String, Scalar>>,

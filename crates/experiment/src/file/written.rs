@@ -22,41 +22,41 @@ pub(super) struct SpecFile {
     /// The workload to run: the name of a built-in workload, `fio` with a job file, or a table that
     /// describes one.
     pub workload: WorkloadEntry,
-    /// What to compare, by name: a path, a device or a stack, or a table of several targets that
-    /// are used at the same time. Paths are relative to the file. The order is kept; the first arm
-    /// is the baseline unless `baseline` names another.
+    /// The arms to compare, by name: each is a path, a device, a stack, or a table of several
+    /// targets that are used at the same time. Paths are relative to this file. Arms keep their
+    /// order; the first one is the baseline unless `baseline` names another.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, ArmEntry>")]
     pub arms: IndexMap<String, ArmEntry>,
     /// Creates an arm for every combination of these levels. A level replaces `{name}` in the
-    /// single target of `arms`, or sets the parameter of that name in one of its layers.
+    /// single target of `arms`, or sets the layer parameter of that name.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Vec<Scalar>>")]
     pub matrix: IndexMap<String, Vec<Scalar>>,
-    /// With `matrix`: combinations to leave out, as in `["sec=krb5,nconnect=1"]`.
+    /// With `matrix`: combinations to leave out, such as `["sec=krb5,nconnect=1"]`.
     #[serde(default)]
     pub exclude: Vec<String>,
     /// Load generator for an arm, by its name; by default iotax's own engines.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, Driver>")]
     pub engines: IndexMap<String, Driver>,
-    /// Shell commands that change a setting of the host, by arm. A command runs when the arm's turn
-    /// starts, in the directory of the file.
+    /// Shell commands that change a host setting, by arm. A command runs in the directory of this
+    /// file when the arm's turn starts.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub before: IndexMap<String, String>,
-    /// Commands that undo these settings, by arm. A command runs when the arm's turn ends, and by
-    /// `iotax undo` if the run was killed. `none` if there is nothing to undo.
+    /// Commands that undo the settings from `before`, by arm. A command runs when the arm's turn
+    /// ends, or in `iotax undo` if the run was killed. Use `none` if there is nothing to undo.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, String>")]
     pub after: IndexMap<String, String>,
-    /// Instead of `arms`: the stack whose layers are taken off.
+    /// Instead of `arms`: the stack whose layers are removed to measure the cost of each.
     pub peel: Option<String>,
     /// With `peel`: measure every subset of up to 4 layers. By default, stacks of 4 layers or more
     /// are measured with only some of their subsets.
     #[serde(default)]
     pub all_subsets: bool,
-    /// Name of the arm to compare the others with.
+    /// Name of the arm that the others are compared with.
     pub baseline: Option<String>,
     /// How certain the result must be; by default `default`.
     pub mode: Option<StopMode>,
@@ -66,7 +66,7 @@ pub(super) struct SpecFile {
     /// Overall error rate; by default 5%.
     #[schemars(schema_with = "super::schema::share")]
     pub alpha: Option<Scalar>,
-    /// Make the intervals hold for all arms together instead of one by one.
+    /// Make the intervals valid for all arms together instead of individually.
     #[serde(default)]
     pub simultaneous: bool,
     /// Maximum number of blocks; by default 40.
@@ -81,38 +81,41 @@ pub(super) struct SpecFile {
     /// Length of the measured window of each trial.
     #[schemars(schema_with = "super::schema::duration")]
     pub time: Option<Scalar>,
-    /// Length of the start of each trial that is discarded.
+    /// Length of the ramp at the start of each trial, which is discarded.
     #[schemars(schema_with = "super::schema::duration")]
     pub ramp: Option<Scalar>,
-    /// Factor for the times and sizes of the workload; does not scale `time` and `ramp` above.
+    /// Factor by which the workload's times and sizes are scaled; it does not apply to `time` and
+    /// `ramp`.
     pub scale: Option<f64>,
     /// Changes to the workload's jobs: `depth = 8` for all, `"mmap_read.threads" = 4` for one.
     #[serde(default)]
     #[schemars(with = "std::collections::BTreeMap<String, SetEntry>")]
     pub set: IndexMap<String, SetEntry>,
-    /// What the arms are, so that results are shown next to documented limits.
+    /// The VM size and disks that the arms run on. Reports show their documented limits next to the
+    /// results.
     pub documented: Option<DocumentedTable>,
     /// Before measuring, write the span of each arm's test files twice, then run the workload until
     /// it is steady.
     #[serde(default)]
     pub precondition: bool,
-    /// Load each arm until its burst credits are spent: `true`, or the maximum time; by default 2
-    /// minutes.
+    /// Before measuring, load each arm until its burst credits are used up: `true`, or the maximum
+    /// time; by default 2 minutes.
     #[schemars(schema_with = "super::schema::drain")]
     pub drain: Option<Scalar>,
-    /// Also load each arm for this long without a break, if trials are short slices.
+    /// If trials are short slices, also load each arm for this long without a break.
     #[schemars(schema_with = "super::schema::duration")]
     pub hold: Option<Scalar>,
-    /// Run identical arms at other depths to find a cap above them; by default `true`.
+    /// Run arms that show no difference at other queue depths to detect a shared cap; by default
+    /// `true`.
     pub depth_check: Option<bool>,
-    /// If arms share a cap, run additional load that shows the difference it hides.
+    /// If arms share a cap, run additional load that shows the difference that the cap hides.
     #[serde(default)]
     pub below_cap: bool,
-    /// Conditions that must not hold, as in `["slower by 5%", "sync.p99 > 10ms"]`: exit code 1 if
-    /// one does, 6 if one stays undecided.
+    /// Conditions that make the command fail, such as `["slower by 5%", "sync.p99 > 10ms"]`. The
+    /// exit code is 1 if one of them is true, and 6 if one remains undecided.
     #[serde(default)]
     pub fail_if: Vec<String>,
-    /// Treat undecided rules as kept (`"pass"`, exit code 0) or as broken (`"fail"`, exit code 1).
+    /// Treat undecided rules as met (`"pass"`, exit code 0) or as violated (`"fail"`, exit code 1).
     pub undecided: Option<UndecidedAs>,
 }
 
@@ -144,7 +147,7 @@ pub(super) enum SetEntry {
     Job(#[schemars(with = "std::collections::BTreeMap<String, Scalar>")] IndexMap<String, Scalar>),
 }
 
-/// A number, text or switch, read in the unit of its key.
+/// A number, text or switch, interpreted in the unit of its key.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(untagged, expecting = "expected a number, text or true/false")]
 pub(super) enum Scalar {
@@ -170,8 +173,8 @@ impl fmt::Display for Scalar {
     }
 }
 
-/// `[documented]`: what the arms are, in the terms of `iotax catalog`. Results are shown next to
-/// the documented limits.
+/// `[documented]`: the VM size and disks that the arms run on, named as in `iotax catalog`. Reports
+/// show their documented limits next to the results.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct DocumentedTable {
