@@ -120,6 +120,11 @@ impl Failure {
         Self { fault: Fault::Interrupted, wants_space: false, causes: Vec::new() }
     }
 
+    /// The same, which was printed already.
+    pub(crate) fn told(self) -> Self {
+        Self { causes: Vec::new(), ..self }
+    }
+
     /// Whether smaller test files, or more space for them, would help.
     pub(crate) const fn wants_space(&self) -> bool {
         self.wants_space

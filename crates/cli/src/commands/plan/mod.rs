@@ -42,14 +42,16 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
         PlanCommand::Run(args) => ("run", resolve::run(args, Ok)?, &args.load, &args.output),
     };
     let destination = Destination::new(name, output.out.as_deref());
-    let refused = refused_here(&resolved, load, &destination);
+    let failures = refused_here(&resolved, load, &destination);
+    let refused: Vec<String> = failures.iter().map(ToString::to_string).collect();
     let plan = Plan::new(resolved.spec());
     match output.format {
         Format::Text => say(&(text(&resolved, &plan) + &refusals(&refused)))?,
         Format::Json => say(&as_json(&resolved, &plan, &refused))?,
         _ => return Err(usage("a plan has only the formats text and json; choose one of them")),
     }
-    Ok(Exit::Done)
+    // The plan is of use all the same, for another machine or a later time.
+    failures.into_iter().next().map_or(Ok(Exit::Done), |failure| Err(failure.told()))
 }
 
 fn text(resolved: &Resolved, plan: &Plan) -> String {
@@ -135,15 +137,14 @@ fn schedule(resolved: &Resolved, plan: &Plan) -> String {
     out
 }
 
-/// The reasons why a run would be refused on this machine now, in the words of that run. A plan may
-/// be for another machine or a later time, so this is not an error. Creates nothing.
-fn refused_here(resolved: &Resolved, load: &LoadArgs, destination: &Destination) -> Vec<String> {
+/// The reasons why a run would be refused on this machine now. Creates nothing.
+fn refused_here(resolved: &Resolved, load: &LoadArgs, destination: &Destination) -> Vec<Failure> {
     let spec = resolved.spec();
     let driver = Drivers::find(spec).map_err(Failure::from);
     let targets = iotax_rig::refuse(spec, &load.dir, &GivenUp::by_user(&load.destroy));
     let targets = resolved.advised(targets.map_err(Failure::from));
     let failures = [destination.refuse_unusable().err(), driver.err(), targets.err()];
-    failures.into_iter().flatten().map(|failure| failure.to_string()).collect()
+    failures.into_iter().flatten().collect()
 }
 
 /// The reasons under a heading; empty if there are none.
