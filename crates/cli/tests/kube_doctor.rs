@@ -47,10 +47,10 @@ fn all_is_told_in_full_where_that_is_asked_for() {
 fn only_what_is_asked_about_is_told() {
     insta::assert_snapshot!("a_claim", told("aks", &["pvc:db/index"]));
     let of_class = told("eks", &["class:efs"]);
-    assert!(of_class.contains("directories of a file server (class efs)"), "{of_class}");
+    assert!(of_class.contains("directories on a file server (class efs)"), "{of_class}");
     assert!(!of_class.contains("class gp2"), "{of_class}");
     let of_node = told("aks", &["node:aks-pool-1"]);
-    assert!(of_node.contains("takes no new pods (node aks-pool-1)"), "{of_node}");
+    assert!(of_node.contains("does not accept new pods (node aks-pool-1)"), "{of_node}");
     assert!(!of_node.contains("aks-pool-0"), "{of_node}");
 }
 

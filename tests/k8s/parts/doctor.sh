@@ -42,13 +42,13 @@ part_doctor() {
   need "its node" "node n1" "$W/said"
   kubectl annotate storageclass slow "$DEFAULT=true" >/dev/null
   doctor
-  need "two default classes are found" "several storage classes are the default" "$W/said"
+  need "two default classes are found" "several storage classes are marked as the default" "$W/said"
   kubectl annotate storageclass fast slow "$DEFAULT-" >/dev/null
   doctor
   need "no default class is found" "no-default-class" "$W/said"
   kubectl cordon n2 >/dev/null
   doctor node:n2
-  need "a cordoned node is found" "a node takes no new pods (node n2)" "$W/said"
+  need "a cordoned node is found" "a node does not accept new pods (node n2)" "$W/said"
   kubectl uncordon n2 >/dev/null
   doctor_with_few_rights
   doctor_under_claim
