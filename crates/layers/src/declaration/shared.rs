@@ -56,7 +56,7 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// For layers that are mounted.
 pub(crate) const READ_AHEAD: Parameter =
-    parameter("read_ahead", Unit::Size, None, "read-ahead of the kernel (read_ahead_kb)");
+    parameter("read_ahead", Unit::Size, None, "the kernel's read-ahead (read_ahead_kb)");
 
 pub(crate) fn demand_read_ahead(
     arguments: &Arguments<'_>,

@@ -14,7 +14,7 @@ pub struct Aes {
 impl Declared for Aes {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "aes",
-        about: "AES-XTS encryption, as dm-crypt does it",
+        about: "AES-XTS encryption, as in dm-crypt",
         example: "aes(sector=512)",
         does: Does::Encrypts,
         parameters: Self::PARAMETERS,
@@ -23,8 +23,8 @@ impl Declared for Aes {
 
     parameters! {
         key_bits: parameter("key", Unit::Choice(&["256"]), Some("256"),
-            "key strength in bits (XTS uses two such keys)"),
+            "key strength in bits (XTS uses two keys of this size)"),
         sector_bytes: parameter("sector", Unit::Choice(&["512", "4096"]), Some("4096"),
-            "size of an encryption sector in bytes"),
+            "encryption sector size in bytes"),
     }
 }

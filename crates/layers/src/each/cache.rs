@@ -11,7 +11,7 @@ pub struct Cache {
 impl Declared for Cache {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "cache",
-        about: "read cache in memory, write-through",
+        about: "in-memory read cache, write-through",
         example: "cache(size=64M)",
         does: Does::Caches,
         parameters: Self::PARAMETERS,

@@ -18,7 +18,7 @@ pub struct CgroupIo {
 impl Declared for CgroupIo {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "cgroup-io",
-        about: "I/O limits of a cgroup on the device below",
+        about: "cgroup I/O limits on the device below",
         example: "cgroup-io(read_iops=1000)",
         takes: &[Form::Block, Form::Directory],
         does: Does::Limits,
@@ -44,7 +44,7 @@ impl Declared for CgroupIo {
         for (name, limit) in limits {
             arguments.demand(limit != Some(0), name, ENDLESS, "")?;
         }
-        let advice = "write for example cgroup-io(read_iops=1000) or cgroup-io(read_bw=32M)";
+        let advice = "for example cgroup-io(read_iops=1000) or cgroup-io(read_bw=32M)";
         arguments.demand(*self != Self::default(), "read_iops", "no limit is given", advice)
     }
 }

@@ -22,8 +22,9 @@ impl Declared for Delay {
     }];
 
     parameters! {
-        latency_ns: parameter("latency", Unit::Duration, None, "mean of the added latency"),
-        jitter_ns: parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+        latency_ns: parameter("latency", Unit::Duration, None, "mean added latency"),
+        jitter_ns: parameter("jitter", Unit::Duration, Some("0"),
+            "maximum deviation, plus or minus"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {

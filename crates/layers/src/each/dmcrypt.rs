@@ -68,7 +68,7 @@ impl Declared for Dmcrypt {
     const WORDS: &'static [LayerInfo] = &[
         word(
             "luks",
-            "LUKS2 by the kernel (dm-crypt), as on laptops and servers",
+            "LUKS2 in the kernel (dm-crypt), as on laptops and servers",
             "luks(no_read_workqueue, no_write_workqueue)",
         ),
         word(
@@ -94,7 +94,7 @@ impl Declared for Dmcrypt {
             "sector_size",
             Unit::Choice(&["512", "1024", "2048", "4096"]),
             Some("512"),
-            "size of an encryption sector in bytes",
+            "encryption sector size in bytes",
         ),
         switch("no_read_workqueue", "decrypt in the context that completes the read"),
         switch("no_write_workqueue", "encrypt in the context that submits the write"),
@@ -130,7 +130,7 @@ impl Declared for Dmcrypt {
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let is_size = self.key_bits.is_multiple_of(8) && self.key_bits <= 512;
-        let advice = "for example 512 for AES-XTS with 256 bits of strength";
+        let advice = "for example 512 for AES-XTS with 256-bit strength";
         arguments.demand(is_size, "key_size", "must be a multiple of 8, at most 512", advice)?;
         let may_be = |c: char| c.is_ascii_alphanumeric() || "-_:(),".contains(c);
         let is_cipher = !self.cipher.starts_with('-') && self.cipher.chars().all(may_be);

@@ -20,7 +20,7 @@ pub struct Fault {
 impl Declared for Fault {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "fault",
-        about: "injected faults, to see the effect of a failing disk",
+        about: "injected faults, which simulate a failing disk",
         example: "fault(eio=1%, after=1000)",
         does: Does::Passes,
         parameters: Self::PARAMETERS,
@@ -33,7 +33,7 @@ impl Declared for Fault {
             "I/Os that succeed before the first fault"),
         short: parameter("short", Unit::Share, Some("0"), "share of reads that return fewer bytes"),
         stall: parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
-        stall_ns: parameter("stall_time", Unit::Duration, Some("0"), "length of a stall"),
+        stall_ns: parameter("stall_time", Unit::Duration, Some("0"), "duration of a stall"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
@@ -42,6 +42,6 @@ impl Declared for Fault {
         arguments.demand(fails, "eio", "no fault is given", advice)?;
         let both = (self.stall > 0.0) == (self.stall_ns > 0);
         let advice = "for example fault(stall=1%, stall_time=1s)";
-        arguments.demand(both, "stall", "needs both stall and stall_time", advice)
+        arguments.demand(both, "stall", "requires both stall and stall_time", advice)
     }
 }

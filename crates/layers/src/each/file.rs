@@ -27,8 +27,8 @@ impl Declared for File {
 
     parameters! {
         path: parameter("path", Unit::Path, None,
-            "the file; if left out, an unnamed temporary file"),
-        size_bytes: parameter("size", Unit::Size, Some("1G"), "size of the disk"),
+            "the file; by default, an unnamed temporary file"),
+        size_bytes: parameter("size", Unit::Size, Some("1G"), "disk size"),
         thin: parameter("thin", Unit::Switch, Some("false"),
             "unnamed, sparse and never filled: any size, but reads of unwritten data skip the \
              disk"),

@@ -64,12 +64,7 @@ impl Declared for FileSystem {
     const WORDS: &'static [LayerInfo] = &[
         LayerInfo {
             parameters: &[
-                parameter(
-                    "encrypt",
-                    Unit::Switch,
-                    Some("false"),
-                    "support an fscrypt layer above it",
-                ),
+                parameter("encrypt", Unit::Switch, Some("false"), "support an fscrypt layer above"),
                 MKFS,
                 MOUNT,
                 READ_AHEAD,

@@ -26,11 +26,13 @@ impl Declared for Flash {
     }];
 
     parameters! {
-        channels: parameter("channels", Unit::Count, Some("8"), "I/Os served in parallel"),
+        channels: parameter("channels", Unit::Count, Some("8"),
+            "number of I/Os served in parallel"),
         latency_ns: parameter("latency", Unit::Duration, Some("80us"),
             "mean service time, excluding data transfer"),
         bw_bytes: parameter("bw", Unit::Bandwidth, Some("500M"), "bytes per second per channel"),
-        jitter_ns: parameter("jitter", Unit::Duration, Some("0"), "uniform spread, plus or minus"),
+        jitter_ns: parameter("jitter", Unit::Duration, Some("0"),
+            "maximum deviation, plus or minus"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {

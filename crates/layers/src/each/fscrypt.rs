@@ -12,7 +12,7 @@ const XFS_IO: Need = Need::program("xfs_io", "xfsprogs");
 impl Declared for Fscrypt {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "fscrypt",
-        about: "file encryption by ext4 itself",
+        about: "ext4's own file encryption",
         example: "fscrypt",
         takes: &[Form::Directory],
         gives: Some(Form::Directory),

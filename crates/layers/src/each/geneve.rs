@@ -9,7 +9,7 @@ pub struct Geneve {}
 impl Declared for Geneve {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "geneve",
-        about: "Ethernet in UDP, as OVN and Cilium can use it",
+        about: "Ethernet in UDP, which OVN and Cilium can use",
         example: "geneve",
         gives: Some(Form::Ethernet),
         needs: &[

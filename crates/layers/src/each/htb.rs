@@ -25,6 +25,6 @@ impl Declared for Htb {
     }];
 
     parameters! {
-        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
+        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, including headers"),
     }
 }

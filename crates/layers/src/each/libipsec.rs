@@ -12,7 +12,7 @@ pub struct Libipsec {
 impl Declared for Libipsec {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "libipsec",
-        about: "packet encryption: IPsec ESP in UDP, by strongSwan in user space",
+        about: "packet encryption: IPsec ESP in UDP, with strongSwan in user space",
         example: "libipsec(cipher=aes-256-gcm)",
         gives: Some(Form::Network),
         does: Does::Encrypts,

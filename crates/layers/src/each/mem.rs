@@ -22,7 +22,7 @@ impl Declared for Mem {
     }];
 
     parameters! {
-        size_bytes: parameter("size", Unit::Size, Some("256M"), "size of the disk"),
+        size_bytes: parameter("size", Unit::Size, Some("256M"), "disk size"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {

@@ -28,6 +28,6 @@ impl Declared for Mtu {
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let problem = format!("{} is not a valid IPv4 MTU", self.bytes);
         let is_possible = POSSIBLE_BYTES.contains(&self.bytes);
-        arguments.demand(is_possible, "bytes", problem, "write 68 to 65535")
+        arguments.demand(is_possible, "bytes", problem, "use a value from 68 to 65535")
     }
 }

@@ -32,20 +32,20 @@ impl Declared for Netem {
 
     parameters! {
         delay_ns: parameter("delay", Unit::Duration, None,
-            "delay added to a round trip, where packets leave the near end"),
+            "delay added to each round trip, applied where packets leave the near end"),
         jitter_ns: parameter("jitter", Unit::Duration, None,
-            "uniform spread of the delay, plus or minus; reorders packets"),
-        loss: parameter("loss", Unit::Share, None, "share of packets lost, each way"),
+            "maximum deviation of the delay, plus or minus; reorders packets"),
+        loss: parameter("loss", Unit::Share, None, "share of packets lost in each direction"),
         rate_bits: parameter("rate", Unit::BitRate, None,
-            "bits per second each way, headers included"),
+            "bits per second in each direction, including headers"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let problem = "delay, loss or rate is required";
         let is_given = *self != Self::default();
-        arguments.demand(is_given, "delay", problem, "write for example delay=2ms")?;
+        arguments.demand(is_given, "delay", problem, "for example delay=2ms")?;
         let problem = "the jitter is larger than the delay";
         let is_within = self.jitter_ns <= self.delay_ns;
-        arguments.demand(is_within, "jitter", problem, "write a delay of at least the jitter")
+        arguments.demand(is_within, "jitter", problem, "set delay to at least the jitter")
     }
 }

@@ -13,7 +13,7 @@ pub struct Netns {
 impl Declared for Netns {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "netns",
-        about: "base: a network path between two namespaces of this machine",
+        about: "base: a network path between two namespaces on this machine",
         example: "netns",
         gives: Some(Form::Ethernet),
         needs: &[

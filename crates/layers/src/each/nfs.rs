@@ -59,7 +59,7 @@ fn is_export(text: &str) -> bool {
 impl Declared for Nfs {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "nfs",
-        about: "base: an export of an existing NFS server, mounted with these options",
+        about: "base: an existing NFS server's export, mounted with these options",
         example: "nfs(server=10.0.0.5, export=/data, sec=krb5p)",
         gives: Some(Form::Directory),
         submitter: Submitter::Nobody,
@@ -83,7 +83,7 @@ impl Declared for Nfs {
         rsize_bytes: parameter("rsize", Unit::Size, None, "bytes per READ"),
         wsize_bytes: parameter("wsize", Unit::Size, None, "bytes per WRITE"),
         xprtsec: parameter("xprtsec", Unit::Choice(&["none", "tls", "mtls"]), None,
-            "TLS encryption of the connection, with or instead of Kerberos"),
+            "TLS for the connection, in addition to Kerberos or instead of it"),
         read_ahead_bytes: READ_AHEAD,
     }
 

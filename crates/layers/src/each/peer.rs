@@ -25,7 +25,7 @@ impl Declared for Peer {
     parameters! {
         address: parameter("address", Unit::Name, None, "address of the peer, as host:port"),
         token: parameter("token", Unit::Path, None,
-            "file with its token [default: $IOTAX_TOKEN_FILE]"),
+            "file that contains the peer's token [default: $IOTAX_TOKEN_FILE]"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {

@@ -28,6 +28,6 @@ impl Declared for QemuLuks {
 
     parameters! {
         key_bits: parameter("key", Unit::Choice(&["128", "256"]), Some("256"),
-            "AES-XTS key strength in bits (XTS uses two such keys)"),
+            "AES-XTS key strength in bits (XTS uses two keys of this size)"),
     }
 }

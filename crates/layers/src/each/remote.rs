@@ -24,8 +24,8 @@ impl Declared for Remote {
 
     parameters! {
         host: parameter("host", Unit::Name, None,
-            "host for ssh: user@host, or an alias from its configuration"),
-        program: parameter("program", Unit::Name, Some("iotax"), "iotax on that host"),
+            "ssh destination: user@host, or an alias from the ssh configuration"),
+        program: parameter("program", Unit::Name, Some("iotax"), "path of iotax on that host"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
@@ -40,7 +40,7 @@ impl Declared for Remote {
         arguments.demand(
             is_path,
             "program",
-            "may contain only letters, digits, `/`, `.`, `-` and `_`",
+            "can contain only letters, digits, `/`, `.`, `-` and `_`",
             advice,
         )
     }

@@ -31,7 +31,7 @@ impl Declared for Tbf {
     }];
 
     parameters! {
-        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, headers included"),
-        burst_bytes: parameter("burst", Unit::Size, None, "bytes that may be sent at once"),
+        rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, including headers"),
+        burst_bytes: parameter("burst", Unit::Size, None, "bytes that can be sent at once"),
     }
 }

@@ -94,9 +94,9 @@ impl Declared for Throttle {
         credits_ns: parameter("credits", Unit::Duration, None,
             "how long a full bucket lasts at the burst rate"),
         io_unit_bytes: parameter("unit", Unit::Size, None,
-            "size per counted I/O; a larger I/O counts several times"),
+            "an I/O larger than this counts as several"),
         counts: parameter("counts", Unit::Choice(&["both", "reads", "writes"]), Some("both"),
-            "which I/Os are limited; others pass"),
+            "which I/Os are limited; others are not"),
         group: parameter("group", Unit::Name, None, "throttles in one group share their buckets"),
     }
 
@@ -117,7 +117,8 @@ impl Declared for Throttle {
         }
         let bursts = self.burst_iops.is_some() || self.burst_bw_bytes.is_some();
         let is_paid = !bursts || self.credits_ns.is_some_and(|ns| ns > 0);
-        let problem = "a burst rate requires credits: how long a full bucket lasts at it";
+        let problem =
+            "a burst rate requires credits: how long a full bucket lasts at the burst rate";
         let advice = "for example credits=30m, as on Azure disks";
         arguments.demand(is_paid, "credits", problem, advice)?;
         let problem = "credits have no effect without a burst rate";

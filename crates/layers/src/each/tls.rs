@@ -14,7 +14,7 @@ pub struct Tls {
 /// Shared declaration of both layers.
 const TLS: LayerInfo = LayerInfo {
     name: "tls",
-    about: "connection encryption: TLS 1.3 by rustls, in iotax at both ends",
+    about: "connection encryption: TLS 1.3 with rustls, inside iotax at both ends",
     example: "tls(cipher=chacha20-poly1305)",
     takes: &[Form::Service, Form::Network, Form::Ethernet],
     gives: Some(Form::Connections),
@@ -29,7 +29,7 @@ impl Declared for Tls {
         TLS,
         LayerInfo {
             name: "ktls",
-            about: "connection encryption: TLS 1.3 by the kernel, at both ends",
+            about: "connection encryption: TLS 1.3 in the kernel, at both ends",
             example: "ktls(cipher=aes-128-gcm)",
             needs: &[Need::Module { module: "tls", about: "TLS" }],
             ..TLS

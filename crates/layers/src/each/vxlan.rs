@@ -9,7 +9,7 @@ pub struct Vxlan {}
 impl Declared for Vxlan {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "vxlan",
-        about: "Ethernet in UDP, as overlay networks of clusters use it",
+        about: "Ethernet in UDP, as in cluster overlay networks",
         example: "vxlan",
         gives: Some(Form::Ethernet),
         needs: &[

@@ -12,7 +12,7 @@ pub struct Wireguard {
 impl Declared for Wireguard {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "wireguard",
-        about: "packet encryption: WireGuard, in the kernel or by wireguard-go",
+        about: "packet encryption: WireGuard, in the kernel or with wireguard-go",
         example: "wireguard",
         gives: Some(Form::Network),
         does: Does::Encrypts,
@@ -31,6 +31,6 @@ impl Declared for Wireguard {
 
     parameters! {
         by: parameter("by", Unit::Choice(&["kernel", "wireguard-go"]), None,
-            "where to encrypt; if left out, in the kernel if it supports WireGuard"),
+            "where to encrypt; by default in the kernel, if it supports WireGuard"),
     }
 }

@@ -69,8 +69,8 @@ fn cache(
     let share_bytes = cache_bytes / cached_disks as u64;
     let tier = PartLayer::Tier(Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES });
     let what = match cached_disks {
-        1 => format!("cache of {}", vm.name),
-        _ => format!("cache of {}, divided evenly (an assumption)", vm.name),
+        1 => format!("{} cache", vm.name),
+        _ => format!("{} cache, divided evenly (an assumption)", vm.name),
     };
     Ok(Some(CloudPart::documented(tier, what, &vm.source)))
 }

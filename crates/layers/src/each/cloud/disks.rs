@@ -112,7 +112,7 @@ impl CloudDisks {
     /// The documented limits of attached disks; `None` if there are none.
     fn expectation(&self) -> Result<Option<Expectation>, Error> {
         if self.vm()?.is_none() && !self.local().is_empty() {
-            let problem = "a local disk belongs to a VM size; name the VM size too";
+            let problem = "a local disk belongs to a VM size; specify the VM size too";
             return Err(Error::cloud("vm", problem));
         }
         let refused = |error: Unknown| Error::cloud("disk", error.to_string());

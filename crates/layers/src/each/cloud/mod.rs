@@ -68,7 +68,7 @@ impl Declared for Cloud {
     }];
 
     const PARAMETERS: &'static [Parameter] = &[
-        parameter("vm", Unit::Name, None, "VM size; if left out, only the disk's own limits apply"),
+        parameter("vm", Unit::Name, None, "VM size; without it, only the disk's own limits apply"),
         parameter(
             "variant",
             Unit::Choice(&["scsi", "nvme"]),
@@ -79,7 +79,7 @@ impl Declared for Cloud {
             "disk",
             Unit::Name,
             None,
-            "P10, \"gp3:iops=6000,size=500G\"; a disk of the VM's host: local, temporary, nvme",
+            "P10, \"gp3:iops=6000,size=500G\"; or a disk on the VM's host: local, temporary, nvme",
         ),
         parameter(
             "caching",
@@ -87,18 +87,18 @@ impl Declared for Cloud {
             Some("none"),
             "what the host caches",
         ),
-        parameter("size", Unit::Size, None, "size, instead of the documented one"),
+        parameter("size", Unit::Size, None, "size to use instead of the documented size"),
         parameter(
             "credits",
             Unit::Share,
             Some("100%"),
-            "share of the documented burst credits; with a smaller one they run out sooner",
+            "share of the documented burst credits; a smaller share runs out sooner",
         ),
         parameter(
             "latency",
             Unit::Duration,
             None,
-            "latency of the medium, instead of the assumed 1ms (local disks: 100us)",
+            "latency of the medium; replaces the assumed 1ms (local disks: 100us)",
         ),
         parameter(
             "encryption_at_host",
