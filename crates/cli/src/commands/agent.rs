@@ -12,7 +12,7 @@ use crate::{resolve, session};
 pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
     if let Some(limit) = resolve::option("--keep", args.keep.as_deref(), parse_duration)? {
         let stop = session::stop_flag()?;
-        let left = keep(Duration::from_nanos(limit), &stop, iotax_rig::state_dir().as_deref())
+        let left = keep(Duration::from_nanos(limit), &stop, Some(&iotax_rig::state_dir()))
             .context("cannot read /proc")?;
         if !left.is_empty() {
             return Err(failed(left.join("\n")));
@@ -26,7 +26,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
     }
     let options = AgentOptions {
         program: std::env::current_exe()?,
-        state_dir: iotax_rig::state_dir(),
+        state_dir: Some(iotax_rig::state_dir()),
         finishes_trials: args.finish_trials,
     };
     serve(io::stdin(), io::stdout(), &options)

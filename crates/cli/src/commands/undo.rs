@@ -14,7 +14,7 @@ pub(crate) fn undo(args: &UndoArgs) -> Result<Exit> {
         return super::kube::undo(&args.place, args.format);
     }
     // Without a home directory, there is no journal.
-    let report = iotax_rig::state_dir().map(|dir| iotax_rig::undo(&dir)).unwrap_or_default();
+    let report = iotax_rig::undo(&iotax_rig::state_dir());
     let problems: Vec<String> = report.problems.iter().map(ToString::to_string).collect();
     let value = || {
         json!({

@@ -165,7 +165,7 @@ impl Here<'_> {
     ) -> Result<Local> {
         let program = &std::env::current_exe()?;
         let given_up = &GivenUp::by_user(self.destroy);
-        let (work_dir, state_dir) = (self.work_dir, iotax_rig::state_dir());
+        let (work_dir, state_dir) = (self.work_dir, Some(iotax_rig::state_dir()));
         let (stop, secrets) = (Arc::clone(&session.stop), &PeerSecrets::new());
         let options = Options { work_dir, state_dir, progress, stop, given_up, program, secrets };
         Ok(Local::open(spec, options, &session.live)?)

@@ -20,7 +20,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 
 use rustix::fs::{
-    AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, fgetxattr, fstat, openat, statat, unlinkat,
+    Access, AtFlags, CWD, Dir, FileType, Mode, OFlags, Stat, access, fgetxattr, fstat, openat,
+    statat, unlinkat,
 };
 use rustix::io::Errno;
 use rustix::process::geteuid;
@@ -30,19 +31,33 @@ use crate::held::{OTHERS_WRITE, is_writable_by_others, stranger};
 
 /// The state directory: `$IOTAX_STATE_DIR` if set; for root `/var/lib/iotax`, so that `sudo` with
 /// the user's HOME does not leave root's files there; otherwise `$XDG_STATE_HOME/iotax`, or
-/// `~/.local/state/iotax`, as in the XDG Base Directory Specification. `None` if HOME is not set
-/// either.
-pub fn state_dir() -> Option<PathBuf> {
-    state_dir_from(geteuid().is_root(), |name| env::var_os(name).map(PathBuf::from))
+/// `~/.local/state/iotax`, as in the XDG Base Directory Specification. For users without a home
+/// directory that they can write to, such as those of services, `/var/tmp/iotax-UID`.
+pub fn state_dir() -> PathBuf {
+    state_dir_from(geteuid().as_raw(), |name| env::var_os(name).map(PathBuf::from), can_be_made)
 }
 
-fn state_dir_from(root: bool, variable: impl Fn(&str) -> Option<PathBuf>) -> Option<PathBuf> {
+fn state_dir_from(
+    user: u32,
+    variable: impl Fn(&str) -> Option<PathBuf>,
+    can_be_made: impl Fn(&PathBuf) -> bool,
+) -> PathBuf {
     // The specification asks for relative paths to be ignored.
     let absolute = |name| variable(name).filter(|path| path.is_absolute());
     absolute("IOTAX_STATE_DIR")
-        .or_else(|| root.then(|| PathBuf::from("/var/lib/iotax")))
+        .or_else(|| (user == 0).then(|| PathBuf::from("/var/lib/iotax")))
         .or_else(|| absolute("XDG_STATE_HOME").map(|path| path.join("iotax")))
-        .or_else(|| absolute("HOME").map(|path| path.join(".local/state/iotax")))
+        .or_else(|| {
+            let home = absolute("HOME").map(|path| path.join(".local/state/iotax"));
+            home.filter(can_be_made)
+        })
+        .unwrap_or_else(|| PathBuf::from(format!("/var/tmp/iotax-{user}")))
+}
+
+/// Whether this user may write to the part of the path that exists.
+fn can_be_made(path: &PathBuf) -> bool {
+    let there = path.ancestors().find(|part| part.exists());
+    there.is_some_and(|part| access(part, Access::WRITE_OK).is_ok())
 }
 
 /// The directory of the arms' mount points and sockets, without symbolic links. Created if

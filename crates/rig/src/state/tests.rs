@@ -6,26 +6,28 @@ use crate::identity::Identity;
 use crate::journal::Journal;
 use crate::undo;
 
-fn state(root: bool, variables: &[(&str, &str)]) -> Option<String> {
+fn state(user: u32, variables: &[(&str, &str)]) -> String {
     let variable = |name: &str| {
         let found = variables.iter().find(|(known, _)| *known == name)?;
         Some(PathBuf::from(found.1))
     };
-    state_dir_from(root, variable).map(|path| path.display().to_string())
+    let can_be_made = |path: &PathBuf| !path.starts_with("/nonexistent");
+    state_dir_from(user, variable, can_be_made).display().to_string()
 }
 
 #[test]
 fn the_state_directory_follows_the_xdg_specification_except_for_root() {
     let user = [("HOME", "/home/me"), ("XDG_STATE_HOME", "/var/me")];
-    assert_eq!(state(false, &user).unwrap(), "/var/me/iotax");
-    assert_eq!(state(false, &user[..1]).unwrap(), "/home/me/.local/state/iotax");
-    assert_eq!(state(true, &user).unwrap(), "/var/lib/iotax");
-    assert_eq!(state(true, &[("IOTAX_STATE_DIR", "/s")]).unwrap(), "/s");
+    assert_eq!(state(7, &user), "/var/me/iotax");
+    assert_eq!(state(7, &user[..1]), "/home/me/.local/state/iotax");
+    assert_eq!(state(0, &user), "/var/lib/iotax");
+    assert_eq!(state(0, &[("IOTAX_STATE_DIR", "/s")]), "/s");
     assert_eq!(
-        state(false, &[("XDG_STATE_HOME", "relative"), ("HOME", "/h")]).unwrap(),
+        state(7, &[("XDG_STATE_HOME", "relative"), ("HOME", "/h")]),
         "/h/.local/state/iotax"
     );
-    assert_eq!(state(false, &[]), None);
+    assert_eq!(state(7, &[]), "/var/tmp/iotax-7");
+    assert_eq!(state(7, &[("HOME", "/nonexistent")]), "/var/tmp/iotax-7");
 }
 
 /// A state directory with the journal of a run that died, which made a file.

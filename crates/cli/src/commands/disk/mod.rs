@@ -105,7 +105,7 @@ fn serve(args: &DiskServeArgs) -> Result<Exit> {
         &disks,
         ServeOptions {
             work_dir: &args.disks.dir,
-            state_dir: iotax_rig::state_dir(),
+            state_dir: Some(iotax_rig::state_dir()),
             writable: &args.disks.write_to,
             is_journalled: args.journalled,
             seed: args.disks.seed.unwrap_or(Draft::DEFAULT_SEED),
@@ -172,8 +172,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
 }
 
 fn served() -> Result<Vec<Served>> {
-    let state_dir = iotax_rig::state_dir();
-    Ok(state_dir.map(|dir| iotax_rig::served(&dir)).transpose()?.unwrap_or_default())
+    Ok(iotax_rig::served(&iotax_rig::state_dir())?)
 }
 
 /// The disk's own counters; `None` if it does not answer.
