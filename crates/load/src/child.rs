@@ -182,7 +182,8 @@ impl<'a> Child<'a> {
     }
 
     fn hangs(&self) -> Error {
-        let what = "waits in the kernel for I/O and cannot be stopped: its storage does not answer";
+        let what = "is waiting in the kernel for I/O and cannot be stopped: its storage does not \
+                    respond";
         Error::Program { name: self.name, what: what.to_owned(), said: String::new() }
     }
 }
@@ -231,7 +232,7 @@ impl Said {
             // Its output is of no use here.
             (Ending::Flood, _) => Err(Error::Program {
                 name: self.name,
-                what: "printed too much and was stopped".to_owned(),
+                what: "printed too much output and was stopped".to_owned(),
                 said: String::new(),
             }),
         }

@@ -33,8 +33,8 @@ pub enum Error {
     IndexOnDevice { path: PathBuf },
     /// The workload would write to a file or device that is not ours.
     #[error(
-        "job `{job}` writes, but {path} is {what}, and iotax only reads files and devices named as \
-         targets; name a directory instead, or make the job read-only"
+        "job `{job}` writes, but {path} is {what}, and iotax never writes to files or devices \
+         named as targets; name a directory instead, or make the job read-only"
     )]
     WouldWrite { path: PathBuf, what: &'static str, job: String },
     /// A file of the same name as a test file was not laid out by iotax.
@@ -51,12 +51,12 @@ pub enum Error {
     TooShort { path: PathBuf, length: u64, wanted: u64 },
     /// The target holds less than one block.
     #[error(
-        "job `{job}`: its largest block has {block_bytes} bytes, but the job can use only \
+        "job `{job}`: the largest block is {block_bytes} bytes, but the job can use only \
          {span_bytes} bytes of {target}; use smaller blocks or a larger target"
     )]
     SpanTooSmall { job: String, target: String, span_bytes: u64, block_bytes: u32 },
     /// Neither directory, regular file nor block device.
-    #[error("{path} is not a directory, a regular file or a block device; name one of these")]
+    #[error("{path} is not a valid target; name a directory, a regular file or a block device")]
     NoTarget { path: PathBuf },
     /// The file system does not support direct I/O.
     #[error(
@@ -75,7 +75,7 @@ pub enum Error {
     NoIoUring { job: String, source: std::io::Error, advice: &'static str },
     /// The kernel gives no context for its older asynchronous I/O.
     #[error(
-        "job `{job}`: libaio is not available: {source}; raise the limit of the machine (sysctl \
+        "job `{job}`: libaio is not available: {source}; raise the machine's limit (sysctl \
          fs.aio-max-nr), lower the queue depth, or use `engine = \"psync\"`"
     )]
     NoLibaio { job: String, source: std::io::Error },
@@ -87,13 +87,14 @@ pub enum Error {
     NoTrims { job: String, path: PathBuf, source: std::io::Error },
     /// The first version of the index could not be written or loaded.
     #[error(
-        "cannot set up the index to search: {source}; check that the target is writable and has room for two versions of it"
+        "cannot set up the search index: {source}; check that the target is writable and has room \
+         for two versions of the index"
     )]
     Index { source: std::io::Error },
     /// Buffers of a workload need more memory than there is.
     #[error(
-        "the buffers of the workload need {} of memory (job `{job}`: threads {threads}, queue \
-         depth {depth}, blocks of {}), but only {} is available{}; use `{fitting}`",
+        "the workload's buffers need {} of memory (job `{job}`: threads {threads}, queue depth \
+         {depth}, block size {}), but only {} is available{}; use `{fitting}`",
         size(*needed_bytes), size(*block_bytes), size(available.bytes), available.limit
     )]
     Buffers {
@@ -113,14 +114,15 @@ pub enum Error {
     },
     /// Memory for buffers could not be allocated.
     #[error(
-        "cannot get {bytes} bytes of memory for I/O buffers: {source}; lower the block size, the queue depth or the number of threads"
+        "cannot allocate {bytes} bytes of memory for I/O buffers: {source}; lower the block size, \
+         the queue depth or the number of threads"
     )]
     Memory { bytes: u64, source: std::io::Error },
     /// A thread of the load panicked: a bug in this program.
     #[error("a thread of job `{job}` crashed (a bug in iotax): {message}")]
     Panicked { job: String, message: String },
     /// A thread could not be started.
-    #[error("cannot start a thread for job `{job}`: {source}; lower its number of threads")]
+    #[error("cannot start a thread for job `{job}`: {source}; use fewer threads")]
     Spawn { job: String, source: std::io::Error },
     /// A program that should drive the load is not installed.
     #[error(
@@ -138,7 +140,7 @@ pub enum Error {
     #[error("{why}, or use --engine native")]
     NotWithFio { why: String },
     /// The user stopped the preparation.
-    #[error("interrupted while laying out the test files")]
+    #[error("interrupted while creating the test files")]
     Interrupted,
 }
 
@@ -263,7 +265,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::Interrupted,
-            @"interrupted while laying out the test files"
+            @"interrupted while creating the test files"
         );
     }
 

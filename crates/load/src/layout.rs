@@ -318,7 +318,8 @@ pub(crate) fn parts<'a>(
     let is_known = |job: &Job| job.target.as_deref().is_some_and(|name| names.contains(&name));
     if let Some(job) = workload.jobs.iter().find(|job| !is_known(job)) {
         let what = format!(
-            "it has none of the targets, which are {}; set one of them, as in target = \"{}\"",
+            "the job does not name any of the targets ({}); set its target, for example target = \
+             \"{}\"",
             names.join(", "),
             names.first().unwrap_or(&"e")
         );

@@ -36,7 +36,7 @@
 //! its `mod` line, and an arm in `native::worker`.
 
 #[cfg(not(target_os = "linux"))]
-compile_error!("iotax drives I/O on Linux only");
+compile_error!("iotax runs only on Linux");
 
 mod busiest;
 mod child;

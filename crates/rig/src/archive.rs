@@ -42,7 +42,7 @@ pub(crate) fn found_on(path: &Path, size_bytes: u64) -> io::Result<Option<&'stat
             device.read_exact_at(&mut start, size_bytes - sector_bytes)?;
         }
         if start == GPT {
-            return Ok(Some("the backup copy of a partition table"));
+            return Ok(Some("a backup partition table"));
         }
     }
     Ok(recognise(&head[..length]))
@@ -93,9 +93,6 @@ mod tests {
         file.as_file().set_len(1 << 20).unwrap();
         assert_eq!(found_on(file.path(), 1 << 20).unwrap(), None);
         file.as_file().write_all_at(GPT, (1 << 20) - 512).unwrap();
-        assert_eq!(
-            found_on(file.path(), 1 << 20).unwrap(),
-            Some("the backup copy of a partition table")
-        );
+        assert_eq!(found_on(file.path(), 1 << 20).unwrap(), Some("a backup partition table"));
     }
 }

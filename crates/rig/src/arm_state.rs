@@ -59,7 +59,7 @@ impl ArmState {
                     let place = if *is_own { IoTarget::Own } else { IoTarget::Path };
                     Ok(place(held.path()))
                 }
-                Ok(_) => vanished(held.shown(), "something else is there now".to_owned()),
+                Ok(_) => vanished(held.shown(), "something else is in its place".to_owned()),
                 Err(error) => vanished(held.shown(), error.to_string()),
             },
         }

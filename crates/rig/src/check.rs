@@ -237,7 +237,7 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
     large_enough(
         &facts,
         largest.unwrap_or(1).into(),
-        "name a larger file, or a directory, where iotax can create its test files",
+        "name a larger file, or a directory in which iotax can create its test files",
     )?;
     let direct =
         DirectIo { possible: facts.direct.unwrap_or(true), align_bytes: facts.direct_align_bytes };
@@ -262,8 +262,7 @@ fn disk_on(path: &Path, size_bytes: u64, workload: &Workload) -> Result<Resolved
     large_enough(
         &facts,
         size_bytes,
-        "choose a smaller size in the stack, or name a file that does not exist yet, for iotax to \
-         create",
+        "choose a smaller size in the stack, or name a new file for iotax to create",
     )?;
     Ok(ResolvedTarget::OnExisting(Box::new(facts)))
 }

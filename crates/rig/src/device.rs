@@ -193,12 +193,12 @@ fn opened(facts: &Facts) -> Option<Obstacle> {
         // Closed before processes are checked: one that is starting now would inherit it.
         let found = match open_exclusively(&facts.path).map(drop) {
             Ok(()) => holder_of(facts.device_number).map(|by| Obstacle::InUse {
-                by: format!("is open in {by}"),
-                remedy: "stop that first, or name another device",
+                by: format!("is in use by {by}"),
+                remedy: "stop that process first, or name another device",
             }),
             Err(error) if error.kind() == io::ErrorKind::ResourceBusy => Some(Obstacle::InUse {
                 by: "is in use: it cannot be opened exclusively".into(),
-                remedy: "find out with lsblk what uses it, or name another device",
+                remedy: "run lsblk to see what uses it, or name another device",
             }),
             Err(error) => Some(Obstacle::Unreadable(error)),
         };
@@ -318,7 +318,7 @@ impl Device {
             |what: String| Error::Vanished { arm: arm.to_owned(), path: self.path.clone(), what };
         let facts = look(&self.path).map_err(|obstacle| gone(obstacle.to_string()))?;
         if facts.device_number != self.number || facts.size_bytes != self.size_bytes {
-            return Err(gone("another device is there now".to_owned()));
+            return Err(gone("another device is in its place".to_owned()));
         }
         let obstacles =
             obstacles(&facts, self.is_new).into_iter().map(|obstacle| format!("it {obstacle}"));
@@ -333,7 +333,7 @@ fn content_note(path: &Path) -> Option<String> {
     File::open(path).and_then(|file| file.read_exact_at(&mut head, 0)).ok()?;
     head.iter().any(|byte| *byte != 0).then(|| {
         format!(
-            "{} contained data without a signature, which --destroy allowed to be overwritten",
+            "{} contained data without a known signature; --destroy allowed iotax to overwrite it",
             path.display()
         )
     })

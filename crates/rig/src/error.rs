@@ -18,7 +18,7 @@ pub enum Error {
     Refused { refusals: Vec<Refusal> },
     /// The undo journal cannot be written.
     #[error(
-        "{directory}: the undo journal cannot be written here: {source}; nothing was created. Set \
+        "{directory}: cannot write the undo journal here: {source}; nothing was created. Set \
          IOTAX_STATE_DIR to a writable directory"
     )]
     Journal { directory: PathBuf, source: io::Error },
@@ -30,20 +30,20 @@ pub enum Error {
     NoStateDirectory,
     /// A directory on the path to the journals belongs to another user.
     #[error(
-        "{path}: belongs to user {owner}, who could make `iotax undo` remove anything of yours; \
-         nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write \
-         to"
+        "{path}: belongs to user {owner}, who could make `iotax undo` remove anything that you \
+         own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can \
+         write to"
     )]
     StrangersState { path: PathBuf, owner: u32 },
     /// Other users can write to a directory on the path to the journals.
     #[error(
-        "{path}: others can write here (mode {mode:04o}) and could make `iotax undo` remove \
-         anything of yours; nothing was created or undone. Remove that permission (chmod go-w), or \
-         set IOTAX_STATE_DIR to a directory that only you can write to"
+        "{path}: other users can write here (mode {mode:04o}) and could make `iotax undo` remove \
+         anything that you own; nothing was created or undone. Remove their write permission \
+         (chmod go-w), or set IOTAX_STATE_DIR to a directory that only you can write to"
     )]
     OpenState { path: PathBuf, mode: u32 },
     /// The journals are not accessible.
-    #[error("{path}: cannot be searched for undo journals: {source}")]
+    #[error("{path}: cannot search this directory for undo journals: {source}")]
     UnusableState { path: PathBuf, source: io::Error },
     /// Something could not be made, filled or opened; `action` is an infinitive: `make a private
     /// directory in it`.
@@ -66,81 +66,82 @@ pub enum Error {
     #[error("{name} failed ({status}){}{said}", if said.is_empty() { "" } else { ": " })]
     Program { name: String, status: String, said: String },
     /// The user's command that makes a host setting failed.
-    #[error("arm {arm}: its `before` command `{command}` failed: {source}")]
+    #[error("arm {arm}: the `before` command `{command}` failed: {source}")]
     SettingFailed { arm: String, command: String, source: Box<Error> },
     /// The user's command that undoes a host setting failed.
     #[error(
-        "arm {arm}: its `after` command `{command}` failed, and its setting may still be active: \
-         {source}. Undo the setting by hand, or fix the cause and run `iotax undo`; to forget \
-         about it, delete {journal}"
+        "arm {arm}: the `after` command `{command}` failed, so the host setting may still be \
+         active: {source}. Undo the setting by hand, or fix the cause and run `iotax undo`; to \
+         make iotax forget it, delete {journal}"
     )]
     SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
     /// Not measured, because the setting of another arm may still be active.
-    #[error("not measured, because a host setting of another arm could not be undone: {why}")]
+    #[error("not measured, because another arm's host setting could not be undone: {why}")]
     AfterSettingLeft { why: String },
     /// A layer differs from the request, and would be measured under a wrong name.
     #[error("{layer}: {asked} was requested, but the kernel reports {made}; {remedy}")]
     NotAsAsked { layer: &'static str, asked: String, made: String, remedy: &'static str },
     /// The kernel did not mount a file system.
     #[error(
-        "cannot mount {kind}{}: {source}; the kernel log (dmesg) may say more",
+        "cannot mount {kind}{}: {source}; see the kernel log (dmesg) for details",
         if options.is_empty() { String::new() } else { format!(" with {options}") }
     )]
     Mount { kind: String, options: String, source: io::Error },
     /// Another process uses what is to be taken down.
     #[error(
-        "{path}: is in use by another process (see fuser -vm); stop it and run iotax undo. The \
-         journal is {journal}"
+        "{path}: is in use by another process (find it with fuser -vm); stop that process and run \
+         iotax undo. The journal is {journal}"
     )]
     Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
-        "{path}: is in use (fuser -vm {path} shows by which program; losetup -a lists loop \
-         devices); stop that, or add --force, which makes its I/O fail"
+        "{path}: is in use (fuser -vm {path} lists the programs, losetup -a the loop devices); \
+         stop what uses it, or add --force, which makes any further I/O on it fail"
     )]
     InUse { path: PathBuf },
     /// A server of virtual disks that does not end.
     #[error(
-        "process {pid}, which serves {path}, does not end; the disk is still in use (see fuser -vm \
-         {path})"
+        "process {pid}, which serves {path}, does not exit; the disk is still in use (fuser -vm \
+         {path} lists the programs)"
     )]
     Lingers { pid: u32, path: PathBuf },
     /// The user stopped the preparation.
     #[error("interrupted while preparing; everything made so far was removed")]
     Interrupted,
     /// A target that was there at the start is gone or was replaced.
-    #[error("arm {arm}: {path} has changed since the start: {what}")]
+    #[error("arm {arm}: {path} has changed since the run started: {what}")]
     Vanished { arm: String, path: PathBuf, what: String },
     /// A stack with layers of the system together with other targets.
     #[error(
-        "{arm}: a target with layers of the system can only be measured alone, but the check for \
-         shared caps loads all targets together; give only this target, or only paths and \
-         in-process stacks"
+        "{arm}: a target with system layers can only be measured alone, but the check for shared \
+         caps loads all targets together; give only this target, or only paths and in-process \
+         stacks"
     )]
     OneAtATime { arm: String },
     /// Something else is in the place of what iotax made.
-    #[error("{path}: left alone: {why}. If it is yours, delete {journal} to forget about it")]
+    #[error("{path}: not removed: {why}. If it is yours, delete {journal} to make iotax forget it")]
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made is not accessible now.
     #[error(
         "{path}: cannot be checked, because its file system is not mounted or its directory is \
-         gone. Mount it and run iotax undo again, or delete {journal} to forget about it"
+         gone. Mount the file system and run iotax undo again, or delete {journal} to make iotax \
+         forget it"
     )]
     OutOfSight { path: PathBuf, journal: PathBuf },
     /// A device that was written to cannot be found.
     #[error(
-        "{path}: the device is missing, and no other device has what iotax wrote to it; attach it \
-         and run iotax undo again, or delete {journal} to forget about it"
+        "{path}: the device is missing, and no other device has the data that iotax wrote to it. \
+         Attach it and run iotax undo again, or delete {journal} to make iotax forget it"
     )]
     DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
-        "{path}: cannot be removed: {source}. Fix that and run iotax undo again, or remove it \
+        "{path}: cannot be removed: {source}. Fix the cause and run iotax undo again, or remove it \
          yourself and delete {journal}"
     )]
     Remove { path: PathBuf, source: io::Error, journal: PathBuf },
     /// A journal that this program cannot use.
-    #[error("{journal}: {why}; nothing in it was undone")]
+    #[error("{journal}: {why}; nothing listed in it was undone")]
     UnusableJournal { journal: PathBuf, why: String },
 }
 

@@ -337,12 +337,18 @@ fn no_longer_there(error: io::Error) -> io::Error {
 /// Another user has put something else in its place.
 pub(crate) fn exchanged() -> io::Error {
     io::Error::other(
-        "another user replaced it in the meantime; use a directory that only you can write to",
+        "another user has just replaced it; use a directory that only you can write to",
     )
 }
 
 fn no_proc(error: &io::Error) -> io::Error {
-    io::Error::new(error.kind(), format!("/proc must be mounted to keep files open ({error})"))
+    io::Error::new(
+        error.kind(),
+        format!(
+            "iotax needs /proc to keep files open, but cannot use it \
+                                          ({error}); mount /proc"
+        ),
+    )
 }
 
 /// Write permission for users other than the owner.

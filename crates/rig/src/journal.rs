@@ -204,7 +204,8 @@ impl Open {
             && head.host != host()
         {
             return Err(unusable(format!(
-                "belongs to host {}; run iotax undo there, or delete it if that host is gone",
+                "belongs to host {}; run iotax undo there, or delete the journal if that host no \
+                 longer exists",
                 head.host
             )));
         }
@@ -385,8 +386,8 @@ fn parse(text: &[u8]) -> Result<(Option<Head>, Vec<Entry>), String> {
     let head: Head = serde_json::from_slice(head).map_err(strange)?;
     if head.format != FORMAT {
         return Err(format!(
-            "has format {}, but this version of iotax writes {FORMAT}; run iotax undo of the \
-             version that wrote it",
+            "has format {}, but this version of iotax writes format {FORMAT}; run iotax undo with \
+             the version that wrote the journal",
             head.format
         ));
     }

@@ -76,7 +76,7 @@ fn named(name: &str) -> io::Result<Option<Mount>> {
     let at = &mounts[ours].mount_point;
     let top = mounts.iter().rfind(|mount| mount.mount_point == *at);
     if top.is_some_and(|top| top.source != name) {
-        return Err(io::Error::other("something else is mounted over it; unmount that first"));
+        return Err(io::Error::other("something else is mounted on top of it; unmount that first"));
     }
     Ok(Some(mounts.swap_remove(ours)))
 }

@@ -87,12 +87,12 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
         Need::Cgroup { v1, v2 } => missing(
             format!(
-                "cgroups have no I/O limits here (controller {v1} of version 1, or {v2} of version \
-                 2)"
+                "I/O limits for cgroups are not available here (version 1: controller {v1}; \
+                 version 2: controller {v2})"
             ),
             format!(
-                "with version 2: echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
-                 container: run with the host's cgroups"
+                "for version 2, run echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
+                 container, use the host's cgroups"
             ),
         ),
     }

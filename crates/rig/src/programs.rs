@@ -262,7 +262,7 @@ impl Daemon {
             // Filling a disk takes minutes, but an idle process is stuck.
             if idle.observe(Instant::now(), Work::of(self.child.id())) > PATIENCE {
                 let said = self.program.said();
-                return Err(self.program.failed("did not become ready and is idle", &said));
+                return Err(self.program.failed("is idle, but did not become ready", &said));
             }
             sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(20));

@@ -58,7 +58,7 @@ impl ReadAhead {
     pub(crate) fn undo(&self) -> Result<Undone, Error> {
         match read(&self.file) {
             Ok(kib) if kib == self.set_kib && kib != self.before_kib => {
-                let failed = Error::cannot("restore the read-ahead", &self.file);
+                let failed = Error::cannot("restore its read-ahead", &self.file);
                 fs::write(&self.file, self.before_kib.to_string()).map_err(failed)?;
                 Ok(Undone::Removed)
             }

@@ -52,8 +52,8 @@ pub enum Obstacle {
     TooSmallFor { layer: &'static str, least_bytes: u64 },
     /// Arguments that could make mkfs write to something other than its layer.
     #[error(
-        "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out: \
-         the file system goes only onto the layer below"
+        "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out, \
+         because iotax creates the file system only on the layer below"
     )]
     NamesAnother { layer: &'static str, word: String },
     /// A file that exists, in a stack that would overwrite it.
@@ -64,7 +64,7 @@ pub enum Obstacle {
     WouldOverwrite,
     /// A kind of file that cannot be a target.
     #[error(
-        "is not a directory, a regular file or a block device; name a directory, where iotax can \
+        "is not a directory, a regular file or a block device; name a directory in which iotax can \
          create its test files"
     )]
     WrongKind,
@@ -88,8 +88,8 @@ pub enum Obstacle {
     LinkOfAnother { link: PathBuf },
     /// A device in a directory of another user.
     #[error(
-        "users other than root can write to {directory} and could replace the device; name its \
-         node in /dev"
+        "users other than root can write to {directory} and could replace the device; use the \
+         device node in /dev instead"
     )]
     InOthersHands { directory: PathBuf },
     /// A directory was named where a file is needed.
@@ -97,22 +97,26 @@ pub enum Obstacle {
     NotAFile,
     /// A block device where a file is needed.
     #[error(
-        "is a block device, not a file; to put layers of the system on it, use dev(path=...), \
-         which destroys its content"
+        "is a block device, not a file; to put system layers on it, use dev(path=...), which \
+         destroys the data on it"
     )]
     DeviceAsBase,
     /// Something else where a block device is needed.
-    #[error("is not a block device; name one, or use file(size=...) or dir(path=...) instead")]
+    #[error(
+        "is not a block device; name a block device, or use file(size=...) or dir(path=...) instead"
+    )]
     NotADevice,
     /// The user did not allow the device to be overwritten.
-    #[error("everything on it would be lost; if you need nothing on it, add --destroy {path}")]
+    #[error("all data on it would be lost; if you do not need the data, add --destroy {path}")]
     NotGivenUp { path: PathBuf },
     /// A device that may be overwritten is not used.
-    #[error("was named with --destroy, but no arm uses it; check the name, or leave it out")]
+    #[error(
+        "was named with --destroy, but no arm uses it; check the name, or leave out the option"
+    )]
     GivenUpInVain,
     /// Two targets of one trial that cannot be in use at the same time.
     #[error(
-        "cannot be in use at the same time, because there is only one {what}; give one of them \
+        "cannot be used at the same time, because there is only one {what}; give one of them \
          another target, or run the jobs one after the other"
     )]
     NotTogether { what: String },
@@ -121,45 +125,48 @@ pub enum Obstacle {
     InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
     #[error(
-        "contains {what}; if you need nothing on it, wipe it yourself (wipefs --all {path}), or \
-         name another device"
+        "contains {what}; if you do not need the data, wipe the device yourself (wipefs --all \
+         {path}), or name another device"
     )]
     Signature { what: String, path: PathBuf },
     /// A device with data without a signature.
     #[error(
-        "seems to contain {what}; if you need nothing on it, overwrite its first and last MiB \
+        "seems to contain {what}; if you do not need the data, overwrite its first and last MiB \
          yourself, or name another device"
     )]
     HoldsData { what: &'static str },
     /// It is unknown whether a device is blank.
-    #[error("may contain data; iotax cannot check that: {why}")]
+    #[error("may contain data, but iotax cannot check this: {why}")]
     Unprobed { why: String },
     /// A virtual disk on a file that may not be written.
     #[error(
-        "is a virtual disk served read-only, because its file existed before; if the file may be \
-         overwritten, take the disk down and mount it with --write-to FILE"
+        "is a read-only virtual disk, because its file existed before; to allow iotax to overwrite \
+         the file, take the disk down and mount it with --write-to FILE"
     )]
     ReadOnlyDisk,
     /// A device that refuses writes.
     #[error("is read-only; name another device")]
     ReadOnlyDevice,
     /// Not readable.
-    #[error("cannot be read: {0}; change its permissions, or run as a user who may read it")]
+    #[error("cannot be read: {0}; change its permissions, or run iotax as a user who can read it")]
     Unreadable(io::Error),
     /// A directory without write permission.
     #[error(
-        "test files cannot be created here: {0}; choose another directory, or run as a user who \
-         may write to it"
+        "test files cannot be created here: {0}; choose another directory, or run iotax as a user \
+         who can write to it"
     )]
     Unwritable(io::Error),
     /// A directory on a read-only file system.
-    #[error("test files cannot be created here: mounted read-only; choose another directory")]
+    #[error(
+        "test files cannot be created here, because the file system is mounted read-only; choose \
+         another directory"
+    )]
     ReadOnly,
     /// Block devices are never written.
     #[error(
-        "the workload writes, but iotax only reads a device given by its path; choose a read-only \
-         workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with \
-         --destroy"
+        "the workload writes, but iotax never writes to a device given by its path; choose a \
+         read-only workload, name a directory on the device, or let iotax overwrite it: \
+         dev(path=...) with --destroy"
     )]
     WritesToDevice,
     /// A file that may hold the user's data.
@@ -170,9 +177,9 @@ pub enum Obstacle {
     WritesToFile,
     /// A file or device that is only read.
     #[error(
-        "preconditioning writes the whole span, but iotax only reads a file or device given by its \
-         path; leave out --precondition, name a directory on it, or let iotax overwrite a device: \
-         dev(path=...) with --destroy"
+        "preconditioning writes the whole span, but iotax never writes to a file or device given \
+         by its path; leave out --precondition, name a directory on it, or let iotax overwrite a \
+         device: dev(path=...) with --destroy"
     )]
     WouldPrecondition,
     /// No room for one I/O.
@@ -180,20 +187,21 @@ pub enum Obstacle {
     Empty { advice: &'static str },
     /// Smaller than one I/O, or than the size given in the stack.
     #[error(
-        "has {}, but {} is needed; {advice}",
+        "has only {}, but {} is needed; {advice}",
         size(*has_bytes), size(*needed_bytes)
     )]
     TooSmall { has_bytes: u64, needed_bytes: u64, advice: &'static str },
     /// The page cache cannot be bypassed.
     #[error(
         "its file system ({file_system}) cannot bypass the page cache; turn off direct I/O for all \
-         arms (direct=false), or choose another place"
+         arms (direct=false), or choose another location"
     )]
     NoDirect { file_system: String },
     /// Direct I/O in units that the device does not support.
     #[error(
-        "direct I/O here must be in multiples of {align_bytes} bytes, but job {job} uses blocks of \
-         {block_bytes}; choose larger blocks, or turn off direct I/O for all arms (direct=false)"
+        "direct I/O here requires multiples of {align_bytes} bytes, but job {job} uses \
+         {block_bytes}-byte blocks; choose larger blocks, or turn off direct I/O for all arms \
+         (direct=false)"
     )]
     Unaligned { align_bytes: u32, job: String, block_bytes: u32 },
     /// The file system has too little free space.
@@ -205,7 +213,7 @@ pub enum Obstacle {
     NoSpace { needed_bytes: u64, free_bytes: u64 },
     /// Test files larger than the stack that they are to be on.
     #[error(
-        "test files of {} do not fit on a stack of {}",
+        "the test files need {}, but the stack has only {}; choose smaller files or a larger stack",
         size(*files_bytes), size(*size_bytes)
     )]
     FilesTooLarge { files_bytes: u64, size_bytes: u64 },
@@ -214,8 +222,8 @@ pub enum Obstacle {
     Stack(#[from] iotax_vdisk::Error),
     /// All stacks in memory together are too large.
     #[error(
-        "{} of memory is needed for all stacks on `mem` together, but only {} is available{}; \
-         choose smaller sizes, or `file` as the base",
+        "{} of memory is needed for all `mem` stacks together, but only {} is available{}; choose \
+         smaller sizes, or use `file` as the base",
         size(*needed_bytes), size(available.bytes), available.limit
     )]
     NoMemory { needed_bytes: u64, available: AvailableMemory },

@@ -69,7 +69,7 @@ pub(crate) fn of_earlier_runs(parent: &Path, now: SystemTime) -> Vec<String> {
 /// inode by a path that leads nowhere else, whatever the owner of the user's directory does.
 pub(crate) fn put_on_shelf(held: &Held, journal: &mut Journal) -> Result<PathBuf, Error> {
     let run_dir = state::run_directory(journal.state_dir())?;
-    let failed = Error::cannot("mount it in a directory that only root can reach", held.shown());
+    let failed = Error::cannot("mount it in a directory that only root can access", held.shown());
     let shelf = make(&run_dir, journal)?;
     let name = held.shown().file_name().unwrap_or_default().to_string_lossy();
     let name = name.trim_start_matches('.');

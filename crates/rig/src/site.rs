@@ -43,7 +43,8 @@ pub(crate) fn describe(
     notes.extend(unheeded);
     if disk.is_some() && direct == Some(false) {
         notes.push(format!(
-            "{} cannot bypass the page cache: the bottom of the stack may be read from memory",
+            "{} cannot bypass the page cache: reads at the bottom of the stack may come from \
+             memory",
             facts.file_system.as_deref().unwrap_or("the file system")
         ));
     }
@@ -51,7 +52,7 @@ pub(crate) fn describe(
         notes.extend(earlier_runs(facts));
     }
     if matches!(resolved, ResolvedTarget::Thin(_)) {
-        notes.push("thin: reads of data that was never written reach no device".to_owned());
+        notes.push("thin: reads of data that was never written do not reach a device".to_owned());
     }
     if matches!(resolved, ResolvedTarget::Existing(_) | ResolvedTarget::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
@@ -216,10 +217,10 @@ fn notes(facts: &Facts) -> Vec<String> {
     let mut notes = Vec::new();
     if facts.in_memory {
         let name = facts.file_system.as_deref().unwrap_or("its file system");
-        notes.push(format!("{name} is in memory: no device is measured"));
+        notes.push(format!("{name} is in memory, so no device is measured"));
     }
     if facts.overlay {
-        notes.push("overlay: the file system that does the work is below it".to_owned());
+        notes.push("overlay: the file system that performs the I/O is below it".to_owned());
     }
     let device = facts.block.as_ref().filter(|_| facts.kind == SiteKind::BlockDevice);
     if let Some(device) = device {
@@ -227,7 +228,7 @@ fn notes(facts: &Facts) -> Vec<String> {
             let places: Vec<_> =
                 device.mounted_at.iter().map(|place| place.display().to_string()).collect();
             notes.push(format!(
-                "mounted at {}: I/O of other programs on it is part of the measurement",
+                "mounted at {}: the measurement includes the I/O of other programs there",
                 places.join(", ")
             ));
         }
@@ -243,8 +244,8 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
         format!(
-            "{} existed before: if no other run uses it now, it is left over from a run whose host \
-             was lost and can be removed",
+            "{} already existed: unless another run is using it, a run whose host was lost has \
+             left it behind, and you can remove it",
             names.join(", ")
         )
     })
@@ -256,7 +257,7 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "has {}, less than the size of {}: all of it is used",
+            "has {}, which is smaller than the size of {}: the run uses all of it",
             size(facts.size_bytes),
             names.join(", ")
         )

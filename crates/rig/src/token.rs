@@ -50,7 +50,7 @@ pub fn read_token(path: &Path) -> io::Result<Token> {
         FileType::from_raw_mode(found.st_mode) == FileType::RegularFile && mode & OTHERS != 0;
     let warning = is_open.then(|| {
         format!(
-            "other users may have access to the token in {0} (mode {mode:o}); run chmod 600 {0}",
+            "other users may be able to read the token in {0} (mode {mode:o}); run chmod 600 {0}",
             path.display()
         )
     });
@@ -58,7 +58,7 @@ pub fn read_token(path: &Path) -> io::Result<Token> {
 }
 
 const NONE: &str =
-    "it does not contain a token: 64 hexadecimal digits, as `iotax peer` prints them";
+    "it does not contain a token, which is 64 hexadecimal digits printed by `iotax peer`";
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)

@@ -69,8 +69,8 @@ impl Thread<'_> {
             other => Err(Error::unsuitable(
                 self.job,
                 format!(
-                    "engine `{}` needs a network path, but {other} is not one; name one such as \
-                     `netns`, or choose another workload",
+                    "engine `{}` needs a network path, but {other} is storage; name a network path \
+                     such as `netns`, or choose another workload",
                     self.engine.name()
                 ),
             )),

@@ -170,7 +170,7 @@ impl Places {
             let mut writers = others.filter(|(other, _)| other.writes() && touches(other));
             if let Some((other, _)) = writers.find(|(_, theirs)| overlap(own, theirs)) {
                 let what = format!(
-                    "`verify` cannot work while job `{}` writes to the same place; give each job \
+                    "`verify` cannot work while job `{}` writes to the same data; give each job \
                      its own files",
                     other.name
                 );
@@ -357,8 +357,8 @@ fn refuse_offsets_and_files(
     if job.files_per_thread > 1 {
         let files = job.files_per_thread;
         let what = format!(
-            "each thread uses {files} files, but {target} is a single one; name a directory, or \
-             set `files-per-thread = 1`"
+            "each thread uses {files} files, but {target} is only one; name a directory, or set \
+             `files-per-thread = 1`"
         );
         return Err(Error::unsuitable(job, what));
     }

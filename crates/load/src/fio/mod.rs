@@ -76,7 +76,7 @@ impl Fio {
             let version = Version::parse(&said.out);
             Ok(Self { program: program.to_owned(), version, grace: GRACE })
         } else {
-            Err(said.failed("printed no version when asked for it; is it fio?"))
+            Err(said.failed("did not print a version; check that it is fio"))
         }
     }
 

@@ -51,7 +51,7 @@ pub(super) fn refuse_at(
 /// It is in this process, where fio cannot reach it.
 fn refuse_disk(disk: impl Display) -> Error {
     let what = format!("{disk} is a virtual disk inside iotax");
-    cannot_drive(&what, "mount it (iotax disk up) and name that path")
+    cannot_drive(&what, "mount it (iotax disk up) and name its mount point")
 }
 
 fn cannot_drive(what: &str, advice: &str) -> Error {
@@ -78,7 +78,7 @@ fn check_trims(job: &Job) -> Result<(), Error> {
         return Ok(());
     }
     Err(Error::NotWithFio {
-        why: format!("job `{}`: fio only trims block devices; name one", job.name),
+        why: format!("job `{}`: fio can trim only block devices; name a block device", job.name),
     })
 }
 
@@ -112,7 +112,7 @@ fn check_version(job: &Job, version: Version) -> Result<(), Error> {
 fn check_offsets(job: &Job) -> Result<(), Error> {
     let why = |option: &FioOption| match option.name.as_str() {
         "offset" if option.value.as_deref().is_some_and(|value| value.contains('%')) => {
-            Some("is a percentage of an existing file")
+            Some("is a percentage of the size of an existing file")
         }
         "offset_increment" => Some("gives threads different offsets in one file"),
         _ => None,
@@ -129,8 +129,10 @@ fn check_offsets(job: &Job) -> Result<(), Error> {
 fn check_job(job: &Job) -> Result<(), Error> {
     let cannot = job.engine.info().fio.err();
     let cannot = cannot.or_else(|| {
-        (job.verify && job.writes_data())
-            .then_some("fio verifies during the measurement, iotax after it; set verify=false")
+        (job.verify && job.writes_data()).then_some(
+            "fio verifies during the measurement, but iotax verifies after it; set \
+                        verify=false",
+        )
     });
     let cannot = cannot.or_else(|| {
         job.uncached.then_some("fio cannot drop pages from the page cache; set uncached=false")
@@ -141,7 +143,7 @@ fn check_job(job: &Job) -> Result<(), Error> {
             "fio cannot start threads at different offsets in one file; leave out --engine fio",
         ),
         Pattern::Interlocked(_) if several => {
-            Some("fio's threads cannot take turns in one file; leave out --engine fio")
+            Some("fio threads cannot take turns in one file; leave out --engine fio")
         }
         _ => None,
     });

@@ -333,7 +333,7 @@ pub(crate) fn first_version(request: &Request<'_>, loads: IndexLoads) -> Result<
             Ok(Published::elsewhere(published_in.join(NAME)))
         }
         IndexEnds::Searcher { published_in } => {
-            let what = format!("no index version is published in {}", published_in.display());
+            let what = format!("{} contains no published index version", published_in.display());
             Err(Error::Index { source: io::Error::other(what) })
         }
         IndexEnds::Both | IndexEnds::Driver => {

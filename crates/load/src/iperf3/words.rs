@@ -34,7 +34,8 @@ pub(super) fn the_job(workload: &Workload) -> Result<&Job, Error> {
     let refused = |why: String| Err(Error::unsuitable(job, why));
     if workload.jobs.len() > 1 || workload.index.is_some() {
         return refused(format!(
-            "iperf3 can run one job, but workload {} has more; split it, or use --engine native",
+            "iperf3 can run only one job, but workload {} has several; split it, or use --engine \
+             native",
             workload.name
         ));
     }
@@ -47,15 +48,17 @@ pub(super) fn the_job(workload: &Workload) -> Result<&Job, Error> {
 /// What keeps iperf3 from a job, and what to do about it.
 fn obstacle(job: &Job) -> Option<String> {
     let BlockSizes::Fixed(bytes) = job.block_sizes else {
-        return Some("iperf3 sends blocks of one size; give one, as in bs=128k".to_owned());
+        return Some(
+            "iperf3 sends blocks of a single size; set the size, for example bs=128k".to_owned(),
+        );
     };
     let (sizes, other) = match job.engine.info().does {
         Work::Stream => (1..=LARGEST_BYTES, "use a closed loop (rate=closed)"),
         Work::Datagrams => {
-            (SMALLEST_DATAGRAM_BYTES..=LARGEST_DATAGRAM_BYTES, "use even gaps (rate=N)")
+            (SMALLEST_DATAGRAM_BYTES..=LARGEST_DATAGRAM_BYTES, "use evenly spaced I/Os (rate=N)")
         }
         Work::RoundTrips | Work::Connections => {
-            let why = "iperf3 cannot time requests and answers; choose tcp-stream or udp-stream";
+            let why = "iperf3 cannot time requests and responses; choose tcp-stream or udp-stream";
             return Some(why.to_owned());
         }
         Work::Nothing | Work::Span | Work::Tree => {
@@ -70,23 +73,23 @@ fn obstacle(job: &Job) -> Option<String> {
         Pace::Poisson { .. } => true,
     };
     if paced_otherwise {
-        return Some(format!("iperf3 does not support this pace; {other}"));
+        return Some(format!("iperf3 does not support this pacing; {other}"));
     }
     if !sizes.contains(&bytes) {
         let (from, to) = (sizes.start(), sizes.end());
         return Some(format!(
-            "iperf3 supports blocks of {from} to {to} bytes here, not {}; set bs",
+            "iperf3 supports {from} to {to}-byte blocks for this workload, not {}; change bs",
             format_bytes(bytes.into())
         ));
     }
     if job.threads > MOST_STREAMS {
         return Some(format!(
-            "iperf3 supports at most {MOST_STREAMS} streams, not {}; lower threads",
+            "iperf3 supports at most {MOST_STREAMS} streams, not {}; reduce threads",
             job.threads
         ));
     }
     if !matches!(job.read_percent, 0 | 100) {
-        let why = "iperf3 measures the two directions separately; choose one of them";
+        let why = "iperf3 measures the two directions separately; choose one direction";
         return Some(why.to_owned());
     }
     let shaped = [

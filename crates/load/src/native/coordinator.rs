@@ -187,8 +187,13 @@ fn threads<'a>(
         let (target, places, places_of_job) = parts.of_job(job_index);
         let seat = Seat::default();
         for (index, place) in (0..).zip(places_of_job) {
-            let number = u16::try_from(all.len())
-                .map_err(|_| Error::unsuitable(job, "more than 65535 threads; use fewer"))?;
+            let number = u16::try_from(all.len()).map_err(|_| {
+                Error::unsuitable(
+                    job,
+                    "the workload has more than 65535 threads; use \
+                                                     fewer threads",
+                )
+            })?;
             all.push(Thread {
                 job,
                 job_index,

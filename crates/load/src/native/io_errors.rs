@@ -44,8 +44,8 @@ impl IoErrors {
     /// Not even one I/O at a time keeps the latency that was asked for.
     #[cold]
     pub(crate) fn missed_latency(&mut self) {
-        let what = "latency-target: even one I/O at a time takes longer; set a longer latency, or \
-                    a percentile below 100";
+        let what = "latency-target: even one I/O at a time takes longer than the target; set a \
+                    longer latency, or a percentile below 100";
         self.first.get_or_insert_with(|| what.to_owned());
     }
 }
@@ -54,9 +54,14 @@ fn describe(target: &str, io: Io, outcome: Outcome) -> String {
     let Io { offset, bytes, op, .. } = io;
     let what = op.name();
     match outcome {
-        Ok(0) => format!("{what} at offset {offset} of {target}: moved none of {bytes} bytes"),
+        Ok(0) => {
+            format!("{what} at offset {offset} of {target}: transferred none of {bytes} bytes")
+        }
         Ok(moved) => {
-            format!("{what} at offset {offset} of {target}: moved {moved} of {bytes} bytes")
+            format!(
+                "{what} at offset {offset} of {target}: transferred only {moved} of {bytes} \
+                     bytes"
+            )
         }
         Err(Errno::ADDRNOTAVAIL) => "connect: no local port is free; widen \
                                      net.ipv4.ip_local_port_range, or use fewer threads"

@@ -23,7 +23,7 @@ pub(super) fn settle(job: &Job) -> Result<(), Error> {
         set_priority(priority).map_err(|error| {
             let (class, level) = (priority.class.name(), priority.level);
             let what = format!(
-                "the kernel refuses I/O priority {class}:{level} ({error}); run as root, or leave \
+                "the kernel rejects I/O priority {class}:{level} ({error}); run as root, or leave \
                  out `priority`"
             );
             Error::unsuitable(job, what)
@@ -64,8 +64,8 @@ fn take_memory(job: &Job, numa: &Numa) -> Result<(), Error> {
     }
     set_memory_policy(mode, &mask, nodes.is_empty()).map_err(|error| {
         let what = format!(
-            "the kernel refuses memory on NUMA nodes {nodes:?} ({error}); name nodes of \
-             /sys/devices/system/node with `numa`"
+            "the kernel does not allow memory on NUMA nodes {nodes:?} ({error}); set `numa` to \
+             nodes listed in /sys/devices/system/node"
         );
         Error::unsuitable(job, what)
     })
@@ -86,8 +86,8 @@ fn set_memory_policy(mode: libc::c_int, mask: &[u64], is_empty: bool) -> io::Res
 fn no_node(job: &Job, node: u32) -> Error {
     let there = std::fs::read_to_string("/sys/devices/system/node/online").unwrap_or_default();
     let there = match there.trim() {
-        "" => "this kernel lists none".to_owned(),
-        nodes => format!("nodes online: {nodes}"),
+        "" => "this kernel lists no NUMA nodes".to_owned(),
+        nodes => format!("the online nodes are {nodes}"),
     };
     Error::unsuitable(job, format!("NUMA node {node} does not exist; {there}"))
 }
@@ -144,8 +144,8 @@ fn bind_to(cpus: &[u32], job: &Job) -> Result<(), Error> {
 fn available() -> String {
     let online = std::fs::read_to_string("/sys/devices/system/cpu/online").unwrap_or_default();
     match online.trim() {
-        "" => "name others with `cpus`".to_owned(),
-        online => format!("CPUs online: {online}"),
+        "" => "choose other CPUs with `cpus`".to_owned(),
+        online => format!("the online CPUs are {online}"),
     }
 }
 

@@ -94,7 +94,7 @@ fn may_pass(error: &io::Error) -> bool {
 fn not_in_time(last: &io::Error, longest: Duration, attempts: u32, heard: u64) -> io::Error {
     let what = match last.kind() {
         ErrorKind::TimedOut | ErrorKind::WouldBlock => "did not answer",
-        _ => "closed each connection before answering, or the path cut it,",
+        _ => "closed every connection before it answered, or the path cut the connections,",
     };
     let plural = if attempts == 1 { "" } else { "s" };
     let why = format!(

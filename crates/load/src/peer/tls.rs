@@ -238,8 +238,8 @@ const CHACHA20_POLY1305: u16 = 54;
 fn hand_over(socket: TcpStream, connection: Connection) -> io::Result<TcpStream> {
     start_tls(&socket).map_err(|error| {
         let why = format!(
-            "the kernel does not support TLS ({error}): load its module (modprobe tls) at both \
-             ends, or use the layer `tls`, which does not need it"
+            "the kernel does not support TLS ({error}): load the tls module (modprobe tls) at both \
+             ends, or use the layer `tls`, which does not need the module"
         );
         io::Error::new(error.kind(), why)
     })?;

@@ -84,8 +84,8 @@ fn drop_dentries(thread: &Thread<'_>) -> Result<(), Error> {
         Error::unsuitable(
             thread.job,
             format!(
-                "cannot drop cached names and inodes, which only root may do ({source}); run as \
-                 root, or set `invalidate = false`"
+                "only root can drop cached names and inodes ({source}); run as root, or set \
+                 `invalidate = false`"
             ),
         )
     })

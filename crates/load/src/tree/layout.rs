@@ -36,8 +36,8 @@ pub(super) fn directory<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Path,
         Error::unsuitable(
             job,
             format!(
-                "operations on files need a directory, but {target} is not one; name one, or a \
-                 stack with a file system such as `file(size=2G) + ext4`"
+                "file operations need a directory, but {target} is not a directory; name a \
+                 directory, or a stack with a file system such as `file(size=2G) + ext4`"
             ),
         )
     })

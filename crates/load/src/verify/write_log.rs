@@ -151,14 +151,15 @@ impl WriteLog {
             return Err("does not contain the written data");
         }
         if word(8) != self.run {
-            return Err("contains data of an earlier run or of another thread: the write was lost");
+            return Err("contains data from an earlier run or from another thread: the write was \
+                        lost");
         }
         if word(16) != offset {
-            return Err("contains data that was written to another offset");
+            return Err("contains data that was written for another offset");
         }
         let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
         if stored != checksum(unit) {
-            return Err("fails its checksum");
+            return Err("does not match its checksum");
         }
         let number = u32::from_le_bytes(array(&unit[24..28]));
         if number != self.latest[self.unit_of(offset)] {
@@ -176,10 +177,10 @@ pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> 
     }
     let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
     if stored != checksum(unit) {
-        return Err("fails its checksum, or no job with `verify` wrote it");
+        return Err("does not match its checksum, or no job with `verify` wrote it");
     }
     if word(16) != offset {
-        return Err("contains data that was written to another offset");
+        return Err("contains data that was written for another offset");
     }
     Ok(())
 }
@@ -324,7 +325,7 @@ pub(super) fn judge_by(
         }
         match outcome {
             Err(errno) => note(offset, &std::io::Error::from(errno).to_string()),
-            Ok(_) => note(offset, "cannot be read: the target ends before it"),
+            Ok(_) => note(offset, "cannot be read: it is beyond the end of the target"),
         }
     }
 }
@@ -390,7 +391,7 @@ mod tests {
         assert_eq!(write_log.judge(&first, 8192), Ok(()));
         assert_eq!(
             write_log.judge(&first, 12_288),
-            Err("contains data that was written to another offset")
+            Err("contains data that was written for another offset")
         );
         let second = written(&mut write_log, write(8192, 4096));
         assert_eq!(write_log.judge(&second, 8192), Ok(()));
@@ -400,12 +401,12 @@ mod tests {
         );
         let mut flipped = second.clone();
         flipped[4000] ^= 1;
-        assert_eq!(write_log.judge(&flipped, 8192), Err("fails its checksum"));
+        assert_eq!(write_log.judge(&flipped, 8192), Err("does not match its checksum"));
         assert_eq!(write_log.judge(&[0; 4096], 8192), Err("does not contain the written data"));
         let stale = written(&mut WriteLog::new(6, 3, SPAN, 4096), write(8192, 4096));
         assert_eq!(
             write_log.judge(&stale, 8192),
-            Err("contains data of an earlier run or of another thread: the write was lost")
+            Err("contains data from an earlier run or from another thread: the write was lost")
         );
     }
 

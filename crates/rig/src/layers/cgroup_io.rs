@@ -52,7 +52,8 @@ impl Device {
         let failed = Error::cannot("limit the I/O here", path);
         let facts = iotax_inspect::site(path).map_err(|error| failed(io::Error::other(error)))?;
         let Some(block) = facts.block else {
-            let why = "there is no block device below it, and only block devices have I/O limits";
+            let why = "there is no block device below it, and I/O limits apply only to block \
+                       devices";
             return Err(failed(io::Error::other(why)));
         };
         let name = block.disk.unwrap_or(block.name);
@@ -150,8 +151,8 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
     let writes = limits.write_iops.is_some() || limits.write_bw_bytes.is_some();
     if writes && version == Version::V1 {
         caveats.push(format!(
-            "cgroup version 1 limits direct and synchronous writes to {}, not those through the \
-             page cache",
+            "cgroup version 1 limits direct and synchronous writes to {}, but not writes through \
+             the page cache",
             device.name
         ));
     }
@@ -160,15 +161,15 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         let name = &device.name;
         if limits.read_iops.is_some() || limits.write_iops.is_some() {
             caveats.push(format!(
-                "the IOPS limit counts pieces of at most {largest}, the most that {name} takes at \
-                 once: a larger I/O counts several times"
+                "the IOPS limit counts pieces of at most {largest}, the largest I/O that {name} \
+                 accepts: a larger I/O counts several times"
             ));
         }
         if limits.read_bw_bytes.is_some() || limits.write_bw_bytes.is_some() {
             caveats.push(format!(
-                "io_uring I/Os above {largest} may count twice against the bandwidth limit and so \
-                 reach only half of it: the kernel counts an I/O, finds that {name} cannot take it \
-                 at once, and submits it again"
+                "io_uring I/Os above {largest} can count twice against the bandwidth limit, and so \
+                 reach only half of it: the kernel counts the I/O, finds it too large for {name}, \
+                 and submits it again"
             ));
         }
     }

@@ -27,8 +27,8 @@ impl System for Fscrypt {
         if !is_direct {
             context.caches(
                 "ext4 reads and writes encrypted files through the page cache, even with direct \
-                 I/O, unless the kernel has inline encryption and the file system is mounted with \
-                 it: ext4(mount=inlinecrypt) + fscrypt",
+                 I/O; to avoid that, use ext4(mount=inlinecrypt) + fscrypt on a kernel with inline \
+                 encryption",
             );
         }
         Ok(Top::directory(directory))

@@ -19,8 +19,10 @@ impl NetworkBase for Netns {
             end.ip("link set dev lo up", context)?;
             end.bring_up(context)?;
         }
-        context
-            .note("packets of up to 64 KiB cross the pair of interfaces unsplit, whatever its MTU");
+        context.note(
+            "packets of up to 64 KiB cross the interface pair without being split, whatever \
+                   its MTU",
+        );
         Base::with_peer(link, context)
     }
 }

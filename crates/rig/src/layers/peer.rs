@@ -60,7 +60,7 @@ fn known_peer(
         return Ok((iotax_load::Peer::at(address, secret.clone()), None));
     }
     let Some(path) = token_file(peer) else {
-        let why = "it needs the token that `iotax peer` printed: save it in a file, then add \
+        let why = "this requires the token that `iotax peer` printed: save it in a file, then add \
                    token=FILE to the target or set IOTAX_TOKEN_FILE=FILE";
         return Err(Error::cannot("use the peer", place)(io::Error::other(why)));
     };

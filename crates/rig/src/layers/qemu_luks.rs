@@ -179,8 +179,9 @@ pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(
     };
     if !raised {
         context.note(format!(
-            "FUSE passes only 12 requests at once, because {CONTROLS}/{connection}/max_background \
-             could not be raised; at a larger queue depth, the others wait in the kernel"
+            "FUSE passes on only 12 requests at a time, because \
+             {CONTROLS}/{connection}/max_background could not be raised; at a larger queue depth, \
+             the remaining requests wait in the kernel"
         ));
     }
     Ok(())

@@ -17,7 +17,10 @@ impl NetworkBase for Remote {
         let ssh = ssh.args([&self.host, "--", &self.program]);
         let any = if host.is_ipv4() { "0.0.0.0:0" } else { "[::]:0" };
         let (port, secret) = start_peer(ssh, any, context)?;
-        context.note(format!("ssh started the peer on {host}; it ends with the arm"));
+        context.note(format!(
+            "ssh started the peer on {host}; the peer stops when the arm is taken \
+                              down"
+        ));
         let address = SocketAddr::new(host, port);
         Ok(Base::Elsewhere(iotax_load::Peer::at(address, secret)))
     }

@@ -17,7 +17,7 @@ pub(crate) fn of_ends(asked: Cpus, context: &mut BuildContext<'_>) -> [Vec<u32>;
     let ends = ends.unwrap_or_default();
     context.note(match &ends {
         [near, far] if !near.is_empty() => format!(
-            "both ends are on this machine, the near one on CPU {}, the far one on CPU {}",
+            "both ends are on this machine: the near end on CPU {}, the far end on CPU {}",
             listed(near),
             listed(far)
         ),

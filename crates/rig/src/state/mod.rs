@@ -188,7 +188,7 @@ fn is_owners_file(stat: &Stat) -> Result<(), String> {
     }
     if is_writable_by_others(stat) {
         let mode = Mode::from_raw_mode(stat.st_mode).as_raw_mode();
-        return Err(format!("is writable by others (mode {mode:04o})"));
+        return Err(format!("is writable by other users (mode {mode:04o})"));
     }
     Ok(())
 }

@@ -99,20 +99,20 @@ pub(crate) fn advice(error: &io::Error) -> &'static str {
              to 0, or use `engine = \"psync\"`"
         }
         (Some(libc::EPERM), Ok("1")) => {
-            "only privileged processes may use it (kernel.io_uring_disabled = 1): run as root, \
-             set the sysctl to 0, or use `engine = \"psync\"`"
+            "only privileged processes can use it (kernel.io_uring_disabled = 1): run as root, set \
+             the sysctl to 0, or use `engine = \"psync\"`"
         }
         (Some(libc::EPERM | libc::EACCES), _) => {
-            "a sandbox forbids it (container runtimes do so by seccomp): allow io_uring_setup, \
+            "a sandbox blocks it (container runtimes do so with seccomp): allow io_uring_setup, \
              io_uring_enter and io_uring_register, or use `engine = \"psync\"`"
         }
         (Some(libc::ENOSYS), _) => {
-            "this kernel does not have it (it needs Linux 5.1 or later), or a sandbox hides it: \
+            "this kernel does not support it (it needs Linux 5.1 or later), or a sandbox hides it: \
              use `engine = \"psync\"`"
         }
         (Some(libc::ENOMEM), _) => {
-            "its memory exceeds the limit on locked memory: raise `ulimit -l`, or lower the \
-             queue depth"
+            "its buffers exceed the limit on locked memory: raise `ulimit -l`, or lower the queue \
+             depth"
         }
         _ => "use `engine = \"psync\"` instead",
     }

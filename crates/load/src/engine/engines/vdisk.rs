@@ -45,15 +45,16 @@ impl Vdisk {
         }
         if job.trims.is_some() {
             let what = format!(
-                "{disk} is simulated inside iotax and cannot trim; choose a directory or a block device"
+                "{disk} is simulated inside iotax and does not support trim; choose a directory or \
+                 a block device"
             );
             return Err(Error::unsuitable(job, what));
         }
         let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
             let what = format!(
-                "blocks or offsets at multiples of {smallest} bytes do not fit the units of {} \
-                 bytes of {disk}; use multiples of that size",
+                "blocks or offsets at multiples of {smallest} bytes do not match the {}-byte units \
+                 of {disk}; use multiples of the unit size",
                 disk.block_bytes()
             );
             return Err(Error::unsuitable(job, what));

@@ -194,7 +194,7 @@ fn accept(
             Step::Admit(says) => stream.write_all(&says)?,
             Step::Refuse(status) => {
                 stream.write_all(&[status])?;
-                return Err(refused("it does not know the token"));
+                return Err(refused("it does not have the right token"));
             }
             Step::Meet(says, met) => {
                 stream.write_all(&says)?;
@@ -256,9 +256,8 @@ impl Accepting {
         };
         let proof = &self.heard[..CODE_BYTES];
         let expected = code(secret, &[b"near", &far, &near, &wants]);
-        expected.verify_slice(proof).map_err(|_| refused("it does not know the token"))?;
-        let wanted =
-            Wanted::decode(wants).ok_or_else(|| refused("it requests something unknown"))?;
+        expected.verify_slice(proof).map_err(|_| refused("it does not have the right token"))?;
+        let wanted = Wanted::decode(wants).ok_or_else(|| refused("it sent an unknown request"))?;
         let told = session.to_le_bytes();
         let proof = code(secret, &[b"far", &far, &near, &told]).finalize().into_bytes();
         let mut answer = [0; ANSWER_BYTES];
@@ -297,19 +296,21 @@ pub(super) fn greet(
     let knock = code(secret, &[b"knock", &nonce, &wants]).finalize().into_bytes();
     stream.write_all(&[nonce.as_slice(), &wants, &knock].concat())?;
     if read::<16>(stream)? != *MAGIC {
-        return Err(refused("it is not an iotax peer, or has another version"));
+        return Err(refused("it is not an iotax peer, or it has a different version"));
     }
     let far: Nonce = match read(stream)? {
         [COME_IN] => read(stream)?,
-        [FULL] => return Err(refused("it has reached its limit of connections")),
-        _ => return Err(refused("it rejects the token")),
+        [FULL] => return Err(refused("it has reached its connection limit")),
+        _ => return Err(refused("it rejected the token")),
     };
     let proof = code(secret, &[b"near", &far, &nonce, &wants]).finalize().into_bytes();
     stream.write_all(&proof)?;
     let session: [u8; 8] = read(stream)?;
     let expected = code(secret, &[b"far", &far, &nonce, &session]);
     let answer = read::<CODE_BYTES>(stream)?;
-    expected.verify_slice(&answer).map_err(|_| refused("it does not know the token either"))?;
+    expected
+        .verify_slice(&answer)
+        .map_err(|_| refused("it does not have the right token either"))?;
     let session = u64::from_le_bytes(session);
     Ok(Met { wanted, session, keys: keys(secret, &far, &nonce) })
 }

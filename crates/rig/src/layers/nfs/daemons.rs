@@ -59,7 +59,7 @@ fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
         });
     }
     (!has_tlshd).then(|| Missing {
-        what: "tlshd, which does TLS handshakes for the kernel, is not running".into(),
+        what: "tlshd, which performs TLS handshakes for the kernel, is not running".into(),
         remedy: "install the package ktls-utils, and start tlshd (systemctl start tlshd)".into(),
     })
 }

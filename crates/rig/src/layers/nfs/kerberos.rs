@@ -154,7 +154,7 @@ impl From<Lack> for Missing {
     fn from(lack: Lack) -> Self {
         let (what, remedy) = match lack {
             Lack::NoGssd => (
-                "rpc.gssd, which gets the tickets for Kerberos mounts, is not running".into(),
+                "rpc.gssd, which obtains the tickets for Kerberos mounts, is not running".into(),
                 "install the package nfs-common, and start rpc.gssd (systemctl start rpc-gssd)"
                     .into(),
             ),
@@ -175,16 +175,16 @@ impl From<Lack> for Missing {
             ),
             Lack::NoEncryption { principal, has, kernel } => (
                 format!(
-                    "{principal} only has keys of {}, which the NFS client of Linux {kernel} does \
-                     not support",
+                    "{principal} has only keys of type {}, which the NFS client in Linux {kernel} \
+                     does not support",
                     has.join(", ")
                 ),
-                format!("create a key of {} (kadmin: ktadd -e {}:normal)", AES[0], AES[0]),
+                format!("create a key of type {} (kadmin: ktadd -e {}:normal)", AES[0], AES[0]),
             ),
             Lack::NoName { address } => (
                 format!("{address} has no host name, but Kerberos identifies servers by name"),
-                "use the server name of its principal nfs/NAME, or give its address a name \
-                 (/etc/hosts)"
+                "use the server's NAME from its principal nfs/NAME, or add a name for the address \
+                 to /etc/hosts"
                     .into(),
             ),
             Lack::Said { text, server } => return of_kdc(&text, &server),
@@ -204,10 +204,14 @@ const REMEDIES: [(&str, &str); 9] = [
     (
         "not found in Kerberos database while getting credentials",
         "the server's principal does not exist; create it and add its key on the server (kadmin: \
-         addprinc -randkey {service}; on the server: ktadd {service}), or use the server name of \
-         its principal",
+         addprinc -randkey {service}; on the server: ktadd {service}), or use the server's name \
+         from its principal",
     ),
-    ("not found in Kerberos database", "the KDC does not know this machine; join the realm again"),
+    (
+        "not found in Kerberos database",
+        "the KDC has no principal for this machine; join the realm \
+                                        again",
+    ),
     (
         "Password incorrect",
         "the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)",
@@ -218,11 +222,11 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     (
         "no support for encryption type",
-        "KDC, keytab and {service} have no encryption type in common; add {aes}",
+        "the KDC, the keytab and {service} have no encryption type in common; add {aes}",
     ),
     ("Cannot contact any KDC", "check that the KDC is running and that port 88 is open"),
-    ("Cannot find KDC", "set the KDC of the realm in /etc/krb5.conf or in DNS"),
-    ("default realm", "set it in /etc/krb5.conf: [libdefaults] default_realm"),
+    ("Cannot find KDC", "set the realm's KDC in /etc/krb5.conf or in DNS"),
+    ("default realm", "set the default realm in /etc/krb5.conf: [libdefaults] default_realm"),
 ];
 
 /// What to do about messages of kinit and kvno, in the words of MIT's krb5 library.
@@ -230,7 +234,7 @@ fn of_kdc(text: &str, server: &str) -> Missing {
     let text = text.lines().last().unwrap_or_default().trim();
     let remedy = REMEDIES.iter().find(|(said, _)| text.contains(said));
     Missing {
-        what: format!("Kerberos refuses: {text}"),
+        what: format!("Kerberos reports an error: {text}"),
         remedy: remedy.map_or_else(
             || format!("make sure that kinit -k and kvno -S nfs {server} succeed"),
             |(_, remedy)| {

@@ -147,10 +147,10 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
             made: made.map_or(format!("no {name}"), |made| format!("{name}={made}")),
             remedy: match name {
                 "nconnect" => {
-                    "the client shares connections with an earlier mount of the same server: \
-                     unmount that, or set the same nconnect"
+                    "the client shares connections with an earlier mount from the same server: \
+                     unmount that one, or set the same nconnect"
                 }
-                _ => "request a value that the server offers",
+                _ => "request a value that the server supports",
             },
         });
     }
