@@ -74,7 +74,7 @@ fn what_somebody_made_on_a_disk_is_not_written_over() {
     assert!(made.status.success(), "{made:?}");
     let before = fs::read(mounted.disk()).unwrap();
     assert_snapshot!(mounted.run("randwrite-4k", "vm"), @"
-    error: arm target: DESK/vm: contains a file system (ext4), UUID 68e2d1bb-dece-4b1c-9faf-b628e272418d; if you need nothing on it, wipe it yourself (wipefs --all DESK/vm/disk), or name another device
+    error: arm target: DESK/vm: contains a file system (ext4), UUID 68e2d1bb-dece-4b1c-9faf-b628e272418d; if you do not need the data, wipe the device yourself (wipefs --all DESK/vm/disk), or name another device
     [exit 2]
     ");
     assert_eq!(fs::read(mounted.disk()).unwrap(), before);
@@ -86,7 +86,7 @@ fn a_disk_on_a_file_of_the_users_is_only_read_unless_it_was_given_up() {
     let stack = "file(path=theirs, size=8M)";
     let Some(mounted) = Mounted::new(&[], stack) else { return };
     assert_snapshot!(mounted.run("randwrite-4k", "vm"), @"
-    error: arm target: DESK/vm: is a virtual disk served read-only, because its file existed before; if the file may be overwritten, take the disk down and mount it with --write-to FILE
+    error: arm target: DESK/vm: is a read-only virtual disk, because its file existed before; to allow iotax to overwrite the file, take the disk down and mount it with --write-to FILE
     [exit 2]
     ");
     assert_eq!(mounted.run("randread-4k", "vm").code, 0);

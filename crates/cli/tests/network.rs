@@ -176,7 +176,7 @@ fn a_peer_serves_whoever_has_its_token() {
 
     let refused = desk.run(&["run", "tcp-rr", &at("other")]);
     assert_eq!(refused.code, 3, "{refused}");
-    assert!(refused.err.contains("it rejects the token"), "{refused}");
+    assert!(refused.err.contains("it rejected the token"), "{refused}");
 
     let without = desk.run(&["run", "tcp-rr", &format!("tcp://{}", peer.address)]);
     assert!(without.err.contains("IOTAX_TOKEN_FILE"), "{without}");

@@ -61,11 +61,11 @@ fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() 
     the disk below a mapping:
     error: arm target: /dev/ubda: is part of dm-0; name another device
     the mapping, which has a file system:
-    error: arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you need nothing on it, wipe it yourself (wipefs --all /dev/mapper/theirs), or name another device
+    error: arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you do not need the data, wipe the device yourself (wipefs --all /dev/mapper/theirs), or name another device
     the mapping, mounted:
     error: 2 targets cannot be used:
       arm target: /dev/mapper/theirs: is mounted at /mnt; name another device
-      arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you need nothing on it, wipe it yourself (wipefs --all /dev/mapper/theirs), or name another device
+      arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you do not need the data, wipe the device yourself (wipefs --all /dev/mapper/theirs), or name another device
     plain:
     0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
     0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
@@ -146,7 +146,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
     removed /mnt/.iotax-RANDOM
     8 things removed, nothing is left.
     ");
-    assert_snapshot!(did.stderr, @"error: arm limited: cgroups have no I/O limits here (controller blkio of version 1, or io of version 2); with version 2: echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container: run with the host's cgroups");
+    assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here (version 1: controller blkio; version 2: controller io); for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
     assert_eq!(trials(&did, "rec").len(), 4);
 }
 
@@ -165,7 +165,7 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     vers=4.2,rsize=32768,sec=krb5p
     --- without protection, and encrypted
     --- a mount that was there before
-    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; the client shares connections with an earlier mount of the same server: unmount that, or set the same nconnect
+    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; the client shares connections with an earlier mount from the same server: unmount that one, or set the same nconnect
     [exit 3]
     --- less than was asked for
     --- killed while another arm is driven

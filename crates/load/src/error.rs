@@ -216,7 +216,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::Memory { bytes: 4096, source: source() },
-            @"cannot get 4096 bytes of memory for I/O buffers: Cannot allocate memory (os error 12); lower the block size, the queue depth or the number of threads"
+            @"cannot allocate 4096 bytes of memory for I/O buffers: Cannot allocate memory (os error 12); lower the block size, the queue depth or the number of threads"
         );
         insta::assert_snapshot!(
             Error::Panicked { job: "job".into(), message: "overflow".into() },
@@ -224,7 +224,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::Spawn { job: "job".into(), source: source() },
-            @"cannot start a thread for job `job`: Cannot allocate memory (os error 12); lower its number of threads"
+            @"cannot start a thread for job `job`: Cannot allocate memory (os error 12); use fewer threads"
         );
         insta::assert_snapshot!(
             Error::NoIoUring { job: "job".into(), source: source(), advice: "use it less" },
@@ -232,7 +232,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::NoLibaio { job: "job".into(), source: source() },
-            @r#"job `job`: libaio is not available: Cannot allocate memory (os error 12); raise the limit of the machine (sysctl fs.aio-max-nr), lower the queue depth, or use `engine = "psync"`"#
+            @r#"job `job`: libaio is not available: Cannot allocate memory (os error 12); raise the machine's limit (sysctl fs.aio-max-nr), lower the queue depth, or use `engine = "psync"`"#
         );
         insta::assert_snapshot!(
             Error::NoTrims { job: "job".into(), path: "/dev/sda".into(), source: source() },
@@ -240,7 +240,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::Index { source: source() },
-            @"cannot set up the index to search: Cannot allocate memory (os error 12); check that the target is writable and has room for two versions of it"
+            @"cannot set up the search index: Cannot allocate memory (os error 12); check that the target is writable and has room for two versions of the index"
         );
         insta::assert_snapshot!(
             Error::path("open", Path::new("/data"))(source()),

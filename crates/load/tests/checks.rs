@@ -163,5 +163,5 @@ fn a_job_does_not_verify_where_another_writes() {
     workload.jobs.push(reader);
     let directory = tempfile::tempdir().unwrap();
     let refused = prepare_and_run(&workload, IoTarget::Path(directory.path()));
-    insta::assert_snapshot!(refused.unwrap_err(), @"job `reader`: `verify` cannot work while job `job` writes to the same place; give each job its own files");
+    insta::assert_snapshot!(refused.unwrap_err(), @"job `reader`: `verify` cannot work while job `job` writes to the same data; give each job its own files");
 }

@@ -127,13 +127,13 @@ fn what_fio_must_not_do_is_refused() {
     insta::assert_snapshot!(refused(job(Engine::Vdisk)), @"job `job`: fio has no engine `vdisk`; choose another engine");
     insta::assert_snapshot!(
         refused(Job { verify: true, read_percent: 0, ..job(Engine::Psync) }),
-        @"job `job`: fio verifies during the measurement, iotax after it; set verify=false"
+        @"job `job`: fio verifies during the measurement, but iotax verifies after it; set verify=false"
     );
     let counting = Job { threads: 2, ..with(option("offset_increment", "1M")) };
     insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) gives threads different offsets in one file; name a file or device instead of a directory");
     let memory = disk(&[mem(64 * MIB)]);
     let error = try_on(&fio, &workload(job(Engine::Psync)), IoTarget::Disk(&memory)).unwrap_err();
-    insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name that path, or use --engine native");
+    insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name its mount point, or use --engine native");
 }
 
 #[test]

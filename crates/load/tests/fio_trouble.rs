@@ -80,7 +80,7 @@ fn garbage_is_no_result() {
 #[test]
 fn a_fio_that_prints_for_ever_is_ended() {
     let script = "while :; do yes; done 2>/dev/null";
-    insta::assert_snapshot!(error(script), @"fio printed too much and was stopped");
+    insta::assert_snapshot!(error(script), @"fio printed too much output and was stopped");
 }
 
 #[test]

@@ -123,7 +123,7 @@ fn a_peer_refuses_whoever_does_not_know_its_token() {
     let stop = AtomicBool::new(false);
     let error = Native.run(&request(&workload, IoTarget::Peer(&stranger), &stop)).unwrap_err();
     let Error::Peer { source, .. } = error else { panic!("{error}") };
-    assert_eq!(source.to_string(), "it rejects the token");
+    assert_eq!(source.to_string(), "it rejected the token");
 }
 
 /// Garbage, silence and hang-ups, more of them than a peer listens to at a time.

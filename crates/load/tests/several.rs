@@ -120,7 +120,7 @@ fn a_job_without_one_of_the_targets_is_refused() {
     let memory = disk(&[mem(4 * MIB)]);
     let targets = [("e", IoTarget::Disk(&memory)), ("g", IoTarget::Disk(&memory))];
     let refused = prepare_and_run(&two(), IoTarget::Several(&targets)).unwrap_err();
-    insta::assert_snapshot!(refused, @r#"job `on-f`: it has none of the targets, which are e, g; set one of them, as in target = "e""#);
+    insta::assert_snapshot!(refused, @r#"job `on-f`: the job does not name any of the targets (e, g); set its target, for example target = "e""#);
 }
 
 #[test]
@@ -133,6 +133,6 @@ fn what_may_not_be_written_is_refused_in_one_of_several() {
     let targets = [("d", IoTarget::Path(directory.path())), ("x", IoTarget::Path(&file))];
     let refused = prepare_and_run(&both, IoTarget::Several(&targets)).unwrap_err();
     let refused = refused.to_string().replace(directory.path().to_str().unwrap(), "DIR");
-    insta::assert_snapshot!(refused, @"job `on-x` writes, but DIR/theirs is an existing file, and iotax only reads files and devices named as targets; name a directory instead, or make the job read-only");
+    insta::assert_snapshot!(refused, @"job `on-x` writes, but DIR/theirs is an existing file, and iotax never writes to files or devices named as targets; name a directory instead, or make the job read-only");
     assert!(fs::read(&file).unwrap().iter().all(|byte| *byte == 1));
 }

@@ -78,7 +78,7 @@ fn what_cannot_be_is_refused() {
     };
     let file = directory.path().join("file");
     std::fs::write(&file, "x").unwrap();
-    insta::assert_snapshot!(error(&file), @"job `files`: operations on files need a directory, but /mnt/file is not one; name one, or a stack with a file system such as `file(size=2G) + ext4`");
+    insta::assert_snapshot!(error(&file), @"job `files`: file operations need a directory, but /mnt/file is not a directory; name a directory, or a stack with a file system such as `file(size=2G) + ext4`");
     std::fs::create_dir(directory.path().join("files.0.tree")).unwrap();
     insta::assert_snapshot!(error(directory.path()), @"/mnt/files.0.tree exists and was not written by iotax, and job `files` would overwrite it; move it away, or choose another directory");
 }

@@ -223,7 +223,7 @@ mod tests {
         let make = Error::Make { path: path(), action: "create this file", source: read_only() };
         insta::assert_snapshot!(make, @"/mnt/x: cannot create this file: read-only filesystem or storage medium");
         insta::assert_snapshot!(
-            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix that and run iotax undo again, or remove it yourself and delete /state/undo/1.jsonl");
+            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix the cause and run iotax undo again, or remove it yourself and delete /state/undo/1.jsonl");
     }
 
     #[test]

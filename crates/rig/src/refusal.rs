@@ -287,26 +287,26 @@ mod tests {
             Refusal { arm: "b".into(), path: Some("/mnt/x".into()), obstacle }.to_string()
         };
         insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
-        insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run as a user who may read it");
-        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: test files cannot be created here: permission denied; choose another directory, or run as a user who may write to it");
+        insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run iotax as a user who can read it");
+        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: test files cannot be created here: permission denied; choose another directory, or run iotax as a user who can write to it");
         let link = "/home/me/x".into();
         insta::assert_snapshot!(told(Obstacle::LinkOfAnother { link }), @"arm b: /mnt/x: /home/me/x is a link that another user can redirect at any time; name its target instead");
         let directory = "/home/me".into();
-        insta::assert_snapshot!(told(Obstacle::InOthersHands { directory }), @"arm b: /mnt/x: users other than root can write to /home/me and could replace the device; name its node in /dev");
-        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: test files cannot be created here: mounted read-only; choose another directory");
-        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; turn off direct I/O for all arms (direct=false), or choose another place");
+        insta::assert_snapshot!(told(Obstacle::InOthersHands { directory }), @"arm b: /mnt/x: users other than root can write to /home/me and could replace the device; use the device node in /dev instead");
+        insta::assert_snapshot!(told(Obstacle::ReadOnly), @"arm b: /mnt/x: test files cannot be created here, because the file system is mounted read-only; choose another directory");
+        insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; turn off direct I/O for all arms (direct=false), or choose another location");
         let job = "query".to_owned();
         insta::assert_snapshot!(
-            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here must be in multiples of 4096 bytes, but job query uses blocks of 512; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here requires multiples of 4096 bytes, but job query uses 512-byte blocks; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB is available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);
-        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: test files of 110 GiB do not fit on a stack of 2 GiB");
+        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: the test files need 110 GiB, but the stack has only 2 GiB; choose smaller files or a larger stack");
         let memory = Obstacle::NoMemory {
             needed_bytes: 2 << 30,
             available: AvailableMemory { bytes: 1 << 30, limit: MemoryLimit::Machine },
         };
         insta::assert_snapshot!(
-            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory is needed for all stacks on `mem` together, but only 1 GiB is available; choose smaller sizes, or `file` as the base");
+            Refusal { arm: "a, b".into(), path: None, obstacle: memory }, @"arm a, b: 2 GiB of memory is needed for all `mem` stacks together, but only 1 GiB is available; choose smaller sizes, or use `file` as the base");
     }
 }

@@ -164,7 +164,7 @@ mod tests {
         fs::remove_dir_all(&made).unwrap();
         fs::create_dir(&made).unwrap();
         fs::write(made.join("precious"), "").unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it does not have the marker of the run that made it. If it is yours, delete state/undo/JOURNAL to forget about it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it does not have the marker of the run that made it. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
         assert!(made.join("precious").exists());
     }
 
@@ -174,7 +174,7 @@ mod tests {
         let moved = dead.root.path().join("moved");
         fs::rename(&made, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &made).unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: left alone: it is not a directory. If it is yours, delete state/undo/JOURNAL to forget about it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it is not a directory. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
         assert!(moved.join("job.0").exists());
     }
 
@@ -218,7 +218,7 @@ mod tests {
             let end = if on.is_empty() { end + 1 } else { end };
             dead.rewrite(|_| format!("{}{on}{}", &original[..start], &original[end..]));
             insta::allow_duplicates! {
-                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount it and run iotax undo again, or delete state/undo/JOURNAL to forget about it");
+                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount the file system and run iotax undo again, or delete state/undo/JOURNAL to make iotax forget it");
             }
         }
         dead.rewrite(|_| original.clone());
@@ -262,15 +262,15 @@ mod tests {
         let start = original.find("\"host\":\"").unwrap() + 8;
         let end = start + original[start..].find('"').unwrap();
         dead.rewrite(|text| format!("{}elsewhere{}", &text[..start], &text[end..]));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; run iotax undo there, or delete it if that host is gone; nothing in it was undone");
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; run iotax undo there, or delete the journal if that host no longer exists; nothing listed in it was undone");
         dead.rewrite(|_| original.replace("\"format\":1", "\"format\":2"));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, but this version of iotax writes 1; run iotax undo of the version that wrote it; nothing in it was undone");
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, but this version of iotax writes format 1; run iotax undo with the version that wrote the journal; nothing listed in it was undone");
         dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
         let problem = dead.problem();
         // The variants that this version knows are not the point.
         let (strange, known) = problem.split_once(", expected").unwrap();
         let told = strange.to_owned() + &known[known.find(" at line").unwrap()..];
-        insta::assert_snapshot!(told, @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon` at line 1 column 14); nothing in it was undone");
+        insta::assert_snapshot!(told, @"state/undo/JOURNAL: is not a journal of this version of iotax (unknown variant `moon` at line 1 column 14); nothing listed in it was undone");
         dead.rewrite(|_| original.clone());
         assert_eq!(undo(&dead.state()).removed, [made.display().to_string()]);
     }
@@ -299,7 +299,7 @@ mod tests {
         if identity.born_ns.is_none() {
             return iotax_testing::skipped("this file system keeps no birth times");
         }
-        insta::assert_snapshot!(dead.problem(), @"target/disk.img: left alone: it is not the file that iotax made. If it is yours, delete state/undo/JOURNAL to forget about it");
+        insta::assert_snapshot!(dead.problem(), @"target/disk.img: not removed: it is not the file that iotax made. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
         assert_eq!(fs::read_to_string(path).unwrap(), "theirs");
     }
 }

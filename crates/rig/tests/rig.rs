@@ -233,7 +233,7 @@ fn a_file_smaller_than_a_job_is_used_whole_and_the_record_says_so() {
     let bench = Bench::new();
     fs::write(bench.at("target/data"), vec![5; 32 << 10]).unwrap();
     let rig = bench.open(&spec(&[("a", path(bench.at("target/data")))])).unwrap();
-    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has 32 KiB, less than the size of job: all of it is used");
+    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has 32 KiB, which is smaller than the size of job: the run uses all of it");
 }
 
 #[test]
@@ -255,10 +255,10 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
     insta::assert_snapshot!(bench.refusal(&spec), @"
     7 targets cannot be used:
       arm missing: ROOT/nowhere: does not exist; create the directory first, or check the spelling
-      arm odd: /dev/null: is not a directory, a regular file or a block device; name a directory, where iotax can create its test files
-      arm empty: ROOT/target/empty: is empty; name a larger file, or a directory, where iotax can create its test files
+      arm odd: /dev/null: is not a directory, a regular file or a block device; name a directory in which iotax can create its test files
+      arm empty: ROOT/target/empty: is empty; name a larger file, or a directory in which iotax can create its test files
       arm inside: ROOT/target/small/x: does not exist; create the directory first, or check the spelling
-      arm short: ROOT/target/small: has 4.88 KiB, but 1 MiB is needed; choose a smaller size in the stack, or name a file that does not exist yet, for iotax to create
+      arm short: ROOT/target/small: has only 4.88 KiB, but 1 MiB is needed; choose a smaller size in the stack, or name a new file for iotax to create
       arm dir: ROOT/target: is a directory, but the base of the stack must be a file; name a file in it
       arm orphan: ROOT/nowhere/disk: cannot be created, because its directory does not exist; create the directory first
     ");
@@ -269,7 +269,7 @@ fn all_problems_of_all_arms_are_told_at_once_and_nothing_is_made() {
 fn a_file_smaller_than_one_block_is_refused() {
     let bench = Bench::new();
     fs::write(bench.at("target/small"), [1; 1000]).unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: has 1,000 B, but 4 KiB is needed; name a larger file, or a directory, where iotax can create its test files");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target/small")))])), @"arm a: ROOT/target/small: has only 1,000 B, but 4 KiB is needed; name a larger file, or a directory in which iotax can create its test files");
 }
 
 #[test]
@@ -352,8 +352,8 @@ fn a_target_that_disappears_is_an_error_when_the_arm_comes_up() {
     let replaced = rig.up(0).unwrap_err().to_string();
     let told = format!("{gone}\n{replaced}").replace(bench.root.path().to_str().unwrap(), "ROOT");
     insta::assert_snapshot!(told, @"
-    arm a: ROOT/target/data has changed since the start: No such file or directory (os error 2)
-    arm a: ROOT/target/data has changed since the start: something else is there now
+    arm a: ROOT/target/data has changed since the run started: No such file or directory (os error 2)
+    arm a: ROOT/target/data has changed since the run started: something else is in its place
     ");
 }
 
@@ -361,7 +361,7 @@ fn a_target_that_disappears_is_an_error_when_the_arm_comes_up() {
 fn without_a_place_for_the_journal_nothing_is_made() {
     let bench = Bench::new();
     fs::write(bench.at("state"), "in the way").unwrap();
-    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: the undo journal cannot be written here: Not a directory (os error 20); nothing was created. Set IOTAX_STATE_DIR to a writable directory");
+    insta::assert_snapshot!(bench.refusal(&spec(&[("a", path(bench.at("target")))])), @"ROOT/state/undo: cannot write the undo journal here: Not a directory (os error 20); nothing was created. Set IOTAX_STATE_DIR to a writable directory");
     assert!(bench.left().is_empty());
     let (stop, work_dir) = (Arc::new(AtomicBool::new(false)), bench.at("work"));
     let mut silent = |_: &iotax_rig::Preparing<'_>| ();
@@ -418,8 +418,8 @@ fn block_devices_are_only_read() {
     let told = bench.refusal(&spec).replace(device.to_str().unwrap(), "DEVICE");
     insta::assert_snapshot!(told, @"
     2 targets cannot be used:
-      arm a: DEVICE: the workload writes, but iotax only reads a device given by its path; choose a read-only workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with --destroy
-      arm b: DEVICE: is a block device, not a file; to put layers of the system on it, use dev(path=...), which destroys its content
+      arm a: DEVICE: the workload writes, but iotax never writes to a device given by its path; choose a read-only workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with --destroy
+      arm b: DEVICE: is a block device, not a file; to put system layers on it, use dev(path=...), which destroys the data on it
     ");
 }
 

@@ -186,7 +186,7 @@ fn swap() -> Vec<u8> {
 #[test]
 fn a_device_that_was_not_given_up_is_refused() {
     let Some(disk) = Disk::new(&[]) else { return };
-    insta::assert_snapshot!(disk.refusal(&[]), @"arm a: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE");
+    insta::assert_snapshot!(disk.refusal(&[]), @"arm a: DEVICE: all data on it would be lost; if you do not need the data, add --destroy DEVICE");
 }
 
 #[test]
@@ -195,9 +195,9 @@ fn giving_up_another_device_gives_up_neither() {
     let refusal = disk.refusal(&[other.node.clone(), "/no/such".into()]);
     insta::assert_snapshot!(refusal.replace(other.node.to_str().unwrap(), "OTHER"), @"
     3 targets cannot be used:
-      arm a: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE
-      OTHER: was named with --destroy, but no arm uses it; check the name, or leave it out
-      /no/such: was named with --destroy, but no arm uses it; check the name, or leave it out
+      arm a: DEVICE: all data on it would be lost; if you do not need the data, add --destroy DEVICE
+      OTHER: was named with --destroy, but no arm uses it; check the name, or leave out the option
+      /no/such: was named with --destroy, but no arm uses it; check the name, or leave out the option
     ");
     assert!(other.bytes().iter().all(|byte| *byte == 0));
 }
@@ -206,18 +206,18 @@ fn giving_up_another_device_gives_up_neither() {
 fn devices_with_signatures_are_refused() {
     let refusal = |content: &[u8]| Disk::new(content).map(|disk| disk.refusal(&disk.given_up()));
     let Some(of_luks) = refusal(&luks()) else { return };
-    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: contains encrypted data (crypto_LUKS), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: contains part of a volume (LVM2_member), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: contains a partition table (dos); if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: contains swap, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: seems to contain text; if you need nothing on it, overwrite its first and last MiB yourself, or name another device");
+    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: contains encrypted data (crypto_LUKS), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: contains part of a volume (LVM2_member), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: contains a partition table (dos); if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: contains swap, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: seems to contain text; if you do not need the data, overwrite its first and last MiB yourself, or name another device");
 }
 
 #[test]
 fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     let Some(disk) = Disk::new(&[]) else { return };
     run("mkfs.ext4", &["-q", "-L", "photos"], &[&disk.node]);
-    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
     fs::create_dir(disk.at("mnt")).unwrap();
     run("mount", &["-o", "ro,noload"], &[&disk.node, &disk.at("mnt")]);
     let refusal = disk.refusal(&disk.given_up());
@@ -225,7 +225,7 @@ fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     insta::assert_snapshot!(refusal, @"
     2 targets cannot be used:
       arm a: DEVICE: is mounted at ROOT/mnt; name another device
-      arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device
+      arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device
     ");
 }
 
@@ -271,7 +271,7 @@ fn a_device_that_another_program_has_open_is_refused() {
     let refusal = disk.refusal(&disk.given_up());
     user.kill().unwrap();
     user.wait().unwrap();
-    insta::assert_snapshot!(refusal.replace(&user.id().to_string(), "PID"), @"arm a: DEVICE: is open in sleep (process PID); stop that first, or name another device");
+    insta::assert_snapshot!(refusal.replace(&user.id().to_string(), "PID"), @"arm a: DEVICE: is in use by sleep (process PID); stop that process first, or name another device");
 }
 
 #[test]
@@ -298,8 +298,8 @@ fn everything_wrong_is_told_at_once_and_once_for_all_arms() {
     let error = disk.open(&spec, &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
     3 targets cannot be used:
-      arm a, b, c: DEVICE: contains swap, UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device
-      arm a, b, c: DEVICE: everything on it would be lost; if you need nothing on it, add --destroy DEVICE
+      arm a, b, c: DEVICE: contains swap, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device
+      arm a, b, c: DEVICE: all data on it would be lost; if you do not need the data, add --destroy DEVICE
       arm a, b, c: DEVICE: xfs needs at least 300 MiB; choose a larger size
     ");
 }
@@ -323,14 +323,14 @@ fn data_of_the_users_in_directories_and_files_stay() {
     let error = disk.open(&common::writing(&arms), &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
     4 targets cannot be used:
-      arm dev: ROOT/data: is not a block device; name one, or use file(size=...) or dir(path=...) instead
+      arm dev: ROOT/data: is not a block device; name a block device, or use file(size=...) or dir(path=...) instead
       arm file: ROOT/data/precious: the workload writes, but iotax did not create this file; name its directory instead, or a file that does not exist yet
       arm vdisk: ROOT/data/precious: already exists, and the layers would overwrite it; name a file that does not exist yet, or leave out the path
-      arm disk: DEVICE: is a block device, not a file; to put layers of the system on it, use dev(path=...), which destroys its content
+      arm disk: DEVICE: is a block device, not a file; to put system layers on it, use dev(path=...), which destroys the data on it
     ");
     let further = stack(format!("file(size=400M) + btrfs(mkfs={})", data.display()));
     let error = disk.open(&common::writing(&[("mkfs", further)]), &[]).unwrap_err().to_string();
-    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out: the file system goes only onto the layer below");
+    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out, because iotax creates the file system only on the layer below");
     assert_eq!(fs::read_to_string(&data).unwrap(), "the user's");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();
@@ -394,7 +394,7 @@ fn a_device_that_somebody_formats_between_two_turns_is_left_to_them() {
     let error = rig.up(1).unwrap_err().to_string();
     rig.down().unwrap();
     assert!(disk.bytes() == before);
-    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE has changed since the start: it contains a file system (ext4), UUID U-U-I-D; if you need nothing on it, wipe it yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE has changed since the run started: it contains a file system (ext4), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
 }
 
 /// The part of the child in the test below.

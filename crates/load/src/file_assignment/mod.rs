@@ -357,8 +357,8 @@ fn refuse_offsets_and_files(
     if job.files_per_thread > 1 {
         let files = job.files_per_thread;
         let what = format!(
-            "each thread uses {files} files, but {target} is only one; name a directory, or set \
-             `files-per-thread = 1`"
+            "each thread uses {files} files, but {target} is a single file or disk; name a \
+             directory, or set `files-per-thread = 1`"
         );
         return Err(Error::unsuitable(job, what));
     }

@@ -82,13 +82,13 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     writer.jobs[0].read_percent = 50;
     insta::assert_snapshot!(
         hide(refusal(&writer, IoTarget::Path(&file))),
-        @"job `job` writes, but DIR/data is an existing file, and iotax only reads files and devices named as targets; name a directory instead, or make the job read-only"
+        @"job `job` writes, but DIR/data is an existing file, and iotax never writes to files or devices named as targets; name a directory instead, or make the job read-only"
     );
     let mut large = workload(vec![job()]);
     large.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(1 << 20);
     insta::assert_snapshot!(
         hide(refusal(&large, IoTarget::Path(&file))),
-        @"job `job`: its largest block has 1048576 bytes, but the job can use only 100000 bytes of DIR/data; use smaller blocks or a larger target"
+        @"job `job`: the largest block is 1048576 bytes, but the job can use only 100000 bytes of DIR/data; use smaller blocks or a larger target"
     );
     insta::assert_snapshot!(
         hide(refusal(&large, IoTarget::Path(&directory.path().join("none")))),
@@ -96,7 +96,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     );
     insta::assert_snapshot!(
         refusal(&large, IoTarget::Path(Path::new("/dev/null"))),
-        @"/dev/null is not a directory, a regular file or a block device; name one of these"
+        @"/dev/null is not a valid target; name a directory, a regular file or a block device"
     );
     let mut verified = workload(vec![job(), job()]);
     for (job, name) in verified.jobs.iter_mut().zip(["first", "second"]) {
@@ -106,7 +106,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     }
     insta::assert_snapshot!(
         refusal(&verified, IoTarget::Path(directory.path())),
-        @"job `first`: `verify` cannot work while job `second` writes to the same place; give each job its own files"
+        @"job `first`: `verify` cannot work while job `second` writes to the same data; give each job its own files"
     );
     verified.jobs.truncate(1);
     verified.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(96);
@@ -153,9 +153,9 @@ fn what_only_a_directory_or_a_larger_target_gives_is_refused() {
         change(&mut workload.jobs[0]);
         refusal(&workload, IoTarget::Disk(&disk))
     };
-    insta::assert_snapshot!(refused(&|job| job.files_per_thread = 4), @"job `job`: each thread uses 4 files, but mem(size=2M) is a single one; name a directory, or set `files-per-thread = 1`");
+    insta::assert_snapshot!(refused(&|job| job.files_per_thread = 4), @"job `job`: each thread uses 4 files, but mem(size=2M) is a single file or disk; name a directory, or set `files-per-thread = 1`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB), @"job `job`: offset 2097152 is beyond the 2097152 bytes of mem(size=2M); choose a smaller `offset`");
-    insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: its largest block has 4096 bytes, but the job can use only 512 bytes of mem(size=2M); use smaller blocks or a larger target");
+    insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: the largest block is 4096 bytes, but the job can use only 512 bytes of mem(size=2M); use smaller blocks or a larger target");
     insta::assert_snapshot!(refused(&|job| job.align_bytes = Some(4 * MIB)), @"job `job`: offsets at multiples of 4194304 bytes do not fit into the 1048576 bytes of mem(size=2M) that the job can use; choose a smaller `align`");
 }
 

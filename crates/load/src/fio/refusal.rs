@@ -173,7 +173,7 @@ mod tests {
     fn fio_trims_devices_alone_unless_an_engine_of_its_own_does() {
         let mut workload = Workload::preset("randread-4k").unwrap();
         workload.set("rw=trim").unwrap();
-        insta::assert_snapshot!(check_at(&workload, FileKind::Directory).unwrap_err(), @"job `io`: fio only trims block devices; name one, or use --engine native");
+        insta::assert_snapshot!(check_at(&workload, FileKind::Directory).unwrap_err(), @"job `io`: fio can trim only block devices; name a block device, or use --engine native");
         check_at(&workload, FileKind::File).unwrap_err();
         check_at(&workload, FileKind::Device).unwrap();
         let option = |beyond: Option<&str>| FioOption {

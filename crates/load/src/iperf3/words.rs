@@ -183,15 +183,15 @@ mod tests {
             refuse_with_iperf3(&workload).unwrap_err().to_string()
         };
         let error = |change| refused("tcp-stream", change);
-        assert_snapshot!(refused("tcp-rr", |_| ()), @"job `requests`: iperf3 cannot time requests and answers; choose tcp-stream or udp-stream, or use --engine native");
+        assert_snapshot!(refused("tcp-rr", |_| ()), @"job `requests`: iperf3 cannot time requests and responses; choose tcp-stream or udp-stream, or use --engine native");
         assert_snapshot!(refused("randread-4k", |_| ()), @"job `io`: iperf3 only drives streams and datagrams over network paths, not storage I/O; choose --engine fio, or use --engine native");
-        assert_snapshot!(refused("driver-searcher", |_| ()), @"job `download`: iperf3 can run one job, but workload driver-searcher has more; split it, or use --engine native");
-        assert_snapshot!(error(|job| job.pace = Pace::Even { iops: 10.0 }), @"job `flow`: iperf3 does not support this pace; use a closed loop (rate=closed), or use --engine native");
-        assert_snapshot!(refused("udp-stream", |job| job.pace = Pace::Poisson { iops: 10.0 }), @"job `datagrams`: iperf3 does not support this pace; use even gaps (rate=N), or use --engine native");
-        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: iperf3 supports blocks of 1 to 1048576 bytes here, not 2M; set bs, or use --engine native");
-        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: iperf3 supports blocks of 16 to 65507 bytes here, not 8; set bs, or use --engine native");
-        assert_snapshot!(error(|job| job.threads = 129), @"job `flow`: iperf3 supports at most 128 streams, not 129; lower threads, or use --engine native");
-        assert_snapshot!(error(|job| job.read_percent = 50), @"job `flow`: iperf3 measures the two directions separately; choose one of them, or use --engine native");
+        assert_snapshot!(refused("driver-searcher", |_| ()), @"job `download`: iperf3 can run only one job, but workload driver-searcher has several; split it, or use --engine native");
+        assert_snapshot!(error(|job| job.pace = Pace::Even { iops: 10.0 }), @"job `flow`: iperf3 does not support this pacing; use a closed loop (rate=closed), or use --engine native");
+        assert_snapshot!(refused("udp-stream", |job| job.pace = Pace::Poisson { iops: 10.0 }), @"job `datagrams`: iperf3 does not support this pacing; use evenly spaced I/Os (rate=N), or use --engine native");
+        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: iperf3 supports 1 to 1048576-byte blocks for this workload, not 2M; change bs, or use --engine native");
+        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: iperf3 supports 16 to 65507-byte blocks for this workload, not 8; change bs, or use --engine native");
+        assert_snapshot!(error(|job| job.threads = 129), @"job `flow`: iperf3 supports at most 128 streams, not 129; reduce threads, or use --engine native");
+        assert_snapshot!(error(|job| job.read_percent = 50), @"job `flow`: iperf3 measures the two directions separately; choose one direction, or use --engine native");
         assert_snapshot!(error(|job| job.think = Some(Think { time_ns: 1, after_ios: 1 })), @"job `flow`: iperf3 has no equivalent of think; remove it, or use --engine native");
         let job = Job { engine: Engine::TcpStream, ..Job::new("flow") };
         let address = "192.0.2.2:7000".parse().unwrap();

@@ -101,11 +101,11 @@ mod tests {
         );
         insta::assert_snapshot!(
             describe(READ, Ok(512)),
-            @"read at offset 8192 of /data/job.0: moved 512 of 4096 bytes"
+            @"read at offset 8192 of /data/job.0: transferred only 512 of 4096 bytes"
         );
         insta::assert_snapshot!(
             describe(READ, Ok(0)),
-            @"read at offset 8192 of /data/job.0: moved none of 4096 bytes"
+            @"read at offset 8192 of /data/job.0: transferred none of 4096 bytes"
         );
     }
 

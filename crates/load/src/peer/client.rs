@@ -360,7 +360,7 @@ mod tests {
         let other = far(|_, mut stream| drop(stream.write_all(&[b'x'; 100])));
         let met = connect_within(&other, Role::Sink, Duration::from_mins(10), SHORT);
         let told = met.map(drop).unwrap_err().to_string();
-        assert_eq!(told, "it is not an iotax peer, or has another version");
+        assert_eq!(told, "it is not an iotax peer, or it has a different version");
     }
 }
 

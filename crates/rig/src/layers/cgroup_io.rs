@@ -214,9 +214,9 @@ mod tests {
         let device =
             Device { name: "loop4".into(), number: "7:4".into(), piece_bytes: Some(512 << 10) };
         insta::assert_snapshot!(caveats(&limits(), &device, Version::V1).join("\n"), @"
-        cgroup version 1 limits direct and synchronous writes to loop4, not those through the page cache
-        the IOPS limit counts pieces of at most 512 KiB, the most that loop4 takes at once: a larger I/O counts several times
-        io_uring I/Os above 512 KiB may count twice against the bandwidth limit and so reach only half of it: the kernel counts an I/O, finds that loop4 cannot take it at once, and submits it again
+        cgroup version 1 limits direct and synchronous writes to loop4, but not writes through the page cache
+        the IOPS limit counts pieces of at most 512 KiB, the largest I/O that loop4 accepts: a larger I/O counts several times
+        io_uring I/Os above 512 KiB can count twice against the bandwidth limit, and so reach only half of it: the kernel counts the I/O, finds it too large for loop4, and submits it again
         ");
         let reads = CgroupIo { read_iops: Some(1), ..CgroupIo::default() };
         assert_eq!(caveats(&reads, &device, Version::V2).len(), 1);

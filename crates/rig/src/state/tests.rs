@@ -89,7 +89,7 @@ fn set_mode(path: &Path, mode: u32) {
 fn a_journal_that_others_can_write_is_not_obeyed() {
     let dead = Dead::new();
     set_mode(&dead.journal, 0o620);
-    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: is writable by others (mode 0620); nothing in it was undone");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: is writable by other users (mode 0620); nothing listed in it was undone");
     set_mode(&dead.journal, 0o600);
     assert!(dead.is_undone());
 }
@@ -98,13 +98,13 @@ fn a_journal_that_others_can_write_is_not_obeyed() {
 fn no_journal_is_obeyed_where_others_can_write() {
     let dead = Dead::new();
     set_mode(&dead.journals(), 0o1777);
-    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: others can write here (mode 1777) and could make `iotax undo` remove anything of yours; nothing was created or undone. Remove that permission (chmod go-w), or set IOTAX_STATE_DIR to a directory that only you can write to");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: other users can write here (mode 1777) and could make `iotax undo` remove anything that you own; nothing was created or undone. Remove their write permission (chmod go-w), or set IOTAX_STATE_DIR to a directory that only you can write to");
     set_mode(&dead.journals(), 0o700);
     for mode in [0o777, 0o1777, 0o775] {
         set_mode(&dead.state(), mode);
         insta::allow_duplicates! {
             let told = dead.refusal().replace(&format!("{mode:04o}"), "MODE");
-            insta::assert_snapshot!(told, @"ROOT/state: others can write here (mode MODE) and could make `iotax undo` remove anything of yours; nothing was created or undone. Remove that permission (chmod go-w), or set IOTAX_STATE_DIR to a directory that only you can write to");
+            insta::assert_snapshot!(told, @"ROOT/state: other users can write here (mode MODE) and could make `iotax undo` remove anything that you own; nothing was created or undone. Remove their write permission (chmod go-w), or set IOTAX_STATE_DIR to a directory that only you can write to");
         }
     }
     set_mode(&dead.state(), 0o755);
@@ -154,10 +154,10 @@ fn what_is_no_regular_file_is_passed_over_and_the_rest_undone() {
     let socket = journals.join("socket.jsonl");
     let _listener = std::os::unix::net::UnixListener::bind(&socket).unwrap();
     insta::assert_snapshot!(dead.refusal(), @"
-    ROOT/state/undo/directory.jsonl: is a directory, which iotax never creates here; nothing in it was undone
-    ROOT/state/undo/fifo.jsonl: is a FIFO, which iotax never creates here; nothing in it was undone
-    ROOT/state/undo/link.jsonl: is a symbolic link, which iotax never creates here; nothing in it was undone
-    ROOT/state/undo/socket.jsonl: is a socket, which iotax never creates here; nothing in it was undone
+    ROOT/state/undo/directory.jsonl: is a directory, which iotax never creates here; nothing listed in it was undone
+    ROOT/state/undo/fifo.jsonl: is a FIFO, which iotax never creates here; nothing listed in it was undone
+    ROOT/state/undo/link.jsonl: is a symbolic link, which iotax never creates here; nothing listed in it was undone
+    ROOT/state/undo/socket.jsonl: is a socket, which iotax never creates here; nothing listed in it was undone
     ");
     assert_eq!(crate::served(&dead.state()).unwrap(), []);
     fs::rename(&elsewhere, &journal).unwrap();
@@ -178,13 +178,13 @@ fn what_belongs_to_another_user_is_not_obeyed() {
     if !give_away(&dead.journal) {
         return;
     }
-    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: belongs to user 54321, not to you or root; nothing in it was undone");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: belongs to user 54321, not to you or root; nothing listed in it was undone");
     chown(&dead.journal, Some(0), None).unwrap();
     assert!(give_away(&dead.journals()));
-    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: belongs to user 54321, who could make `iotax undo` remove anything of yours; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
     chown(dead.journals(), Some(0), None).unwrap();
     assert!(give_away(dead.root.path()));
-    insta::assert_snapshot!(dead.refusal(), @"ROOT: belongs to user 54321, who could make `iotax undo` remove anything of yours; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT: belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
     chown(dead.root.path(), Some(0), None).unwrap();
     assert!(dead.is_undone());
 }

@@ -73,7 +73,7 @@ fn what_is_believed_is_never_said_in_the_open() {
     for role in [Role::Counters, Role::Datagrams, Role::Addresses] {
         let mut far = hears(hello(&SECRET, [1; NONCE_BYTES], Wanted { role, tls: None }));
         let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
-        assert_eq!(refused.to_string(), "it requests something unknown");
+        assert_eq!(refused.to_string(), "it sent an unknown request");
     }
 }
 
@@ -88,7 +88,7 @@ fn a_hello_with_another_secret_or_to_another_greeting_is_refused() {
     for (hello, heard) in [(wrong, of_wrong), (replayed, of_replayed)] {
         let mut far = hears(hello);
         let refused = accept(&mut far, &SECRET, [1; NONCE_BYTES], 42).map(drop).unwrap_err();
-        assert_eq!(refused.to_string(), "it does not know the token");
+        assert_eq!(refused.to_string(), "it does not have the right token");
         assert_eq!(far.said, heard);
     }
 }
@@ -96,7 +96,7 @@ fn a_hello_with_another_secret_or_to_another_greeting_is_refused() {
 #[test]
 fn the_near_end_is_told_why_it_is_not_let_in() {
     for (status, why) in
-        [(UNKNOWN, "it rejects the token"), (FULL, "it has reached its limit of connections")]
+        [(UNKNOWN, "it rejected the token"), (FULL, "it has reached its connection limit")]
     {
         let mut far = hears([MAGIC.as_slice(), &[status]].concat());
         let error = greet(&mut far, &SECRET, [2; NONCE_BYTES], BARE).map(drop).unwrap_err();
@@ -141,13 +141,13 @@ fn a_far_end_that_does_not_know_the_secret_is_refused() {
     let mut impostor = hears(hello(&other, [1; NONCE_BYTES], BARE));
     accept(&mut impostor, &other, [1; NONCE_BYTES], 42).unwrap();
     let error = greet(&mut hears(impostor.said), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
-    assert_eq!(error.unwrap_err().to_string(), "it does not know the token either");
+    assert_eq!(error.unwrap_err().to_string(), "it does not have the right token either");
 }
 
 #[test]
 fn something_else_that_listens_is_told_apart() {
     let error = greet(&mut hears(vec![b'x'; 200]), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
-    assert_eq!(error.unwrap_err().to_string(), "it is not an iotax peer, or has another version");
+    assert_eq!(error.unwrap_err().to_string(), "it is not an iotax peer, or it has a different version");
 }
 
 proptest! {

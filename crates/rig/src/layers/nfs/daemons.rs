@@ -90,7 +90,7 @@ mod tests {
             missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
         };
         assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
-        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd, which does TLS handshakes for the kernel, is not running; install the package ktls-utils, and start tlshd (systemctl start tlshd)");
+        assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd, which performs TLS handshakes for the kernel, is not running; install the package ktls-utils, and start tlshd (systemctl start tlshd)");
         assert_eq!(told(KernelVersion(6, 5), true), "");
     }
 }
