@@ -80,15 +80,15 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
     let published = said(&["driver-searcher-published", STACK]);
     if needs_root() {
         assert_snapshot!(asked, @"
-        arm target: the test files need 2 GiB, but the stack has only 1 GiB; choose smaller files or a larger stack
+        arm target: the test files need 2 GiB, but the stack has only 1 GiB
         use a stack of size=2560M, or sizes of at most 857M in total
         ");
         assert_snapshot!(scaled, @"
-        arm target: the test files need 5.6 GiB, but the stack has only 1 GiB; choose smaller files or a larger stack
+        arm target: the test files need 5.6 GiB, but the stack has only 1 GiB
         use a stack of size=6656M, or --scale 0.01
         ");
         assert_snapshot!(published, @"
-        arm target: the test files need 110 GiB, but the stack has only 1 GiB; choose smaller files or a larger stack
+        arm target: the test files need 110 GiB, but the stack has only 1 GiB
         use a stack of size=128G
         ");
     }
@@ -101,7 +101,7 @@ fn below_the_floor_it_is_refused() {
     let small = told(&desk, refused, &["run", "randread-4k", "file(size=64M) + ext4"]);
     if needs_root() {
         assert_snapshot!(small, @"
-        arm target: the test files need 1 GiB, but the stack has only 64 MiB; choose smaller files or a larger stack
+        arm target: the test files need 1 GiB, but the stack has only 64 MiB
         randread-4k can shrink its test files to 64M, but smaller ones give
           meaningless results; use a stack of size=96M
         ");

@@ -213,7 +213,7 @@ pub enum Obstacle {
     NoSpace { needed_bytes: u64, free_bytes: u64 },
     /// Test files larger than the stack that they are to be on.
     #[error(
-        "the test files need {}, but the stack has only {}; choose smaller files or a larger stack",
+        "the test files need {}, but the stack has only {}",
         size(*files_bytes), size(*size_bytes)
     )]
     FilesTooLarge { files_bytes: u64, size_bytes: u64 },
@@ -301,7 +301,7 @@ mod tests {
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB is available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);
-        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: the test files need 110 GiB, but the stack has only 2 GiB; choose smaller files or a larger stack");
+        insta::assert_snapshot!(told(Obstacle::FilesTooLarge { files_bytes, size_bytes }), @"arm b: /mnt/x: the test files need 110 GiB, but the stack has only 2 GiB");
         let memory = Obstacle::NoMemory {
             needed_bytes: 2 << 30,
             available: AvailableMemory { bytes: 1 << 30, limit: MemoryLimit::Machine },

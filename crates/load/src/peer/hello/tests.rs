@@ -147,7 +147,10 @@ fn a_far_end_that_does_not_know_the_secret_is_refused() {
 #[test]
 fn something_else_that_listens_is_told_apart() {
     let error = greet(&mut hears(vec![b'x'; 200]), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
-    assert_eq!(error.unwrap_err().to_string(), "it is not an iotax peer, or it has a different version");
+    assert_eq!(
+        error.unwrap_err().to_string(),
+        "it is not an iotax peer, or it has a different version"
+    );
 }
 
 proptest! {
