@@ -64,7 +64,7 @@ impl PodAgent {
             }
             if !is_told {
                 let whose = &self.member.told_as;
-                (self.session.note)(&format!("{whose}: {error}; waiting until it does"));
+                (self.session.note)(&format!("{whose}: {error}; waiting for an answer"));
                 is_told = true;
             }
             thread::sleep(LOOK);

@@ -25,10 +25,10 @@ pub enum Error {
     )]
     Target { text: String },
     /// Invalid overrides of pods.
-    #[error("this cannot be added to pods: {why}")]
+    #[error("these settings cannot be added to pods: {why}")]
     PodOverrides { why: String },
     /// A directory of a node without the node.
-    #[error("`{text}` needs the name of a node: {text}@NODE")]
+    #[error("`{text}` needs a node name: {text}@NODE")]
     NoNode { text: String },
     /// A pod can only use claims of its own namespace.
     #[error(
@@ -38,8 +38,8 @@ pub enum Error {
     OtherNamespace { namespace: String, theirs: String },
     /// There is no usable configuration of a cluster.
     #[error(
-        "no cluster is configured: {why}\nset KUBECONFIG, name one of its contexts with --context, \
-         or run this in a pod with a service account"
+        "no cluster is configured: {why}\nset KUBECONFIG, choose one of its contexts with \
+         --context, or run iotax in a pod with a service account"
     )]
     NoCluster { why: String },
     /// The cluster does not answer.
@@ -53,9 +53,9 @@ pub enum Error {
     Forbidden { verb: String, resource: String, namespace: String, message: String },
     /// The user may not list nodes.
     #[error(
-        "not allowed to list nodes, which needs a cluster-wide right: {message}\n\
-         name the nodes, as in --nodes a,b, or ask for the right: `kubectl create clusterrole \
-         iotax-nodes --verb=list --resource=nodes`, and a binding to it"
+        "not allowed to list nodes, which needs a cluster-wide right: {message}\nname the nodes, \
+         for example --nodes a,b, or ask an administrator for a binding to this role: `kubectl \
+         create clusterrole iotax-nodes --verb=list --resource=nodes`"
     )]
     NodesForbidden { message: String },
     /// The user may not make a namespace.
@@ -87,7 +87,7 @@ pub enum Error {
     NoClaim { claim: String, namespace: String },
     /// A claim of the user has no file system, so there is no directory for test files.
     #[error(
-        "claim {claim} is a raw block volume, and everything on it would be overwritten; measure a \
+        "claim {claim} is a raw block volume, and all data on it would be overwritten; measure a \
          new volume of its class with block:NAME"
     )]
     RawClaim { claim: String },
@@ -111,8 +111,8 @@ pub enum Error {
     NoPeer { pod: String, why: String },
     /// A pod was recreated, and paths lead to its old address.
     #[error(
-        "pod {pod} was recreated with another address ({now}, before {before}), so paths to it \
-         cannot be measured any further; start a new run"
+        "pod {pod} was recreated with another address ({now}, previously {before}), so paths to it \
+         can no longer be measured; start a new run"
     )]
     Moved { pod: String, before: IpAddr, now: IpAddr },
     /// Something that this run created still exists.
@@ -124,7 +124,7 @@ pub enum Error {
     #[error("stopped while pods were starting")]
     Interrupted,
     /// A file is not what `kubectl get -o json` prints.
-    #[error("this is not output of `kubectl get -o json`: {why}")]
+    #[error("this is not the output of `kubectl get -o json`: {why}")]
     NoObjects { why: String },
     /// This machine does not allow it.
     #[error("cannot connect to a cluster from here: {0}")]
@@ -234,26 +234,28 @@ fn advice(message: &str) -> &'static str {
             "request less with --size, --cpu and --memory, or ask for a higher quota"
         }
         () if says("privileged=true") => {
-            "a namespace allows privileged pods with the label \
+            "to allow privileged pods, set the namespace label \
              pod-security.kubernetes.io/enforce=privileged.\nA new volume of a class can be \
              examined in any namespace (--namespace), a claim only in its own. Without \
-             --privileged no label is needed, but iotax sees less"
+             --privileged, no label is needed, but iotax sees less"
         }
         () if says("Privileged containers are not allowed") => {
-            "--privileged needs an account that may use the security context constraint \
-             privileged; without --privileged, iotax sees less"
+            "--privileged needs an account that can use the security context constraint \
+             `privileged`; without --privileged, iotax sees less"
         }
         () if says("violates PodSecurity") => {
-            "the namespace demands more than Pod Security `restricted`; choose another one"
+            "the namespace has stricter rules than Pod Security `restricted`; choose another \
+             namespace"
         }
         () if says("namespaces ") && says(" not found") => {
-            "create it with --create-namespace, or name another one with --namespace"
+            "create the namespace with --create-namespace, or name another with --namespace"
         }
         () if says("is being terminated") => "choose a namespace that is not being deleted",
         () if says("maximum ") || says("minimum ") => {
-            "a limit range restricts the requests of pods; choose --cpu and --memory within it"
+            "a limit range restricts what pods can request; choose --cpu and --memory within its \
+             limits"
         }
-        () => "ask the administrator of the cluster which rule this is",
+        () => "ask the cluster administrator which rule refuses this",
     }
 }
 

@@ -151,7 +151,7 @@ fn how_it_ended(status: Option<Status>, is_meant: bool, complaint: &[u8]) -> End
 fn exit_status(code: &str) -> String {
     const KILLED: &str = "137";
     let why =
-        if code == KILLED { " (killed: its pod was ended, or ran out of memory)" } else { "" };
+        if code == KILLED { " (killed: its pod was stopped or ran out of memory)" } else { "" };
     format!("exit status: {code}{why}")
 }
 

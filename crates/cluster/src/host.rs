@@ -169,7 +169,7 @@ fn described(asked: &Volume, volume: Option<&str>, pod: &Pod, options: &PodOptio
     let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
     let set = match options.overrides.fields() {
         [] => String::new(),
-        fields => format!(", pods with {} set by the user", fields.join(", ")),
+        fields => format!(", {} of the pods set by the user", fields.join(", ")),
     };
     format!("{asked}{volume}{node}{set}")
 }
@@ -181,8 +181,8 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
     nodes.dedup();
     if nodes.len() > 1 {
         note(&format!(
-            "the pods are on different nodes ({}), which may cause a difference; @NODE after each \
-             target keeps them on one node, if the volumes can be used there",
+            "the pods are on different nodes ({}), which may cause a difference; if the volumes \
+             can be used on one node, add @NODE to each target",
             nodes.join(", ")
         ));
     }

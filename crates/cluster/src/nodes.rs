@@ -56,7 +56,7 @@ fn refuses(node: &Node, tolerations: &[Toleration]) -> Option<String> {
             && !tolerations.iter().any(|toleration| bears(toleration, taint))
     };
     let taint = spec.taints.iter().flatten().find(keeps_off)?;
-    Some(format!("its taint {} keeps pods off (tolerate it with --toleration {0})", taint.key))
+    Some(format!("its taint {} keeps pods away (tolerate it with --toleration {0})", taint.key))
 }
 
 fn bears(toleration: &Toleration, taint: &Taint) -> bool {

@@ -84,7 +84,7 @@ impl Runner for Pair {
 fn divided(workload: &Workload) -> Result<[Workload; 2], Error> {
     workload.driver_and_searcher().ok_or_else(|| {
         failed(&format!(
-            "{}: two containers need a workload with jobs that write and jobs that only read",
+            "{}: with two containers, the workload needs jobs that write and jobs that only read",
             workload.name
         ))
     })

@@ -42,27 +42,26 @@ impl Cause {
             Self::Claim => (
                 "there is no volume for its claim",
                 "check that the class exists (`kubectl get storageclass`), and that it can create \
-                 volumes of this --size for the node",
+                 volumes of this --size on the node",
             ),
-            Self::Mount => (
-                "its volume cannot be attached or mounted",
-                "see the log of the CSI driver on its node",
-            ),
+            Self::Mount => {
+                ("its volume cannot be attached or mounted", "see the CSI driver's log on its node")
+            }
             Self::Image => (
                 "its image cannot be pulled",
-                "choose an image that the node can pull with --image, and its secret with \
-                 --pull-secret; without a registry, import the image on the node first",
+                "with --image, name an image that the node can pull, and with --pull-secret its \
+                 secret; without a registry, import the image on the node first",
             ),
             Self::Runtime => (
-                "the node's runtime refuses it",
+                "the node's container runtime rejects it",
                 "the lines above show what it does not accept; --user, --cpu and --memory change \
                  what pods request",
             ),
             Self::Ended => (
                 "it has ended",
-                "check that the image has this version of iotax; --memory may also be too low",
+                "check that the image contains this version of iotax; --memory may also be too low",
             ),
-            Self::Unknown => ("the cluster does not say why", "give it more time with --wait"),
+            Self::Unknown => ("the cluster gives no reason", "give it more time with --wait"),
         }
     }
 }

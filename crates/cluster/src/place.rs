@@ -79,11 +79,11 @@ impl Volume {
     pub(crate) fn advice_if_denied(&self) -> Option<&'static str> {
         match self {
             Self::Block(_) => Some(
-                "the container runtime gives devices only to root; with containerd, set \
+                "the container runtime lets only root use devices; with containerd, set \
                  device_ownership_from_security_context = true on the nodes",
             ),
             Self::Claim { .. } | Self::HostPath(_) => Some(
-                "run the pod as the owner of the volume with --user UID; iotax does not change the \
+                "run the pod as the volume's owner with --user UID; iotax does not change the \
                  owner of existing files",
             ),
             Self::Class(_) | Self::Ephemeral(_) | Self::EmptyDir => None,

@@ -169,7 +169,7 @@ pub(crate) fn address(cluster: &Cluster, run: &Run, member: &Member) -> Result<I
 fn tell(whose: &str, found: &Pending, told: &mut String, note: &Note) {
     let text = found.to_string();
     if *told != text {
-        note(&format!("{whose} waits: {text}"));
+        note(&format!("{whose} is waiting: {text}"));
         *told = text;
     }
 }

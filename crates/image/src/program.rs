@@ -39,8 +39,7 @@ pub fn of_file(path: &Path) -> io::Result<Platform> {
     let Facts { architecture, loader } = facts(&content)?;
     if loader.is_some() {
         return Err(io::Error::other(
-            "it is not statically linked, so its libraries would be missing; use a release \
-             program",
+            "it is not statically linked, so its libraries would be missing; use a release build",
         ));
     }
     Ok(Platform { architecture, files: vec![File::program(content)] })
@@ -65,14 +64,14 @@ struct Facts {
 }
 
 fn facts(content: &[u8]) -> io::Result<Facts> {
-    let no_program = |_| io::Error::other("it is not a 64-bit Linux program");
+    let no_program = |_| io::Error::other("it is not a 64-bit Linux executable");
     let file: ElfFile64<'_, Endianness> = ElfFile64::parse(content).map_err(no_program)?;
     let architecture = match file.architecture() {
         Architecture::X86_64 => "amd64",
         Architecture::Aarch64 => "arm64",
         other => {
             return Err(io::Error::other(format!(
-                "unsupported architecture {other:?}; use a program for x86-64 or arm64"
+                "architecture {other:?} is not supported; use a program for x86-64 or arm64"
             )));
         }
     };

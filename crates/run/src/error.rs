@@ -17,8 +17,8 @@ pub enum Error {
     Agent(#[from] AgentError),
     /// Simultaneous load on arms of one host.
     #[error(
-        "{first} and {second} are on the same host, which runs one trial at a time; put each on \
-         its own host (`--agent ARM=COMMAND`)"
+        "{first} and {second} are on the same host, which can run only one trial at a time; put \
+         each on its own host (`--agent ARM=COMMAND`)"
     )]
     SameHost {
         /// The target of an arm.
@@ -80,8 +80,8 @@ pub enum AgentError {
     },
     /// Something that a lost agent made still exists.
     #[error(
-        "a lost agent left things on the host of `{command}` that could not be removed; run `iotax \
-         undo` there to try again:\n{}",
+        "on its host, the lost agent `{command}` left things behind that could not be removed; run \
+         `iotax undo` there to try again:\n{}",
         problems.join("\n")
     )]
     Left {

@@ -354,7 +354,7 @@ fn outcome(load: &LoadRecord, primary: &str) -> Outcome {
     reasons.extend(load.operations.iter().filter_map(|done| done.first_error.clone()));
     if let Some(iops) = load.stalled_below(primary) {
         let window = iotax_quantity::time(1e9 / iops);
-        reasons.insert(0, format!("{primary} completed no I/O in its window of {window}"));
+        reasons.insert(0, format!("{primary} completed no I/O in its {window} window"));
     } else if !load.jobs.iter().any(moved) {
         let error = reasons.into_iter().next();
         let error = error.unwrap_or_else(|| "no I/O completed in the measured window".to_owned());

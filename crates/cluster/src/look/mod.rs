@@ -138,7 +138,10 @@ impl View {
             let phase = claim.phase.to_lowercase();
             let how = "examine a new volume of its class instead: --probe class:CLASS";
             return Err(unseen(
-                format!("it is {phase}, and a pod could determine which volume it gets, and where"),
+                format!(
+                    "it is {phase}, and a pod could determine which volume it gets and where \
+                         that volume is"
+                ),
                 how.to_owned(),
             ));
         }
@@ -147,14 +150,14 @@ impl View {
         let has = |mode: &str| modes.iter().any(|one| one == mode);
         let inside = || {
             format!(
-                "if its image has iotax, run it inside: kubectl exec --namespace {} {first} -- \
-                 iotax doctor PATH",
+                "if the pod's image has iotax, run it there: kubectl exec --namespace {} {first} \
+                 -- iotax doctor PATH",
                 claim.namespace
             )
         };
         if has("ReadWriteOncePod") && !claim.pods.is_empty() {
             let why =
-                format!("it is ReadWriteOncePod and in use by {first}, so no other pod may use it");
+                format!("it is ReadWriteOncePod and in use by {first}, so no other pod can use it");
             return Err(unseen(why, inside()));
         }
         let mut nodes: Vec<&String> =
@@ -166,8 +169,8 @@ impl View {
         let is_shared = has("ReadWriteMany") || has("ReadOnlyMany");
         if node.is_none() && !claim.pods.is_empty() && !is_shared {
             let why = format!(
-                "{first} will use it but has no node yet, and another pod could tie its volume to \
-                 another node"
+                "{first} will use it but has no node yet, and another pod could bind the volume to \
+                 a different node"
             );
             return Err(unseen(why, "try again when that pod is running".to_owned()));
         }

@@ -37,25 +37,25 @@ pub(super) fn facts(
         let nodes = of_nodes.and_then(|of_nodes| of_nodes.mtu_bytes);
         let is_node = between.path == NetPath::Node;
         let beside = match nodes.filter(|_| !is_node) {
-            Some(nodes) if nodes == mtu => ", as from node to node".to_owned(),
-            Some(nodes) => format!("; from node to node {nodes}"),
+            Some(nodes) if nodes == mtu => ", the same as from node to node".to_owned(),
+            Some(nodes) => format!(", compared with {nodes} from node to node"),
             None => String::new(),
         };
-        facts.push(format!("MTU at the near end {mtu} bytes{beside}"));
+        facts.push(format!("MTU at the near end: {mtu} bytes{beside}"));
     }
     if let Some(ns) = reached.resolved_ns {
         let took = iotax_quantity::time(ns as f64);
         facts.push(format!(
-            "its name was resolved in {took}, once per turn and not for each connection"
+            "resolving its name took {took}; this happens once per turn, not for each connection"
         ));
     }
     if between.path == NetPath::Node {
         let node = &between.near.name;
         facts.push(match reached.encrypting.as_slice() {
             [] => format!(
-                "node {node} has no WireGuard interface; IPsec would not show as an interface"
+                "node {node} has no WireGuard interface; IPsec would not appear as an interface"
             ),
-            some => format!("node {node} has interfaces that encrypt: {}", some.join(", ")),
+            some => format!("node {node} has encrypting interfaces: {}", some.join(", ")),
         });
     }
     facts
@@ -75,10 +75,10 @@ fn ends(between: &Between<'_>) -> String {
         NetPath::Pod => format!("pod on node {near} to pod on node {far}"),
         NetPath::SameNode => format!("pod to pod, both on node {near}"),
         NetPath::Service => {
-            format!("pod on node {near} to Service {service}, its pod on node {far}")
+            format!("pod on node {near} to Service {service}, whose pod is on node {far}")
         }
         NetPath::Dns => {
-            format!("pod on node {near} to Service {service} by name, its pod on node {far}")
+            format!("pod on node {near} to Service {service} by name, whose pod is on node {far}")
         }
     };
     format!("{ends}{zones}")
@@ -89,7 +89,7 @@ fn addresses(reached: &Reached) -> String {
     let source = if near == near_seen {
         near.ip().to_string()
     } else if near.ip() == near_seen.ip() {
-        format!("{} (with its port translated)", near.ip())
+        format!("{} (with a translated port)", near.ip())
     } else {
         format!("{}, which the far end sees as {} (SNAT),", near.ip(), near_seen.ip())
     };

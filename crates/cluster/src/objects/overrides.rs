@@ -59,7 +59,7 @@ impl PodOverrides {
         }
         if let Some(other) = fields.iter().find(|field| !names.contains(field)) {
             let names = names.join(", ");
-            return Err(unreadable(format!("`{other}` cannot be set; these can: {names}")));
+            return Err(unreadable(format!("`{other}` cannot be set; the settings are {names}")));
         }
         let part: Pod =
             serde_json::from_value(asked.clone()).map_err(|error| unreadable(error.to_string()))?;
@@ -123,8 +123,8 @@ fn keep_required(affinity: &mut Affinity, ours: Affinity) {
 fn object<'a>(value: &'a Value, what: &str) -> Result<&'a Map<String, Value>, String> {
     value.as_object().ok_or_else(|| {
         format!(
-            "{what} has no fields; write a part of a pod, as in \
-         spec: {{priorityClassName: high}}"
+            "{what} has no fields; write part of a pod, for example spec: {{priorityClassName: \
+             high}}"
         )
     })
 }

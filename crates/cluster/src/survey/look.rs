@@ -118,7 +118,7 @@ impl Look<'_> {
                 return Ok((None, claims));
             }
             if let Some(told) = self.unseen.last_mut() {
-                "claims of other namespaces".clone_into(&mut told.what);
+                "claims in other namespaces".clone_into(&mut told.what);
             }
         }
         let namespace = asked.unwrap_or(self.cluster.namespace()).to_owned();
@@ -214,7 +214,7 @@ impl Look<'_> {
         forbidden.dedup();
         if !forbidden.is_empty() {
             let how = format!("not allowed to get configmaps in {}", forbidden.join(", "));
-            self.unseen.push(Unseen::new("settings of the network between pods", how));
+            self.unseen.push(Unseen::new("settings of the pod network", how));
         }
         Ok(found)
     }

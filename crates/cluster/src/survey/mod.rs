@@ -217,7 +217,7 @@ impl Objects {
             ("nodes", objects.nodes.len()),
             ("persistent volumes", objects.volumes.len()),
             ("claims", objects.claims.len()),
-            ("limits of drivers on nodes", objects.csi_nodes.len()),
+            ("driver limits on nodes", objects.csi_nodes.len()),
             ("network plugin", objects.sets.len()),
         ];
         let missing: Vec<_> =

@@ -44,7 +44,7 @@ pub(super) fn network(objects: &Objects) -> PodNetwork {
     if plugins.is_empty()
         && let Some(backend) = objects.nodes.iter().find_map(|node| noted(node, FLANNEL))
     {
-        let by = format!("annotation of nodes, {FLANNEL}: {backend}");
+        let by = format!("node annotation, {FLANNEL}: {backend}");
         plugins.push(described("Flannel", by, None, of_flannel(objects)));
     }
     PodNetwork { plugins, proxy_mode: proxy_mode(&objects.maps) }
@@ -81,7 +81,7 @@ fn set(objects: &Objects, map: &str, keys: &[&str]) -> Vec<PluginSetting> {
 
 fn notes(objects: &Objects, key: &str) -> Option<PluginSetting> {
     let value = objects.nodes.iter().find_map(|node| noted(node, key))?;
-    Some(setting("annotation of nodes", key, value))
+    Some(setting("node annotation", key, value))
 }
 
 /// No known settings.

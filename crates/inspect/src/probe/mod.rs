@@ -196,12 +196,12 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         let at = mount.mount_point.display();
         let (what, how) = match mount.file_system.as_str() {
             "overlay" => (
-                format!("the file system that holds the layers of the overlay at {at}"),
+                format!("the file system that contains the layers of the overlay at {at}"),
                 "on the host, outside the container: iotax doctor PATH".to_owned(),
             ),
             "zfs" => {
                 let pool = mount.source.split('/').next().unwrap_or_default();
-                (format!("the disks of the pool {pool} at {at}"), format!("zpool status {pool}"))
+                (format!("the disks in the pool {pool} at {at}"), format!("zpool status {pool}"))
             }
             "virtiofs" | "9p" => (
                 format!("the host's disks behind {at}"),
@@ -212,7 +212,7 @@ fn elsewhere(stack: &Stack<'_>) -> Vec<Unseen> {
         Some(Unseen { what, how })
     };
     let barred = stack.barred.iter().map(|path| {
-        let what = format!("whether {} exists, and is not a link", path.display());
+        let what = format!("whether {} exists and is not a link", path.display());
         Unseen::new(what, "as root: iotax doctor")
     });
     let bare = stack.layers.iter().filter(|layer| layer.below.is_empty());

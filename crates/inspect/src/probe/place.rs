@@ -116,7 +116,9 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
         let remote = remote(mounts, path);
         if let Some(mount) = remote.filter(|mount| silent.contains(&mount.id)) {
             let at = mount.mount_point.display();
-            return problem(format!("not inspected: the server of {at} did not respond before"));
+            return problem(format!(
+                "not inspected: the server behind {at} did not respond earlier"
+            ));
         }
         if started.elapsed() >= PATHS_LIMIT {
             return problem("not inspected: earlier paths took too long to respond".to_owned());
@@ -131,7 +133,7 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
             Ok(None) => problem("no mount or device was found for this path".to_owned()),
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 silent.extend(remote.map(|mount| mount.id));
-                problem("no response within a second: its server may be gone".to_owned())
+                problem("no response within a second: its server may be down".to_owned())
             }
             Err(error) => problem(error.to_string()),
         }

@@ -21,7 +21,7 @@ const POLL_INTERVAL: Duration = Duration::from_millis(50);
 /// How long an agent may take to end by itself.
 const LAST_WAIT: Duration = Duration::from_secs(30);
 
-pub(super) const ENDED: &str = "it ended";
+pub(super) const ENDED: &str = "it exited";
 
 /// Replies that are buffered here; further ones wait at the agent.
 const MOST_REPLIES: usize = 8;
@@ -125,7 +125,7 @@ impl Connection {
     fn send(&mut self, command: &Command) -> Result<(), String> {
         let frame = framed(command).map_err(|error| error.to_string())?;
         self.commands.try_send(frame).map_err(|error| match error {
-            TrySendError::Full(_) => "it does not read its input".to_owned(),
+            TrySendError::Full(_) => "it is not reading its input".to_owned(),
             TrySendError::Disconnected(_) => ENDED.to_owned(),
         })
     }
@@ -154,7 +154,7 @@ impl Connection {
                         || stop.load(Ordering::Relaxed) && waiting.elapsed() > STOPPING =>
                 {
                     let _ = process.kill();
-                    return Err("it did not end".to_owned());
+                    return Err("it did not exit".to_owned());
                 }
                 Ok(None) => thread::sleep(POLL_INTERVAL),
             }

@@ -49,7 +49,7 @@ pub(crate) fn framed(message: &impl Serialize) -> io::Result<Zeroizing<Vec<u8>>>
     let most = Limit::KEPT.bytes;
     let length = u32::try_from(body.len()).ok().filter(|length| *length <= most);
     let length =
-        length.ok_or_else(|| invalid(format!("a message of {} bytes is too large", body.len())))?;
+        length.ok_or_else(|| invalid(format!("a {}-byte message is too large", body.len())))?;
     let mut frame = Zeroizing::new(Vec::with_capacity(body.len() + 8));
     frame.extend(length.to_le_bytes());
     frame.extend(crc32c::crc32c(&body).to_le_bytes());
@@ -79,7 +79,7 @@ pub(crate) fn receive<T: DeserializeOwned>(
     if length > limit.bytes {
         let most = limit.bytes;
         return Err(invalid(format!(
-            "it announced a message of {length} bytes, but at most {most} are allowed"
+            "it announced a {length}-byte message, but the limit is {most} bytes"
         )));
     }
     let mut body = Zeroizing::new(Vec::new());
@@ -96,8 +96,7 @@ pub(crate) fn receive<T: DeserializeOwned>(
         let [length, needed, most] =
             [length.into(), needed, limit.memory_bytes].map(iotax_quantity::size);
         return Err(invalid(format!(
-            "it sent a message of {length} that needs {needed} of memory, but at most {most} is \
-             allowed"
+            "it sent a {length} message that needs {needed} of memory, but the limit is {most}"
         )));
     }
     let message = serde_json::from_slice(&body);

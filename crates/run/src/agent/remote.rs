@@ -18,7 +18,7 @@ use crate::clock::nanos;
 use crate::error::{AgentError, Error};
 use crate::host::{Arms, Files, Measured, Runner, TrialRequest};
 
-const CUT: &str = "the connection to the agent was cut; the result was read afterwards";
+const CUT: &str = "the connection to the agent was cut; the result was fetched after reconnecting";
 
 /// Options of a host behind an agent.
 pub struct RemoteOptions {

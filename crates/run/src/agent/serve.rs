@@ -234,7 +234,7 @@ impl Agent<'_> {
         self.alone = Alone::be(directory, GRACE, &self.stop)
             .map_err(|error| failed(format!("{}: {error}", directory.display())))?;
         if self.alone.is_none() {
-            let what = "the trial of an earlier agent in this container does not end";
+            let what = "an earlier agent in this container has not finished its trial";
             return Err(failed(what.to_owned()).into());
         }
         Ok(())
@@ -266,6 +266,6 @@ impl Agent<'_> {
 }
 
 fn no_arms() -> AgentError {
-    let error = "the agent received a request for a trial before it received arms".to_owned();
+    let error = "the agent was asked to run a trial before it received any arms".to_owned();
     AgentError::Failed { error, fault: Fault::Usage }
 }

@@ -37,7 +37,7 @@ pub enum Error {
 
     /// Memory for the I/Os of a session could not be allocated.
     #[error(
-        "{depth} I/Os of {} each do not fit in memory: lower the queue depth or the block size",
+        "{depth} I/Os of {} do not fit in memory: lower the queue depth or the block size",
         format_bytes(*io_bytes as u64)
     )]
     NoMemoryForIo { depth: usize, io_bytes: usize },
@@ -78,8 +78,8 @@ pub enum Error {
 
     /// Throttles of one group disagree.
     #[error(
-        "`throttle`: group={group} is in use with other caps: \
-         give all throttles of a group the same caps, or this one another group"
+        "`throttle`: group={group} is already used with other caps: give all throttles in a group \
+         the same caps, or use another group for this throttle"
     )]
     GroupConflict { group: String },
 
@@ -101,8 +101,8 @@ pub enum Error {
 
     /// A session for I/Os of a size that the disk does not support.
     #[error(
-        "I/Os of up to {max_io_bytes} bytes are not possible on this disk: \
-         the size must be a multiple of {block_bytes} bytes, and not 0"
+        "a maximum I/O size of {max_io_bytes} bytes is not valid on this disk: it must be a \
+         multiple of {block_bytes} bytes, and not 0"
     )]
     IoSize { max_io_bytes: usize, block_bytes: u32 },
 }
@@ -110,8 +110,8 @@ pub enum Error {
 fn advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
         ErrorKind::NotFound => ": only an existing file can be used",
-        ErrorKind::PermissionDenied => ": choose a place that you may write to",
-        ErrorKind::ReadOnlyFilesystem => ": choose a place on a writable file system",
+        ErrorKind::PermissionDenied => ": choose a location that you have permission to write to",
+        ErrorKind::ReadOnlyFilesystem => ": choose a path on a writable file system",
         ErrorKind::IsADirectory => ": name a file",
         _ => "",
     }
@@ -120,7 +120,7 @@ fn advice(source: &std::io::Error) -> &'static str {
 fn fuse_advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
         ErrorKind::NotFound => {
-            ": load the kernel's module with `modprobe fuse`, or pass the device to this container \
+            ": load the kernel module with `modprobe fuse`, or pass the device to this container \
              (--device /dev/fuse)"
         }
         ErrorKind::PermissionDenied => ": run as root",

@@ -40,7 +40,7 @@ impl Recipe for Throttle {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let caps = caps(self);
         let is_limit = caps.iops.is_some() || caps.bw_bytes.is_some();
-        Error::demand(is_limit, NAME, "iops", "none", "given, unless bw is")?;
+        Error::demand(is_limit, NAME, "iops", "none", "set, unless bw is set")?;
         check_limit(caps.iops, ["iops", "burst_iops"])?;
         check_limit(caps.bw_bytes, ["bw", "burst_bw"])?;
         let bucket = match &self.group {

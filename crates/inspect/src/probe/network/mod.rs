@@ -240,7 +240,7 @@ fn route(to: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Resul
         return Err(format!("no route to {destination}; check `ip route get {destination}`"));
     };
     let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
-        return Err(format!("cannot parse the output of `ip route get {destination}`"));
+        return Err(format!("the output of `ip route get {destination}` is not as expected"));
     };
     let route = Route {
         ipsec: has_policy(to, &destination, programs, unseen),
@@ -304,7 +304,7 @@ fn tunnel_of(
 /// The first peer's address.
 fn endpoint(name: &str, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Option<IpAddr> {
     let Some(told) = programs.output("wg", &["show", name, "endpoints"]) else {
-        let what = format!("the far end of {name}, and the interface to it");
+        let what = format!("the far end of {name}, and the interface that leads to it");
         unseen
             .push(Unseen { what, how: format!("needs root and wireguard-tools: wg show {name}") });
         return None;
