@@ -134,7 +134,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     let desk = Desk::new();
     std::fs::write(desk.path().join("a.json"), "{\"a\": 1}").unwrap();
     insta::assert_snapshot!(desk.run(&["kube", "doctor", "--objects", "a.json"]), @"
-    error: a.json: this is not output of `kubectl get -o json`: an object has no `kind`
+    error: a.json: this is not the output of `kubectl get -o json`: an object has no `kind`
     [exit 2]
     ");
     std::fs::write(desk.path().join("b.json"), "{\"kind\": \"List\", \"items\": []}").unwrap();

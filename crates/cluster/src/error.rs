@@ -14,14 +14,14 @@ use crate::pending::Pending;
 pub enum Error {
     /// An invalid target.
     #[error(
-        "`{text}` is not a target in a cluster; use one of these, followed by @NODE to choose the \
-         node of its pod:\n\
+        "`{text}` is not a cluster target; use one of these, with @NODE at the end to choose the \
+         pod's node:\n\
          \x20 class:NAME      a new volume of a storage class\n\
-         \x20 block:NAME      the same without a file system\n\
+         \x20 block:NAME      the same, without a file system\n\
          \x20 ephemeral:NAME  a new volume that lives as long as its pod\n\
          \x20 emptydir        a directory on the node's disk\n\
          \x20 pvc:NAME        an existing claim, with --write-to\n\
-         \x20 hostpath:/PATH  a directory of the node, with --write-to"
+         \x20 hostpath:/PATH  a directory on the node, with --write-to"
     )]
     Target { text: String },
     /// Invalid overrides of pods.
@@ -93,7 +93,7 @@ pub enum Error {
     RawClaim { claim: String },
     /// An invalid path.
     #[error(
-        "`{text}` is not a path in a cluster; the paths are:\n\
+        "`{text}` is not a cluster path; use one of these:\n\
          \x20 node       from node to node, on the hosts' network\n\
          \x20 pod        from pod to pod on the other node\n\
          \x20 same-node  from pod to pod on one node\n\

@@ -93,7 +93,7 @@ mod tests {
             |effect| json!({ "taints": [{ "key": "disks", "value": "a", "effect": effect }] });
         assert_eq!(
             why("True", tainted("NoSchedule")),
-            "its taint disks keeps pods off (tolerate it with --toleration disks)"
+            "its taint disks keeps pods away (tolerate it with --toleration disks)"
         );
         assert_eq!(why("True", tainted("PreferNoSchedule")), "");
     }

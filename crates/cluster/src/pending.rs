@@ -287,7 +287,7 @@ mod tests {
         there is no volume for its claim
           0/2 nodes are available: pod has unbound immediate PersistentVolumeClaims.
           ProvisioningFailed: storageclass.storage.k8s.io "fsat" not found
-        check that the class exists (`kubectl get storageclass`), and that it can create volumes of this --size for the node
+        check that the class exists (`kubectl get storageclass`), and that it can create volumes of this --size on the node
         "#);
     }
 
@@ -303,7 +303,7 @@ mod tests {
         its image cannot be pulled
           ImagePullBackOff: Back-off pulling image
           Failed: Failed to pull image "x": not found
-        choose an image that the node can pull with --image, and its secret with --pull-secret; without a registry, import the image on the node first
+        with --image, name an image that the node can pull, and with --pull-secret its secret; without a registry, import the image on the node first
         "#);
     }
 
@@ -326,7 +326,7 @@ mod tests {
         insta::assert_snapshot!(found, @"
         it has ended
           Error (exit code 2)
-        check that the image has this version of iotax; --memory may also be too low
+        check that the image contains this version of iotax; --memory may also be too low
         ");
     }
 
@@ -335,7 +335,7 @@ mod tests {
         let events = json!([event("Normal", "WaitForFirstConsumer", "waiting for first consumer")]);
         let events: Vec<Event> = serde_json::from_value(events).unwrap();
         insta::assert_snapshot!(unexplained(&events), @"
-        the cluster does not say why
+        the cluster gives no reason
           WaitForFirstConsumer: waiting for first consumer
         give it more time with --wait
         ");

@@ -253,6 +253,6 @@ mod tests {
           pvc:NAME        an existing claim, with --write-to
           hostpath:/PATH  a directory of the node, with --write-to
         ");
-        insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` needs the name of a node: hostpath:/mnt/a@NODE");
+        insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` needs a node name: hostpath:/mnt/a@NODE");
     }
 }

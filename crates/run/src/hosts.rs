@@ -239,6 +239,6 @@ mod tests {
         assert_eq!(hosts.together(&[request(2), request(0)]).unwrap().len(), 2);
         let error = hosts.together(&[request(2), request(1)]).unwrap_err();
         assert_eq!(error.fault(), Fault::Usage);
-        insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which runs one trial at a time; put each on its own host (`--agent ARM=COMMAND`)");
+        insta::assert_snapshot!(error, @"/disk-1 and /disk-1 are on the same host, which can run only one trial at a time; put each on its own host (`--agent ARM=COMMAND`)");
     }
 }

@@ -234,10 +234,10 @@ mod tests {
             format!("{what}: {how}")
         };
         let alone = claim("ReadWriteOncePod", &[("db-0", Some("n1"))]);
-        insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod may use it; if its image has iotax, run it inside: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
+        insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod can use it; if the pod's image has iotax, run it there: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
         let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
-        insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and another pod could tie its volume to another node; try again when that pod is running");
+        insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and another pod could bind the volume to a different node; try again when that pod is running");
         let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
-        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a pod could determine which volume it gets, and where; examine a new volume of its class instead: --probe class:CLASS");
+        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a pod could determine which volume it gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
     }
 }

@@ -160,19 +160,19 @@ mod tests {
         insta::assert_snapshot!(told(NetPath::Node, [Some("a"), Some("b")], &seen, Some(&seen)), @"
         node n1 to node n2, on the hosts' network, zone a to zone b
         from 10.0.0.1 to 10.0.0.2:41, without translation
-        MTU at the near end 1500 bytes
-        node n1 has interfaces that encrypt: cilium_wg0 (Cilium)
+        MTU at the near end: 1500 bytes
+        node n1 has encrypting interfaces: cilium_wg0 (Cilium)
         ");
         let pods = reached("10.244.1.2:40", "10.244.1.2:40", "10.244.2.3:7474", "10.244.2.3:7474");
         insta::assert_snapshot!(told(NetPath::Pod, [Some("a"); 2], &pods, Some(&seen)), @"
         pod on node n1 to pod on node n2, both in zone a
         from 10.244.1.2 to 10.244.2.3:7474, without translation
-        MTU at the near end 1450 bytes; from node to node 1500
+        MTU at the near end: 1450 bytes, compared with 1500 from node to node
         ");
         insta::assert_snapshot!(told(NetPath::SameNode, [None; 2], &pods, None), @"
         pod to pod, both on node n1
         from 10.244.1.2 to 10.244.2.3:7474, without translation
-        MTU at the near end 1450 bytes
+        MTU at the near end: 1450 bytes
         ");
     }
 
@@ -180,17 +180,17 @@ mod tests {
     fn what_is_translated_on_the_way_is_told() {
         let mut seen = reached("10.244.1.2:40", "10.0.0.1:99", "10.96.0.7:7474", "10.244.2.3:7474");
         insta::assert_snapshot!(told(NetPath::Service, [None; 2], &seen, None), @"
-        pod on node n1 to Service 10.96.0.7, its pod on node n2
+        pod on node n1 to Service 10.96.0.7, whose pod is on node n2
         from 10.244.1.2, which the far end sees as 10.0.0.1 (SNAT), to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
-        MTU at the near end 1450 bytes
+        MTU at the near end: 1450 bytes
         ");
         seen.near_seen = "10.244.1.2:41".parse().unwrap();
         seen.resolved_ns = Some(1_250_000);
         seen.mtu_bytes = None;
         insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
-        pod on node n1 to Service 10.96.0.7 by name, its pod on node n2
-        from 10.244.1.2 (with its port translated) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
-        its name was resolved in 1.25 ms, once per turn and not for each connection
+        pod on node n1 to Service 10.96.0.7 by name, whose pod is on node n2
+        from 10.244.1.2 (with a translated port) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
+        resolving its name took 1.25 ms; this happens once per turn, not for each connection
         ");
     }
 }

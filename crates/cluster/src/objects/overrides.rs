@@ -213,9 +213,9 @@ spec:
         {
             refused(text);
         }
-        insta::assert_snapshot!(refused("spec: {containers: []}"), @"this cannot be added to pods: `spec.containers` cannot be set; these can: metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
-        insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"this cannot be added to pods: a pod has no `spec.affinity.nodeAfinity`");
-        insta::assert_snapshot!(refused("spec"), @"this cannot be added to pods: this has no fields; write a part of a pod, as in spec: {priorityClassName: high}");
+        insta::assert_snapshot!(refused("spec: {containers: []}"), @"these settings cannot be added to pods: `spec.containers` cannot be set; the settings are metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
+        insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"these settings cannot be added to pods: a pod has no `spec.affinity.nodeAfinity`");
+        insta::assert_snapshot!(refused("spec"), @"these settings cannot be added to pods: this has no fields; write part of a pod, for example spec: {priorityClassName: high}");
     }
 
     #[test]

@@ -288,7 +288,7 @@ fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
     insta::assert_snapshot!(error, @"
     arm a: pod iotax-RUN-0 does not start: its image cannot be pulled
       ErrImageNeverPull: not present
-    choose an image that the node can pull with --image, and its secret with --pull-secret; without a registry, import the image on the node first
+    with --image, name an image that the node can pull, and with --pull-secret its secret; without a registry, import the image on the node first
     ");
 }
 

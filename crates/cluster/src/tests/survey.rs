@@ -65,7 +65,7 @@ fn what_may_not_be_listed_is_told_and_the_rest_is_seen() {
             "storageclasses: not allowed to list storageclasses",
             "volumeattachments: not allowed to list volumeattachments",
             "nodes: not allowed to list nodes",
-            "settings of the network between pods: not allowed to get configmaps in kube-system, \
+            "settings of the pod network: not allowed to get configmaps in kube-system, \
              kube-flannel",
         ]
     );

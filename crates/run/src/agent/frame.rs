@@ -180,7 +180,7 @@ mod tests {
         claims.extend([0; 100]);
         assert_eq!(read(&claims).kind(), ErrorKind::UnexpectedEof);
         claims[..4].copy_from_slice(&(Limit::PLAIN.bytes + 1).to_le_bytes());
-        insta::assert_snapshot!(read(&claims), @"it announced a message of 16777217 bytes, but at most 16777216 are allowed");
+        insta::assert_snapshot!(read(&claims), @"it announced a 16777217-byte message, but the limit is 16777216 bytes");
         insta::assert_snapshot!(read(&[0xff; 100]), @"it sent data that is not part of the protocol");
     }
 
@@ -191,9 +191,9 @@ mod tests {
             let stream = frame_of(text.as_bytes());
             receive::<serde_json::Value>(&mut stream.as_slice(), || Limit::PLAIN).unwrap_err()
         };
-        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a message of 768 KiB that needs 265 MiB of memory, but at most 128 MiB is allowed");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a message of 10 MiB that needs 170 MiB of memory, but at most 128 MiB is allowed");
-        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a message of 10.7 KiB that needs 320 MiB of memory, but at most 128 MiB is allowed");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "{},".repeat(1 << 18))), @"it sent a 768 KiB message that needs 265 MiB of memory, but the limit is 128 MiB");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "0,".repeat(5 << 20))), @"it sent a 10 MiB message that needs 170 MiB of memory, but the limit is 128 MiB");
+        insta::assert_snapshot!(needs(&format!("[{}0]", "\"HISTFAAA\",".repeat(1000))), @"it sent a 10.7 KiB message that needs 320 MiB of memory, but the limit is 128 MiB");
         // What stands in a text is text.
         assert_eq!(decoded_bytes(br#""{[,{[\"{\\""#), 12);
         assert_eq!(decoded_bytes(br#"{"a":"#), 5 + OBJECT_BYTES);

@@ -88,7 +88,7 @@ fn parameters_out_of_range() {
     let throttle = |iops, burst_iops, credits_ns| {
         Layer::Throttle(Throttle { iops, burst_iops, credits_ns, ..Throttle::default() })
     };
-    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not valid: it must be given, unless bw is");
+    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not valid: it must be set, unless bw is set");
     assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not valid: it must be above the sustained rate, and at most 1e15 per second");
     assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not valid: it must be long enough for at least one I/O or byte beyond the sustained rate");
     let fault = |eio| Layer::Fault(Fault { eio, ..Fault::default() });
@@ -108,15 +108,15 @@ fn throttles_out_of_range_or_at_odds() {
     assert_snapshot!(on_mem(throttle(0.0, None)), @"`throttle`: iops=0 is not valid: it must be 0.001 to 1e15 per second");
     assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not valid: it must be above the sustained rate, and at most 1e15 per second");
     let group = "vm".to_owned();
-    assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is in use with other caps: give all throttles of a group the same caps, or this one another group");
+    assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is already used with other caps: give all throttles in a group the same caps, or use another group for this throttle");
 }
 
 #[test]
 fn files_that_cannot_be_had() {
     let path = PathBuf::from("/data/disk.img");
     let file = |errno: Errno, action| Error::file(&path, action, &errno.into());
-    assert_snapshot!(file(Errno::ACCESS, "open"), @"`file`: cannot open /data/disk.img: Permission denied (os error 13): choose a place that you may write to");
-    assert_snapshot!(file(Errno::ROFS, "open"), @"`file`: cannot open /data/disk.img: Read-only file system (os error 30): choose a place on a writable file system");
+    assert_snapshot!(file(Errno::ACCESS, "open"), @"`file`: cannot open /data/disk.img: Permission denied (os error 13): choose a location that you have permission to write to");
+    assert_snapshot!(file(Errno::ROFS, "open"), @"`file`: cannot open /data/disk.img: Read-only file system (os error 30): choose a path on a writable file system");
     assert_snapshot!(file(Errno::ISDIR, "open"), @"`file`: cannot open /data/disk.img: Is a directory (os error 21): name a file");
     assert_snapshot!(file(Errno::IO, "inspect"), @"`file`: cannot inspect /data/disk.img: Input/output error (os error 5)");
     let path = || path.clone();
@@ -143,7 +143,7 @@ fn sessions_that_cannot_be() {
     let error = |depth, max_io_bytes| Session::new(&disk, depth, max_io_bytes).unwrap_err();
     assert_snapshot!(error(0, 4096), @"a session of depth 0 is not valid: it must be 1 to 65536");
     assert_snapshot!(error(1 << 20, 4096), @"a session of depth 1048576 is not valid: it must be 1 to 65536");
-    assert_snapshot!(error(1, 512), @"I/Os of up to 512 bytes are not possible on this disk: the size must be a multiple of 4096 bytes, and not 0");
+    assert_snapshot!(error(1, 512), @"a maximum I/O size of 512 bytes is not valid on this disk: it must be a multiple of 4096 bytes, and not 0");
     let source = std::io::Error::from_raw_os_error(11);
     assert_snapshot!(Error::Spawn { number: 7, source }, @"`queue`: worker thread 7 could not be started: Resource temporarily unavailable (os error 11); use fewer workers");
 }
@@ -152,7 +152,7 @@ fn sessions_that_cannot_be() {
 fn mounts_that_fail() {
     use std::io::Error as System;
     let device = |errno: Errno| Error::NoFuse { source: errno.into() };
-    assert_snapshot!(device(Errno::NOENT), @"cannot open /dev/fuse: No such file or directory (os error 2): load the kernel's module with `modprobe fuse`, or pass the device to this container (--device /dev/fuse)");
+    assert_snapshot!(device(Errno::NOENT), @"cannot open /dev/fuse: No such file or directory (os error 2): load the kernel module with `modprobe fuse`, or pass the device to this container (--device /dev/fuse)");
     assert_snapshot!(device(Errno::ACCESS), @"cannot open /dev/fuse: Permission denied (os error 13): run as root");
     assert_snapshot!(device(Errno::NODEV), @"cannot open /dev/fuse: No such device (os error 19)");
     let at = |source: System| Error::Mount { path: PathBuf::from("/mnt/disk"), source };

@@ -152,7 +152,7 @@ fn a_trial_is_finished_without_its_connection_and_the_next_agent_knows_its_resul
     let (measured, agents) = cut_trial(true);
     let load = measured.unwrap().load.unwrap();
     assert!(load.jobs[0].read.ios > 0);
-    insta::assert_snapshot!(load.warnings.join("\n"), @"the connection to the agent was cut; the result was read afterwards");
+    insta::assert_snapshot!(load.warnings.join("\n"), @"the connection to the agent was cut; the result was fetched after reconnecting");
     // One that is cut, one that is asked, and one for what comes next.
     assert_eq!(agents, 3);
 }

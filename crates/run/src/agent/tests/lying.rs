@@ -130,7 +130,7 @@ fn an_announced_length_is_not_believed() {
         output.write_all(&[0; 100]).unwrap();
     };
     let error = ask(&hello(), &AtomicBool::new(false), says).unwrap_err();
-    insta::assert_snapshot!(error, @"it announced a message of 209715200 bytes, but at most 16777216 are allowed");
+    insta::assert_snapshot!(error, @"it announced a 209715200-byte message, but the limit is 16777216 bytes");
 }
 
 /// 300 kB of text that become 6 GB of histograms.
@@ -143,7 +143,7 @@ fn a_trial_s_result_is_not_decoded_if_it_would_grow() {
         let _ = output.write_all(&frame(body.as_bytes()));
     };
     let error = ask(&trial(), &AtomicBool::new(false), says).unwrap_err();
-    insta::assert_snapshot!(error, @"it sent a message of 293 KiB that needs 6.26 GiB of memory, but at most 134 MiB is allowed");
+    insta::assert_snapshot!(error, @"it sent a 293 KiB message that needs 6.26 GiB of memory, but the limit is 134 MiB");
 }
 
 #[test]

@@ -56,7 +56,7 @@ fn an_agent_without_arms_says_what_is_wrong() {
     let mut served = Served::start();
     let Reply::Failed { error, fault } = served.ask(&Command::Up { arm: 0 }) else { panic!() };
     assert_eq!(fault, Fault::Usage);
-    insta::assert_snapshot!(error, @"the agent received a request for a trial before it received arms");
+    insta::assert_snapshot!(error, @"the agent was asked to run a trial before it received any arms");
 }
 
 #[test]
