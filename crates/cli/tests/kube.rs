@@ -23,23 +23,23 @@ fn said_of(command: &[&str], args: &[&str]) -> String {
 #[test]
 fn targets_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
-    error: arm b: `/mnt` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
+    error: arm b: `/mnt` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same without a file system
+      block:NAME      the same, without a file system
       ephemeral:NAME  a new volume that lives as long as its pod
       emptydir        a directory on the node's disk
       pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory of the node, with --write-to
+      hostpath:/PATH  a directory on the node, with --write-to
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
-    error: arm b: `mem(size=64M)` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
+    error: arm b: `mem(size=64M)` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same without a file system
+      block:NAME      the same, without a file system
       ephemeral:NAME  a new volume that lives as long as its pod
       emptydir        a directory on the node's disk
       pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory of the node, with --write-to
+      hostpath:/PATH  a directory on the node, with --write-to
     [exit 2]
     ");
 }
@@ -68,13 +68,13 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
 fn levels_of_a_matrix_are_classes() {
     let said = compared(&["--matrix", "class=fast,Slow", "class:{class}"]);
     insta::assert_snapshot!(said, @"
-    error: arm Slow: `class:Slow` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
+    error: arm Slow: `class:Slow` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same without a file system
+      block:NAME      the same, without a file system
       ephemeral:NAME  a new volume that lives as long as its pod
       emptydir        a directory on the node's disk
       pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory of the node, with --write-to
+      hostpath:/PATH  a directory on the node, with --write-to
     [exit 2]
     ");
 }
@@ -142,7 +142,7 @@ fn kubectl_finds_a_plugin_in_a_program_of_that_name() {
 fn paths_that_no_cluster_has_are_refused() {
     let net = |args: &[&str]| said_of(&["kube", "net", "--out", "out"], args);
     insta::assert_snapshot!(net(&["--paths", "pod,ingress"]), @"
-    error: option --paths: `ingress` is not a path in a cluster; the paths are:
+    error: option --paths: `ingress` is not a cluster path; use one of these:
       node       from node to node, on the hosts' network
       pod        from pod to pod on the other node
       same-node  from pod to pod on one node

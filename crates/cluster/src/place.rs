@@ -245,13 +245,13 @@ mod tests {
         }
         let refused = |text: &str| text.parse::<ArmPlace>().unwrap_err();
         insta::assert_snapshot!(refused("nfs:a/b"), @"
-        `nfs:a/b` is not a target in a cluster; use one of these, followed by @NODE to choose the node of its pod:
+        `nfs:a/b` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
           class:NAME      a new volume of a storage class
-          block:NAME      the same without a file system
+          block:NAME      the same, without a file system
           ephemeral:NAME  a new volume that lives as long as its pod
           emptydir        a directory on the node's disk
           pvc:NAME        an existing claim, with --write-to
-          hostpath:/PATH  a directory of the node, with --write-to
+          hostpath:/PATH  a directory on the node, with --write-to
         ");
         insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` needs a node name: hostpath:/mnt/a@NODE");
     }
