@@ -16,11 +16,15 @@ pub(crate) const STEPS: &[Step] = &[
         rooms::check,
     ),
     Step::new("modules", "modules with submodules are NAME/mod.rs", sources::modules),
-    Step::new("hops", "the main path is no longer than the architecture says", path::hops),
+    Step::new("hops", "the main path is at most as long as the architecture allows", path::hops),
     Step::new("sizes", "no source file over 800 lines", sources::sizes),
-    Step::new("skips", "tests are skipped only with the helper, which fails in CI", sources::skips),
-    Step::new("prose", "only the crate wording contains sentences", prose::prose),
-    Step::new("quantities", "only the crate quantity formats quantities", prose::quantities),
+    Step::new(
+        "skips",
+        "tests are skipped only through the helper, which fails in CI",
+        sources::skips,
+    ),
+    Step::new("prose", "only the `wording` crate contains sentences", prose::prose),
+    Step::new("quantities", "only the `quantity` crate formats quantities", prose::quantities),
     Step::new("matching", "no code parses sentences", prose::matching),
     Step::new("tuples", "no function takes a tuple", tuples::check),
     Step::new("fmt", "formatting", || cargo(&["fmt", "--all", "--check"])),
@@ -29,7 +33,11 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("clippy", "lints; warnings are errors", clippy),
     Step::new("unit", "unit tests", || run_tests(Kind::Unit)),
     Step::new("test", "integration tests", || run_tests(Kind::Integration)),
-    Step::new("packages", "install and use a package and an image of the test build", dist::check),
+    Step::new(
+        "packages",
+        "install and use a package and an image made from the test build",
+        dist::check,
+    ),
     Step::new(
         "workflows",
         "lint workflows and the Action, and run their scripts",
@@ -37,7 +45,7 @@ pub(crate) const STEPS: &[Step] = &[
     ),
     // With `--workspace`, libraries have the same features as in the other tests. Otherwise most of
     // them would be built again.
-    Step::new("kubernetes", "tests of the build with Kubernetes, without a cluster", || {
+    Step::new("kubernetes", "tests of the Kubernetes build, without a cluster", || {
         let which = ["test", "--quiet", "--workspace", "--features", "iotax/kubernetes"];
         cargo(
             &[&which[..], &["--bin", "iotax", "--test", "kube", "--test", "kube_doctor"]].concat(),

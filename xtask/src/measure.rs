@@ -19,20 +19,20 @@ use crate::tables;
 
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
-    Step::new("engines", "CPU time of the load generator and of fio, in the page cache", || {
+    Step::new("engines", "CPU time of the load generator and fio, in the page cache", || {
         table("engines", example("iotax-load", "versus_fio", &["/tmp", "9", "1"]))
     }),
     Step::new("layers", "cost of each layer of the virtual disk", || {
         table("layers", example("iotax-vdisk", "layer_speed", &[]))
     }),
     Step::new("records", "read and analyse ten thousand trials", records),
-    Step::new("known-truth", "comparisons of simulated arms, equal and different", || {
+    Step::new("known-truth", "comparisons of equal and different simulated arms", || {
         table("known-truth", example("iotax-analyze", "known_truth", &["500"]))
     }),
     Step::new("load", "rates, depths and delays of the load generator", || tests("iotax-load")),
     Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
     Step::new("rig", "cgroup limits", || tests("iotax-rig")),
-    Step::new("cli", "verdicts, caps and taxes of the program", || tests("iotax")),
+    Step::new("cli", "verdicts, caps and taxes that iotax reports", || tests("iotax")),
     Step::new("fio", "native engines and fio on the same disk", fio),
     Step::new("network", "native flows compared with iperf3 and sockperf", || {
         table("network", script("native-versus-iperf3.sh", &["netns", "--max-blocks", "20"])?)

@@ -27,8 +27,8 @@ pub(crate) fn miri() -> Result<()> {
     };
     if !interpreter().arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!(
-            "NOT CHECKED: Miri, which checks unsafe code, is not installed; \
-             run `rustup toolchain install nightly --component miri,rust-src`"
+            "SKIPPED: Miri, which checks unsafe code, is not installed; run `rustup toolchain \
+             install nightly --component miri,rust-src`"
         );
         return Ok(());
     }

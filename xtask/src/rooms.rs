@@ -21,7 +21,7 @@ pub(crate) fn check() -> Result<()> {
         let dir = entry?.path();
         let room = dir.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let Some(allowed) = rooms.get(&*room) else {
-            wrong.push(format!("  {room} is not in the table of rooms in {ARCHITECTURE}"));
+            wrong.push(format!("  {room} is missing from the table of rooms in {ARCHITECTURE}"));
             continue;
         };
         let manifest = dir.join("Cargo.toml");

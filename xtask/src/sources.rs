@@ -32,7 +32,7 @@ pub(crate) fn sizes() -> Result<()> {
             println!("over {MANY_LINES} lines: {lines} {path}");
         }
     })?;
-    println!("lines of code in crates, without blank lines, comments and tests: {shipped}");
+    println!("lines of code in crates, not counting blank lines, comments and tests: {shipped}");
     if !long.is_empty() {
         bail!("split these files of more than {MOST_LINES} lines by topic:\n{}", long.join("\n"));
     }
@@ -85,8 +85,8 @@ pub(crate) fn skips() -> Result<()> {
     })?;
     if !own.is_empty() {
         bail!(
-            "skip tests with iotax_testing::needs_... or skipped, which fail in CI; these files do \
-             not:\n{}",
+            "skip tests only with iotax_testing::needs_... or skipped, which fail in CI; these \
+             files skip tests in another way:\n{}",
             own.join("\n")
         );
     }

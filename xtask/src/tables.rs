@@ -15,7 +15,7 @@ pub(crate) fn write(name: &str, table: &str) -> Result<()> {
     let text = fs::read_to_string(&path).with_context(|| format!("reading {FILE}"))?;
     let told = format!("{}\n\n{}", machine(), table.trim());
     let text = replaced(&text, name, &told)
-        .with_context(|| format!("{FILE} has no lines `{}` and `{END}`", begin(name)))?;
+        .with_context(|| format!("{FILE} does not have the lines `{}` and `{END}`", begin(name)))?;
     fs::write(&path, text).with_context(|| format!("writing {FILE}"))
 }
 

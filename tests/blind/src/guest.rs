@@ -25,7 +25,11 @@ fn try_examine(name: &str, guest: &Guest, iotax: &Path, seed: u64) -> Result<[Ou
     let work = tempfile::Builder::new().prefix("iotax-blind-").tempdir()?;
     let vm =
         Vm::new(iotax, work.path(), DISK_BYTES).and_then(|vm| vm.with_programs(guest.programs));
-    let vm = vm.context("no virtual machine")?.alone().memory(guest.memory_bytes).limit(LIMIT);
+    let vm = vm
+        .context("cannot create a virtual machine")?
+        .alone()
+        .memory(guest.memory_bytes)
+        .limit(LIMIT);
     let script = format!(
         "{}\nexec '{}' --iotax \"$IOTAX\" --seed {seed} --in-guest '{name}'\n",
         guest.set_up,

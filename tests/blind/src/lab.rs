@@ -116,7 +116,7 @@ impl Lab {
 
     /// The empty disk of the guest that this runs in.
     pub(crate) fn guest_disk() -> Result<String> {
-        std::env::var("DISK").context("no guest, or it has no disk")
+        std::env::var("DISK").context("there is no guest, or the guest has no disk")
     }
 
     /// A mapping was made.
@@ -238,7 +238,7 @@ impl Drop for Lab {
     fn drop(&mut self) {
         while let Some(undo) = self.undo.pop() {
             if let Err(error) = undo.perform() {
-                eprintln!("left behind: {error:#}");
+                eprintln!("cannot clean up: {error:#}");
             }
         }
     }

@@ -121,7 +121,7 @@ impl Situation {
         lab.iotax_in_groups(&args).context("measuring")?;
         let said = lab.iotax(&["doctor", "--record", &record, "--format", "json"])?;
         let said: Value = serde_json::from_str(&said)?;
-        let diagnoses = said["causes"].as_array().context("no causes in what doctor said")?;
+        let diagnoses = said["causes"].as_array().context("the doctor's output has no causes")?;
         let suspects =
             diagnoses.iter().flat_map(|of| of["suspects"].as_array().into_iter().flatten());
         let named = suspects.map(|suspect| Named {

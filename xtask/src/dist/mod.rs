@@ -29,11 +29,11 @@ use crate::tables;
 /// All steps in order.
 pub(crate) const STEPS: &[Step] = &[
     Step::new("build", "static programs for x86-64 and arm64", build_all),
-    Step::new("deb", "a Debian package for each", debs),
+    Step::new("deb", "a Debian package for each architecture", debs),
     Step::new("lintian", "check the packages with lintian", lintian),
-    Step::new("image", "a container image for both", images),
+    Step::new("image", "a container image for both architectures", images),
     Step::new("sbom", "a list of the crates in each program (SBOM)", sboms),
-    Step::new("krew", "a kubectl plugin for each, and a Krew manifest", krew::write),
+    Step::new("krew", "a kubectl plugin for each architecture, and a Krew manifest", krew::write),
     Step::new("installed", "install, use and remove each package", installed),
     Step::new("container", "unpack the image and run it in a container", container),
     Step::new("table", "write checksums, and sizes in docs/benchmarks.md", table),

@@ -80,7 +80,7 @@ fn read(tree: &str) -> Result<Crates> {
 fn document(crates: &Crates, digest: &str, time: Timestamp) -> Result<Value> {
     let root = format!("iotax@{VERSION}");
     let mut program = crates.get(&root).map(|root| component(root, "application"));
-    let program = program.as_mut().with_context(|| format!("cargo tree lists no {root}"))?;
+    let program = program.as_mut().with_context(|| format!("cargo tree does not list {root}"))?;
     program["hashes"] = json!([{ "alg": "SHA-256", "content": digest }]);
     let libraries = crates.iter().filter(|(reference, _)| **reference != root);
     let libraries: Vec<Value> = libraries.map(|(_, one)| component(one, "library")).collect();

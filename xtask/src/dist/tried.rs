@@ -67,7 +67,7 @@ pub(super) fn container(archive: &Path, architecture: &str, emulator: Option<&st
     let read: Value = serde_json::from_str(&read)?;
     ensure!(
         read["Architecture"] == architecture,
-        "wrong architecture in the image; skopeo reports {read}"
+        "the image has the wrong architecture; skopeo reports {read}"
     );
     let (layout, bundle) = (place.join("layout"), place.join("bundle"));
     let copied = format!("oci:{}:{VERSION}", layout.display());

@@ -28,7 +28,7 @@ pub(super) const PROSE: [Allowed; 20] = [
     one("diagnose/machine/proxy.rs", "addr, port", "options of a mount"),
     one("diagnose/machine/snapshot/cloud.rs", "NVMe Direct Disk", "a disk model"),
     one("diagnose/machine/snapshot/cloud.rs", "Instance Storage", "a disk model"),
-    one("diagnose/machine/snapshot/cloud.rs", "Google Cloud", "a cloud, as in records"),
+    one("diagnose/machine/snapshot/cloud.rs", "Google Cloud", "a cloud, the way records name it"),
     name("catalog/expect/mod.rs", "all {}"),
     name("catalog/limit.rs", "Google Cloud"),
     name("catalog/limit.rs", "VM cached"),
@@ -62,7 +62,7 @@ pub(super) const SENTENCES: [Allowed; 14] = [
     heading("report/figures/forest.rs", "Added time per {what}, by layer"),
     all("report/search/figures.rs", "titles of charts"),
     all("report/cloud_disks.rs", "column names"),
-    all("report/facts.rs", "names of facts, and column names"),
+    all("report/facts.rs", "fact names and column names"),
     all("report/catalog/look.rs", "names of facts"),
 ];
 
@@ -95,8 +95,8 @@ pub(super) const MATCHING: [Allowed; 17] = [
 /// Numbers for programs, or in the format of another tool.
 pub(super) const QUANTITIES: [Allowed; 13] = [
     all("cli/resolve/fit.rs", "rounds a number"),
-    all("experiment/explain", "whole percentages, as users type them"),
-    all("experiment/validate/", "whole percentages, as users type them"),
+    all("experiment/explain", "whole percentages, the way users type them"),
+    all("experiment/validate/", "whole percentages, the way users type them"),
     all("load/iperf3/words.rs", "seconds in the syntax of iperf3"),
     all("report/bundle/expected.rs", "the table that run.sh also prints"),
     all("report/csv/mod.rs", "for programs"),
@@ -107,7 +107,7 @@ pub(super) const QUANTITIES: [Allowed; 13] = [
     Allowed {
         file: "wording/catalog.rs",
         text: Some("{gb} GB"),
-        why: "gigabytes as in the documentation",
+        why: "gigabytes, as the documentation gives them",
     },
     all("wording/effect.rs", "two bounds with one unit"),
     all("wording/format.rs", "a name"),

@@ -53,7 +53,7 @@ pub(crate) fn prose() -> Result<()> {
                 list.see(room, file, texts.filter(|text| is_wrong(text)).collect());
             }
         }
-        list.conclude("these sentences must be in the crate wording; return data instead")?;
+        list.conclude("move these sentences to the `wording` crate, and return data instead")?;
     }
     Ok(())
 }

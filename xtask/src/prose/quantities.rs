@@ -22,7 +22,10 @@ pub(crate) fn quantities() -> Result<()> {
             list.see(room, file, made_by_hand(code));
         }
     }
-    list.conclude("quantities are formatted by hand; let functions of crate quantity do it")
+    list.conclude(
+        "these quantities are formatted by hand; use the functions of the `quantity` \
+                   crate",
+    )
 }
 
 /// Literals that round a value or add a unit.

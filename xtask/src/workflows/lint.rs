@@ -39,7 +39,7 @@ pub(super) fn check(place: &Path) -> Result<()> {
         wrong.extend(interpolated(file, &parsed));
         if file != ACTION && parsed["permissions"].is_null() {
             wrong.push(format!(
-                "  {file}: without `permissions`, a job gets those of the repository"
+                "  {file}: set `permissions`; a job without them gets the repository's permissions"
             ));
         }
     }
@@ -51,7 +51,7 @@ pub(super) fn check(place: &Path) -> Result<()> {
         wrong.extend(malformed(file, &read(file)?));
     }
     if !wrong.is_empty() {
-        bail!("workflows, Actions and forms:\n{}", wrong.join("\n"));
+        bail!("errors in workflows, Actions and forms:\n{}", wrong.join("\n"));
     }
     let mut actionlint = Command::new("go");
     // Another toolchain would have to be downloaded.
@@ -107,7 +107,7 @@ fn misused(file: &str, parsed: &Value, action: &Value) -> Vec<String> {
     }
     for step in uses {
         if step["uses"] != USED {
-            wrong.push(format!("  {file} uses {}, not {USED}", step["uses"]));
+            wrong.push(format!("  {file} uses {} instead of {USED}", step["uses"]));
         }
         let inputs = step["with"].as_object().into_iter().flatten();
         let unknown = inputs.filter(|(input, _)| action["inputs"][input].is_null());
@@ -130,17 +130,17 @@ fn malformed(file: &str, form: &Value) -> Vec<String> {
         let text = if kind == "markdown" { "value" } else { "label" };
         questions += usize::from(kind != "markdown");
         if !ELEMENTS.contains(&kind) || !element["attributes"][text].is_string() {
-            wrong.push(format!("  {file}: an element `{kind}` without {text}"));
+            wrong.push(format!("  {file}: an element of type `{kind}` has no {text}"));
         }
         if let Some(id) = element["id"].as_str() {
             if ids.contains(&id) {
-                wrong.push(format!("  {file} has two elements `{id}`"));
+                wrong.push(format!("  {file} has two elements with the ID `{id}`"));
             }
             ids.push(id);
         }
     }
     if questions == 0 {
-        wrong.push(format!("  {file} asks nothing"));
+        wrong.push(format!("  {file} contains no question"));
     }
     wrong
 }

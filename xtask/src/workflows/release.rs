@@ -69,7 +69,11 @@ pub(super) fn publish(runner: &Runner, program: &Path) -> Result<()> {
     run("Verify the checksums")?;
     run("Publish")?;
     let of_git = fs::read_to_string(runner.place.join("home/.gitconfig"))?;
-    ensure!(of_git.contains(&runner.variables["GITHUB_WORKSPACE"]), "git trusts: {of_git}");
+    ensure!(
+        of_git.contains(&runner.variables["GITHUB_WORKSPACE"]),
+        "git trusts these directories: \
+                                                                     {of_git}"
+    );
     let published = released(&runner);
     for name in [&*program_name()?, "SHA256SUMS"] {
         ensure!(published.join(name).exists(), "{name} was not published");
@@ -118,7 +122,7 @@ fn each_is_known() -> Result<()> {
         for step in steps(&read(file)?).filter(|step| !step["run"].is_null()) {
             let name = super::name(step);
             let is_known = RUN.contains(&name) || NOT_RUN.contains(&name);
-            ensure!(is_known, "{file}: `{name}` is not in the lists of {}", file!());
+            ensure!(is_known, "{file}: `{name}` is missing from the lists in {}", file!());
         }
     }
     Ok(())

@@ -110,8 +110,9 @@ impl Runner {
 
     /// Runs one script. What it adds to the path and the variables is for the steps after it.
     pub(super) fn step(&mut self, step: &Value) -> Result<Ended> {
-        let script =
-            step["run"].as_str().with_context(|| format!("`{}` runs nothing", name(step)))?;
+        let script = step["run"]
+            .as_str()
+            .with_context(|| format!("`{}` has no `run` script", name(step)))?;
         let workspace = self.place.join("workspace");
         for directory in ["workspace", "home", "temp"] {
             fs::create_dir_all(self.place.join(directory))?;
@@ -166,7 +167,7 @@ impl Runner {
         let mut parts = text.split("${{");
         let mut expanded = parts.next().unwrap_or_default().to_owned();
         for part in parts {
-            let (name, rest) = part.split_once("}}").context("an expression without an end")?;
+            let (name, rest) = part.split_once("}}").context("an expression has no end")?;
             expanded += self.value(name.trim())?;
             expanded += rest;
         }
@@ -211,8 +212,12 @@ fn text(value: &Value) -> String {
 /// Lines such as `name=value`.
 fn assignments(lines: &str) -> Result<Values> {
     let read = |line: &str| {
-        let (name, value) =
-            line.split_once('=').with_context(|| format!("`{line}` sets nothing"))?;
+        let (name, value) = line.split_once('=').with_context(|| {
+            format!(
+                "`{line}` does not have the form \
+                                                          NAME=VALUE"
+            )
+        })?;
         Ok((name.to_owned(), value.to_owned()))
     };
     lines.lines().map(read).collect()

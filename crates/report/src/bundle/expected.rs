@@ -26,9 +26,9 @@ struct Row<'a> {
 /// Figures and verdicts of all phases.
 pub(super) fn expected(parts: &[AnalyzedPhase], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
-        "Measured figures. Rates are means of the trials. Latencies are of all I/Os of all\n\
-         trials together, from submission to completion (in jobs with a rate: from the\n\
-         intended start).\n",
+        "Measured figures. Rates are means over the trials. Latencies include all I/Os in\n\
+         all trials, from submission to completion (in jobs with a rate: from the intended\n\
+         start).\n",
     );
     for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));

@@ -39,14 +39,14 @@ pub struct Step {
 pub enum Error {
     /// No phase has a job that fio can run.
     #[error(
-        "fio cannot run any job of this record:\n{}",
+        "fio cannot run any job in this record:\n{}",
         without.join("\n")
     )]
     NothingForFio { without: Vec<String> },
     /// The script supports only one target per arm.
     #[error(
-        "the jobs of this record use several targets at the same time, but a bundle supports one \
-         target per arm; use `iotax run ... --engine fio`, or run each job alone"
+        "the jobs in this record use several targets at the same time, but a bundle supports only \
+         one target per arm; use `iotax run ... --engine fio`, or run each job alone"
     )]
     SeveralTargets,
     /// No trial was completed.

@@ -21,8 +21,8 @@ pub(super) fn readme(
     let spec = &experiment.spec;
     let mut text = format!("# Reproduction: {}\n\n", escape(spec.name()));
     text.push_str(
-        "This folder repeats a storage measurement with fio only. The original measurement\n\
-         was made with iotax, which is not needed here.\n\n## Results\n\n",
+        "Use this folder to repeat a storage measurement with fio alone. The original\n\
+         measurement was made with iotax, which you do not need here.\n\n## Results\n\n",
     );
     for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         if phases.len() > 1 {
@@ -34,7 +34,9 @@ pub(super) fn readme(
         text.push('\n');
     }
     text.push_str(&machine(experiment));
-    text.push_str("All figures are in `expected.txt`, and each trial is in `results.csv`.\n");
+    text.push_str(
+        "All figures are in `expected.txt`; the individual trials are in `results.csv`.\n",
+    );
     text.push_str(&how_to_run(experiment, arms, trials));
     text.push_str(&differences(phases));
     text.push_str(FILES);
@@ -74,8 +76,8 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
     text.push_str(&format!(
         "\n\nThe script runs {} in the recorded order. This takes about {span}, plus the time to\n\
          create the files. `--blocks 3` runs only the first three blocks. The script creates its\n\
-         files in a new folder in each directory, and removes that folder at the end, also after\n\
-         Ctrl-C. Files and block devices that you give are only read, unless a job writes and\n\
+         files in a new folder in each directory, and removes that folder at the end, even after\n\
+         Ctrl-C. It never writes to a file or block device that you name, unless a job writes and\n\
          `--destroy PATH` allows it.\n\n\
          | arm | original target |\n| --- | --- |\n",
         count(trials as u64, "trial")
@@ -91,8 +93,8 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
         );
     }
     text.push_str(
-        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`. It \
-         has the same units\nas `expected.txt`. Compare the differences between the arms; the \
+        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, in \
+         the same\nunits as `expected.txt`. Compare the differences between the arms; the \
          figures themselves depend\non the machine. `out/` contains one fio result per trial and \
          the output of iostat. With\niotax, the command in `out/compare.txt` computes verdicts \
          from these results.",
@@ -107,8 +109,8 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
         "\n## Differences from the original measurement\n\n\
-         - fio chooses different offsets from the same seeds.\n\
-         - fio adds its own time to start and end each trial.\n",
+         - Given the same seeds, fio chooses different offsets.\n\
+         - Each trial also includes the time that fio takes to start and exit.\n",
     );
     for phase in phases {
         if phase.sections.is_empty() {

@@ -27,8 +27,8 @@ usage() {
 Usage: ./run.sh [OPTIONS] ARM=PATH...
 
 Repeats the trials, with each arm at the given path. In a directory, the script
-creates a new folder and removes it at the end. Files and block devices that you
-give are only read, unless the job writes and --destroy names them.
+creates a new folder and removes it at the end. It never writes to a file or block
+device that you name, unless the job writes and --destroy names it.
 
   --out DIR       new directory for the results (default: out)
   --blocks N      run only the first N blocks: faster, but less certain
@@ -220,10 +220,10 @@ lay_out() {
         number=$(number_of "$id")
         eval "kind=\$kind_$number"
         [ "$kind" = directory ] || continue
-        printf 'creating the files of %s\n' "$id"
+        printf 'creating the files for %s\n' "$id"
         while IFS=$tab read -r phase rest; do
             run_fio "$number" "$phase" --create_only=1 ||
-                fail 3 "fio cannot create the files of $id; see $out/log.txt"
+                fail 3 "fio cannot create the files for $id; see $out/log.txt"
         done <"$here/phases.txt"
     done <"$here/arms.txt"
 }

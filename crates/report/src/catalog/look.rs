@@ -78,7 +78,7 @@ fn vm_page(page: &mut Document, vm: &Vm) {
     let memory = vm.memory_bytes.map_or("memory unknown".to_owned(), size);
     let (cpus, disks) = (count(vm.vcpus, "vCPU"), count(vm.max_data_disks, "disk"));
     let (name, cloud) = (title(vm), vm.cloud);
-    let heading = format!("{name}: {cloud}, {cpus}, {memory}, {disks} at most");
+    let heading = format!("{name}: {cloud}, {cpus}, {memory}, at most {disks}");
     page.add(Section::new(heading, []));
     let mut sources = Sources::default();
     let _ = sources.number(&vm.source);
@@ -112,7 +112,7 @@ pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources
 }
 
 fn disk_page(page: &mut Document, disk: &Disk) {
-    let size = disk.size_bytes.map_or("size not given".to_owned(), size);
+    let size = disk.size_bytes.map_or("size unknown".to_owned(), size);
     let heading = format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind);
     page.add(Section::new(heading, []));
     let mut sources = Sources::default();
