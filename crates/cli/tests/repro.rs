@@ -125,7 +125,7 @@ fn a_job_that_would_be_another_one_is_left_out() {
     let said = desk.run(&["repro", "rec", "--out", "bundle"]);
     insta::assert_snapshot!(said, @"
     error: fio cannot run any job of this record:
-    job io is left out because it needs option rw: bundles use only fio options that are known to stay inside the target
+    job io is left out because it needs option rw: bundles use only fio options that access nothing outside the target
     [exit 2]
     ");
     assert!(!desk.path().join("bundle").exists());

@@ -99,7 +99,7 @@ fn drives_of_diskspd_are_directories_of_their_own_and_nothing_is_left() {
     assert_eq!(targets, ["target", "", "e", "f"], "{rows}");
     // The bundle's script has one place for each arm.
     assert_snapshot!(desk.run(&["repro", "out"]), @"
-    error: the jobs of this record use several targets at the same time, but a bundle supports one target per arm; use `iotax run ... --engine fio`, or run each job alone
+    error: the jobs in this record use several targets at the same time, but a bundle supports only one target per arm; use `iotax run ... --engine fio`, or run each job alone
     [exit 2]
     ");
 }

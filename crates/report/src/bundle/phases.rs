@@ -98,7 +98,8 @@ fn within_reach(workload: &Workload) -> (Vec<String>, Workload) {
         let what = if is_whole { "runs without" } else { "is left out because it needs" };
         dropped.extend(lost.iter().filter(|lost| is_whole || lost.beyond.is_some()).map(|lost| {
             format!(
-                "job {} {what} option {}: bundles use only fio options that access nothing outside the target",
+                "job {} {what} option {}: bundles use only fio options that access nothing outside \
+                 the target",
                 printable(&job.name),
                 printable(&lost.name)
             )

@@ -93,8 +93,8 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
         );
     }
     text.push_str(
-        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, in \
-         the same\nunits as `expected.txt`. Compare the differences between the arms; the \
+        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, \
+         in the same\nunits as `expected.txt`. Compare the differences between the arms; the \
          figures themselves depend\non the machine. `out/` contains one fio result per trial and \
          the output of iostat. With\niotax, the command in `out/compare.txt` computes verdicts \
          from these results.",

@@ -112,7 +112,7 @@ pub(super) fn add_conflicts(page: &mut Document, conflicts: &[Conflict], sources
 }
 
 fn disk_page(page: &mut Document, disk: &Disk) {
-    let size = disk.size_bytes.map_or("size unknown".to_owned(), size);
+    let size = disk.size_bytes.map_or("size not specified".to_owned(), size);
     let heading = format!("{}: {}, {}, {size}", disk.name, disk.cloud, disk.kind);
     page.add(Section::new(heading, []));
     let mut sources = Sources::default();
