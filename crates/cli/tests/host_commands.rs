@@ -185,10 +185,10 @@ fn a_setting_that_cannot_be_undone_is_said_and_nothing_else_is_measured() {
     ]);
     assert_eq!(said.code, 3, "{said}");
     let text = said.to_string().split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("its `after` command `echo busy >&2; exit 1` failed"), "{said}");
-    assert!(text.contains("its setting may still be active"), "{said}");
+    assert!(text.contains("the `after` command `echo busy >&2; exit 1` failed"), "{said}");
+    assert!(text.contains("the host setting may still be active"), "{said}");
     assert!(
-        text.contains("not measured, because a host setting of another arm could not be undone"),
+        text.contains("not measured, because another arm's host setting could not be undone"),
         "{said}"
     );
     assert_eq!(desk.journals().len(), 1);

@@ -139,7 +139,7 @@ fn what_cannot_be_preconditioned_is_refused_by_name() {
     std::fs::write(desk.path().join("mine"), vec![7; 8 << 20]).unwrap();
     for (words, says) in [
         (&["run", "randwrite-4k", "mem(size=64M)"][..], "the target is in memory"),
-        (&["run", "randread-4k", "mine"], "only reads a file or device given by its path"),
+        (&["run", "randread-4k", "mine"], "never writes to a file or device given by its path"),
         (&["peel", "mem(size=64M) + aes"], "all arms are in memory"),
         (&["run", "git-checkout", "."], "have no span to write"),
     ] {

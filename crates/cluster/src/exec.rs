@@ -242,7 +242,7 @@ mod tests {
             "details": { "causes": [{ "reason": "ExitCode", "message": "3" }] },
         });
         assert_eq!(ended(&status, true), (false, "exit status: 3, error: no space".to_owned()));
-        assert!(exit_status("137").ends_with("(killed: its pod was ended, or ran out of memory)"));
+        assert!(exit_status("137").ends_with("(killed: its pod was stopped or ran out of memory)"));
         let status = json!({ "status": "Failure", "message": "container not found" });
         let said = "container not found, error: no space".to_owned();
         assert_eq!(ended(&status, true), (false, said));

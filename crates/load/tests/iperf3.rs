@@ -77,7 +77,7 @@ fn what_is_no_network_path_is_refused() {
     let job = job(Engine::TcpStream, 4096, 0);
     let error = run(&iperf3, job, IoTarget::Path(directory.path())).unwrap_err().to_string();
     let error = error.replace(&directory.path().display().to_string(), "DIR");
-    insta::assert_snapshot!(error, @"job `flow`: iperf3 needs a network path, but DIR is not one; name one such as `netns`");
+    insta::assert_snapshot!(error, @"job `flow`: iperf3 needs a network path such as `netns`, but DIR is not one");
 }
 
 #[test]

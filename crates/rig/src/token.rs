@@ -165,7 +165,7 @@ mod tests {
             assert_eq!(
                 warning,
                 format!(
-                    "other users may have access to the token in {named} (mode {mode:o}); run \
+                    "other users may be able to read the token in {named} (mode {mode:o}); run \
                      chmod 600 {named}"
                 )
             );

@@ -19,7 +19,7 @@ part_cut() {
   # shellcheck disable=SC2046
   kill $(pgrep -P "$(cat "$RUN/pids/api-outer")")
   wait "$shell" || { cat "$W/said"; fail "cut: exit code $?"; }
-  need "a cut connection costs no trial" "the result was read afterwards" "$W/cut/trials.jsonl"
+  need "a cut connection costs no trial" "the result was fetched after reconnecting" "$W/cut/trials.jsonl"
   ! grep -q '"failed"' "$W/cut/trials.jsonl" || fail "cut: a trial failed: $(grep '"failed"' "$W/cut/trials.jsonl")"
   need "and the run goes on to its verdict" "b is " "$W/said"
   nothing_left cut

@@ -105,7 +105,7 @@ fault_namespace_deleted() {
   ended
   # It may have been over.
   [[ $code = 0 || $code = 3 ]] || fault_failed "exit code $code"
-  [ "$code" = 0 ] || grep -qE "is being terminated|not found|its pod was ended" "$W/said" || fault_failed "it does not say why"
+  [ "$code" = 0 ] || grep -qE "is being terminated|not found|its pod was stopped" "$W/said" || fault_failed "it does not say why"
   until_true 60 not kubectl get namespace "$NAMESPACE" || fault_failed "the namespace stays"
   fault_over
 }

@@ -51,7 +51,7 @@ part_hostpath() {
   local theirs=$STORAGE/fast-1/app
   mkdir "$theirs"
   echo precious >"$theirs/file"
-  refused "a directory of no node" "needs the name of a node" a=hostpath:$theirs b=emptydir --write-to "hostpath:$theirs"
+  refused "a directory of no node" "needs a node name" a=hostpath:$theirs b=emptydir --write-to "hostpath:$theirs"
   refused "a directory of a node, under Pod Security" 'violates PodSecurity "restricted' \
     "a=hostpath:$theirs@n1" b=emptydir --write-to "hostpath:$theirs"
   kubectl create namespace loose >/dev/null

@@ -127,8 +127,8 @@ fn a_namespace_that_refuses_privileged_pods_says_so_and_what_helps() {
     let error = asked(&server, &[claim(false)], true).unwrap_err();
     insta::assert_snapshot!(error, @r#"
     the cluster refuses to create pods: pods "x" is forbidden: violates PodSecurity "restricted:latest": privileged (container "iotax" must not set securityContext.privileged=true)
-    a namespace allows privileged pods with the label pod-security.kubernetes.io/enforce=privileged.
-    A new volume of a class can be examined in any namespace (--namespace), a claim only in its own. Without --privileged no label is needed, but iotax sees less
+    to allow privileged pods, set the namespace label pod-security.kubernetes.io/enforce=privileged.
+    A new volume of a class can be examined in any namespace (--namespace), a claim only in its own. Without --privileged, no label is needed, but iotax sees less
     "#);
     assert_eq!(ALL.map(|what| server.count(what)), [0, 0, 0, 1]);
 }

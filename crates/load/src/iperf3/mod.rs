@@ -91,7 +91,8 @@ impl LoadDriver for Iperf3 {
 fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
     let IoTarget::Peer(peer) = target else {
         let why = format!(
-            "iperf3 needs a network path, but {target} is not one; name one such as `netns`"
+            "iperf3 needs a network path, but {target} is not a network path; name one such as \
+             `netns`"
         );
         return Err(Error::unsuitable(job, why));
     };

@@ -337,7 +337,7 @@ mod tests {
     #[test]
     fn whoever_hangs_up_is_told_from_who_is_silent() {
         let told = failed(&far(|_, stream| drop(stream)), SHORT);
-        assert!(told.starts_with("it closed each connection before"), "{told}");
+        assert!(told.starts_with("it closed every connection before"), "{told}");
         assert!(told.contains("0 bytes received") && !told.contains("os error"), "{told}");
     }
 

@@ -72,7 +72,7 @@ mod socket_tests {
         assert_eq!(remove_socket(&path, journal).unwrap(), Undone::Absent);
         std::fs::write(&path, "precious").unwrap();
         let error = remove_socket(&path, journal).unwrap_err().to_string();
-        assert!(error.contains("left alone: it is not a socket"), "{error}");
+        assert!(error.contains("not removed: it is not a socket"), "{error}");
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
         assert_eq!(remove_socket(&dir.path().join("no/such"), journal).unwrap(), Undone::Absent);
     }

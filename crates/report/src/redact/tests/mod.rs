@@ -16,7 +16,7 @@ fn told(text: &str) -> String {
 fn words_of_the_list_and_numbers_stay() {
     for kept in [
         "an anonymous file in /var/tmp",
-        "cannot bypass the page cache: the bottom of the stack may be read from memory",
+        "cannot bypass the page cache: reads at the bottom of the stack may come from memory",
         "I/O error on nvme0n1p2 (os error 5), 4 KiB at 12.5 %",
         "rw,noatime,vers=4.1,rsize=1048576,wsize=262144,sec=krb5p,nconnect=16",
         "8:16 0 48 J 6 interleave_sectors:32768 buffer_sectors:128 internal_hash:crc32c",

@@ -144,7 +144,7 @@ fn a_peer_is_reached_and_tells_what_it_sees() {
     assert!(reached.mtu_bytes.is_some() && reached.resolved_ns.is_none());
     let wrong = [(address.to_string(), PeerSecret([8; PeerSecret::BYTES]))].into();
     let Reply::Failed { error, .. } = reach(wrong, 0) else { panic!() };
-    assert!(error.contains("rejects the token"), "{error}");
+    assert!(error.contains("rejected the token"), "{error}");
 }
 
 fn spec() -> Spec {
