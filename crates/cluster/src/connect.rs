@@ -160,7 +160,7 @@ impl Cluster {
                 Ok(answer) => answer.map_err(|error| call.failed(&self.namespace, &error)),
                 Err(_) => Err(Error::Unreachable {
                     doing: call.to_string(),
-                    why: format!("it was silent for {PATIENCE:?}"),
+                    why: format!("it sent nothing for {PATIENCE:?}"),
                 }),
             }
         })

@@ -82,7 +82,7 @@ pub enum Error {
     /// The target cannot be trimmed.
     #[error(
         "job `{job}`: {path} cannot be trimmed: {source}; choose a device that supports discard, a \
-         file system that supports holes in files, or a workload without trims"
+         file system that can punch holes in files, or a workload without trims"
     )]
     NoTrims { job: String, path: PathBuf, source: std::io::Error },
     /// The first version of the index could not be written or loaded.

@@ -106,7 +106,7 @@ pub enum Error {
     )]
     Lingers { pid: u32, path: PathBuf },
     /// The user stopped the preparation.
-    #[error("interrupted while preparing; everything made so far was removed")]
+    #[error("interrupted during preparation; everything created so far was removed")]
     Interrupted,
     /// A target that was there at the start is gone or was replaced.
     #[error("arm {arm}: {path} has changed since the run started: {what}")]

@@ -60,12 +60,12 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Device { module, .. } if loadable(module) => None,
         Need::Device { path, module } => missing(
             format!("{path} does not exist"),
-            format!("use a kernel with the module {module} (modprobe {module})"),
+            format!("use a kernel that has the module {module} (modprobe {module})"),
         ),
         Need::Module { module, .. } if built_in(module) || loadable(module) => None,
         Need::Module { module, about } => missing(
             format!("the kernel does not support {about}"),
-            format!("use a kernel with the module {module} (modprobe {module})"),
+            format!("use a kernel that has the module {module} (modprobe {module})"),
         ),
         Need::Feature { path, .. } if Path::new(path).exists() => None,
         // Unknown until the module is loaded.

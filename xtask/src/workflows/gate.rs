@@ -131,7 +131,7 @@ pub(super) fn check(runner: &Runner) -> Result<()> {
     installed_from_elsewhere(&on("elsewhere")?, &action, &server.url(), &released)?;
     tampered(&on("tampered")?, &action, &released)?;
     // The others are a path without a repository, and three releases that were tampered with.
-    println!("{} outcomes of the Action, {} refusals", CASES.len(), REFUSED.len() + 4);
+    println!("checked {} outcomes and {} refusals of the Action", CASES.len(), REFUSED.len() + 4);
     Ok(())
 }
 

@@ -188,8 +188,8 @@ impl Places {
                     && place.span.bytes < align
                 {
                     let what = format!(
-                        "offsets at multiples of {align} bytes do not fit into the {} bytes of {} \
-                         that the job can use; choose a smaller `align`",
+                        "`align` is {align} bytes, but the job can use only {} bytes of {}; choose \
+                         a smaller `align`",
                         place.span.bytes,
                         self.files[place.files[0]].shown()
                     );

@@ -141,7 +141,8 @@ impl LoadDriver for Fio {
         let said = said?;
         if said.ending != Ending::Stopped {
             let own = format_duration(own_ns);
-            let within = format!("{own} of ramp and time plus {} of grace", self.grace_text());
+            let within =
+                format!("{own} (ramp and time) plus a grace period of {}", self.grace_text());
             said.succeeded("end", &within)?;
         }
         let found = result::read_fio(&said.out)

@@ -99,8 +99,8 @@ fn check_version(job: &Job, version: Version) -> Result<(), Error> {
             value => format!("{name}={value}"),
         };
         let problem = format!(
-            "this fio is {version}, but `{what}` ({place}) came {}; remove it, or install a newer \
-             fio",
+            "the installed fio is {version}, but `{what}` ({place}) was introduced {}; remove it, \
+             or install a newer fio",
             came.came()
         );
         return Err(Error::unsuitable(job, problem));

@@ -90,10 +90,7 @@ impl LoadDriver for Iperf3 {
 /// The far end of the path that a job drives load over.
 fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
     let IoTarget::Peer(peer) = target else {
-        let why = format!(
-            "iperf3 needs a network path, but {target} is not a network path; name one such as \
-             `netns`"
-        );
+        let why = format!("iperf3 needs a network path such as `netns`, but {target} is not one");
         return Err(Error::unsuitable(job, why));
     };
     if peer.tls.is_some() {

@@ -68,7 +68,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
     let span = format::span(mean_ns.saturating_mul(trials as u64));
     let mut text = String::from(
         "\n## Run it\n\nYou need a POSIX shell and `fio` 3.20 or later; `iostat` (sysstat) is \
-         optional.\nGive each arm a directory on the storage to be tested:\n\n    ./run.sh",
+         optional.\nFor each arm, give a directory on the storage to test:\n\n    ./run.sh",
     );
     for arm in arms {
         text.push_str(&format!(" {}=PATH", arm.id));

@@ -57,7 +57,7 @@ fn remove_unmarked(parent: &Held, path: &Path, journal: &Path) -> Result<Undone,
         Err(Errno::NOENT) => return Ok(Undone::Absent),
         Err(Errno::NOTDIR) => "it is not a directory",
         Err(Errno::NOTEMPTY | Errno::EXIST) => {
-            "it does not have the marker of the run that made it"
+            "it does not have the marker of the run that created it"
         }
         Err(error) => return Err(Error::unremovable(path, error, journal)),
     };

@@ -33,7 +33,7 @@ pub(crate) fn remove(
     match statat(parent, name, AtFlags::SYMLINK_NOFOLLOW) {
         Err(Errno::NOENT) => Ok(Undone::Absent),
         Err(error) => Err(failed(error)),
-        Ok(_) => Err(Error::not_ours(path, "it is not the file that iotax made", journal)),
+        Ok(_) => Err(Error::not_ours(path, "it is not the file that iotax created", journal)),
     }
 }
 

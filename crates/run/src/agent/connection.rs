@@ -107,7 +107,7 @@ impl Connection {
                 stopped = Some(Instant::now());
             }
             if heard.elapsed() > SILENCE {
-                return Err(format!("it was silent for {SILENCE:?}"));
+                return Err(format!("it sent nothing for {SILENCE:?}"));
             }
             let patience = if command.removes() { REMOVING } else { STOPPING };
             if stopped.is_some_and(|stopped| stopped.elapsed() > patience) {
