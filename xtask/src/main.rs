@@ -30,8 +30,9 @@ usage: cargo xtask check [STEP...]
        cargo xtask dist [STEP...]
        cargo xtask fuzz [TARGET [RUNS]]
 
-`fuzz TARGET` runs one fuzz target with RUNS inputs [default: 1000000]; `fuzz` runs all briefly.
-`check`, `measure` and `dist` run all steps or the named ones, and list all failures at the end.";
+`fuzz TARGET` runs one fuzz target with RUNS inputs [default: 1000000]. `fuzz` alone runs every
+target briefly. `check`, `measure` and `dist` run all steps, or only the named ones, and list all
+failures at the end.";
 
 fn main() -> ExitCode {
     let words: Vec<String> = std::env::args().skip(1).collect();

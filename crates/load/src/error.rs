@@ -236,7 +236,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             Error::NoTrims { job: "job".into(), path: "/dev/sda".into(), source: source() },
-            @"job `job`: /dev/sda cannot be trimmed: Cannot allocate memory (os error 12); choose a device that supports discard, a file system that supports holes in files, or a workload without trims"
+            @"job `job`: /dev/sda cannot be trimmed: Cannot allocate memory (os error 12); choose a device that supports discard, a file system that can punch holes in files, or a workload without trims"
         );
         insta::assert_snapshot!(
             Error::Index { source: source() },

@@ -65,7 +65,7 @@ fn a_fio_that_hangs_is_ended() {
     for script in ["exec sleep 600", "trap '' INT TERM; while :; do sleep 1; done"] {
         let hung = play(script, Duration::from_secs(3), &AtomicBool::new(false)).unwrap_err();
         insta::allow_duplicates! {
-            insta::assert_snapshot!(hung, @"fio did not end within 220ms of ramp and time plus 3s of grace, and was stopped");
+            insta::assert_snapshot!(hung, @"fio did not end within 220ms (ramp and time) plus a grace period of 3s, and was stopped");
         }
     }
 }

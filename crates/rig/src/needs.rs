@@ -210,8 +210,8 @@ mod tests {
         insta::assert_snapshot!(text.join("\n"), @"
         no-such-program is not installed: install the package its-package (apt-get install its-package)
         the kernel does not support nosuchfs: use a kernel with nosuchfs built in or as a module
-        /dev/no-such does not exist: use a kernel with the module no_such (modprobe no_such)
-        the kernel does not support device mapper encryption: use a kernel with the module no-such (modprobe no-such)
+        /dev/no-such does not exist: use a kernel that has the module no_such (modprobe no_such)
+        the kernel does not support device mapper encryption: use a kernel that has the module no-such (modprobe no-such)
         the kernel does not support mind reading: use a kernel built with mind reading
         ");
     }

@@ -164,7 +164,7 @@ mod tests {
         fs::remove_dir_all(&made).unwrap();
         fs::create_dir(&made).unwrap();
         fs::write(made.join("precious"), "").unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it does not have the marker of the run that made it. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it does not have the marker of the run that created it. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
         assert!(made.join("precious").exists());
     }
 
@@ -299,7 +299,7 @@ mod tests {
         if identity.born_ns.is_none() {
             return iotax_testing::skipped("this file system keeps no birth times");
         }
-        insta::assert_snapshot!(dead.problem(), @"target/disk.img: not removed: it is not the file that iotax made. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
+        insta::assert_snapshot!(dead.problem(), @"target/disk.img: not removed: it is not the file that iotax created. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
         assert_eq!(fs::read_to_string(path).unwrap(), "theirs");
     }
 }

@@ -142,7 +142,7 @@ fn stopping_while_a_disk_is_filled_leaves_nothing_behind() {
     assert_eq!(error.fault(), Fault::Interrupted);
     assert_eq!(last, (2 << 20, 8 << 20));
     assert!(bench.left().is_empty(), "{:?}", bench.left());
-    insta::assert_snapshot!(error, @"interrupted while preparing; everything made so far was removed");
+    insta::assert_snapshot!(error, @"interrupted during preparation; everything created so far was removed");
 }
 
 #[test]

@@ -117,5 +117,5 @@ fn the_trial_says_why_and_the_run_goes_on() {
         .collect();
     assert_eq!(failures, [1], "{outcomes:?}");
     let Outcome::Failed { error } = &outcomes[1] else { unreachable!() };
-    insta::assert_snapshot!(error, @"fio did not end within 100ms of ramp and time plus 10s of grace, and was stopped");
+    insta::assert_snapshot!(error, @"fio did not end within 100ms (ramp and time) plus a grace period of 10s, and was stopped");
 }

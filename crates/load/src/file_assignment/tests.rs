@@ -156,7 +156,7 @@ fn what_only_a_directory_or_a_larger_target_gives_is_refused() {
     insta::assert_snapshot!(refused(&|job| job.files_per_thread = 4), @"job `job`: each thread uses 4 files, but mem(size=2M) is a single file or disk; name a directory, or set `files-per-thread = 1`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB), @"job `job`: offset 2097152 is beyond the 2097152 bytes of mem(size=2M); choose a smaller `offset`");
     insta::assert_snapshot!(refused(&|job| job.offset_bytes = 2 * MIB - 512), @"job `job`: the largest block is 4096 bytes, but the job can use only 512 bytes of mem(size=2M); use smaller blocks or a larger target");
-    insta::assert_snapshot!(refused(&|job| job.align_bytes = Some(4 * MIB)), @"job `job`: offsets at multiples of 4194304 bytes do not fit into the 1048576 bytes of mem(size=2M) that the job can use; choose a smaller `align`");
+    insta::assert_snapshot!(refused(&|job| job.align_bytes = Some(4 * MIB)), @"job `job`: `align` is 4194304 bytes, but the job can use only 1048576 bytes of mem(size=2M); choose a smaller `align`");
 }
 
 #[test]

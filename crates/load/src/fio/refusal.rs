@@ -195,7 +195,7 @@ mod tests {
         let workload =
             iotax_dialects::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
         let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
-        assert_snapshot!(check(33).unwrap_err(), @"job `a`: this fio is 3.33, but `fdp=1` (job.fio, line 4) came with fio 3.34; remove it, or install a newer fio");
+        assert_snapshot!(check(33).unwrap_err(), @"job `a`: the installed fio is 3.33, but `fdp=1` (job.fio, line 4) was introduced with fio 3.34; remove it, or install a newer fio");
         check(34).unwrap();
     }
 }

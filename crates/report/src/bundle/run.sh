@@ -26,7 +26,7 @@ usage() {
     cat <<'END'
 Usage: ./run.sh [OPTIONS] ARM=PATH...
 
-Repeats the trials, with each arm at the given path. In a directory, the script
+Repeats the trials, using the given path for each arm. In a directory, the script
 creates a new folder and removes it at the end. It never writes to a file or block
 device that you name, unless the job writes and --destroy names it.
 
@@ -35,7 +35,7 @@ device that you name, unless the job writes and --destroy names it.
   --destroy PATH  allow overwriting this file or block device; repeatable
   --help          print this help
 
-Exit codes: 0 success, 1 trials failed, 2 usage error, 3 not possible on this
+Exit codes: 0 success, 1 trials failed, 2 usage error, 3 cannot run on this
 machine, 130 interrupted.
 
 Arms and their original targets:
