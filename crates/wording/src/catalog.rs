@@ -79,7 +79,7 @@ pub fn size(bytes: u64) -> String {
 /// Published figures that contradict the catalog's sources.
 pub fn conflict(conflict: &Conflict) -> String {
     let Conflict { claimed_by, name, size_bytes, scope, explanation, .. } = conflict;
-    let of_size = size_bytes.map(|bytes| format!(" of {}", size(bytes))).unwrap_or_default();
+    let of_size = size_bytes.map(|bytes| format!(" with {}", size(bytes))).unwrap_or_default();
     let pair = |iops: Option<f64>, bytes: Option<f64>| {
         let iops = iops.map(iops_limit);
         let bytes = bytes.map(mb_per_s);
@@ -92,7 +92,7 @@ pub fn conflict(conflict: &Conflict) -> String {
     let figures: Vec<String> = steady.into_iter().chain(bursts).collect();
     let figures = figures.join(", ");
     format!(
-        "Conflict: {} gives {figures}, for {name}{of_size} ({scope}). But {explanation}.",
+        "Conflict: {} gives {figures} for {name}{of_size} ({scope}), but {explanation}.",
         claimed_by.text
     )
 }
@@ -102,9 +102,9 @@ pub fn belongs_to(names: &[String]) -> Option<String> {
     let (first, others) = names.split_first()?;
     let also = match others {
         [] => String::new(),
-        _ => format!(" (and of {})", others.join(", ")),
+        _ => format!(" (and to {})", others.join(", ")),
     };
-    Some(format!("These are the figures of {first}{also}."))
+    Some(format!("These figures apply to {first}{also}."))
 }
 
 /// How a user's figure compares with the catalog.
@@ -123,18 +123,18 @@ pub fn agree(agreement: Agreement, count: u64) -> String {
         Agreement::Same => "the same",
         Agreement::Differs => "different from the catalog",
         Agreement::Unconfirmed => "not all in the catalog",
-        Agreement::Unknown => "unknown to the catalog",
+        Agreement::Unknown => "not in the catalog",
     };
     format!("{} {words}", grouped(count))
 }
 
 /// A note about a limit that is not documented.
 pub fn unknown(of: &str, scope: Scope, rate: &str) -> String {
-    format!("{of} ({scope}): its {rate} limit is unknown and may be lower.")
+    format!("{of} ({scope}): the {rate} limit is unknown and may be lower.")
 }
 
 pub fn none_found(title: &str) -> String {
-    format!("{title}: none were found in the sources.")
+    format!("{title}: none found in the sources.")
 }
 
 pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the sources.";
@@ -142,33 +142,34 @@ pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the source
 /// A note about a figure.
 pub fn note(note: &Note) -> String {
     let fixed = match note {
-        Note::HalfAnHourADay => "at least 30 min in 24 h",
-        Note::NetworkFromCredits => "network: from credits; for how long is not documented",
-        Note::WhileIoCredits => "while there are I/O credits",
-        Note::IopsAreProvisioned => "IOPS are provisioned: give iops=",
-        Note::RatesAreProvisioned => "IOPS and throughput are provisioned: give iops= and bw=",
-        Note::NeedsSize => "depends on the size: give size=",
+        Note::HalfAnHourADay => "for at least 30 min in 24 h",
+        Note::NetworkFromCredits => "network: uses credits; how long they last is not documented",
+        Note::WhileIoCredits => "while I/O credits last",
+        Note::IopsAreProvisioned => "IOPS are provisioned: specify iops=",
+        Note::RatesAreProvisioned => "IOPS and throughput are provisioned: specify iops= and bw=",
+        Note::NeedsSize => "depends on the size: specify size=",
         Note::MostProvisionable => {
-            "values that were not given are the most that can be provisioned"
+            "values that are not specified are assumed to be the maximum that can be provisioned"
         }
         Note::MeteredOneWay => "network: outgoing data is metered, incoming data is not",
         Note::NetworkEgress => "network egress",
         Note::NoPersistentDiskLimits => {
-            "no limits of Persistent Disk on this machine type were found"
+            "no Persistent Disk limits were found for this machine type"
         }
         Note::CachedDisks => {
-            "Cached disks: reads that the cache answers do not count against the disk's own limit. \
-             Reads that miss it, and writes with read-only caching, are documented to also count \
-             against the VM's uncached limits. These figures do not subtract that."
+            "Cached disks: reads served by the cache do not count against the disk's own limit. \
+             According to the documentation, cache misses also count against the VM's uncached \
+             limits, and so do writes with read-only caching. These figures do not include that \
+             effect."
         }
         Note::FastBesideOthers => {
-            "Premium SSD v2 or Ultra with other disks: it is not documented how they share the \
-             VM's limits. The sum treats them as separate."
+            "Premium SSD v2 or Ultra disks together with other disks: how they share the VM's \
+             limits is not documented. The sum treats them as separate."
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
             let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
-            return format!("IOPS stated at {iops}, throughput at {throughput}");
+            return format!("IOPS stated for {iops} I/Os, throughput for {throughput} I/Os");
         }
         Note::OneFlow { bytes_per_s } => {
             return format!(
@@ -177,12 +178,12 @@ pub fn note(note: &Note) -> String {
             );
         }
         Note::UserGuide { figures } => {
-            return format!("the user guide of 2023-05-11 says {figures} (baseline/maximum)");
+            return format!("the user guide from 2023-05-11 gives {figures} (baseline/maximum)");
         }
         Note::ThroughputWithoutCredits { io_kib } => {
             return format!(
-                "throughput without credits is not documented: computed from I/Os of {} at the \
-                 baseline",
+                "throughput without credits is not documented; it is computed from {} I/Os at the \
+                 baseline rate",
                 bytes(io_kib << 10)
             );
         }
@@ -191,8 +192,8 @@ pub fn note(note: &Note) -> String {
         Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
         Note::OnDemandOff { disk } => {
             return format!(
-                "On-demand bursting of {disk} is off, which is the default (it costs extra). \
-                 {disk}:burst=on includes it."
+                "On-demand bursting is off for {disk}, which is the default, because it costs \
+                 extra. Use {disk}:burst=on to include it."
             );
         }
         Note::BurstUnknown { of, scope } => {
@@ -226,9 +227,9 @@ pub fn property(property: &Property) -> NamedValue {
         Property::Hypervisor(name) => ("Hypervisor", name.clone()),
         Property::BareMetal(is) => ("Bare metal", yes(is)),
         Property::SharedCpu => ("Shared CPU", yes(&true)),
-        Property::PersistentDiskGb(gb) => ("Persistent Disk in all", format!("{gb} GB")),
+        Property::PersistentDiskGb(gb) => ("Total Persistent Disk", format!("{gb} GB")),
         Property::DiskType(name) => ("Type", name.clone()),
-        Property::MostShares(most) => ("Shared by VMs at most", most.to_string()),
+        Property::MostShares(most) => ("Maximum number of VMs", most.to_string()),
         Property::Variant(name) => ("Variant", name.clone()),
         Property::SizesGib { least, most } => {
             ("Sizes", format!("{} to {}", exact(*least), gib(*most)))
@@ -236,16 +237,16 @@ pub fn property(property: &Property) -> NamedValue {
         Property::IopsRule(rule) => ("IOPS", rule.clone()),
         Property::ThroughputRule(rule) => ("Throughput", rule.clone()),
         Property::Promised(what) => ("Promised", what.clone()),
-        Property::BaselineIops(iops) => ("Baseline of all on a VM", iops_limit(*iops)),
+        Property::BaselineIops(iops) => ("Baseline per VM", iops_limit(*iops)),
         Property::BaselineMib(mib) => ("Baseline throughput", mib_per_s_limit(mib * MIB)),
         Property::ReadIopsPerGib(iops) => ("Read IOPS per GiB", iops.to_string()),
         Property::WriteIopsPerGib(iops) => ("Write IOPS per GiB", iops.to_string()),
         Property::MibPerGib(mib) => ("Throughput per GiB", mib_per_s_limit(mib * MIB)),
-        Property::MostIops(iops) => ("IOPS at most", iops_limit(*iops)),
-        Property::MostMib(mib) => ("Throughput at most", mib_per_s_limit(mib * MIB)),
-        Property::ConsoleIops(iops) => ("Console's default", iops_limit(*iops)),
+        Property::MostIops(iops) => ("Maximum IOPS", iops_limit(*iops)),
+        Property::MostMib(mib) => ("Maximum throughput", mib_per_s_limit(mib * MIB)),
+        Property::ConsoleIops(iops) => ("Console default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
-            ("Console's default throughput", format!("{amount} (the source names no unit)"))
+            ("Console default throughput", format!("{amount} (the source gives no unit)"))
         }
     };
     NamedValue { name, value }

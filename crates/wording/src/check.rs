@@ -10,9 +10,9 @@ use crate::search::{SearchResult, quantity};
 use crate::{bandwidth, cap, cause, format, limit, search};
 
 /// Heading of the overview.
-pub const OVERVIEW: &str = "What this disk does";
+pub const OVERVIEW: &str = "This disk at a glance";
 /// Titles of the parts, behind their numbers.
-pub const PARTS: [&str; 3] = ["Caps", "Applications", "What lies under it"];
+pub const PARTS: [&str; 3] = ["Caps", "Applications", "What is under it"];
 
 /// A row of the overview.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -54,7 +54,7 @@ fn fit(phases: &[&Analysis]) -> Option<String> {
         (
             RuleOutcome::Undecided,
             "Undecided for",
-            " (iotax run fitness takes longer and may decide)",
+            " (iotax run fitness takes longer and may give a verdict)",
         ),
     ];
     let said: Vec<String> = said
@@ -77,7 +77,7 @@ fn problems(findings: &[Finding]) -> String {
         open => format!(" {} not tested.", count(open as u64, "possible problem")),
     };
     if sure.is_empty() {
-        return format!("No known problem was seen in the storage stack.{open}");
+        return format!("No known problem was found in the storage stack.{open}");
     }
     let named: Vec<String> = sure
         .iter()
@@ -108,7 +108,7 @@ fn of_caps(search: SearchResult<'_>) -> Vec<CheckRow> {
         for (quantity, found) in quantity::caps(target, unit) {
             let [cap, lo, hi] = [found.cap, found.lo, found.hi].map(|per_s| quantity.figure(per_s));
             let figure = format!("{cap} [{lo}, {hi}]");
-            let set_by = format!("set by {}", cap::kind(found.kind));
+            let set_by = format!("cause: {}", cap::kind(found.kind));
             rows.push(CheckRow::of(format!("{} cap", quantity.unit()), figure, set_by));
         }
     }
@@ -116,7 +116,8 @@ fn of_caps(search: SearchResult<'_>) -> Vec<CheckRow> {
         let quantity = quantity::named(&row.quantity, unit);
         if let Some(binding) = row.binding() {
             let share = row.measured.map(|measured| percent(measured / binding.per_s));
-            let share = share.map_or_else(String::new, |share| format!("measured: {share} of it"));
+            let share =
+                share.map_or_else(String::new, |share| format!("measured: {share} of the limit"));
             rows.push(CheckRow::of(limit::name(binding), quantity.rate(binding.per_s), share));
         }
     }

@@ -128,14 +128,15 @@ fn factors(effect: Effect, ways: [&str; 2]) -> Option<String> {
     })
 }
 
-/// The change of a level, from the ratio of after to before: `fell by 23 %`, `rose 3.2x`.
+/// The change of a level, from the ratio of after to before: `fell by 23 %`, `rose by a factor of
+/// 3.2`.
 pub fn fell_or_rose(ratio: f64) -> String {
     let verb = if ratio < 1.0 { "fell" } else { "rose" };
     let factor = ratio.max(1.0 / ratio);
     if factor < FACTOR {
         format!("{verb} by {}", percent((ratio - 1.0).abs()))
     } else {
-        format!("{verb} {}", times(factor))
+        format!("{verb} by a factor of {}", times(factor).trim_end_matches('x'))
     }
 }
 
@@ -276,7 +277,7 @@ mod tests {
         assert_eq!([2.0, 2.04, 17.4, 4_190.0].map(times), ["2x", "2x", "17x", "4,190x"]);
         assert_eq!(
             [0.5, 0.77, 1.25, 3.2].map(fell_or_rose),
-            ["fell 2x", "fell by 23 %", "rose by 25 %", "rose 3.2x"]
+            ["fell by a factor of 2", "fell by 23 %", "rose by 25 %", "rose by a factor of 3.2"]
         );
     }
 }

@@ -42,18 +42,18 @@ pub fn standing(row: &Documented) -> String {
         },
         Standing::AtBurst(at) => {
             format!(
-                "this is the burst rate of the {}; --burst shows the sustained rate.",
+                "this is the burst rate of the {}; --burst measures the sustained rate.",
                 named(at)
             )
         }
         Standing::Below(at) => format!(
-            "{} the {}, the lowest known limit: an unknown limit applies before it.",
+            "{} the {}, the lowest known limit: a lower, unknown limit applies.",
             share_of(at),
             named(at)
         ),
         Standing::Above(at) => format!(
-            "{} the {}, the lowest known limit: a burst, a cache, or not the VM or disk that was \
-             named.",
+            "{} the {}, the lowest known limit: this is a burst or a cache, or the wrong VM or \
+             disk was named.",
             share_of(at),
             named(at)
         ),
@@ -70,11 +70,11 @@ pub fn role(note: &RoleNote) -> String {
     let RoleNote { target, role, has_limits } = note;
     let on_host = |disk: &str| {
         let compared = if *has_limits {
-            "iotax compares it with the VM's limits for local storage, not with those for attached \
-             disks"
+            "iotax compares it with the VM's limits for local storage, not with its limits for \
+             attached disks"
         } else {
-            "the VM's limits for attached disks do not apply to it, and none for local storage are \
-             documented"
+            "the VM's limits for attached disks do not apply to it, and no limits for local \
+             storage are documented"
         };
         format!("{target} is on {disk}, which is on the host: {compared}.")
     };
@@ -82,7 +82,7 @@ pub fn role(note: &RoleNote) -> String {
         DiskRole::Data => format!("{target} is on a data disk."),
         DiskRole::Os => format!(
             "{target} is on the VM's OS disk, which shares the VM's limits with the data disks. \
-             Its own limits are unknown; name its kind with --disk."
+             Its own limits are unknown; specify its type with --disk."
         ),
         DiskRole::EphemeralOs => on_host("the VM's ephemeral OS disk"),
         DiskRole::Temporary => on_host("a temporary disk"),
@@ -112,10 +112,10 @@ mod tests {
         insta::assert_snapshot!(said.join("\n"), @"
         exactly at the disk limit of X.
         at the disk limit of X (2.9 % off).
-        this is the burst rate of the disk limit of X; --burst shows the sustained rate.
+        this is the burst rate of the disk limit of X; --burst measures the sustained rate.
         at the VM cached limit of X (2.2 % off).
-        60 % of the disk limit of X, the lowest known limit: an unknown limit applies before it.
-        18x the disk limit of X, the lowest known limit: a burst, a cache, or not the VM or disk that was named.
+        60 % of the disk limit of X, the lowest known limit: a lower, unknown limit applies.
+        18x the disk limit of X, the lowest known limit: this is a burst or a cache, or the wrong VM or disk was named.
         ");
     }
 
@@ -127,9 +127,9 @@ mod tests {
             role_note(DiskRole::Temporary, false),
         ];
         insta::assert_snapshot!(notes.join("\n"), @"
-        /srv is on the VM's OS disk, which shares the VM's limits with the data disks. Its own limits are unknown; name its kind with --disk.
-        /srv is on the VM's ephemeral OS disk, which is on the host: iotax compares it with the VM's limits for local storage, not with those for attached disks.
-        /srv is on a temporary disk, which is on the host: the VM's limits for attached disks do not apply to it, and none for local storage are documented.
+        /srv is on the VM's OS disk, which shares the VM's limits with the data disks. Its own limits are unknown; specify its type with --disk.
+        /srv is on the VM's ephemeral OS disk, which is on the host: iotax compares it with the VM's limits for local storage, not with its limits for attached disks.
+        /srv is on a temporary disk, which is on the host: the VM's limits for attached disks do not apply to it, and no limits for local storage are documented.
         ");
     }
 

@@ -9,8 +9,8 @@ use iotax_record::{CloudInstance, ExperimentHead, FioLatency, Site};
 use crate::verdict::against::results;
 use crate::{ending as wording, format};
 
-/// `10 blocks, 20 trials in 2 min 30 s`, `4 results of fio 3.33`, and the VM if the cloud's metadata
-/// names it.
+/// `10 blocks, 20 trials in 2 min 30 s`, `4 results from fio 3.33`, and the VM if the cloud's
+/// metadata names it.
 pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = &analysis.ending;
     if !experiment.spec.is_of_results() {
@@ -30,10 +30,10 @@ pub fn counts(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     format!("{}{}{trials}", count(results as u64, "result"), tools(experiment))
 }
 
-/// ` of fio 3.33`
+/// ` from fio 3.33`
 pub fn tools(experiment: &ExperimentHead) -> String {
     match &experiment.spec.workload().origin {
-        Some(Origin::Results { tools, .. }) => format!(" of {}", tools.join(" and ")),
+        Some(Origin::Results { tools, .. }) => format!(" from {}", tools.join(" and ")),
         Some(Origin::Text(_)) | None => String::new(),
     }
 }
@@ -59,11 +59,13 @@ fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         });
     };
     let rest = match hold {
-        None => "; burst credits that last longer do not show (--hold)".to_owned(),
-        Some(hold) if !spec.is_held_in(longest_ns) => format!(", not the {hold} of --hold"),
+        None => "; burst credits that last longer would not show (use --hold)".to_owned(),
+        Some(hold) if !spec.is_held_in(longest_ns) => {
+            format!(", less than the {hold} that --hold requested")
+        }
         Some(_) => String::new(),
     };
-    format!(" Longest stretch of load on one arm: {}{rest}.", set_time(longest_ns))
+    format!(" Longest continuous load on one arm: {}{rest}.", set_time(longest_ns))
 }
 
 /// The time for switching between arms.
@@ -86,7 +88,7 @@ fn latency(experiment: &ExperimentHead) -> Option<String> {
 const fn latency_of_fio(latency: FioLatency) -> &'static str {
     match latency {
         FioLatency::Clat => "clat, from submission to completion",
-        FioLatency::Lat => "lat, with the time that submission took",
+        FioLatency::Lat => "lat, including the time for submission",
     }
 }
 
@@ -112,15 +114,15 @@ pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
         return format!(
-            "{confidence} confidence for each interval alone, whenever the run stopped; n: blocks; \
-             differences under {margin} count as equal."
+            "{confidence} confidence intervals, each valid on its own, whenever the run stopped; \
+             n: number of blocks; differences under {margin} count as equal."
         );
     }
-    let n = "n: results of the arm with fewer results";
+    let n = "n: number of results of the arm that has fewer";
     if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
         format!(
-            "{confidence} confidence for each interval alone, if the results are independent of \
-             each other; {n}; differences under {margin} count as equal."
+            "{confidence} confidence intervals, each valid on its own if the results are \
+             independent; {n}; differences under {margin} count as equal."
         )
     } else {
         format!("No intervals; {n}.")
@@ -130,7 +132,7 @@ pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 /// A note about the latencies in a table; `what` begins it, such as `Latency`.
 pub fn latencies(experiment: &ExperimentHead, what: &str) -> String {
     if experiment.spec.is_of_results() {
-        format!("{what}, all results of an arm together (descriptive)")
+        format!("{what}, pooled over all results of an arm (descriptive)")
     } else {
         format!("{what}, pooled over trials (descriptive)")
     }
@@ -143,7 +145,7 @@ pub fn vm(instance: Option<&CloudInstance>, compared: &CloudChoice) -> String {
     let CloudInstance { cloud, vm, .. } = instance;
     let unknown = match compared.vm {
         Some(_) => "",
-        None => "; not compared, --vm shows why",
+        None => "; not compared with documented limits: --vm shows why",
     };
     let disks = match disks_from(Some(instance), compared) {
         Some(METADATA) => format!(" with {}", kinds(&compared.disks).join(", ")),

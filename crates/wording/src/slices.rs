@@ -12,8 +12,8 @@ pub fn range(slices: Slices) -> String {
     let [ramp, time] = [slices.usual.ramp_ns, slices.usual.time_ns].map(format_duration);
     let lengths = if least == most { most } else { format!("{least} to {most}") };
     format!(
-        "slices of {lengths}; if those are too short on this machine, {ramp} ramp, then {time} \
-         measured"
+        "slices of {lengths}; if these are too short on this machine, trials with a {ramp} ramp \
+         and {time} of measurement"
     )
 }
 
@@ -22,8 +22,8 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let settled = spec.in_shortest_slices()?;
     let plan = iotax_experiment::plan::Plan::new(&settled);
     let (fewest, most) = (plan.least_blocks(), plan.max_blocks);
-    let alternation = "The arms alternate in short slices, so that all see the same noise. Before \
-                       the measurement, a pilot run on each arm sets the length of the slices.";
+    let alternation = "The arms alternate in short slices, so that all of them see the same noise. \
+                       Before the measurement, a pilot run on each arm sets the slice length.";
     // A limit that the user set is shown with what stops the run.
     let limit = plan.max_time_ns.filter(|_| spec.stop.max_time_ns.is_none());
     let limit = limit.map_or_else(String::new, |ns| format!(", at most {}", span_of_ns(ns)));
@@ -33,8 +33,8 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
         format!(", plus {} of continuous load on each arm", set_time(ns))
     });
     let shortest = format!(
-        "A verdict takes at least {}: {} of the shortest slices{held}, without the time to switch \
-         arms.",
+        "A verdict takes at least {}: {} of the shortest slices{held}, not counting the time to \
+         switch arms.",
         span_of_ns(plan.duration_ns().0),
         count(fewest, block(plan.arms)),
     );
@@ -61,8 +61,8 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         }
         WholeTrials::Nodes => {
             return Some(
-                "Nodes alternate in whole trials, not in short slices: each node has its own noise, \
-                 which does not cancel."
+                "Nodes alternate in whole trials, not in short slices: each node has its own \
+                 noise, which does not cancel out."
                     .to_owned(),
             );
         }
@@ -81,11 +81,11 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             format!("commands run before each turn of arm {}", printable(arm))
         }
         WholeTrials::TimesAreSet { workload } => format!(
-            "the length of the trials of {} is set (--time, --ramp, or in a file)",
+            "the trial length of {} is set (with --time or --ramp, or in a file)",
             printable(workload)
         ),
         WholeTrials::NotEven { job } => {
-            format!("job {} starts later than the trial or ends by itself", printable(job))
+            format!("job {} starts after the trial begins, or ends on its own", printable(job))
         }
         WholeTrials::LatencyTarget { job } => {
             format!("job {} must first find the queue depth for its latency target", printable(job))
@@ -117,22 +117,22 @@ mod tests {
     #[test]
     fn slices_are_told_with_their_range_and_limits() {
         let two = compared(&["a=/a", "b=/b"]);
-        insta::assert_snapshot!(range(two.workload().slices.expect("slices")), @"slices of 100 ms to 2.5 s; if those are too short on this machine, 2s ramp, then 5s measured");
+        insta::assert_snapshot!(range(two.workload().slices.expect("slices")), @"slices of 100 ms to 2.5 s; if these are too short on this machine, trials with a 2s ramp and 5s of measurement");
         insta::assert_snapshot!(schedule(&two).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
-        20 to 5,120 pairs of slices, at most 10 min. A verdict takes at least 5 s: 20 pairs of the shortest slices, without the time to switch arms.
+        The arms alternate in short slices, so that all of them see the same noise. Before the measurement, a pilot run on each arm sets the slice length.
+        20 to 5,120 pairs of slices, at most 10 min. A verdict takes at least 5 s: 20 pairs of the shortest slices, not counting the time to switch arms.
         ");
         let mut three = compared(&["a=/a", "b=/b", "c=/c"]);
         three.stop.max_time_ns = Some(95_000_000_000);
         insta::assert_snapshot!(schedule(&three).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
-        20 to 5,120 blocks of 3 slices. A verdict takes at least 7 s: 20 blocks of the shortest slices, without the time to switch arms.
+        The arms alternate in short slices, so that all of them see the same noise. Before the measurement, a pilot run on each arm sets the slice length.
+        20 to 5,120 blocks of 3 slices. A verdict takes at least 7 s: 20 blocks of the shortest slices, not counting the time to switch arms.
         ");
         let mut held = two.clone();
         held.hold_ns = Some(45_000_000_000);
         insta::assert_snapshot!(schedule(&held).expect("slices").join("\n"), @"
-        The arms alternate in short slices, so that all see the same noise. Before the measurement, a pilot run on each arm sets the length of the slices.
-        28 to 5,120 pairs of slices, at most 16 min. A verdict takes at least 97 s: 28 pairs of the shortest slices, plus 45 s of continuous load on each arm, without the time to switch arms.
+        The arms alternate in short slices, so that all of them see the same noise. Before the measurement, a pilot run on each arm sets the slice length.
+        28 to 5,120 pairs of slices, at most 16 min. A verdict takes at least 97 s: 28 pairs of the shortest slices, plus 45 s of continuous load on each arm, not counting the time to switch arms.
         ");
         assert_eq!(
             schedule(&{
@@ -163,14 +163,14 @@ mod tests {
         let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();
         insta::assert_snapshot!(sentences.join("\n"), @"
         Trials are whole, not short slices, because there is only one arm.
-        Nodes alternate in whole trials, not in short slices: each node has its own noise, which does not cancel.
+        Nodes alternate in whole trials, not in short slices: each node has its own noise, which does not cancel out.
         The arms alternate in whole trials, not in short slices: the number of trials is fixed.
         The arms alternate in whole trials, not in short slices: several arms are measured at the same time.
         The arms alternate in whole trials, not in short slices: --drain spends burst credits before each trial.
         The arms alternate in whole trials, not in short slices: fio drives arm b, and starting it takes too long.
         The arms alternate in whole trials, not in short slices: commands run before each turn of arm b.
-        The arms alternate in whole trials, not in short slices: the length of the trials of web is set (--time, --ramp, or in a file).
-        The arms alternate in whole trials, not in short slices: job log starts later than the trial or ends by itself.
+        The arms alternate in whole trials, not in short slices: the trial length of web is set (with --time or --ramp, or in a file).
+        The arms alternate in whole trials, not in short slices: job log starts after the trial begins, or ends on its own.
         The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
         The arms alternate in whole trials, not in short slices: a slice would have to last at least 2 s (eight cycles of the periodic load), but a trial lasts only 3 s.
         ");

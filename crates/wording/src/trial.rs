@@ -25,7 +25,7 @@ fn paused_for(ns: u64) -> String {
 /// Why an arm was not preconditioned as requested.
 pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
     Some(match arm.short.as_ref()? {
-        NotPreconditioned::NoSpan => "its jobs have no test area that could be written".to_owned(),
+        NotPreconditioned::NoSpan => "its jobs have no test area to write to".to_owned(),
         NotPreconditioned::InMemory => {
             "its target is in memory, which needs no preconditioning".to_owned()
         }

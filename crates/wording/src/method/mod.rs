@@ -22,34 +22,35 @@ pub fn method(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 /// What a verdict means.
 pub fn meaning(verdict: Verdict, experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let text = match verdict {
-        Verdict::Slower => "The whole interval is on the side of a cost.",
-        Verdict::Faster => "The whole interval is on the side of a gain.",
+        Verdict::Slower => "Every value in the interval is a cost.",
+        Verdict::Faster => "Every value in the interval is a gain.",
         Verdict::Equivalent => {
             return format!(
                 "The whole interval is within the margin of {}: the difference is too small to \
-                 matter, even if its sign is known.",
+                 matter, even if its direction is known.",
                 percent(analysis.margin)
             );
         }
         Verdict::Undecided if experiment.spec.is_of_results() => {
-            "The interval includes both a cost and no cost, or there is no interval."
+            "The interval includes zero and extends beyond the margin, or there is no interval."
         }
         Verdict::Undecided => {
-            "The interval includes both a cost and no cost. More blocks narrow it."
+            "The interval includes zero and extends beyond the margin. More blocks narrow it."
         }
-        Verdict::Masked => "Both are at the same cap, so equal figures prove nothing.",
+        Verdict::Masked => "Both sides are at the same cap, so equal figures prove nothing.",
         Verdict::EffectChanged => {
-            "The cost changed after some block, so one interval for all blocks would mean nothing."
+            "The cost changed during the run, so a single interval for all blocks would mean \
+             nothing."
         }
         Verdict::NoInformation => {
-            "Neither completed anything in any block, so nothing shows which is slower."
+            "Neither side completed anything in any block, so the data do not show which is slower."
         }
         Verdict::NotIndependent => {
-            "Consecutive blocks depend on each other, so the interval is too narrow to trust."
+            "Successive blocks are correlated, so the interval is too narrow to trust."
         }
         Verdict::InsufficientTailSamples => {
             let unit = units::unit_of_load(analysis);
-            return format!("Too few {unit}s are beyond the percentile to compare it.");
+            return format!("Too few {unit}s are above this percentile to compare it.");
         }
         Verdict::Overloaded => {
             "The offered rate was not reached, so response times measure the backlog."
@@ -67,12 +68,12 @@ pub const WORDS: [(&str, &str); 3] = [
     ),
     (
         "2x slower, 2x faster",
-        "Taxes of a factor of two or more are shown as a factor. Half the throughput is 2x slower, \
-         and so is twice the time. JSON has all taxes as fractions.",
+        "A tax of a factor of two or more is shown as a factor. Half the throughput counts as 2x \
+         slower, and so does twice the time. In JSON, all taxes are fractions.",
     ),
     (
         "burst, sustained",
-        "Blocks before or after throughput dropped for good, for example because burst credits ran \
-         out.",
+        "The blocks before (burst) and after (sustained) a lasting drop in throughput, for example \
+         because burst credits ran out.",
     ),
 ];
