@@ -11,23 +11,24 @@ use crate::{provenance, units};
 
 /// In a search: throughput and latency over queue depth.
 pub const DEPTH_IOPS: &str = "4 KiB I/Os, both axes logarithmic. Dashed: the cap. Where throughput \
-    is flat, more I/Os in flight only wait longer.";
+                              is flat, additional I/Os in flight only wait longer.";
 pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the depth.";
 /// In a search: over time, under full load.
 pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above it is the burst.";
-pub const SOAK_BANDWIDTH: &str = "Blocks of 1 MiB.";
+pub const SOAK_BANDWIDTH: &str = "1 MiB blocks.";
 pub const SOAK_PATH: &str = "Four streams. Dashed: the sustained cap.";
 /// Several phases, one below the other.
-pub const OVER_PHASES: &str = "Square: estimate. Line: interval. Band: margin; a difference within \
-    it counts as none. n: blocks. All axes are the same, so arms can be compared by eye.";
+pub const OVER_PHASES: &str = "Square: estimate. Line: interval. Band: margin; differences within \
+                               it count as equal. n: number of blocks. All axes have the same \
+                               scale, so arms can be compared by eye.";
 
 /// In a search on a path: over the number of flows.
 pub const fn of_path(quantity: PathQuantity) -> &'static str {
     match quantity {
-        PathQuantity::BytesTo => "TCP streams. Dashed: the cap of all flows together.",
+        PathQuantity::BytesTo => "TCP streams. Dashed: the cap for all flows together.",
         PathQuantity::BytesFrom => "TCP streams in the other direction.",
-        PathQuantity::PacketsTo => "Datagrams of 64 bytes that arrived.",
-        PathQuantity::Requests => "Requests of 64 bytes, one in flight per connection.",
+        PathQuantity::PacketsTo => "64-byte datagrams received.",
+        PathQuantity::Requests => "64-byte requests, one in flight per connection.",
     }
 }
 
@@ -37,28 +38,27 @@ pub const fn of_quantity(quantity: Quantity) -> &'static str {
         Quantity::DeviceMibPerS => {
             "Reads, writes and discards together, for each device under the arm."
         }
-        Quantity::DeviceAwaitMs => "Mean time of a request from queueing to completion.",
+        Quantity::DeviceAwaitMs => "Mean time per request, from queueing to completion.",
         Quantity::DeviceQueue => "Mean number of requests queued or being served.",
         Quantity::DeviceUtilPercent => {
             "Share of time with at least one request in flight; a device that serves several at \
              once may have capacity left at 100 %."
         }
-        Quantity::CpuPercent => "Share of all CPUs of the machine.",
+        Quantity::CpuPercent => "Share of the machine's total CPU time.",
         Quantity::PressurePercent => {
-            "Share of time in which at least one task waited for a CPU, for I/O or for memory."
+            "Share of time during which at least one task waited for a CPU, for I/O or for memory."
         }
         Quantity::PageCacheMib => {
-            "Dirty: waiting to be written. Writeback: being written. For the whole machine."
+            "Dirty: waiting to be written. Writeback: being written. Both are for the whole \
+             machine."
         }
         Quantity::NfsPerS => "The most frequent operations.",
-        Quantity::NfsExecuteMs => {
-            "From the request to its completion, including the wait to be sent."
-        }
+        Quantity::NfsExecuteMs => "From request to completion, including the wait before sending.",
         Quantity::InterfaceMbitPerS => "Including headers; what one end sends, the other receives.",
         Quantity::InterfaceDropsPerS => {
-            "By an interface, in either direction, or by one of its queues."
+            "Packets dropped by an interface, in either direction, or by one of its queues."
         }
-        Quantity::QdiscBacklogKib => "Each queueing discipline in which packets waited.",
+        Quantity::QdiscBacklogKib => "Queueing disciplines in which packets waited.",
     }
 }
 
@@ -69,21 +69,22 @@ pub fn machine(seconds_per_step: u32) -> String {
         several => format!(" Each step is {}.", mean_and_band(several)),
     };
     format!(
-        "PSI: share of time in which at least one task waited. Descriptive: no verdict uses these \
-         figures.{step}"
+        "PSI: share of time during which at least one task waited. Descriptive: no verdict uses \
+         these figures.{step}"
     )
 }
 
 fn mean_and_band(seconds: u32) -> String {
     format!(
         "the mean of {seconds} seconds, to keep the page small; the band behind it shows their \
-         lowest and highest value"
+         lowest and highest values"
     )
 }
 
 /// How long operations took.
 pub fn operations(has_limit: bool) -> String {
-    let limit = if has_limit { " Dashed: longer operations count as slow." } else { "" };
+    let limit =
+        if has_limit { " Dashed: the limit above which operations count as slow." } else { "" };
     format!("Share of operations completed within a given time, one line per arm.{limit}")
 }
 
@@ -94,8 +95,8 @@ fn not_all(shown_arms: usize, analysis: &Analysis) -> String {
         return String::new();
     }
     format!(
-        " Shown are {shown_arms} of {all} arms: the baseline and those that differ most; the \
-         tables have all of them."
+        " Only {shown_arms} of {all} arms are shown: the baseline and the arms that differ most \
+         from it. The tables list all arms."
     )
 }
 
@@ -103,12 +104,12 @@ fn not_all(shown_arms: usize, analysis: &Analysis) -> String {
 pub fn nodes(analysis: &Analysis) -> String {
     let others = match (&analysis.outliers, analysis.arms.len()) {
         (Some(_), _) => "the median node",
-        (None, 2) => "the other one",
-        (None, _) => "the mean of the others",
+        (None, 2) => "the other node",
+        (None, _) => "the mean of the other nodes",
     };
     format!(
-        "Colour: the difference from {others}. Border and sign: the verdict. The tables have the \
-         figures of all nodes."
+        "Colour: the difference from {others}. Border and sign: the verdict. The tables list the \
+         figures for all nodes."
     )
 }
 
@@ -125,8 +126,8 @@ pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         return format!("{marks} Line: the interval, if there is one. {note}");
     }
     format!(
-        "{marks} Line: {} confidence interval, valid on its own at whichever block the run \
-         stopped. Band: margin of {}; a difference within it counts as none. n: blocks.",
+        "{marks} Line: {} confidence interval, valid on its own, whenever the run stopped. Band: \
+         margin of {}; differences within it count as equal. n: number of blocks.",
         percent(1.0 - analysis.alpha),
         percent(analysis.margin)
     )
@@ -147,8 +148,8 @@ pub fn heat(analysis: &Analysis, shown_arms: usize, trials_per_column: u32) -> S
         n => (format!("Each column is {n} trials"), "their"),
     };
     format!(
-        "{column}, in the order in which they ran. The darker a cell, the more of {its} {}s took \
-         that long. A mean would hide a band that splits, widens or moves.{}",
+        "{column}, in the order they ran. The darker a cell, the more of {its} {}s took that long. \
+         A mean would hide a band that splits, widens or moves.{}",
         units::unit_of_load(analysis),
         not_all(shown_arms, analysis)
     )
@@ -156,17 +157,17 @@ pub fn heat(analysis: &Analysis, shown_arms: usize, trials_per_column: u32) -> S
 
 /// Each block's own difference from the baseline.
 pub fn blocks(analysis: &Analysis, blocks_together: u32) -> String {
-    let what = if units::is_led_by_syncs(analysis) { "The time of a sync" } else { "Throughput" };
+    let what = if units::is_led_by_syncs(analysis) { "Sync time" } else { "Throughput" };
     let left_out = match blocks_together {
         1 | 2 => String::new(),
         n => format!(
-            " Of every {n} blocks, only the lowest and the highest are drawn; the CSV output has \
-             all of them."
+            " Only the lowest and the highest of every {n} blocks are drawn; the CSV output has \
+             all blocks."
         ),
     };
     format!(
         "{what} compared with {}, block by block. Dashed: the mean. Band: the margin. Hollow: not \
-         used. Points that drift together depend on each other.{left_out}",
+         used. Points that drift together are not independent.{left_out}",
         printable(&analysis.baseline)
     )
 }
@@ -191,7 +192,9 @@ pub fn trials(analysis: &Analysis, shown_arms: usize, seconds_per_step: u32) -> 
 /// The order of the trials.
 pub fn schedule(shown: u32, blocks: u32) -> String {
     let rest = if shown < blocks {
-        format!(" The first {shown} of {blocks} blocks are drawn; the CSV output has all of them.")
+        format!(
+            " Only the first {shown} of {blocks} blocks are drawn; the CSV output has all blocks."
+        )
     } else {
         String::new()
     };

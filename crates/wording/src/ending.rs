@@ -24,24 +24,24 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::AllRun => all_run(spec),
         EndReason::Resolved { besides: None } => resolved(what, &spec.stop),
         EndReason::Resolved { besides: Some(Besides::Overloaded) } => {
-            format!("every {what} has a verdict, or does not keep up with the offered rate")
+            format!("every {what} has a verdict, or did not keep up with the offered rate")
         }
         EndReason::Resolved { besides: Some(Besides::Silent) } => {
-            format!("every {what} has a verdict, or neither it nor its baseline completes anything")
+            format!("every {what} has a verdict, or neither it nor its baseline completed anything")
         }
         EndReason::Resolved { besides: Some(Besides::Changed) } => {
             format!("every {what} has a verdict, or an effect that changed during the run")
         }
         EndReason::Resolved { besides: Some(Besides::InMostSlices) } => {
-            format!("every {what} has a verdict, at least on most slices")
+            format!("every {what} has a verdict, at least for most slices")
         }
-        EndReason::NoneKeepsUp => format!("no {what} keeps up with the offered rate"),
-        EndReason::NoneCompletes => "no arm completes an operation within a trial".to_owned(),
+        EndReason::NoneKeepsUp => format!("no {what} kept up with the offered rate"),
+        EndReason::NoneCompletes => "no arm completed an operation within a trial".to_owned(),
         EndReason::AllChanged => format!(
-            "the effect of every {what} changed, too late for a verdict on the later blocks"
+            "the effect of every {what} changed, and too few blocks were left for a verdict"
         ),
         EndReason::NotKeptUp => {
-            "an arm does not sustain the throughput of its short slices under continuous load"
+            "an arm did not sustain the throughput of its short slices under continuous load"
                 .to_owned()
         }
         EndReason::OutOfReach { futile, needed } => {
@@ -57,18 +57,18 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
             }
         }
         EndReason::LastLook { blocks } => {
-            format!("the last planned analysis was made, after {blocks} blocks")
+            format!("the last planned analysis was done after {blocks} blocks")
         }
         EndReason::NoNodeStandsOut { rounds } => {
             format!("no node stands out after {rounds} rounds")
         }
-        EndReason::RulesDecided => "every rule is decided".to_owned(),
+        EndReason::RulesDecided => "every rule has a verdict".to_owned(),
         EndReason::RulesOutOfReach { needed } => {
             // Each rule gives the number that would decide it.
             let more = || format!("at this noise level, it would take more than {most} blocks");
             let why = needed.map_or_else(|| open_rule(analysis), |_| Some(more()));
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
-            format!("the remaining rules cannot be decided{why}")
+            format!("the remaining rules cannot get a verdict{why}")
         }
         EndReason::ArmSilent { arm, trials } => {
             format!("arm {arm} completed nothing in {trials} trials in a row")
@@ -88,9 +88,9 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::Drained => {
             "every arm was loaded until its throughput fell or its time ran out".to_owned()
         }
-        EndReason::SearchDecided => "every question is decided".to_owned(),
+        EndReason::SearchDecided => "every question is answered".to_owned(),
         EndReason::ResultsRead { results } => {
-            format!("nothing was run; all {results} given results were read")
+            format!("nothing was run; all {results} results were read")
         }
         EndReason::SearchFailed(text) | EndReason::Said(text) => text.clone(),
     }
@@ -116,7 +116,11 @@ fn compared(spec: &Spec) -> &'static str {
 /// The precision of the default mode: `within 5 points or a third of the effect`
 pub fn default_precision(margin: f64) -> String {
     let points = exact(100.0 * margin);
-    let points = if points == "1" { "1 point".to_owned() } else { format!("{points} points") };
+    let points = if points == "1" {
+        "1 percentage point".to_owned()
+    } else {
+        format!("{points} percentage points")
+    };
     format!("within {points} or a third of the effect")
 }
 
@@ -143,7 +147,9 @@ fn resolved(what: &str, stop: &Stop) -> String {
             format!("every {what} has a verdict, and the difference is known to {precision}")
         }
         StopMode::Tight => {
-            "every difference is known to within 1 point or a tenth of the effect".to_owned()
+            "every difference is known to within 1 percentage point or a tenth of the \
+             effect"
+                .to_owned()
         }
     }
 }
@@ -228,18 +234,18 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, and the difference is known to within 5 points or a third of the effect
-        every arm has a verdict, or does not keep up with the offered rate
-        every arm has a verdict, or neither it nor its baseline completes anything
+        every arm has a verdict, and the difference is known to within 5 percentage points or a third of the effect
+        every arm has a verdict, or did not keep up with the offered rate
+        every arm has a verdict, or neither it nor its baseline completed anything
         every arm has a verdict, or an effect that changed during the run
-        every arm has a verdict, at least on most slices
+        every arm has a verdict, at least for most slices
         no arm can get a verdict: at this noise level, no number of blocks would be enough
         2 arms cannot get a verdict at this noise level
         the limit of 40 blocks was reached
-        the last planned analysis was made, after 40 blocks
-        the remaining rules cannot be decided: at this noise level, it would take more than 40 blocks
-        the remaining rules cannot be decided
-        the effect of every arm changed, too late for a verdict on the later blocks
+        the last planned analysis was done after 40 blocks
+        the remaining rules cannot get a verdict: at this noise level, it would take more than 40 blocks
+        the remaining rules cannot get a verdict
+        the effect of every arm changed, and too few blocks were left for a verdict
         ");
     }
 
@@ -263,7 +269,7 @@ mod tests {
         let reasons = [EndReason::Resolved { besides: None }, EndReason::NoneKeepsUp];
         let mut spec = compare();
         spec = spec.with(|spec| spec.stop.mode = StopMode::Quick);
-        let both = "every arm has a verdict; no arm keeps up with the offered rate";
+        let both = "every arm has a verdict; no arm kept up with the offered rate";
         assert_eq!(said(&spec, &reasons), both);
         let cut = "the record was cut off: the program was killed or the machine went down";
         assert_eq!(said(&spec, &[]), cut);

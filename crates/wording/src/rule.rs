@@ -24,8 +24,8 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
-            "for a {} below the limit, each trial needs {}, but these have {}; make them longer \
-             (--time {time_s}s)",
+            "to show a {} below the limit, each trial needs {}, but these trials have {}; use \
+             longer ones (--time {time_s}s)",
             figure(judgment),
             count(needed, "operation"),
             has.round()
@@ -52,7 +52,7 @@ fn figure(judgment: &Judgment) -> String {
 pub(crate) const fn withheld(verdict: Verdict) -> &'static str {
     match verdict {
         Verdict::Overloaded => "the offered rate was not reached",
-        Verdict::NotIndependent => "successive blocks depend on each other",
+        Verdict::NotIndependent => "successive blocks are correlated",
         Verdict::EffectChanged => "the effect changed during the run",
         Verdict::NoInformation => "neither arm completed anything",
         Verdict::Masked => "a cap hides the difference",
@@ -65,11 +65,11 @@ pub(crate) const fn withheld(verdict: Verdict) -> &'static str {
 fn lost(missing: &Missing, of: &str) -> String {
     let Missing { arm, of_arm, base, of_base, .. } = missing;
     let what = match (arm, base) {
-        (0, _) => format!("{base} of {of_base} trials of the baseline"),
+        (0, _) => format!("{base} of {of_base} baseline trials"),
         (_, 0) => format!("{arm} of {of_arm} trials of {of}"),
-        _ => format!("{arm} of {of_arm} trials of {of} and {base} of {of_base} of the baseline"),
+        _ => format!("{arm} of {of_arm} trials of {of} and {base} of {of_base} baseline trials"),
     };
-    format!("{what} gave no result, and the others may be the fast ones")
+    format!("{what} gave no result, and the remaining trials may be the fast ones")
 }
 
 /// At most this many rules that are not kept get a sentence; the others are counted.
@@ -143,7 +143,7 @@ fn detectable(judgment: &Judgment) -> String {
             would_detect(&value, *side)
         }
         _ if is_blind => "No violation, however large, would have been detected.".to_owned(),
-        _ => "It is unknown how large a violation would have been detected.".to_owned(),
+        _ => "It is unknown how large a violation must be to be detected.".to_owned(),
     }
 }
 
@@ -173,7 +173,7 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
     match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
         [] => {}
         [one] => sentences.push(one.sentence.clone()),
-        kept => sentences.push(format!("{} kept.", count(kept.len() as u64, "rule"))),
+        kept => sentences.push(format!("{} passed.", count(kept.len() as u64, "rule"))),
     }
     sentences
 }
@@ -191,9 +191,9 @@ pub fn result(judgment: &Judgment) -> String {
         Some((verb, found)) => format!("{of} {verb} {found} {over}"),
         None if judgment.outcome == RuleOutcome::Undecided => {
             if judgment.open.is_none() && judgment.trials > 0 {
-                format!("no verdict on {of} {over}")
+                format!("no verdict on {of} after {seen}")
             } else {
-                format!("no result for {of} {over}")
+                format!("no result for {of} after {seen}")
             }
         }
         None => format!("{of} completed nothing in some of {seen}"),
@@ -201,10 +201,7 @@ pub fn result(judgment: &Judgment) -> String {
     if let Some(why) = why(judgment) {
         text.push_str(&format!("; {why}"));
     } else if let Some(needed) = judgment.needed.filter(|n| is_within_reach(*n, judgment.trials)) {
-        text.push_str(&format!(
-            "; about {} would decide it",
-            iotax_quantity::grouped(needed.into())
-        ));
+        text.push_str(&format!("; about {} would be enough for a verdict", count(needed, what)));
     }
     text
 }
@@ -240,7 +237,7 @@ fn of_figure(figure: &Figure, found: Estimate) -> String {
 pub const fn outcome(outcome: RuleOutcome) -> &'static str {
     match outcome {
         RuleOutcome::Fail => "broken",
-        RuleOutcome::Pass => "kept",
+        RuleOutcome::Pass => "passed",
         RuleOutcome::Undecided => "undecided",
     }
 }
@@ -279,12 +276,12 @@ mod tests {
             told_of(&Judgment { detectable, ..judged(rule, RuleOutcome::Undecided, None) })
         };
         insta::assert_snapshot!(open("slower by 5%", Some(0.083)), @"Rule undecided: `slower by 5%`: no verdict on new after 10 blocks. A slowdown of 8.3 % or more would have been detected.");
-        insta::assert_snapshot!(open("bandwidth < 100M", Some(90e6)), @"Rule undecided: `bandwidth < 100MiB/s`: no verdict on new over 10 trials. 85.8 MiB/s or less would have been detected.");
-        insta::assert_snapshot!(open("sync.p99 > 10ms", Some(10.94e6)), @"Rule undecided: `sync.p99 > 10ms`: no verdict on new over 10 trials. A sync p99 of 10.9 ms or more would have been detected.");
+        insta::assert_snapshot!(open("bandwidth < 100M", Some(90e6)), @"Rule undecided: `bandwidth < 100MiB/s`: no verdict on new after 10 trials. 85.8 MiB/s or less would have been detected.");
+        insta::assert_snapshot!(open("sync.p99 > 10ms", Some(10.94e6)), @"Rule undecided: `sync.p99 > 10ms`: no verdict on new after 10 trials. A sync p99 of 10.9 ms or more would have been detected.");
         let masked = Some(RuleOpen::Gate(Verdict::Masked));
         let masked =
             Judgment { open: masked, ..judged("slower by 5%", RuleOutcome::Undecided, None) };
-        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: no result for new after 10 blocks; a cap hides the difference. It is unknown how large a violation would have been detected.");
+        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: no result for new after 10 blocks; a cap hides the difference. It is unknown how large a violation must be to be detected.");
     }
 
     #[test]
@@ -294,15 +291,15 @@ mod tests {
         let far = judged("slower by 5%", RuleOutcome::Fail, Some((0.8, 0.75, 0.84)));
         insta::assert_snapshot!(told_of(&far), @"Rule broken: `slower by 5%`: new is 5.0x slower [4.0, 6.2] in throughput after 10 blocks.");
         let kept = judged("sync.p99 > 10ms", RuleOutcome::Pass, Some((4.1e6, 3.9e6, 4.4e6)));
-        insta::assert_snapshot!(told_of(&kept), @"Rule kept: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
+        insta::assert_snapshot!(told_of(&kept), @"Rule passed: `sync.p99 > 10ms`: new has a sync p99 of 4.1 ms [3.9, 4.4] over 10 trials.");
         let open = judged("iops < 5000", RuleOutcome::Undecided, Some((5_010., 4_800., 5_300.)));
         let needed = Some(90);
-        insta::assert_snapshot!(told_of(&Judgment { needed, detectable: Some(4_690.0), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 would decide it. 4,690 IOPS or less would have been detected.");
+        insta::assert_snapshot!(told_of(&Judgment { needed, detectable: Some(4_690.0), ..open }), @"Rule undecided: `iops < 5000`: new has 5,010 IOPS [4,800, 5,300] over 10 trials; about 90 trials would be enough for a verdict. 4,690 IOPS or less would have been detected.");
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
-        insta::assert_snapshot!(told_of(&gain), @"Rule kept: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
+        insta::assert_snapshot!(told_of(&gain), @"Rule passed: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
         insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some of 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: no verdict on new over 2 trials. It is unknown how large a violation would have been detected.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: no verdict on new after 2 trials. It is unknown how large a violation must be to be detected.");
     }
 }

@@ -37,10 +37,10 @@ pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str 
         (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
         (PathQuantity::PacketsTo, false) => "packets to the peer",
         (PathQuantity::Requests, false) => "packets both ways",
-        (PathQuantity::BytesTo, true) => "bandwidth of a flow to the peer",
-        (PathQuantity::BytesFrom, true) => "bandwidth of a flow from the peer",
-        (PathQuantity::PacketsTo, true) => "packets of a flow to the peer",
-        (PathQuantity::Requests, true) => "packets of a flow both ways",
+        (PathQuantity::BytesTo, true) => "bandwidth per flow to the peer",
+        (PathQuantity::BytesFrom, true) => "bandwidth per flow from the peer",
+        (PathQuantity::PacketsTo, true) => "packets per flow to the peer",
+        (PathQuantity::Requests, true) => "packets per flow both ways",
     }
 }
 
@@ -65,20 +65,20 @@ fn sign(sign: &CapSign) -> String {
                                    something else limits other sizes"
             .to_owned(),
         CapSign::Kink { off, curve_off } => format!(
-            "throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off \
-             by {}; a device's curve is off by {})",
+            "throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on \
+             bytes, to within {} (a device's curve: {})",
             percent(*off),
             percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
-            "throughput over block size fits a device's curve, a time per I/O plus a time per byte \
-             (off by {}; a limiter's kink is off by {})",
+            "throughput over block size fits a device's curve, a time per I/O plus a time per \
+             byte, to within {} (a limiter's kink: {})",
             percent(*off),
             percent(*kink_off)
         ),
         CapSign::Neither { kink_off, curve_off } => format!(
-            "over block size, a limiter's kink is off by {}, a device's curve by {}: neither \
-             clearly fits",
+            "throughput over block size fits neither a limiter's kink (off by {}) nor a device's \
+             curve (off by {})",
             percent(*kink_off),
             percent(*curve_off)
         ),
@@ -95,26 +95,29 @@ fn sign(sign: &CapSign) -> String {
                 fixed(*slope, 2)
             )
         }
-        CapSign::Refill => "credits above the cap come back in pauses at the rate of the cap, as \
-                            in a token bucket"
-            .to_owned(),
+        CapSign::Refill => {
+            "credits above the cap come back during pauses, at the rate of the cap, as in a token \
+             bucket"
+                .to_owned()
+        }
         CapSign::Limit { by, of } => {
             let is_documented = matches!(by, LimitBy::Documented(_));
             let documented = if is_documented { "documented " } else { "" };
-            format!("the rate is the {documented}{by} limit of {of}")
+            format!("the rate equals the {documented}{by} limit of {of}")
         }
         CapSign::Busy(sign) => busy(sign),
-        CapSign::OneFlowHeld => "one flow reaches the same rate every time, and several reach \
-                                 more: a limit per flow, or the window of one connection"
+        CapSign::OneFlowHeld => "one flow reaches the same rate every time, and several flows \
+                                 reach more: either a per-flow limit, or the window size of one \
+                                 connection"
             .to_owned(),
         CapSign::FlowsHeld => {
-            "more flows do not raise the rate, which is the same every time, and CPUs are idle: a \
-             limiter, or the capacity of the link"
+            "more flows do not raise the rate, which is the same every time, and CPUs are idle: \
+             either a limiter, or the link's capacity"
                 .to_owned()
         }
         CapSign::NotTwice { spread } => {
             let spread = percent(*spread);
-            format!("two measurements differ by {spread}, but a limiter holds its rate")
+            format!("two measurements differ by {spread}, but a limiter's rate is constant")
         }
         CapSign::Said(text) => text.clone(),
     }
@@ -123,7 +126,10 @@ fn sign(sign: &CapSign) -> String {
 fn doubt(doubt: &CapDoubt) -> String {
     match doubt {
         CapDoubt::Spread(share) => {
-            format!(", but a limiter holds its rate, and this interval spans {}", percent(*share))
+            format!(
+                ", but a limiter's rate is constant, and this interval spans {}",
+                percent(*share)
+            )
         }
         CapDoubt::SlopeLeft(slope) => {
             format!("; throughput still changes with depth (slope {})", fixed(*slope, 2))
@@ -148,13 +154,13 @@ pub fn busy(sign: &BusySign) -> String {
             percent(*share)
         ),
         BusySign::AllCpus { share, ours } => format!(
-            "all CPUs of this machine were busy for {} of the time, {} of that with this load: \
+            "all CPUs on this machine were busy for {} of the time, {} of it with this load: \
              {ADVICE}",
             percent(*share),
             percent(*ours)
         ),
         BusySign::Allowed { share, cpus } => format!(
-            "this load used {} of the {} CPUs that it may use: {ADVICE}",
+            "this load used {} of the {} CPUs that it is allowed to use: {ADVICE}",
             percent(*share),
             exact(*cpus)
         ),
@@ -168,8 +174,8 @@ pub fn busy(sign: &BusySign) -> String {
             format!("all CPUs were busy for {} of the time", percent(*share))
         }
         BusySign::OtherWork { share } => format!(
-            "all CPUs were busy with other work for {} of the time: measure again when it has \
-             ended",
+            "all CPUs were busy with other work for {} of the time: measure again when that work \
+             is finished",
             percent(*share)
         ),
         BusySign::Said(text) => text.clone(),
@@ -181,13 +187,13 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
     let size = size(block_bytes.into());
     match obstacle {
         Obstacle::OtherCap(BlockEnd::Largest) => {
-            format!("at the largest block of {size} the IOPS cap binds first")
+            format!("at the largest block size ({size}), the IOPS cap applies first")
         }
         Obstacle::OtherCap(BlockEnd::Smallest) => {
-            format!("at the smallest block of {size} the bandwidth cap binds first")
+            format!("at the smallest block size ({size}), the bandwidth cap applies first")
         }
         Obstacle::OtherCap(BlockEnd::Small) => {
-            format!("with blocks of {size} the bandwidth cap binds first")
+            format!("with {size} blocks, the bandwidth cap applies first")
         }
         Obstacle::ThisMachine(sign) => busy(sign),
     }
@@ -197,7 +203,7 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
 pub fn undecided(why: &Undecided) -> String {
     match why {
         Undecided::NothingDocumented => {
-            "no documented limits are known for it: name the VM and disk with --vm and --disk"
+            "no documented limits are known for it: specify the VM and disk with --vm and --disk"
                 .to_owned()
         }
         Undecided::WithinInterval => "the limit is within the interval".to_owned(),
@@ -222,8 +228,8 @@ pub fn note(note: &CapNote) -> String {
         }
         CapNote::Role(role) => limit::role(role),
         CapNote::ConcludedBy { version } => format!(
-            "These are the conclusions of iotax {version}, which made the measurement. This \
-             version would have made other probes, or the record was edited afterwards."
+            "These conclusions are from iotax {version}, which made the measurement. Either this \
+             version would have run different probes, or the record was edited afterwards."
         ),
         CapNote::Said(text) => text.clone(),
     }
@@ -253,15 +259,15 @@ pub fn purpose(of: Purpose) -> String {
         Purpose::StreamsTo(flows) => return at_once("streams to the peer", flows),
         Purpose::StreamsFrom(flows) => return at_once("streams from the peer", flows),
         Purpose::DatagramsTo(flows) => return at_once("small datagrams to the peer", flows),
-        Purpose::Requests(flows) => return at_once("small requests and answers", flows),
-        Purpose::Saturate => "saturate: does a burst run out?",
+        Purpose::Requests(flows) => return at_once("small requests and responses", flows),
+        Purpose::Saturate => "saturate, to see whether a burst runs out",
         Purpose::SpendCredits => "spend the credits that came back",
         Purpose::Rest => "rest, so that credits can come back",
-        Purpose::AfterPause => "did credits come back in a pause?",
+        Purpose::AfterPause => "check whether credits came back during a pause",
         Purpose::OverDepth => "throughput over queue depth",
         Purpose::OverSize => "throughput over block size",
         Purpose::CapAgain => "measure the cap again",
-        Purpose::Steadiness => "is the rate steady?",
+        Purpose::Steadiness => "check whether the rate is steady",
         Purpose::OneAlone => "one alone",
         Purpose::OtherAlone => "the other alone",
         Purpose::BothAtOnce => "both at once",

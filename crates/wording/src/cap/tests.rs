@@ -27,15 +27,15 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
         },
     ];
     insta::assert_snapshot!(said(&all.map(CapReason::from)), @"
-    throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off by 1.2 %; a device's curve is off by 20 %)
-    throughput over block size fits a device's curve, a time per I/O plus a time per byte (off by 1.2 %; a limiter's kink is off by 20 %)
-    over block size, a limiter's kink is off by 5 %, a device's curve by 6 %: neither clearly fits
+    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1.2 % (a device's curve: 20 %)
+    throughput over block size fits a device's curve, a time per I/O plus a time per byte, to within 1.2 % (a limiter's kink: 20 %)
+    throughput over block size fits neither a limiter's kink (off by 5 %) nor a device's curve (off by 6 %)
     I/Os per second do not depend on the block size (slope 0.01); larger I/Os seem to count as several
     bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; at other sizes, this machine's CPUs were busy
     no plateau: throughput still changes with depth (slope 0.31), so this is the rate reached, not a cap
-    two measurements differ by 5 %, but a limiter holds its rate
-    the rate is the cgroup limit of /box
-    the rate is the documented disk limit of P10
+    two measurements differ by 5 %, but a limiter's rate is constant
+    the rate equals the cgroup limit of /box
+    the rate equals the documented disk limit of P10
     ");
 }
 
@@ -50,10 +50,10 @@ fn what_speaks_against_a_sign_follows_it() {
         of(CapSign::Refill, CapDoubt::Scatters),
     ];
     insta::assert_snapshot!(said(&all), @"
-    throughput over block size fits a limiter's kink, a cap on I/Os and one on bytes (off by 1 %; a device's curve is off by 20 %), but a limiter holds its rate, and this interval spans 12 %
+    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1 % (a device's curve: 20 %), but a limiter's rate is constant, and this interval spans 12 %
     the load's thread used 90 % of a CPU: use fewer, larger I/Os or more CPUs to see the next limit; throughput still changes with depth (slope 0.40)
-    more flows do not raise the rate, which is the same every time, and CPUs are idle: a limiter, or the capacity of the link; all CPUs were busy with other work for 100 % of the time: measure again when it has ended
-    credits above the cap come back in pauses at the rate of the cap, as in a token bucket, but the other measurements of this search scatter around it
+    more flows do not raise the rate, which is the same every time, and CPUs are idle: either a limiter, or the link's capacity; all CPUs were busy with other work for 100 % of the time: measure again when that work is finished
+    credits above the cap come back during pauses, at the rate of the cap, as in a token bucket, but the other measurements of this search scatter around it
     ");
 }
 
@@ -69,8 +69,8 @@ fn busy_cpus_are_told_with_whose_they_are() {
     ];
     insta::assert_snapshot!(all.map(|sign| busy(&sign)).join("\n"), @"
     the load's thread and the kernel threads that work for it used 104 % of one CPU: use fewer, larger I/Os or more CPUs to see the next limit
-    all CPUs of this machine were busy for 95 % of the time, 47 % of that with this load: use fewer, larger I/Os or more CPUs to see the next limit
-    this load used 98 % of the 0.5 CPUs that it may use: use fewer, larger I/Os or more CPUs to see the next limit
+    all CPUs on this machine were busy for 95 % of the time, 47 % of it with this load: use fewer, larger I/Os or more CPUs to see the next limit
+    this load used 98 % of the 0.5 CPUs that it is allowed to use: use fewer, larger I/Os or more CPUs to see the next limit
     the peer's thread used 97 % of a CPU
     the load's threads waited for a CPU for 40 % of the time
     all CPUs were busy for 100 % of the time
@@ -82,8 +82,8 @@ fn what_is_in_the_way_of_a_cap_is_told_with_the_size() {
     let all = [(BlockEnd::Smallest, 512), (BlockEnd::Small, 4096), (BlockEnd::Largest, 1 << 20)];
     let all = all.map(|(end, size)| obstacle(&Obstacle::OtherCap(end), size));
     insta::assert_snapshot!(all.join("\n"), @"
-    at the smallest block of 512 B the bandwidth cap binds first
-    with blocks of 4 KiB the bandwidth cap binds first
-    at the largest block of 1 MiB the IOPS cap binds first
+    at the smallest block size (512 B), the bandwidth cap applies first
+    with 4 KiB blocks, the bandwidth cap applies first
+    at the largest block size (1 MiB), the IOPS cap applies first
     ");
 }

@@ -114,7 +114,7 @@ fn of_zfs(zfs: &ZfsSeen) -> String {
         if vdev.role == "data" { kind } else { format!("{}: {kind}", vdev.role) }
     });
     let facts = [
-        named("records of", zfs.record_bytes.map(size)),
+        named("record size", zfs.record_bytes.map(size)),
         named("primarycache", zfs.primary_cache.clone()),
         named("sync", zfs.sync.clone()),
         named("ashift", zfs.ashift.map(|shift| shift.to_string())),
@@ -153,7 +153,7 @@ fn of_device(device: &Device) -> Vec<String> {
             None => String::new(),
         });
     }
-    facts.extend(device.stripe_bytes.map(|bytes| format!("stripes of {}", size(bytes))));
+    facts.extend(device.stripe_bytes.map(|bytes| format!("stripe size {}", size(bytes))));
     facts.extend(device.raid.iter().flat_map(of_raid));
     // Partitions use their disk's queue.
     if device.kind != DeviceKind::Partition {
@@ -178,7 +178,7 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
     };
     let mut facts = vec![
         cipher.clone(),
-        format!("sectors of {}", iotax_quantity::single_bytes((*sector_bytes).into())),
+        format!("sector size {}", iotax_quantity::single_bytes((*sector_bytes).into())),
     ];
     let flags = if flags.is_empty() { "no flags".to_owned() } else { flags.join(" ") };
     facts.push(flags);
@@ -189,7 +189,7 @@ fn of_target(target: &MappedTarget) -> Vec<String> {
 fn of_queue(queue: &Queue) -> Vec<String> {
     let named = |name: &str, value: Option<u64>| value.map(|value| format!("{name} {value}"));
     let facts = [
-        queue.rotational.filter(|rotates| *rotates).map(|_| "reports rotation".to_owned()),
+        queue.rotational.filter(|rotates| *rotates).map(|_| "rotational".to_owned()),
         queue.zoned.clone().filter(|zoned| zoned != "none"),
         queue.scheduler.as_ref().map(|name| format!("scheduler {name}")),
         named("queue depth", queue.depth),

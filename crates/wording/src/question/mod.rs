@@ -18,13 +18,13 @@ const FIRST_LOOK: usize = iotax_analyze::FIRST_LOOK;
 pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String {
     let text = match question {
         OpenQuestion::NoEnd => {
-            "The record has no end: iotax was killed, or the machine went down. It contains only \
-             the trials until then."
+            "The record is incomplete: iotax was killed, or the machine went down. It contains \
+             only the trials up to that point."
         }
         OpenQuestion::Cut { held, run } => {
             return format!(
                 "The record contains {held} trials, but {run} were run. It was cut or edited \
-                 afterwards, and proves nothing."
+                 afterwards, so it proves nothing."
             );
         }
         OpenQuestion::NoAnswer { metric, of, why } => {
@@ -36,21 +36,22 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         OpenQuestion::Imprecise { metric, of, range, blocks } => {
             let price = match blocks {
                 Some(blocks) => format!(
-                    "at this noise, the requested precision takes about {} blocks",
+                    "at this noise level, the requested precision would take about {} blocks",
                     grouped((*blocks).into())
                 ),
-                None => "this noise is too large for the requested precision".to_owned(),
+                None => "the noise is too large for the requested precision".to_owned(),
             };
             return format!(
-                "The known range of the effect of {} is {}; {price}.",
+                "The effect of {} is known only as a range, {}; {price}.",
                 name::subject(of),
                 self::range(*metric, *range)
             );
         }
         OpenQuestion::DependsOnOthers { layers } => {
             return format!(
-                "The cost of {} depends on other layers, and this design cannot show on which \
-                 ones. The tax is therefore a range. Peel a stack of only the suspected pair.",
+                "The cost of {} depends on other layers, but this design cannot show which ones. \
+                 The tax is therefore a range. To find out, peel a stack that contains only the \
+                 suspected pair.",
                 name::all(layers)
             );
         }
@@ -60,61 +61,62 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::TooManyBlocks { blocks, last_look } => {
             return format!(
-                "{blocks} blocks were run, but intervals are only valid up to the last planned \
-                 look, after {last_look}. Later blocks are shown, but not used for verdicts."
+                "{blocks} blocks were run, but intervals are valid only up to the last planned \
+                 look, after block {last_look}. Later blocks are shown, but they are not used for \
+                 verdicts."
             );
         }
         OpenQuestion::CapNotTested { of } => {
             return format!(
-                "iotax did not test whether a cap (on IOPS or bandwidth) above all arms hides a \
-                 tax of {}. At a cap, equal throughput proves nothing. Compare CPU per I/O, or \
+                "iotax did not test whether a cap that all arms share, on IOPS or bandwidth, hides \
+                 the tax of {}. At a cap, equal throughput proves nothing. Compare CPU per I/O, or \
                  offer a rate below the throughput (--set rate=...).",
                 name::subjects(of)
             );
         }
         OpenQuestion::CapBehindCpu { of, busy } => {
             return format!(
-                "Equal throughput of {} says little: a CPU of this machine, not the storage, \
-                 limited {}. Compare CPU per I/O, or offer a rate (--set rate=...).",
+                "Equal throughput for {} means little: a CPU on this machine, not the storage, \
+                 limited {}. Compare CPU per I/O, or offer a fixed rate (--set rate=...).",
                 name::subjects(of),
                 name::all(busy)
             );
         }
         OpenQuestion::CapOneAtATime { of, arms } => {
             return format!(
-                "iotax could not test whether a cap hides a tax of {}: another depth changed \
-                 nothing for {}, whose I/Os are served one at a time.",
+                "iotax could not test whether a cap hides the tax of {}: another queue depth \
+                 changed nothing for {}, whose I/Os are served one at a time.",
                 name::subjects(of),
                 name::all(arms)
             );
         }
         OpenQuestion::CapUnclear { of } => {
             return format!(
-                "It is not clear whether a cap hides a tax of {}. Runs at half and twice the depth \
-                 were too noisy, or stopped too early, to show whether there is a plateau. A cap \
-                 may be the reason for equal throughput.",
+                "It is not clear whether a cap hides the tax of {}. Runs at half and twice the \
+                 depth were too noisy, or stopped too early, to show whether there is a plateau. A \
+                 cap may explain the equal throughput.",
                 name::subjects(of)
             );
         }
         OpenQuestion::Masked { of } => {
             return format!(
-                "The cost of {} was not measured, because throughput cannot show it at a cap. CPU \
-                 per I/O shows it, and so does one I/O at a time or a rate below the cap \
-                 (--below-cap).",
+                "The cost of {} was not measured, because throughput cannot show it at a cap. To \
+                 see it, compare CPU per I/O, or run loads below the cap (--below-cap).",
                 name::subjects(of)
             );
         }
         OpenQuestion::MaskedResults { of } => {
             return format!(
-                "Equal throughput does not show whether a cap (on IOPS or bandwidth, or the rate \
-                 of the job) hides a difference of {}.",
+                "Equal throughput does not prove that {} cost nothing: a cap on IOPS or bandwidth, \
+                 or the job's own rate, may hide the difference.",
                 name::subjects(of)
             );
         }
         OpenQuestion::NeverFell { arms, seconds } => {
             return format!(
                 "It is not known whether {} ran on burst credits: throughput did not fall during \
-                 {} of draining. Either there are none, or they last longer (--drain=TIME).",
+                 {} of draining. Either there are no credits, or they last longer (use a longer \
+                 --drain=TIME).",
                 name::all(arms),
                 span(whole(*seconds))
             );
@@ -122,67 +124,67 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         OpenQuestion::BurstAgain { arms } => {
             return format!(
                 "{} ran on burst credits that came back after draining. The sustained rate is the \
-                 one after the fall.",
+                 rate after the drop.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuByDesign { arms } => {
             return format!(
-                "CPU-bound: {}. The tax there is CPU time; the tax on a machine with faster CPUs \
-                 was not measured.",
+                "CPU-bound: {}. Here the tax is CPU time, and on faster CPUs it would be \
+                 different.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuOfMachine => {
-            "CPU time is that of the whole machine, because these layers work in kernel threads \
-             and in other processes. It includes other programs, in all arms alike."
+            "CPU time is measured for the whole machine, because these layers work in kernel \
+             threads and other processes. It includes other programs, equally in all arms."
         }
         OpenQuestion::FromSubmission => {
-            "Latencies count from submission in all arms, because fio drives some arms and does \
-             not know when an I/O was due. They do not include the wait before submission. To \
+            "Latencies are measured from submission in all arms, because fio drives some arms and \
+             does not know when an I/O was due. They do not include the wait before submission. To \
              include it, let iotax drive all arms (without --engine fio)."
         }
         OpenQuestion::TailsDescribed => {
             "Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict \
-             on p99, offer all arms the same rate, 0.7 times the throughput of the slowest (--set \
-             rate=...)."
+             on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm \
+             (--set rate=...)."
         }
         OpenQuestion::TailsOfResults { is_at_a_rate: true } => {
-            "fio and DiskSpd count latency from submission, not from when an I/O was due at the \
-             rate. I/Os that waited for a free place in the queue look faster than they were."
+            "fio and DiskSpd measure latency from submission, not from the time at which an I/O \
+             was due. I/Os that waited for a free slot in the queue look faster than they were."
         }
         OpenQuestion::TailsOfResults { is_at_a_rate: false } => {
             "Tails were not compared: a slower arm got less load. For a verdict on p99, run all \
-             arms at the same rate, 0.7 times the throughput of the slowest."
+             arms at the same rate, 0.7 times the throughput of the slowest arm."
         }
         OpenQuestion::NoStall { trials } => {
             return format!(
-                "No stall (a second below half of its trial's mean) was seen in {} per arm: with \
-                 95 % confidence, at most {} of trials have one.",
+                "No stall (a second below half of its trial's mean throughput) was seen in {} per \
+                 arm. With 95 % confidence, at most {} of trials have a stall.",
                 count(*trials, "trial"),
                 percent(rule_of_three(*trials as usize))
             );
         }
         OpenQuestion::NoPercentiles { arms } => {
             return format!(
-                "Some results of {} have no latency percentiles, or none for reads and writes \
-                 together. fio writes them with --output-format=json+, DiskSpd with -L.",
+                "Some results of {} have no latency percentiles, or no percentiles for reads and \
+                 writes together. fio writes them with --output-format=json+, and DiskSpd with -L.",
                 name::all(arms)
             );
         }
         OpenQuestion::NotChecked { are_ours: true } => {
-            "iotax did not repeat the checks of the original runs. The report of each result has \
-             its warnings."
+            "iotax did not repeat the checks that it made during the original runs. For their \
+             warnings, see the report of each run."
         }
         OpenQuestion::NotChecked { are_ours: false } if experiment.spec.workload().is_network() => {
-            "Not checked, because such results do not show it: whether CPUs were busy with other \
-             work or stolen, whether the path was the same, and whether a burst ended during the \
-             run."
+            "These results do not show whether CPU time went to other work or was stolen, whether \
+             the path was the same, or whether a burst ended. iotax could not check this."
         }
         OpenQuestion::NotChecked { are_ours: false } => {
-            "Not checked, because such results do not show it: whether a cache answered, how much \
-             CPU the load generator used, whether CPUs were busy or stolen, whether the storage \
-             was the same, and whether a burst ended during the run."
+            "These results do not show whether a cache answered, the storage was the same, or a \
+             burst ended during the run. They also do not show how much CPU the load generator \
+             used, or whether CPU time went to other work or was stolen. iotax could not check any \
+             of this."
         }
     };
     text.to_owned()
@@ -200,8 +202,8 @@ fn no_answer(
             "overloaded; the offered rate was not reached, so there is no response time to compare."
         }
         NoAnswer::NotIndependent => {
-            "not independent; successive blocks depend on each other, so the interval is too \
-             narrow for a verdict."
+            "not independent; successive blocks are correlated, so the interval is too narrow for \
+             a verdict."
         }
         NoAnswer::TailSamples { needed } => {
             let spec = &experiment.spec;
@@ -213,18 +215,18 @@ fn no_answer(
         }
         NoAnswer::Silent { blocks } => {
             return format!(
-                "no information; neither completed anything in its window, in {}. A longer window \
-                 (--time) may show how slow they are.",
+                "no information; neither side completed anything in {}. A longer window (--time) \
+                 may show how slow they are.",
                 count(*blocks, "block")
             );
         }
         NoAnswer::Lost => {
-            "undecided; too many trials failed, or the verdict would change if they counted as \
-             trials that completed nothing. Find out why they failed, and measure again."
+            "undecided; too many trials failed, or the verdict would change if failed trials \
+             counted as trials that completed nothing. Find out why they failed, and measure again."
         }
         NoAnswer::OnlySigns { more } => {
             let price = more.map_or_else(String::new, |more| {
-                format!("; {} would decide", count(more, "more such block"))
+                format!("; {} would be enough", count(more, "more such block"))
             });
             return format!(
                 "undecided; some trials completed nothing, so only the sign of each difference \
@@ -233,15 +235,15 @@ fn no_answer(
         }
         NoAnswer::Changed { in_depth_check: true } => {
             "effect changed; the depth check that followed shows a different effect at the same \
-             depth. --drain measures the sustained effect."
+             depth. Use --drain to measure the sustained effect."
         }
         NoAnswer::Changed { in_depth_check: false } => {
-            "effect changed; the blocks after the change are too few for a verdict."
+            "effect changed; there are too few blocks after the change for a verdict."
         }
         NoAnswer::BeforeFirstLook { complete } => {
             return format!(
-                "undecided after {}; the first look needs {FIRST_LOOK}, with each order of the \
-                 arms twice.",
+                "undecided after {}; the first look needs {FIRST_LOOK}, so that each order of the \
+                 arms is run twice.",
                 count(*complete, "complete block")
             );
         }
@@ -252,8 +254,8 @@ fn no_answer(
         }
         NoAnswer::FewResults { base, results: [of_base, of_arm] } => {
             return format!(
-                "{} of {base} and {of_arm} of {} give no interval; this takes at least \
-                 {MIN_RESULTS} of each, and 5 for a narrow interval.",
+                "{} of {base} and {of_arm} of {} are too few for an interval, which needs at least \
+                 {MIN_RESULTS} of each; 5 of each give a narrow interval.",
                 count(*of_base, "result"),
                 name::subjects(of)
             );
@@ -261,8 +263,8 @@ fn no_answer(
         NoAnswer::WideResults { results: [base, with], range, withheld } => {
             let why = withheld.map(|why| format!(" ({})", why_withheld(why)));
             return format!(
-                "undecided{}; with {base} and {with} results, the known range of the effect is {}. \
-                 More results of each narrow it.",
+                "undecided{}; with {base} and {with} results, the effect is known only as a range, \
+                 {}. More results of each would narrow it.",
                 why.unwrap_or_default(),
                 self::range(metric, *range)
             );
@@ -283,10 +285,12 @@ fn in_view(outlook: &Outlook) -> String {
     match outlook {
         Outlook::Blocks(blocks) => {
             let blocks = span_of(blocks.map(|blocks| grouped(blocks.into())));
-            format!("at this noise, a verdict takes about {blocks} blocks")
+            format!("at this noise level, a verdict takes about {blocks} blocks")
         }
         Outlook::OutOfReach => {
-            "at this noise, a verdict would take more than ten times as many blocks".to_owned()
+            "at this noise level, a verdict would take more than ten times as many \
+             blocks"
+                .to_owned()
         }
         Outlook::Withheld(why) => why_withheld(*why).to_owned(),
     }
@@ -300,21 +304,22 @@ pub(crate) fn span_of([least, most]: [String; 2]) -> String {
 pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
     match why {
         Withheld::AfterHolm => {
-            "the verdict holds alone, but not after Holm's correction for all comparisons"
+            "the difference is significant on its own, but not after Holm's correction for \
+             multiple comparisons"
         }
         Withheld::IfDependent => {
-            "the verdict would not hold if successive blocks depended on each other"
+            "the verdict would not be valid if successive blocks were correlated"
         }
         Withheld::OrderMatters => {
             "the order of the trials in a block matters, and there are too few blocks to remove \
              its effect"
         }
         Withheld::NotKept => {
-            "slices are short, and an arm does not sustain their rate under continuous load"
+            "the slices are short, and an arm does not sustain its slice rate under continuous load"
         }
         Withheld::OtherEngines => {
-            "libaio drove one of them, because a sandbox blocked io_uring there: measure both with \
-             engine=libaio"
+            "one arm was measured with libaio, because a sandbox blocked io_uring there: measure \
+             both arms with engine=libaio"
         }
     }
 }

@@ -78,7 +78,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
             let what = quantity.name();
             let why = cap::reason(&cap.reason);
             if !said.contains(&why) {
-                notes.push(format!("{of}Why {} ({what}): {why}.", cap::kind(cap.kind)));
+                notes.push(format!("{of}Evidence for “{}” ({what}): {why}.", cap::kind(cap.kind)));
                 said.push(why);
             }
         }
@@ -89,7 +89,9 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     }
     if search.head.search.burst.is_none() {
         notes.push(
-            "Longer bursts than the first load were not tested; --burst tests them.".to_owned(),
+            "Bursts that last longer than the first load were not tested; --burst tests for \
+             them."
+                .to_owned(),
         );
     }
     notes.extend(diagnoses::lines(&of_search(search.head, caps), caps.targets.len()));
@@ -105,8 +107,8 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
         let off = target.plateau.littles_law_off;
         if off > 0.05 {
             doubts.push(format!(
-                "{of}Warning: the I/Os in flight and throughput times latency differ by {} \
-                 (Little's law). Do not rely on these figures.",
+                "{of}Warning: throughput times latency differs by {} from the number of I/Os in \
+                 flight (Little's law). Do not rely on these figures.",
                 percent(off)
             ));
         }
@@ -119,8 +121,8 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
         }
         if target.fell_during_search {
             doubts.push(format!(
-                "{of}Throughput fell during the search and stayed low, as if a burst ran out. The \
-                 figures are from after that. --burst measures the burst."
+                "{of}Throughput fell during the search and stayed low, as if burst credits ran \
+                 out. The figures are from after the drop. Use --burst to measure the burst."
             ));
         }
         if target.errors > 0 {
@@ -154,13 +156,13 @@ fn target(target: &TargetCaps, unit: Unit) -> String {
     }
     let caps = if target.plateau.is_plateau { "capped at" } else { "reaches" };
     let depth = match target.useful_depth {
-        Some(1) => "; one I/O at a time is enough to get there".to_owned(),
-        Some(depth) => format!("; {depth} in flight are enough to get there"),
+        Some(1) => "; one I/O at a time is enough to reach this".to_owned(),
+        Some(depth) => format!("; {depth} I/Os in flight are enough to reach this"),
         None => String::new(),
     };
     let latency = target
         .unloaded_latency_ns
-        .map_or_else(String::new, |ns| format!(" One I/O alone takes {}.", format::time(ns)));
+        .map_or_else(String::new, |ns| format!(" A single I/O takes {}.", format::time(ns)));
     format!("{caps} {}{depth}.{latency}", found.join(" and "))
 }
 
@@ -209,7 +211,7 @@ fn unsteady(rate: &Unsteady, unit: Unit) -> String {
             format!(" Other programs may be the cause: {beside}.")
         });
     let name = quantity.name();
-    format!("{name} is unsteady, so no cap is stated: {levels}{within}.{beside}")
+    format!("{name} is unsteady, so no cap is reported: {levels}{within}.{beside}")
 }
 
 /// `Bandwidth to the peer: capped at 477.9 Mbit/s (throttle); one flow is enough to get there. On
@@ -220,12 +222,12 @@ fn path(path: &PathCap) -> String {
     let reached = if is_capped { "capped at" } else { "reaches" };
     let flows = match path.traffic.flows {
         _ if path.is_per_flow => String::new(),
-        1 => "; one flow is enough to get there".to_owned(),
-        flows => format!("; {flows} flows are enough to get there"),
+        1 => "; one flow is enough to reach this".to_owned(),
+        flows => format!("; {flows} flows are enough to reach this"),
     };
     let wire = path.wire.filter(|_| !path.is_per_flow).map_or_else(String::new, |wire| {
         format!(
-            " On the wire that is {}: {} of the {} bytes of a frame are data.",
+            " On the wire, this is {}, because only {} of a frame's {} bytes are data.",
             quantity.rate(wire.per_s),
             wire.data_bytes,
             wire.frame_bytes
@@ -259,12 +261,11 @@ fn sharing(pair: &Sharing, unit: Unit) -> String {
     match pair.verdict {
         Shared::Separate => format!("{one} and {other} have separate buckets: {figures}."),
         Shared::Shared => format!("{one} and {other} share one bucket: {figures}."),
-        Shared::Partial => format!(
-            "{one} and {other} have separate buckets and a common cap above them, {both}: \
-             {figures}."
-        ),
+        Shared::Partial => {
+            format!("{one} and {other} have separate buckets but share a cap of {both}: {figures}.")
+        }
         Shared::Undecided => format!(
-            "It is undecided after {} whether {one} and {other} share a bucket: {figures}.",
+            "After {}, it is undecided whether {one} and {other} share a bucket: {figures}.",
             count(pair.blocks, "block")
         ),
     }
@@ -283,8 +284,8 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "a cache above the cap answers repeated reads: {} in I/Os of {} at {} each, {} times the \
-         rate of first reads{size}.",
+        "a cache above the cap answers repeated reads: {} with {} I/Os that take {} each, {} times \
+         the rate of first reads{size}.",
         Quantity::Bandwidth(unit).rate(*bw_bytes),
         format::bytes(f64::from(*block_bytes)),
         format::time(*mean_latency_ns),
@@ -353,11 +354,11 @@ mod tests {
 
     #[test]
     fn a_cap_out_of_reach_is_told_with_what_is_in_the_way() {
-        assert_snapshot!(cap("iops", 119e3, 512, Obstacle::OtherCap(BlockEnd::Smallest)), @"IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds first, at 119,000 IOPS.");
-        assert_snapshot!(cap("bw_bytes", 1e9, 1 << 20, Obstacle::OtherCap(BlockEnd::Largest)), @"bandwidth cap unreachable: at the largest block of 1 MiB the IOPS cap binds first, at 953.7 MiB/s.");
+        assert_snapshot!(cap("iops", 119e3, 512, Obstacle::OtherCap(BlockEnd::Smallest)), @"IOPS cap unreachable: at the smallest block size (512 B), the bandwidth cap applies first, at 119,000 IOPS.");
+        assert_snapshot!(cap("bw_bytes", 1e9, 1 << 20, Obstacle::OtherCap(BlockEnd::Largest)), @"bandwidth cap unreachable: at the largest block size (1 MiB), the IOPS cap applies first, at 953.7 MiB/s.");
         let waited = || Obstacle::ThisMachine(BusySign::Waited { share: 0.23 });
         assert_snapshot!(cap("iops", 12e3, 512, waited()), @"IOPS: cap not reached. It is at least 12,000 IOPS, but the load's threads waited for a CPU for 23 % of the time. Stop other programs, or use a machine with more CPUs, and measure again.");
-        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth of a flow to the peer: cap not reached. It is at least 400 Mbit/s, but the load's threads waited for a CPU for 23 % of the time. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth per flow to the peer: cap not reached. It is at least 400 Mbit/s, but the load's threads waited for a CPU for 23 % of the time. Stop other programs, or use a machine with more CPUs, and measure again.");
     }
 
     #[test]
@@ -372,10 +373,10 @@ mod tests {
             period_s: Some(10.0),
             beside: None,
         };
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
         rate.period_s = None;
         rate.beside = Some(BusySign::Waited { share: 0.23 });
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is stated: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
         rate = Unsteady {
             quantity: "bw_bytes".to_owned(),
             lo: 1e8,
@@ -383,6 +384,6 @@ mod tests {
             levels: Vec::new(),
             ..rate
         };
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is stated: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is reported: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
     }
 }
