@@ -66,13 +66,13 @@ fn sign(sign: &CapSign) -> String {
             .to_owned(),
         CapSign::Kink { off, curve_off } => format!(
             "throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on \
-             bytes, to within {} (a device's curve: {})",
+             bytes, to within {} (a device's curve fits to within {})",
             percent(*off),
             percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
             "throughput over block size fits a device's curve, a time per I/O plus a time per \
-             byte, to within {} (a limiter's kink: {})",
+             byte, to within {} (a limiter's kink fits to within {})",
             percent(*off),
             percent(*kink_off)
         ),

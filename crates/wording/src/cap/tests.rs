@@ -27,8 +27,8 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
         },
     ];
     insta::assert_snapshot!(said(&all.map(CapReason::from)), @"
-    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1.2 % (a device's curve: 20 %)
-    throughput over block size fits a device's curve, a time per I/O plus a time per byte, to within 1.2 % (a limiter's kink: 20 %)
+    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1.2 % (a device's curve fits to within 20 %)
+    throughput over block size fits a device's curve, a time per I/O plus a time per byte, to within 1.2 % (a limiter's kink fits to within 20 %)
     throughput over block size fits neither a limiter's kink (off by 5 %) nor a device's curve (off by 6 %)
     I/Os per second do not depend on the block size (slope 0.01); larger I/Os seem to count as several
     bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; at other sizes, this machine's CPUs were busy
@@ -50,7 +50,7 @@ fn what_speaks_against_a_sign_follows_it() {
         of(CapSign::Refill, CapDoubt::Scatters),
     ];
     insta::assert_snapshot!(said(&all), @"
-    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1 % (a device's curve: 20 %), but a limiter's rate is constant, and this interval spans 12 %
+    throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1 % (a device's curve fits to within 20 %), but a limiter's rate is constant, and this interval spans 12 %
     the load's thread used 90 % of a CPU: use fewer, larger I/Os or more CPUs to see the next limit; throughput still changes with depth (slope 0.40)
     more flows do not raise the rate, which is the same every time, and CPUs are idle: either a limiter, or the link's capacity; all CPUs were busy with other work for 100 % of the time: measure again when that work is finished
     credits above the cap come back during pauses, at the rate of the cap, as in a token bucket, but the other measurements of this search scatter around it

@@ -16,15 +16,15 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let workload = spec.workload();
     let text = match &doubt.kind {
         DoubtKind::Mismatch { .. } => {
-            "This storage loses or mixes up data under this load: keep no data on it that you \
-             need. Its speed means nothing until this is fixed."
+            "This storage loses or corrupts data under this load: do not store important data on \
+             it. Its speed means nothing until this is fixed."
         }
         DoubtKind::IoErrors { .. } => {
             let unit = workload.unit();
             let where_to_look = if workload.is_network() {
-                "the peer, its host, packets dropped on the way"
+                "check the peer, its host, and packets dropped on the way"
             } else {
-                "kernel log, device health, free space"
+                "check the kernel log, device health, and free space"
             };
             return format!(
                 "Find out why they fail ({where_to_look}) before you trust the comparison. Failed \
@@ -32,32 +32,32 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::Failed { .. } if spec.is_of_results() => {
-            "The figures are from the other results. A verdict is given only if it would be the \
-             same with each missing result counted as one that completed nothing."
+            "The figures are from the other results. A verdict is given only if it would stay the \
+             same if each missing result counted as one that completed nothing."
         }
         DoubtKind::Failed { .. } => {
-            "The blocks of these trials are left out of the comparison. A verdict is given only if \
-             it would be the same with each failed trial counted as one that completed nothing. \
-             Fix the error and measure again."
+            "The blocks that contain these trials are left out of the comparison. A verdict is \
+             given only if it would stay the same if each failed trial counted as one that \
+             completed nothing. Fix the error and measure again."
         }
         DoubtKind::Paused { .. } => {
-            "A signal stopped it, its control group was frozen, or the whole machine was stopped \
+            "A signal stopped it, its control group was frozen, or the whole machine was paused \
              (live migration, snapshot, suspend). This says nothing about the storage. Find out \
-             what stops it, and measure again."
+             what pauses it, and measure again."
         }
         DoubtKind::StalledTrials { .. } => {
-            "This is a result, not a failure: it was too slow to be measured in this window. A \
-             longer window (--time) may show how slow it is. The machine's counters show what it \
-             waited for."
+            "This is a result, not a failure: the arm was too slow to be measured in this window. \
+             A longer window (--time) may show how slow it is. The machine's counters show what \
+             the arm waited for."
         }
         DoubtKind::LittlesLaw { .. } if spec.is_of_results() => {
             "The latencies, rates, threads and depth in these results cannot all be right: do not \
              rely on them until you know which are wrong."
         }
         DoubtKind::LittlesLaw { .. } => {
-            "The latencies or rates of this arm are wrong, or I/Os were counted that the job did \
-             not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try \
-             engine=psync. If the warning stays, report it as a bug."
+            "This arm's latencies or rates are wrong, or the counts include I/Os that the job did \
+             not issue: do not use these figures. If sqpoll is on, turn it off; if not, try \
+             engine=psync. If the warning persists, report it as a bug."
         }
         DoubtKind::ImpossibleSpeed { .. } => {
             "No storage was measured: the bytes were not moved, or never left the CPU's caches. \
@@ -70,35 +70,35 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              different storage. The device's counters (iostat) show which."
         }
         DoubtKind::CacheAnswered { way: CacheWay::NeverSynced, .. } => {
-            "The write rate is that of memory, not of the storage. Set direct=true, or sync as the \
+            "The write rate measures memory, not the storage. Set direct=true, or sync as the \
              application does (fsync-every=...)."
         }
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
-            "The figures are those of a cache, not of the storage. Check that direct I/O reaches \
-             the device on this file system. If it cannot, use a span larger than memory, and \
-             fsync for writes."
+            "The figures measure a cache, not the storage. Check that direct I/O reaches the \
+             device on this file system. If it does not, use a span larger than memory, and fsync \
+             for writes."
         }
         DoubtKind::InMemory { .. } => {
-            "Measure a directory on the disk in question. For stacks, --dir sets the directory of \
-             their file."
+            "Measure a directory on the disk in question. For stacks, --dir sets the directory for \
+             the stack's file."
         }
         DoubtKind::LayerCache { .. } => {
-            "I/Os that this cache answers do not measure what is below it. Use a span larger than \
-             memory, or look at the device's counters (iostat)."
+            "I/Os that this cache answers do not measure the layers below it. Use a span larger \
+             than memory, or look at the device's counters (iostat)."
         }
         DoubtKind::ColdCache { found: ColdCache::NoDevice { .. } } => {
-            "A cold cache is impossible here: the figures are those of memory. Choose a target on \
-             a disk (--dir for files that iotax creates), or set invalidate=false."
+            "A cold cache is impossible here: the figures measure memory. Choose a target on a \
+             disk (--dir for files that iotax creates), or set invalidate=false."
         }
         DoubtKind::ColdCache { found: ColdCache::Unknown } => {
-            "Treat the figures as those of a warm cache, unless something else shows otherwise, \
-             such as iostat during the run."
+            "Assume that the cache was warm, unless other evidence, such as iostat output from the \
+             run, shows that it was not."
         }
         DoubtKind::ColdCache { found: ColdCache::Short { .. } } => {
-            "Part of the data came from a cache: on this machine (another process has the file \
-             mapped, or the span fits into read-ahead), or on the server of a mount. Use a span \
-             larger than memory, or direct=true."
+            "Part of the data came from a cache on this machine or on a mount's server. On this \
+             machine, another process may have the file mapped, or the span may fit into \
+             read-ahead. Use a span larger than memory, or direct=true."
         }
         DoubtKind::ColdCache { found: ColdCache::Excess { .. } } => {
             "Read-ahead, or a large device block, fetched data that the job did not request. Later \
@@ -110,12 +110,13 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              that moves with the volume is caused by the volume."
         }
         DoubtKind::SharedStorage { .. } => {
-            "They share the throughput of that device. Choose targets on different devices, unless \
-             this is what you want to measure."
+            "They share that device's throughput. Choose targets on different devices, unless you \
+             want to measure this."
         }
         DoubtKind::NotGranted { .. } => {
-            "The figures are for the granted options. Request those, or raise the server's limit \
-             (Linux: /proc/fs/nfsd/max_block_size, set before nfsd starts)."
+            "The figures are for the options that the server granted. Request these options, or \
+             raise the server's limit (Linux: /proc/fs/nfsd/max_block_size, set before nfsd \
+             starts)."
         }
         DoubtKind::RateNotReached { .. } => {
             "The arm is overloaded: its response times measure the backlog, and grow during the \
@@ -135,12 +136,11 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::CpusBusy { .. } if workload.is_network() => {
-            "CPU-bound: the CPUs at the ends of the path, not the wire, limit the rate, and a tax \
-             is their CPU time. To measure the wire, use a separate host for each end, or more \
-             CPUs."
+            "CPU-bound: the CPUs at the ends of the path, not the wire, limit the rate, so a tax \
+             is CPU time. To measure the wire, use a separate host for each end, or more CPUs."
         }
         DoubtKind::CpusBusy { .. } => {
-            "CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To \
+            "CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To \
              measure the storage, use fewer threads, larger blocks or more CPUs."
         }
         DoubtKind::OneCore(_) => {
@@ -149,31 +149,32 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::EffectChanged { change, .. } if change.in_depth_check => {
             "Something changed in between: burst credits or a cache ran out, or another load \
-             ended. --drain compares the sustained level; `iotax limits` measures bursts."
+             ended. Use --drain to compare the sustained level, and `iotax limits` to measure \
+             bursts."
         }
         DoubtKind::EffectChanged { .. } => {
-            "Something started or ended that affects only this arm: its cache or credits, or a \
-             background job on its device. Run again. If the cost is then the same as after the \
-             change, it is the lasting one."
+            "Something that affects only this arm changed: its cache, its credits, or a background \
+             job on its device. Run again. If the cost is then the same as after the change, it is \
+             the lasting cost."
         }
         DoubtKind::LevelChanged { metric, ratio, .. } => {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if workload.writes() => {
-                    "Probably burst credits ran out, or a fresh SSD had no erased blocks left. \
+                    "Burst credits probably ran out, or a fresh SSD had no erased blocks left. \
                      Early in a run, a cache may have filled up, or a neighbour may have started. \
                      To measure the sustained level, drain the credits (--drain) or write the span \
                      first (--precondition). To measure the burst, let the volume rest and use a \
                      shorter run."
                 }
                 true => {
-                    "Probably burst credits ran out. Early in a run, a cache may have filled up, \
+                    "Burst credits probably ran out. Early in a run, a cache may have filled up, \
                      or a neighbour may have started. To measure the sustained level, drain the \
                      credits first (--drain). To measure the burst, let the volume rest and use a \
                      shorter run."
                 }
                 false => {
-                    "Probably another load on the storage ended, or the volume became faster. To \
+                    "Another load on the storage probably ended, or the volume became faster. To \
                      measure only the new level, run again."
                 }
             }
@@ -181,9 +182,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::LevelSince { arms } => {
             let is_worse = arms.first().is_some_and(|shift| shift.iops[1] < shift.iops[0]);
             if is_worse {
-                "Burst credits or a cache were used up, or another load started. The verdicts are \
-                 about the level before that. --drain compares the sustained level; `iotax limits` \
-                 measures bursts."
+                "Burst credits or a cache were used up, or another load started. The verdicts \
+                 apply to the level before that. Use --drain to compare the sustained level, and \
+                 `iotax limits` to measure bursts."
             } else {
                 "Another load ended, or credits came back. Run again for a verdict at the lasting \
                  level."
@@ -193,20 +194,19 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if *outcome == SlicesOutcome::Withheld => {
-                    "Burst credits or a cache ran out, and came back during the other arms' turns. \
-                     --drain compares the sustained level, and --time sets longer trials. `iotax \
-                     limits` measures bursts."
+                    "Burst credits or a cache ran out, and recovered during the other arms' turns. \
+                     Use --drain to compare the sustained level, --time to set longer trials, and \
+                     `iotax limits` to measure bursts."
                 }
                 true if workload.writes() => {
-                    "Something speeds up the start of a slice and then runs out: burst credits, \
-                     which come back during the other arms' turns, or a write cache, which drains \
-                     meanwhile. `iotax limits` measures bursts, and --drain compares the sustained \
-                     level."
+                    "Something speeds up the start of a slice and then runs out: either burst \
+                     credits or a write cache, which recover during the other arms' turns. Use \
+                     `iotax limits` to measure bursts, and --drain to compare the sustained level."
                 }
                 true => {
                     "Burst credits speed up the start of a slice, run out, and come back during \
-                     the other arms' turns. `iotax limits` measures bursts, and --drain compares \
-                     the sustained level."
+                     the other arms' turns. Use `iotax limits` to measure bursts, and --drain to \
+                     compare the sustained level."
                 }
                 false => {
                     "The start of a slice is slow: a cache or read-ahead warms up again, or a \
@@ -216,27 +216,27 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::NotSteady { .. } => {
             "The level still changes, or the storage is noisier than SNIA's limits allow. \
-             Comparisons within blocks are valid, single figures are not. A longer --time makes \
-             rounds longer and less noisy."
+             Comparisons within blocks are valid, but single figures are not. A longer --time \
+             makes rounds longer and less noisy."
         }
         DoubtKind::Trend { is_preconditioned: true, .. } => {
             "The storage kept changing after preconditioning. To see where it settles, run more \
              trials, or use a longer --time, which also makes the rounds longer."
         }
         DoubtKind::Trend { is_preconditioned: false, .. } => {
-            "The measurement itself fills a fresh SSD, or a volume whose blocks were never \
+            "The measurement itself fills a fresh SSD, or a volume whose blocks have never been \
              written. --precondition writes the span first, then runs the workload until it is \
              steady."
         }
         DoubtKind::OrderMatters(_) => {
-            "A trial affects the next one, whatever their arms: it fills a cache, uses up credits, \
-             or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the \
-             credits first (--drain)."
+            "Each trial affects the next one, whichever arm that is: it fills a cache, uses up \
+             credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or \
+             spend the credits first (--drain)."
         }
         DoubtKind::Dependence { .. } => {
             "Something changes slowly and affects the arms differently: a background job, credits \
-             that refill, a volume that fills up. Find it, or pause between trials; more blocks \
-             alone do not help."
+             that refill, a volume that fills up. Find the cause, or pause between trials; more \
+             blocks alone do not help."
         }
         DoubtKind::Steal { .. } => {
             "Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks \
@@ -289,20 +289,21 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              noise would have been visible."
         }
         DoubtKind::Narrow { .. } => {
-            "If the size matters, run again with another --seed, which changes the order of the \
-             arms. If the result is the same, it does not depend on the order."
+            "If the size of the effect matters, run again with another --seed, which changes the \
+             order of the arms. If the result is the same, it does not depend on the order."
         }
         DoubtKind::UnlikeResults { .. } => {
-            "Every difference below includes the difference between the jobs, and figures that one \
-             side lacks are not compared. Compare results of the same job, or read this as a \
-             comparison of the jobs too."
+            "Every difference below includes the difference between the jobs, and figures that are \
+             missing on one side are not compared. Compare results of the same job, or treat this \
+             as a comparison of the jobs as well."
         }
         DoubtKind::OtherEngines => {
-            "There is no verdict between the two. Measure all arms with engine=libaio."
+            "There is no verdict between results from different engines. Measure all arms with \
+             engine=libaio."
         }
         DoubtKind::NotInterleaved => {
-            "To measure only the difference between the arms, run them in one iotax compare. It \
-             alternates them in random order, then in reverse."
+            "To measure only the difference between the arms, run them in a single `iotax \
+             compare`, which alternates them in random order, then in reverse order."
         }
     };
     text.to_owned()

@@ -149,7 +149,7 @@ fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
         let mut messages = messages(group, analysis);
         if messages.len() > MAX_MESSAGES {
             let rest = messages.split_off(MAX_MESSAGES - 2).len();
-            messages.push(format!("and the same on {}", count(rest as u64, "more arm")));
+            messages.push(format!("and the same for {}", count(rest as u64, "more arm")));
         }
         (check.to_owned(), messages)
     };
@@ -193,8 +193,10 @@ pub fn fitted(spec: &Draft) -> Option<String> {
     let Fitted { arm, free_bytes, from_bytes, to_bytes, scale } = spec.fitted?;
     let name = spec.arms.get(arm).map_or("an arm", |arm| arm.name.as_str());
     let [free, from, to] = [free_bytes, from_bytes, to_bytes].map(rounded);
-    let how = scale.map_or(String::new(), |scale| format!(", as with --scale {scale}"));
-    Some(format!("test files of {to} instead of {from}{how}, because {name} has room for {free}"))
+    let how = scale.map_or(String::new(), |scale| format!(" (same as --scale {scale})"));
+    Some(format!(
+        "test files shrunk from {from} to {to}{how}, because {name} has room for only {free}"
+    ))
 }
 
 /// As a user types it: large sizes in whole GiB, others in whole MiB.
@@ -210,8 +212,8 @@ fn rounded(bytes: u64) -> String {
 /// A notice if test files are smaller than the workload's.
 pub fn of_files(spec: &Spec) -> Option<Notice> {
     let message = fitted(spec)?;
-    let advice = "Caches hold more of a smaller file. Compare only with runs of the same size, or \
-                  free some space.";
+    let advice = "A cache can store a larger part of a smaller file. Compare only with runs that \
+                  use the same file size, or free some space.";
     let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }
@@ -233,7 +235,7 @@ mod tests {
             draft.fitted = Some(Fitted { arm: 1, free_bytes, from_bytes, to_bytes, scale });
             fitted(&draft).unwrap_or_default()
         };
-        assert_snapshot!(sentence((110 << 30) + 5, (1662 << 20) + 5, Some(0.03)), @"test files of 1662M instead of 110G, as with --scale 0.03, because b has room for 2G");
-        assert_snapshot!(sentence(1 << 30, 832 << 20, None), @"test files of 832M instead of 1G, because b has room for 2G");
+        assert_snapshot!(sentence((110 << 30) + 5, (1662 << 20) + 5, Some(0.03)), @"test files shrunk from 110G to 1662M (same as --scale 0.03), because b has room for only 2G");
+        assert_snapshot!(sentence(1 << 30, 832 << 20, None), @"test files shrunk from 1G to 832M, because b has room for only 2G");
     }
 }

@@ -31,7 +31,7 @@ pub(super) fn advice(source: &NoiseSource) -> String {
         NoiseSource::Stalls { trials, of, share } => format!(
             "Most of the noise is from stalls: {} of {} ran at less than half of the usual speed, \
              and cause {} of the noise. Find out what stalls the storage (iotax doctor), or use \
-             p50, which stalls do not change.",
+             p50, which stalls do not affect.",
             grouped((*trials).into()),
             count(*of, "trial"),
             percent(*share)
@@ -56,7 +56,7 @@ pub(super) fn advice(source: &NoiseSource) -> String {
 }
 
 /// A hint for users without root's rights.
-const SEE: &str = "root sees what they read and write";
+const SEE: &str = "only root can see what they read and write";
 
 /// `rustc used 84 % of the CPU time`, `postgres wrote 120 MB/s`
 fn program(Program { name, load }: &Program) -> String {
@@ -122,9 +122,9 @@ mod tests {
         Most of the noise is probably from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
         Most of the noise is probably from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
         Most of the noise is probably from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or another time of day.
-        Most of the noise is from stalls: 12 of 1,400 trials ran at less than half of the usual speed, and cause 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not change.
+        Most of the noise is from stalls: 12 of 1,400 trials ran at less than half of the usual speed, and cause 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not affect.
         The storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it, so others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
-        The storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do no I/O to it (root sees what they read and write), others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
+        The storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do no I/O to it (only root can see what they read and write), others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
         ");
     }
 

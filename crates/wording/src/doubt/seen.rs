@@ -26,7 +26,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let subject = || of.as_ref().map(name::subject).unwrap_or_default();
     match &doubt.kind {
         DoubtKind::Mismatch { blocks } => format!(
-            "{} of one trial did not read back as written; mismatches occurred {}",
+            "in one trial, {} did not read back as written; mismatches occurred {}",
             count(*blocks, "block"),
             often()
         ),
@@ -61,7 +61,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::StalledTrials { below_per_s } => format!(
-            "{} completed no {} in a window of {}: below {}",
+            "job {} completed no {} in a window of {}, so its rate is below {}",
             workload.primary,
             workload.unit(),
             set_time(whole(1e9 / below_per_s)),
@@ -70,7 +70,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::LittlesLaw { job, by_latency, against } => {
             let against = match against {
                 InFlight::Allowed(bound) => {
-                    format!("its threads and depth allow {}", grouped(whole(*bound)))
+                    format!("its threads and depth allow only {}", grouped(whole(*bound)))
                 }
                 InFlight::Counted(counted) => format!(
                     "{} were counted ({} off)",
@@ -146,12 +146,12 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::NotGranted { options } => name::all(options.iter().map(granted)),
         DoubtKind::RateNotReached { job, achieved } => format!(
-            "job {job} completed {} of the {}s that were offered",
+            "job {job} completed only {} of the offered {}s",
             percent(*achieved),
             unit(job, experiment)
         ),
         DoubtKind::Late { job, slip_ns, p99_ns } => format!(
-            "job {job}: {} started {} after its intended time, with a p99 of {}",
+            "job {job}: {} started {} after its intended time; the p99 latency is {}",
             a(unit(job, experiment)),
             time(*slip_ns as f64),
             time(*p99_ns as f64)
@@ -176,11 +176,12 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             match one {
                 BusyOne::Thread { name } => format!(
                     "flow limited by one core{place}: thread `{name}` used {share} of a CPU while \
-                     the machine had {left} left"
+                     {left} of the machine's CPU time was idle"
                 ),
                 BusyOne::Cpu { number, .. } => format!(
                     "flow limited by one core{place}: CPU {number} was busy for {share} of the \
-                     time, {} of that with interrupts, while the machine had {left} left",
+                     time, {} of it with interrupts, while {left} of the machine's CPU time was \
+                     idle",
                     percent(*interrupts)
                 ),
             }
@@ -196,8 +197,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 )
             } else {
                 format!(
-                    "the level of all arms ({metric}) {changed} after block {after}; comparisons \
-                     are within blocks and remain valid"
+                    "{metric} {changed} in all arms after block {after}; comparisons are made \
+                     within blocks and remain valid"
                 )
             }
         }
@@ -212,21 +213,21 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::ShortSlices { metric, ratio, short_ns, long_ns, outcome } => {
-            let side = if *ratio < 1.0 { "below" } else { "above" };
+            let side = if *ratio < 1.0 { "lower" } else { "higher" };
             let [short, long] = [*short_ns, *long_ns].map(|ns| time(ns as f64));
             let instead = match outcome {
                 SlicesOutcome::GivenUp => {
-                    "; the conclusions use only the later trials of the usual length"
+                    "; the conclusions use only the later trials, which have the usual length"
                 }
                 SlicesOutcome::Withheld => {
                     "; no verdict uses the short slices, and trials of the usual length would show \
                      the same"
                 }
-                SlicesOutcome::Ended => "; the run ended before other trials could replace them",
-                SlicesOutcome::Unsure => "; the run ended before that was certain",
+                SlicesOutcome::Ended => "; the run ended before longer trials could replace them",
+                SlicesOutcome::Unsure => "; the run ended before this was certain",
             };
             format!(
-                "{} in slices of {long} is {} {side} that in slices of {short}{instead}",
+                "{} is {} {side} in {long} slices than in {short} slices{instead}",
                 name::metric(*metric),
                 percent((ratio - 1.0).abs())
             )
@@ -235,28 +236,32 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let rounds = count(*rounds, "round");
             match window {
                 Some(window) => format!(
-                    "NOT steady after {rounds} of preconditioning: the last five span {} of their \
-                     mean (steady: at most {}), and their trend is {} of it (steady: at most {} in \
-                     either direction)",
+                    "NOT steady after {rounds} of preconditioning: the last five rounds span {} of \
+                     their mean (limit: {}), and their trend is {} of it (limit: {} in either \
+                     direction)",
                     percent(window.range),
                     percent(MOST_RANGE),
                     percent(window.slope),
                     percent(MOST_EXCURSION)
                 ),
                 None => format!(
-                    "NOT known to be steady after {rounds} of preconditioning: this takes five \
-                     rounds"
+                    "NOT known to be steady after {rounds} of preconditioning: at least five \
+                     rounds are needed"
                 ),
             }
         }
         DoubtKind::Trend { metric, ratio, over, .. } => {
             let (step, what) = if spec.design == Design::Single {
-                ("trial", "the summary averages over all of it")
+                ("trial", "the summary averages over the whole change")
             } else {
-                ("block", "comparisons are within blocks and remain valid, single figures do not")
+                (
+                    "block",
+                    "comparisons are made within blocks and remain valid, but single figures do \
+                     not",
+                )
             };
             format!(
-                "writes were not at steady state: {} {} over {}, from {step} to {step}; {what}",
+                "writes did not reach a steady state: {} {} steadily over {}; {what}",
                 name::metric(*metric),
                 fell_or_rose(*ratio),
                 count(*over, step)
@@ -266,14 +271,17 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             order(&subject(), *metric, place, base.as_ref())
         }
         DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
-            "successive blocks are correlated in {}: {}, but {trials} independent blocks would \
-             stay below {}",
+            "successive blocks are correlated in {}: the autocorrelation is {}, but {trials} \
+             independent blocks would stay below {}",
             name::metric(*metric),
             fixed(*autocorrelation, 2),
             fixed(*bound, 2)
         ),
         DoubtKind::Steal { share } => {
-            format!("the hypervisor took {} of the CPU time for others", percent(*share))
+            format!(
+                "the hypervisor took {} of the CPU time for other virtual machines",
+                percent(*share)
+            )
         }
         DoubtKind::OtherPrograms { share } => {
             format!(
@@ -283,21 +291,22 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::StalledSecond { least } => format!(
             "stalls: the slowest second had {} of its trial's mean throughput (seconds below half \
-             of the mean {})",
+             of the mean occurred {})",
             percent(*least),
             often()
         ),
         DoubtKind::TailSamples { metric, has, needed, .. } => format!(
-            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 are beyond it",
+            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 of them are above \
+             it",
             name::samples(*metric, workload)
         ),
         DoubtKind::DepthNotKept { job, asked, kept } => format!(
-            "job {job}: {} in flight were requested, but only {} were in flight",
+            "job {job}: the requested depth was {}, but only {} were in flight",
             count(*asked, "I/O"),
             two_digits(*kept)
         ),
         DoubtKind::Noise(Noise { of, spread, outlook, .. }) => format!(
-            "the {} of {} varied by {} from block to block over {trials} blocks{}",
+            "the {} for {} varied by {} from block to block over {trials} blocks{}",
             if of.len() == 1 { "difference" } else { "differences" },
             name::subjects(of),
             question::span_of(spread.map(percent)),
@@ -309,8 +318,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             }
         ),
         DoubtKind::Narrow { of, spread } => format!(
-            "the {trials} blocks of {} agree within {}: an interval this narrow shows how well \
-             these few blocks agree, not what more would show",
+            "the {trials} blocks for {} agree to within {}: an interval this narrow shows how well \
+             these few blocks agree, not what more blocks would show",
             name::subjects(of),
             percent(*spread)
         ),
@@ -321,7 +330,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 .to_owned()
         }
         DoubtKind::NotInterleaved => {
-            "the runs were not interleaved in random order, as far as the results show: the \
+            "the results do not show that the runs were interleaved in random order: the \
              difference includes whatever changed between them (neighbours, credits, temperature, \
              data on the volume), and no interval covers that"
                 .to_owned()
@@ -396,7 +405,7 @@ fn granted(of: &GrantedOtherwise) -> String {
 
 fn all_cpus(cpus: f64) -> String {
     if cpus.fract() != 0.0 {
-        format!("the {} CPUs of this container's limit were", exact(cpus))
+        format!("the {} CPUs that this container may use were", exact(cpus))
     } else if cpus <= 1.0 {
         "the CPU was".to_owned()
     } else {
@@ -422,7 +431,7 @@ fn effect_changed(metric: Metric, change: &EffectChange, is_decided: bool) -> St
     let rests = if is_decided {
         "the verdict uses only the later blocks"
     } else {
-        "the later blocks are too few for a verdict"
+        "there are too few later blocks for a verdict"
     };
     format!(
         "the effect on {name} changed after block {}: {before} in the {blocks_before} before the \
@@ -435,9 +444,9 @@ fn order(arm: &str, metric: Metric, place: &PlaceEffect, base: Option<&Against>)
     let base = base.map_or_else(|| "the baseline".to_owned(), name::against);
     let [base_first, arm_first] = place.blocks.map(|blocks| count(blocks, "block"));
     let rests = if place.taken_out {
-        "the interval is for the mean of both, without the effect of the order"
+        "the interval is for the mean of both orders, so the order has no effect on it"
     } else {
-        "there are too few blocks to separate the effect of the order from that of the arm"
+        "there are too few blocks to separate the effect of the order from the effect of the arm"
     };
     let size = |tax: f64| Effect::sized(metric.on(), tax).in_short();
     format!(

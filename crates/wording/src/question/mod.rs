@@ -107,8 +107,8 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::MaskedResults { of } => {
             return format!(
-                "Equal throughput does not prove that {} cost nothing: a cap on IOPS or bandwidth, \
-                 or the job's own rate, may hide the difference.",
+                "Equal throughput does not prove that there is no difference for {}: a cap on IOPS \
+                 or bandwidth, or the job's own rate, may hide it.",
                 name::subjects(of)
             );
         }

@@ -83,8 +83,8 @@ fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missin
     let metric = name::metric(comparison.metric);
     let than = than(comparison, baseline);
     format!(
-        "Undecided: {lost}, and the others may be the easy ones. These show {name} {than} in \
-         {metric}."
+        "Undecided: {lost}, and the remaining trials may be the fast ones. They show that {name} \
+         is {than} in {metric}."
     )
 }
 
@@ -106,14 +106,14 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
     let what = format!("The effect of {name} (compared with {baseline}) on {metric} changed");
     match &comparison.change {
         Some(change) if change.in_depth_check => format!(
-            "{what} after the comparison: {} in its {}, {} in the later depth check at the same \
-             depth.",
+            "{what} after the comparison: it was {} in the comparison ({}), and {} in the later \
+             depth check at the same depth.",
             comparison::part(comparison, change.before),
             count(change.blocks[0], "block"),
             comparison::part(comparison, change.since)
         ),
         Some(change) => format!(
-            "{what} after block {}: {} before, {} since.",
+            "{what} after block {}: it was {} before, and {} since then.",
             change.after_block,
             comparison::part(comparison, change.before),
             comparison::part(comparison, change.since)

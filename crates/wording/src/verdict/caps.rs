@@ -15,7 +15,10 @@ pub(super) fn sentences(experiment: &ExperimentHead, analysis: &Analysis) -> Vec
     let mut sentences: Vec<String> =
         analysis.below_cap.iter().filter_map(|(_, load)| below(load)).collect();
     if with(Verdict::Masked) && analysis.below_cap.is_empty() {
-        sentences.push(format!("To measure what the cap hides: {}", with_below_cap(experiment)));
+        sentences.push(format!(
+            "To measure the difference that the cap hides, run: {}",
+            with_below_cap(experiment)
+        ));
     }
     if with(Verdict::Equivalent) {
         sentences.extend(no_cap(analysis));

@@ -167,12 +167,12 @@ pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
         }
         Some(Verdict::Faster) => {
             "less together than apart. Likely reason (not proven): the bottleneck moved, so one \
-             layer works during the wait for the other"
+             layer works while the other waits"
         }
         Some(Verdict::Equivalent) => {
             "no interaction that matters: they work one after the other, so their costs add up"
         }
-        Some(Verdict::NotIndependent) => "undecided: successive blocks depend on each other",
+        Some(Verdict::NotIndependent) => "undecided: successive blocks are correlated",
         Some(
             Verdict::Undecided
             | Verdict::Masked

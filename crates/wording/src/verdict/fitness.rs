@@ -23,7 +23,7 @@ fn sentence(judgment: &Judgment, workload: &Workload) -> String {
     let fit = match judgment.outcome {
         RuleOutcome::Pass => "Fit for",
         RuleOutcome::Fail => "Unfit for",
-        RuleOutcome::Undecided => "Undecided whether fit for",
+        RuleOutcome::Undecided => "Fitness undecided for",
     };
     let source = workload.requires.as_ref().map_or("", |requires| requires.source.as_str());
     let (name, limit, result) = (&workload.name, &judgment.rule, rule::result(judgment));
@@ -73,6 +73,6 @@ mod tests {
         other.set("wal.block-size=1M").unwrap();
         assert!(is_changed(&other));
         insta::assert_snapshot!(told(RuleOutcome::Fail, Some((12.3e6, 11.0e6, 13.1e6)), None), @"Unfit for etcd-wal: target has a sync p99 of 12 ms [11, 13] over 5 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
-        insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"Undecided whether fit for etcd-wal: target has a sync p99 of 10 ms [8, 12] over 5 trials; about 40 would decide it; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
+        insta::assert_snapshot!(told(RuleOutcome::Undecided, Some((9.9e6, 8.0e6, 12e6)), Some(40)), @"Fitness undecided for etcd-wal: target has a sync p99 of 10 ms [8, 12] over 5 trials; about 40 trials would be enough for a verdict; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)");
     }
 }

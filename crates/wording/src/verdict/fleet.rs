@@ -57,7 +57,7 @@ fn few(analysis: &Analysis, workload: &Workload) -> Vec<String> {
         };
         sentences.push(format!(
             "With fewer than 20 nodes, each one is compared with the mean of the others; all \
-             intervals hold at the same time.{simulated}"
+             intervals are valid at the same time.{simulated}"
         ));
     }
     sentences
@@ -73,5 +73,5 @@ fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
         return format!("None of {all} is slow: each is within {margin} of the others, or faster.");
     }
     let open = name::all(open);
-    format!("No slow node found among {all}; no verdict on {open}.")
+    format!("No slow node was found among {all}; no verdict on {open}.")
 }

@@ -57,7 +57,9 @@ pub(super) fn sentences(
     if !matrix.unpaired.is_empty() {
         let levels = matrix.unpaired.iter().map(|own| format!("{}={}", own.factor, own.level));
         let levels = printable(&levels.collect::<Vec<_>>().join(", "));
-        sentences.push(format!("No effect for {levels}: no two arms differ in that factor alone."));
+        sentences.push(format!(
+            "No effect was computed for {levels}: no two arms differ in that factor alone."
+        ));
     }
     sentences
 }

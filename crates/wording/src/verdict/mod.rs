@@ -203,7 +203,9 @@ fn compare(analysis: &Analysis, workload: &Workload) -> Vec<String> {
 fn compared_by(analysis: &Analysis) -> Option<String> {
     let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
     let job = printable(&analysis.primary);
-    has_targets.then(|| format!("This compares only job {job}; for the other jobs, see By target."))
+    has_targets.then(|| {
+        format!("This comparison covers only job {job}; for the other jobs, see By target.")
+    })
 }
 
 /// A difference in the CPU time per I/O where throughput shows none, because a slow or noisy disk
@@ -282,12 +284,12 @@ fn peel(analysis: &Analysis, workload: &Workload) -> Vec<String> {
 
 fn whole_stack(total: &Comparison, margin: f64) -> String {
     if let Some(found) = &total.stalls {
-        return stalls::sentence("The full stack", "the bare one", total.verdict, found);
+        return stalls::sentence("The full stack", "the bare stack", total.verdict, found);
     }
     match (total.verdict, size(total)) {
         (Verdict::Slower, Some(size)) => format!("The layers together make the stack {size}."),
         (Verdict::Faster, Some(size)) => {
-            format!("The full stack is faster than the bare one, which is suspicious: {size}.")
+            format!("The full stack is faster than the bare stack, which is suspicious: {size}.")
         }
         (Verdict::Equivalent, Some(size)) => {
             format!("The layers together cost less than {} ({size}).", percent(margin))

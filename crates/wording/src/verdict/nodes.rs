@@ -156,7 +156,7 @@ impl NodeVerdict {
 
 /// The legend of a mark.
 pub fn meaning(standing: Standing, analysis: &Analysis) -> String {
-    let others = if analysis.arms.len() == 2 { "the other one" } else { "the others" };
+    let others = if analysis.arms.len() == 2 { "the other node" } else { "the other nodes" };
     match (standing, &analysis.outliers) {
         (Standing::Slow, Some(found)) => {
             format!(
@@ -172,7 +172,9 @@ pub fn meaning(standing: Standing, analysis: &Analysis) -> String {
         (Standing::Unnamed, _) => {
             "not flagged, which does not prove that the node is healthy".to_owned()
         }
-        (Standing::Open, _) => "no verdict: undecided, or the data allow none".to_owned(),
+        (Standing::Open, _) => {
+            "no verdict: undecided, or the data do not allow a verdict".to_owned()
+        }
         (Standing::Unjudged, _) => "not judged: too few usable trials".to_owned(),
     }
 }

@@ -20,8 +20,10 @@ pub(super) fn size(stalls: &Stalls) -> Option<String> {
 /// least 4,190x slower.`
 pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &Stalls) -> String {
     let Stalls { arm, base, blocks, .. } = stalls;
-    let counts =
-        format!("{arm} of {blocks} trials completed no operation, baseline {base} of {blocks}");
+    let counts = format!(
+        "{arm} of {blocks} trials completed no operation, against {base} of {blocks} for the \
+         baseline"
+    );
     let (word, what) = (name::verdict(verdict), of_what(verdict, stalls));
     match verdict {
         Verdict::Slower | Verdict::Faster => {
@@ -58,9 +60,10 @@ fn outlook(stalls: &Stalls) -> String {
     let way = if stalls.base == 0 { "slower" } else { "faster" };
     let each = stalls.each.filter(|factor| *factor >= 2.0);
     // Rounded down, as every lower bound.
-    let each = each.map(|f| format!("; at least {} {way} in each", times(f.floor())));
-    let more =
-        stalls.more_blocks.map(|n| format!("; {} like these would decide", count(n, "more block")));
+    let each = each.map(|f| format!("; at least {} {way} in each stalled block", times(f.floor())));
+    let more = stalls
+        .more_blocks
+        .map(|n| format!("; {} like these would be enough for a verdict", count(n, "more block")));
     each.unwrap_or_default() + &more.unwrap_or_default()
 }
 
@@ -94,13 +97,13 @@ mod tests {
         assert_eq!(size(&total).as_deref(), Some("at least 4,190x"));
         insta::assert_snapshot!(sentences.join("\n"), @"
         slower (stalls: 7 of 7 vs 0 of 7)
-        luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least 4,190x slower.
+        luks is slower than base (stalls): 7 of 7 trials completed no operation, against 0 of 7 for the baseline; at least 4,190x slower.
         slower (stalls more often: 7 of 13 vs 0 of 13)
-        luks is slower than base (stalls more often): 7 of 13 trials completed no operation, baseline 0 of 13.
+        luks is slower than base (stalls more often): 7 of 13 trials completed no operation, against 0 of 13 for the baseline.
         undecided (stalls: 3 of 3 vs 0 of 3)
-        luks compared with base is undecided (stalls: 3 of 3 trials completed no operation, baseline 0 of 3; at least 17x slower in each; 4 more blocks like these would decide).
+        luks compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would be enough for a verdict).
         undecided (stalls: 0 of 6 vs 6 of 6)
-        luks compared with base is undecided (stalls: 0 of 6 trials completed no operation, baseline 6 of 6; at least 17x faster in each; 1 more block like these would decide).
+        luks compared with base is undecided (stalls: 0 of 6 trials completed no operation, against 6 of 6 for the baseline; at least 17x faster in each stalled block; 1 more block like these would be enough for a verdict).
         no information (stalls: 3 of 3 vs 3 of 3)
         luks and base both stalled in all 3 blocks, so there is no verdict.
         ");

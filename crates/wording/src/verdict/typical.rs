@@ -100,14 +100,14 @@ pub(super) fn with(
         }
         (Verdict::Slower, Verdict::Faster) | (Verdict::Faster, Verdict::Slower) => {
             let rare =
-                if typical.metric == Metric::P50 { "slow operations" } else { "rare slices" };
+                if typical.metric == Metric::P50 { "slow operations" } else { "a few slices" };
             Beside::After(format!("though {is}: {rare} cause the difference"))
         }
         (Verdict::Equivalent, Verdict::Slower | Verdict::Faster) => {
             Beside::After(format!("though {is}"))
         }
         (Verdict::Slower | Verdict::Faster, _) if typical.metric == Metric::TrimmedThroughput => {
-            Beside::After(format!("though {is}: rare slices cause the rest"))
+            Beside::After(format!("though {is}: a few slices cause the rest"))
         }
         _ => Beside::Nothing,
     }
