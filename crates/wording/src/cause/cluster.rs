@@ -9,15 +9,15 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
     let of = names(about);
     match why {
         ClusterWhy::Immediate { zones } => format!(
-            "A volume of {of} is created in one of {zones} zones before its pod has a node. The \
-             pod must run in that zone, or wait."
+            "A volume of {of} is created in one of {zones} zones before its pod is assigned to a \
+             node. The pod must then run in that zone, or wait."
         ),
         ClusterWhy::OnNode => format!(
-            "Volumes of {of} are directories on their node. They share its disk with images, logs \
-             and each other, and nothing limits their size or rate."
+            "Volumes of {of} are directories on their node. They share the node's disk with \
+             images, logs and other volumes, and nothing limits their size or rate."
         ),
         ClusterWhy::OfServer { databases } => format!(
-            "Volumes of {of} are directories of a file server: each open, stat and sync is a round \
+            "Volumes of {of} are directories on a file server: each open, stat and sync is a round \
              trip; {}.",
             waiting(databases)
         ),
@@ -30,21 +30,21 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
              are small."
         ),
         ClusterWhy::NoDefault { waiting: 0 } => {
-            "A claim without a class stays pending, or gets a volume that somebody created."
+            "A claim without a class stays pending, or gets a volume that an administrator created."
                 .to_owned()
         }
         ClusterWhy::NoDefault { waiting } => format!(
-            "{} without a class and without a volume: no volume will be created.",
+            "No volume will be created for {} without a class or a volume.",
             count(*waiting as u64, "claim")
         ),
         ClusterWhy::SeveralDefaults { newest, classes } => format!(
-            "Claims without a class get volumes of {newest}, the newest of {}, and not of the \
-             earlier default.",
+            "Claims without a class get volumes of {newest}, the newest of the default classes \
+             ({}), not of an earlier one.",
             listed(classes)
         ),
         ClusterWhy::Limit { gib, disk } => {
             format!(
-                "A volume of {} of {of} has a limit of {}, whatever is below it.",
+                "A {} volume of {of} is limited to {}, whatever storage is below it.",
                 size(gib << 30),
                 disk_limits(disk)
             )
@@ -52,7 +52,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
         ClusterWhy::Burst { gib, burst } => {
             let lasts = for_how_long(burst.lasts_s);
             format!(
-                "A volume of {} of {of} bursts for {lasts}, then drops to the rate for its size. A \
+                "A {} volume of {of} bursts for {lasts}, then drops to the rate for its size. A \
                  short benchmark measures the burst.",
                 size(gib << 30)
             )
@@ -65,25 +65,25 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 MountCost::Sync => "every write waits for the disk",
                 MountCost::Discard => "deletes send discards immediately",
                 MountCost::AccessTime => "each read writes an access time",
-                MountCost::Attributes => "each access to a file asks the server",
+                MountCost::Attributes => "each file access is a request to the server",
             };
             format!("{volumes} mounted with {option}: {costs}.")
         }
         ClusterWhy::Encrypted { plugin, by } => format!(
             "{plugin} encrypts traffic between pods on different nodes with {by}. This slows \
-             storage that is served by pods, but not cloud disks."
+             storage served by pods, but not cloud disks."
         ),
         ClusterWhy::Trouble { conditions } => format!(
             "{of} reports {}. Its pods compete with the kubelet's cleanup, and may be evicted.",
             listed(conditions)
         ),
         ClusterWhy::Cordoned => format!(
-            "{of} takes no new pods. Its pods go to other nodes when they end, and volumes that \
-             only this node has stay behind."
+            "{of} accepts no new pods. When its pods end, they are replaced on other nodes, and \
+             volumes that exist only on this node stay behind."
         ),
         ClusterWhy::FullOfVolumes { driver } => format!(
-            "{of} has reached its limit of volumes of {driver}. The next pod that needs one goes \
-             to another node, or waits."
+            "{of} has reached its volume limit for {driver}. The next pod that needs such a volume \
+             goes to another node, or waits."
         ),
         ClusterWhy::VmBelowVolumes { vm, claims, lowered: rates } => {
             let (volumes, together) = match claims.len() {
@@ -95,8 +95,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 listed(&texts.collect::<Vec<_>>())
             };
             format!(
-                "The VM is the limit, not the {volumes}: {} could do {}{together}, but {vm} allows \
-                 {}.",
+                "The VM is the limit, not the {volumes}: {} could reach {}{together}, but {vm} \
+                 allows {}.",
                 listed(claims),
                 each(|one| &one.own),
                 each(|one| &one.left)
@@ -108,7 +108,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
 fn waiting(databases: &[String]) -> String {
     match databases.len() {
         0 => "programs that sync small writes, such as databases, wait for it".to_owned(),
-        1 => format!("by its name, {} is a program that waits for it", databases[0]),
-        _ => format!("by their names, {} are programs that wait for it", listed(databases)),
+        1 => format!("judging by its name, {} is a program that waits for it", databases[0]),
+        _ => format!("judging by their names, {} are programs that wait for it", listed(databases)),
     }
 }

@@ -25,12 +25,12 @@ pub fn layer_kind(kind: &LayerKind) -> String {
 /// A missing fact that rules need.
 pub fn lack(lack: Lack) -> String {
     let text = match lack {
-        Lack::NfsStatistics => "statistics of the mount (/proc/self/mountstats)",
+        Lack::NfsStatistics => "the mount's statistics (/proc/self/mountstats)",
         Lack::NfsInterface => "the network interface to its server (ip route get)",
         Lack::ReadAhead => "its read-ahead (/sys/class/bdi)",
         Lack::Listener => "which process listens on its port (as root)",
-        Lack::ZfsProperties => "properties of the dataset (zfs get)",
-        Lack::ZfsVdevs => "the vdevs of its pool (zpool status)",
+        Lack::ZfsProperties => "the dataset's properties (zfs get)",
+        Lack::ZfsVdevs => "its pool's vdevs (zpool status)",
         Lack::ContentsOfDevice => "which file system is on its device (blkid)",
         Lack::MapperTable => "its table (as root: dmsetup table)",
         Lack::RaidState => {
@@ -39,8 +39,8 @@ pub fn lack(lack: Lack) -> String {
         Lack::KindOfDisk { example } => {
             return format!("its disk type (--fact disk={example})");
         }
-        Lack::VmLimits => "documented limits of this VM size",
-        Lack::WhatItIs => "what kind of storage it is on the hypervisor",
+        Lack::VmLimits => "documented limits for this VM size",
+        Lack::WhatItIs => "which kind of storage the hypervisor provides it from",
         Lack::Rotation => "whether it rotates (queue/rotational)",
         Lack::Model => "its model, which identifies shingled drives",
     };
@@ -115,7 +115,7 @@ mod tests {
             lines,
             [
                 "/mnt (gfs2): iotax has no rules for gfs2",
-                "/mnt (zfs): the vdevs of its pool (zpool status)"
+                "/mnt (zfs): its pool's vdevs (zpool status)"
             ]
         );
     }

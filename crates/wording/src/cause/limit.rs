@@ -22,8 +22,8 @@ pub(super) fn name_by(by: &By) -> String {
 pub(super) fn of_direction(direction: Direction) -> String {
     match direction {
         Direction::Both => String::new(),
-        Direction::Read => " of reads".to_owned(),
-        Direction::Write => " of writes".to_owned(),
+        Direction::Read => " for reads".to_owned(),
+        Direction::Write => " for writes".to_owned(),
     }
 }
 
@@ -87,9 +87,9 @@ fn as_written(limit: &Limit, cloud: Cloud) -> String {
     let bursts = if bursts.is_empty() {
         String::new()
     } else {
-        format!("; in bursts {}", bursts.join(", "))
+        format!("; up to {} in bursts", bursts.join(", "))
     };
-    let reads = if limit.direction == Direction::Read { " of reads" } else { "" };
+    let reads = if limit.direction == Direction::Read { " for reads" } else { "" };
     format!("{}{reads}{bursts}", sustained.join(", "))
 }
 

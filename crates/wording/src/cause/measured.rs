@@ -30,7 +30,7 @@ pub(super) fn above(evidence: &AboveEvidence) -> String {
                 format!("{file_system} on {mount_point}")
             };
             let mounts: Vec<String> = mounts.iter().map(mount).collect();
-            format!("all data through {} is encrypted there", mounts.join(" and "))
+            format!("all data that passes through {} is encrypted", mounts.join(" and "))
         }
         AboveEvidence::AtDisk { share, disks } => {
             let disks = listed(disks);
@@ -49,7 +49,7 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
             } else {
                 format!("took up to {own} of CPU time")
             };
-            format!("encrypting an I/O, and those in flight with it, {took}")
+            format!("encrypting an I/O, and the I/Os in flight with it, {took}")
         }
     }
 }
@@ -67,7 +67,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
         }
         DeviceEvidence::OtherJobs(OtherJobs { disks, busy, share, job, of_others, others }) => {
             format!(
-                "{} was busy for {} of the time, and I/Os of {job} spent {} of their time there: \
+                "{} was busy for {} of the time, and I/Os from {job} spent {} of their time there: \
                  {} of all bytes belonged to {}",
                 listed(disks),
                 percent(*busy),
@@ -96,7 +96,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             format!("I/Os spent {} of their time at the disk itself", percent(*share))
         }
         DeviceEvidence::Split { asked_bytes, device, pieces, size_bytes, most_bytes } => format!(
-            "I/Os of {} reached {device} as {} requests of {} each \
+            "{} I/Os reached {device} as {} requests of {} each \
              (/sys/block/{device}/queue/max_sectors_kb: {})",
             bytes(*asked_bytes),
             grouped(whole(*pieces)),
@@ -104,8 +104,8 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             exact(most_bytes / 1024.0)
         ),
         DeviceEvidence::ShortQueue { in_flight, device, holds, waited } => format!(
-            "the load keeps {} I/Os in flight, but the queue of {device} holds {} \
-             (/sys/block/{device}/queue/nr_requests): I/Os spent {} of their time before it",
+            "the load has {} I/Os in flight, but {device}'s queue has room for only {} \
+             (/sys/block/{device}/queue/nr_requests): I/Os spent {} of their time waiting for room",
             grouped(whole(*in_flight)),
             grouped(whole(*holds)),
             percent(*waited)
@@ -116,7 +116,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
 pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
     match evidence {
         LimiterEvidence::Held { iops: rate, bytes_per_s, seconds, within } => format!(
-            "something limits the rate to {} ({}): over {seconds} seconds it stayed within {}",
+            "something limits the rate to {} ({}): for {seconds} seconds, it varied by at most {}",
             iops(*rate),
             mb_per_s(*bytes_per_s),
             percent(*within)
@@ -125,7 +125,7 @@ pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
             format!("I/Os spent {} of their time before they reached the disk", percent(*share))
         }
         LimiterEvidence::Calm { times: factor } => {
-            format!("the rate varied {} less than that of independent I/Os", times(*factor))
+            format!("the rate varied {} less than it would with independent I/Os", times(*factor))
         }
         LimiterEvidence::DeeperBroughtNoMore => {
             "deeper queues did not raise throughput, and each I/O took proportionally longer"
@@ -137,11 +137,12 @@ pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
             times(*factor)
         ),
         LimiterEvidence::HoldsRate { within } => format!(
-            "the rate stayed within {} from second to second, which does not fit a lack of CPU",
+            "the rate varied by at most {} from second to second, which does not suggest a lack of \
+             CPU",
             percent(*within)
         ),
         LimiterEvidence::Test { command } => {
-            format!("`{command}` shows whether there is a limit, and which one")
+            format!("`{command}` shows whether there is a limit and, if so, what it is")
         }
     }
 }
@@ -150,8 +151,8 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
     match evidence {
         MemoryEvidence::SmallReadAhead { request_bytes, asked_bytes, window_bytes, file } => {
             format!(
-                "the device read in requests of {}, but the program requested {}: the kernel reads \
-                 at most {} ahead ({file})",
+                "the device was read in {} requests, but the program requested {} at a time: the \
+                 kernel reads at most {} ahead ({file})",
                 bytes(*request_bytes),
                 bytes(*asked_bytes),
                 bytes(*window_bytes as f64)
@@ -162,22 +163,22 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
         }
         MemoryEvidence::LargeReadAhead { times: factor, request_bytes, window_bytes, file } => {
             format!(
-                "the device read {} as many bytes as requested, in requests of {}: random reads \
-                 fetch up to {} around each position ({file})",
+                "the device read {} as many bytes as requested, in {} requests: random reads fetch \
+                 up to {} around each position ({file})",
                 times(*factor),
                 bytes(*request_bytes),
                 bytes(*window_bytes as f64)
             )
         }
         MemoryEvidence::Dirty { waiting_bytes, share, threshold_bytes } => format!(
-            "{} waited to be written, {} of the threshold at which writers wait (/proc/vmstat, \
-             nr_dirty_threshold: {})",
+            "{} were waiting to be written, which is {} of the threshold at which writers wait \
+             (/proc/vmstat, nr_dirty_threshold: {})",
             bytes(*waiting_bytes),
             percent(*share),
             bytes(*threshold_bytes)
         ),
         MemoryEvidence::DirtyRates { written_per_s, reached_per_s } => format!(
-            "programs wrote at {}, the disk at {}",
+            "programs wrote at {}, but the disk wrote at {}",
             mib_per_s(*written_per_s),
             mib_per_s(*reached_per_s)
         ),
@@ -205,7 +206,7 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("{} of the datagrams did not arrive", percent(*share))
         }
         NetworkEvidence::SentAgain { per_gib, share, segment_bytes } => format!(
-            "{} were resent per GiB, {} of all segments at {} bytes each",
+            "{} were resent per GiB ({} of all segments, at {} bytes each)",
             count(whole(*per_gib), "segment"),
             percent(*share),
             grouped(whole(*segment_bytes))
@@ -264,8 +265,8 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             format!("a call spent {} of its time after its reply had arrived", percent(*share))
         }
         NfsEvidence::Slots { queue_ms, share, in_flight, slots, setting } => format!(
-            "a call waited {} before it was sent, {} of its time, and on average {} calls were in \
-             flight, of at most {slots} ({setting})",
+            "a call waited {} before it was sent, which is {} of its time. On average, {} calls \
+             were in flight, and at most {slots} are allowed ({setting})",
             time(1e6 * queue_ms),
             percent(*share),
             two_digits(*in_flight)
@@ -274,11 +275,11 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             format!("{} of the calls were resent", percent(*share))
         }
         NfsEvidence::Refused { credentials } => format!(
-            "the server refused {} in a trial: calls waited for a new context",
+            "the server rejected {} in a trial: calls waited for a new context",
             count(whole(*credentials), "credential")
         ),
         NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi } => format!(
-            "a call fetched {}, although {} fit into one: the kernel reads {} ahead \
+            "a call fetched {}, although {} fit into one: the kernel reads only {} ahead \
              (/sys/class/bdi/{bdi}/read_ahead_kb)",
             bytes(*brought_bytes),
             bytes(*most_bytes),
@@ -289,7 +290,7 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
         }
         NfsEvidence::Attributes { per_operation, share, off } => format!(
             "for each operation, the client asked the server {} times for attributes (GETATTR, \
-             ACCESS, LOOKUP), {} of the time: {off} turns the cache off",
+             ACCESS, LOOKUP), which took {} of the time: {off} turns off the attribute cache",
             two_digits(*per_operation),
             percent(*share)
         ),
@@ -299,8 +300,8 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
 pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
     match evidence {
         ProcessorEvidence::QuotaUsedUp { share } => format!(
-            "the control group had used up its CPU quota for {} of the time, and completions had \
-             to wait then",
+            "for {} of the time, the control group had used up its CPU quota, and completions had \
+             to wait",
             percent(*share)
         ),
         ProcessorEvidence::Quota { group, cpus, file } => {
@@ -346,7 +347,8 @@ fn taken(share: f64) -> String {
 pub(super) fn regime(evidence: &RegimeEvidence) -> String {
     match evidence {
         RegimeEvidence::Step { peak_iops, seconds, rate_iops, within } => format!(
-            "{} in the first {seconds} seconds of a trial, then {} (within {}) until its end",
+            "{} in the first {seconds} seconds of a trial, then {} until its end (varying by at \
+             most {})",
             iops(*peak_iops),
             iops(*rate_iops),
             percent(*within)
@@ -357,8 +359,8 @@ pub(super) fn regime(evidence: &RegimeEvidence) -> String {
 pub(super) fn stack(between: &Between) -> String {
     let Between { layers, upper, lower, at_upper, at_lower, share } = between;
     format!(
-        "I/Os spent {} of their time at {upper}, and {} at {lower} below it: {} in between, in {} \
-         (added by iotax)",
+        "I/Os spent {} of their time at {upper}, and {} at {lower} below it, so {} was in between, \
+         in {} (added by iotax)",
         percent(*at_upper),
         percent(*at_lower),
         percent(*share),
@@ -369,31 +371,31 @@ pub(super) fn stack(between: &Between) -> String {
 pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
     match evidence {
         WaitingEvidence::OneByOne { in_flight, latency_ns } => format!(
-            "with {in_flight} in flight each I/O waits for the one before: throughput cannot \
+            "with only {in_flight} in flight, each I/O waits for an earlier one: throughput cannot \
              exceed {in_flight} / {}, which is {}, however fast the disk is",
             time(*latency_ns),
             iops(f64::from(*in_flight) * 1e9 / latency_ns)
         ),
         WaitingEvidence::Written { disks, per_operation, share, mount, option } => format!(
-            "{} was written {} times for each operation, which took {} of its time: {mount} is \
-             mounted with {option}",
+            "{} was written {} times for each operation, which took {} of the operation's time: \
+             {mount} is mounted with {option}",
             listed(disks),
             two_digits(*per_operation),
             percent(*share)
         ),
         WaitingEvidence::InFsync { share, each_ns } => format!(
-            "threads spent {} of their time in fsync, {} each",
+            "threads spent {} of their time in fsync, {} per call",
             percent(*share),
             time(*each_ns)
         ),
         WaitingEvidence::Flushed { disks, per_s, each_ms } => format!(
-            "{} was flushed {} times per second, {} each",
+            "{} was flushed {} times per second, taking {} each time",
             listed(disks),
             grouped(whole(*per_s)),
             time(1e6 * each_ms)
         ),
         WaitingEvidence::OfFsync { disks, share } => format!(
-            "flushes and writes of {} account for {} of the time in fsync",
+            "flushes and writes on {} account for {} of the time in fsync",
             listed(disks),
             percent(*share)
         ),

@@ -57,7 +57,10 @@ pub fn to_be_tested(causes: &[&str], most: usize) -> String {
     let rest = format!("{more} more");
     let shown = causes.iter().take(most).copied();
     let shown: Vec<&str> = shown.chain((more > 0).then_some(rest.as_str())).collect();
-    format!("Possible, not tested: {} (iotax doctor --explain NAME says how)", list(&shown))
+    format!(
+        "Possible, not tested: {} (iotax doctor --explain NAME shows how to test)",
+        list(&shown)
+    )
 }
 
 /// A finding in one sentence, and where to read more.
@@ -69,7 +72,7 @@ pub fn in_short(finding: &Finding) -> String {
 
 pub const ALL_IN_FULL: &str = "the same command with --all";
 pub const EXPLAIN_ONE: &str = "Explain one:  iotax doctor --explain NAME";
-pub const NO_KNOWN_CAUSE: &str = "The measurement points to no known cause.";
+pub const NO_KNOWN_CAUSE: &str = "The measurement does not point to a known cause.";
 
 /// The share of an I/O's time that a cause explains.
 pub fn explains(share: f64) -> String {
@@ -178,9 +181,9 @@ pub fn evidence(evidence: &Evidence) -> String {
 pub fn unknown_subject(subject: &ClusterSubject) -> String {
     match subject {
         ClusterSubject::Claim(name) => {
-            format!("there is no claim {name}, or you have no permission to see it")
+            format!("claim {name} does not exist, or you do not have permission to see it")
         }
-        ClusterSubject::Class(name) => format!("there is no storage class {name}"),
-        ClusterSubject::Node(name) => format!("there is no node {name}"),
+        ClusterSubject::Class(name) => format!("storage class {name} does not exist"),
+        ClusterSubject::Node(name) => format!("node {name} does not exist"),
     }
 }

@@ -35,7 +35,7 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             lasted(*lasted_s)
         ),
         SearchEvidence::ReadAgain { times: factor, bytes_per_s, latency_ns } => format!(
-            "a second read of the same data was {} as fast, at {} and {} each",
+            "a second read of the same data was {} as fast, at {} and {} per I/O",
             times(*factor),
             mib_per_s(*bytes_per_s),
             time(*latency_ns)
@@ -50,11 +50,13 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             )
         }
         SearchEvidence::SmallPackets { way, bytes } => format!(
-            "{}: packets of {bytes} bytes were used, and larger ones reach more bytes per second",
+            "{}: the search used {bytes}-byte packets, and larger packets reach more bytes per \
+             second",
             words(*way)
         ),
         SearchEvidence::Together { a, b, share, overlap: [phi, lo, hi] } => format!(
-            "{a} and {b} at once reach {} of the sum of each alone: overlap {} [{}, {}]",
+            "together, {a} and {b} reach {} of the sum of their separate rates: overlap {} [{}, \
+             {}]",
             percent(*share),
             fixed(*phi, 2),
             fixed(*lo, 2),

@@ -19,7 +19,7 @@ fn line(suspect: &Suspect, evidence_of: Option<&str>) -> String {
     let against = if suspect.against.is_empty() {
         String::new()
     } else {
-        format!(" Against it: {}.", joined(&each(&suspect.against)))
+        format!(" Evidence against it: {}.", joined(&each(&suspect.against)))
     };
     format!(
         "{} ({}{share}): {}.{against} More: iotax doctor --explain {}",
@@ -47,7 +47,7 @@ fn joined(texts: &[String]) -> String {
 
 /// A cause that all arms share, as in [`suspect`].
 pub fn alike(one: &Suspect) -> String {
-    format!("the same in all arms, so it explains no difference: {}", suspect(one))
+    format!("the same in all arms, so it does not explain a difference: {}", suspect(one))
 }
 
 /// The first suspect, if the evidence is strong enough to name one.

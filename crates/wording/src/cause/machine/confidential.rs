@@ -9,22 +9,23 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
     let names = names(about);
     match why {
         ConfidentialWhy::Bounce { kind, used_bytes } => {
-            let used = used_bytes
-                .map(|used| format!(" Up to {} were in use at the same time.", bytes(used as f64)));
+            let used = used_bytes.map(|used| {
+                format!(" Up to {} of them were in use at the same time.", bytes(used as f64))
+            });
             format!(
-                "The host cannot read the memory of this {kind} machine, so data of {names} is \
+                "The host cannot read the memory of this {kind} machine, so data for {names} is \
                  copied through bounce buffers.{}",
                 used.unwrap_or_default()
             )
         }
         ConfidentialWhy::BouncedPackets { kind, driver } => format!(
-            "The host cannot read the memory of this {kind} machine, so packets of {names} \
+            "The host cannot read the memory of this {kind} machine, so packets on {names} \
              ({driver}) are copied through bounce buffers."
         ),
         ConfidentialWhy::FullPool { most, since } => {
             let used = match most {
                 Some((share, size)) => format!(
-                    "Up to {} of the pool of {} was in use {}",
+                    "Up to {} of the {} pool was in use {}",
                     percent(*share),
                     bytes(*size as f64),
                     since_boot(since)
@@ -34,7 +35,7 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
             format!("{used}. I/Os that find no free space wait or are retried.")
         }
         ConfidentialWhy::LowerLimits { has, sibling, could } => format!(
-            "The documented maximum for uncached disks is {} on {names}, and {} on {sibling}.",
+            "The documented maximum for uncached disks is {} on {names}, but {} on {sibling}.",
             peak(*has),
             peak(*could)
         ),

@@ -27,7 +27,7 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             set_time(latency_us * 1_000)
         ),
         DeviceWhy::Scheduler { scheduler } => {
-            format!("{scheduler} holds back and sorts I/Os of {names}, which has no moving heads.")
+            format!("{scheduler} delays and sorts I/Os to {names}, which has no moving heads.")
         }
         DeviceWhy::Interrupts { share, total, cpu, cpus, since } => format!(
             "{} of the {total} interrupts of {names} {} went to CPU {cpu} (of {cpus} CPUs).",
@@ -42,8 +42,7 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
         DeviceWhy::Snapshot => format!("{names} copies each chunk before the first write to it."),
         DeviceWhy::Thin => format!("{names} allocates each block on the first write to it."),
         DeviceWhy::Stripes { ios } => format!(
-            "An I/O of 128 KiB to {names} becomes {ios} I/Os, and each counts against the limit of \
-             its disk."
+            "A 128 KiB I/O to {names} becomes {ios} I/Os, and each counts against its disk's limit."
         ),
         DeviceWhy::HddSnapshot => {
             format!("While a snapshot of {names} is in progress, I/O can drop to the baseline.")

@@ -14,8 +14,8 @@ pub(in super::super) fn why(why: &DriveWhy, disk: &str) -> String {
                 }
             };
             format!(
-                "{disk} {is} Sustained random writes stall after some minutes, once its cache on \
-                 the platter is full."
+                "{disk} {is} Sustained random writes stall after a few minutes, once its \
+                 on-platter cache is full."
             )
         }
     }

@@ -10,35 +10,36 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
                 _ => "every I/O",
             };
             format!(
-                "Without {}, kernel threads handle {what} of {of} on its way through the cipher.",
+                "Without {}, {what} on {of} passes through kernel threads to be encrypted or \
+                 decrypted.",
                 missing.join(" and ")
             )
         }
         EncryptionWhy::Unread => format!(
-            "{of} encrypts. Its table shows whether its I/Os pass through kernel threads, but only \
-             root can read it."
+            "{of} encrypts data. Its table shows whether its I/Os pass through kernel threads, but \
+             only root can read the table."
         ),
         EncryptionWhy::SoftwareCipher { driver } => format!(
             "The kernel encrypts {of} with {driver}, which does not use the CPU's AES instructions."
         ),
         EncryptionWhy::SmallSectors => format!(
-            "An I/O of 4 KiB on {of} is eight requests to the cipher, each with its own \
-             initialisation vector."
+            "A 4 KiB I/O on {of} becomes eight cipher requests, each with its own initialisation \
+             vector."
         ),
         EncryptionWhy::LargeWrites => format!(
             "Many CPUs encrypt writes to {of}, but one thread submits them. This costs most for \
              large writes."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
-            "dm-crypt splits I/Os of {of} into pieces of {} (default: {}).",
+            "dm-crypt splits I/Os on {of} into {} pieces (default: {}).",
             size(*piece_bytes),
             size(*default_bytes)
         ),
         EncryptionWhy::Journal => format!(
-            "{of} writes data and checksums to a journal first: each byte is written twice."
+            "{of} writes data and checksums to a journal first, so each byte is written twice."
         ),
         EncryptionWhy::GroupLimits { device } => format!(
-            "Kernels before 7.0 may ignore the limit of {of} for buffered writes through {device}."
+            "Kernels before 7.0 may ignore {of}'s limit for buffered writes through {device}."
         ),
     }
 }

@@ -11,7 +11,7 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
              network disk."
         ),
         FileSystemWhy::DataJournal => format!(
-            "All data of {mounts} is written to the journal first, and direct I/O is buffered."
+            "All data on {mounts} is written to the journal first, and direct I/O is buffered."
         ),
         FileSystemWhy::Sync { is_directories } => {
             let what = if *is_directories { "directory change" } else { "write" };
@@ -22,11 +22,11 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
              I/O."
         ),
         FileSystemWhy::Overlay => "The first write to a file of a lower layer copies the whole \
-                                   file. Keep data that changes on a volume."
+                                   file. Put data that changes on a volume."
             .to_owned(),
         FileSystemWhy::CopyOnWrite { file_system } => format!(
-            "{file_system} writes changed blocks to a new place, so random writes fragment large \
-             files."
+            "{file_system} writes changed blocks to a new location, so random writes fragment \
+             large files."
         ),
         FileSystemWhy::StrictAtime => {
             format!("Each read of a file on {mounts} writes its access time.")
@@ -39,21 +39,21 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
             };
             format!(
                 "One process (ntfs-3g) serves all of {mounts}: each operation goes to it and back, \
-                 and one CPU is the limit.{pieces}"
+                 and it can use only one CPU.{pieces}"
             )
         }
         FileSystemWhy::Fuse { stands_for } => {
             let stands_for = match stands_for {
-                StandsFor::ObjectStore => ", and this process uses object storage in the network",
+                StandsFor::ObjectStore => ", and this process uses object storage over the network",
                 StandsFor::Machine => {
-                    ", and this process asks another machine: a round trip for each operation"
+                    ", and this process sends a request to another machine for each operation"
                 }
                 StandsFor::Device => {
-                    ", and this process uses a device: mostly it is ntfs-3g or exfat-fuse"
+                    ", and this process uses a device: usually, it is ntfs-3g or exfat-fuse"
                 }
                 StandsFor::Unknown => "",
             };
-            format!("Each operation goes to a process and back{stands_for}.")
+            format!("Each operation goes to a user-space process and back{stands_for}.")
         }
     }
 }

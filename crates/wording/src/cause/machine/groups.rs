@@ -5,7 +5,7 @@ use iotax_quantity::{bytes, exact, grouped, iops_limit, mb_per_s, percent, time}
 pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
     match why {
         GroupsWhy::Io { path, rates: of } => format!(
-            "All processes of {group} together have these limits on the disk under {path}: {}.",
+            "All processes in {group} share these limits on the disk under {path}: {}.",
             rates(*of)
         ),
         GroupsWhy::Memory { used_bytes, limit_bytes, refaults } => format!(
@@ -16,8 +16,8 @@ pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
             grouped(*refaults)
         ),
         GroupsWhy::CpuQuota { share, cpus, each_ms } => format!(
-            "In {} of its periods since its creation, {group} used up its quota{}. Each time, its \
-             CPUs together stopped for {}, even for threads whose I/O was complete.",
+            "In {} of the periods since it was created, {group} used up its quota{}. Each time, \
+             its CPUs stopped for {} in total, even for threads whose I/O was complete.",
             percent(*share),
             cpus.map_or(String::new(), |cpus| format!(" of {} CPUs", exact(cpus))),
             time(1e6 * each_ms)

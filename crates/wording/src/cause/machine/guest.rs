@@ -2,7 +2,7 @@ use iotax_diagnose::why::guest::{Answerer, GuestWhy, NinePCache};
 use iotax_quantity::size;
 
 /// Size of a 9p message if the mount does not show it: 8 KiB before Linux 5.15, 128 KiB since.
-const UNSAID: &str = "at most its msize";
+const UNSAID: &str = "at most the mount's msize";
 
 pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
     match why {

@@ -8,15 +8,16 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
     match why {
         InterfaceWhy::Offloads { mtu_bytes } => {
             let packets = mtu_bytes.map(|mtu| {
-                format!(": 64 KiB of a stream are {} packets", (64_u32 << 10).div_ceil(mtu.max(1)))
+                format!(": 64 KiB of a stream is {} packets", (64_u32 << 10).div_ceil(mtu.max(1)))
             });
             format!(
-                "Each packet of {interface} passes through the network stack individually{}.",
+                "Each packet on {interface} passes through the network stack individually{}.",
                 packets.unwrap_or_default()
             )
         }
         InterfaceWhy::Ring { lost, share, meanwhile } => format!(
-            "{interface} dropped {} packets, {} of those received, because its ring was full{}.",
+            "{interface} dropped {} packets ({} of the received packets), because its receive ring \
+             was full{}.",
             grouped(*lost),
             percent(*share),
             and_meanwhile(*meanwhile)
@@ -37,7 +38,7 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             format!("{interface} {}.", listed(&does))
         }
         InterfaceWhy::Queue { dropped, since } => format!(
-            "The send queue of {interface} dropped {} packets {}: it was full.",
+            "The send queue of {interface} dropped {} packets {}, because it was full.",
             grouped(*dropped),
             since_boot(since)
         ),
@@ -47,10 +48,12 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
                 Some(false) => "This kernel has no WireGuard of its own.",
                 None => "iotax cannot see whether this kernel has its own WireGuard.",
             };
-            format!("A program encrypts each packet of {interface} outside the kernel. {could}")
+            format!("A user-space program encrypts each packet on {interface}. {could}")
         }
         InterfaceWhy::OneQueue { cpus } => {
-            format!("All packets that {interface} receives go to one of {cpus} CPUs first.")
+            format!(
+                "All packets that {interface} receives first go to the same one of {cpus} CPUs."
+            )
         }
     }
 }

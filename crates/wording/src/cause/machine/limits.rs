@@ -28,7 +28,8 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Shared { scope, held } => {
             let held: Vec<String> = held.iter().map(held_rate).collect();
             format!(
-                "{disks} share the {scope} limit of the VM, which is below the sum of theirs: {}.",
+                "{disks} share the VM's {scope} limit, which is below the sum of their own limits: \
+                 {}.",
                 listed(&held)
             )
         }
@@ -43,8 +44,8 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Stacked { pairs } => {
             let pairs: Vec<String> = pairs.iter().map(pair).collect();
             format!(
-                "{} Raising the first changes little, and a cost smaller than the gap does not \
-                 show.",
+                "{} Raising only the lower limit changes little, and a cost smaller than the gap \
+                 does not show.",
                 pairs.join(" ")
             )
         }
@@ -52,7 +53,9 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
             let needs = count(whole(*needed), "I/O");
             let instead = match takes {
                 Some(takes) => format!(" The device's queue holds {takes}."),
-                None => " A program with one thread and no asynchronous I/O has one.".to_owned(),
+                None => " A program with one thread and no asynchronous I/O has one I/O in \
+                         flight."
+                    .to_owned(),
             };
             format!(
                 "The lowest documented limit, {}, needs {needs} in flight at an assumed latency of \
@@ -63,13 +66,13 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
     }
 }
 
-/// `7,500 IOPS of reads sustained (a burst reaches 40,000 IOPS for 30 min from full credits)`.
+/// `7,500 IOPS sustained for reads (a burst reaches 40,000 IOPS for 30 min from full credits)`.
 fn bound(BoundOf { direction, counted, bound }: &BoundOf) -> String {
     let burst = bound.burst.as_ref().map(|burst| {
         format!(" (a burst reaches {} {})", figure(*counted, burst.per_s), lasts(burst.lasts_s))
     });
     format!(
-        "{}{} sustained{}",
+        "{} sustained{}{}",
         figure(*counted, bound.sustained),
         of_direction(*direction),
         burst.unwrap_or_default()
@@ -102,5 +105,5 @@ fn pair(StackedPair { counted, limits }: &StackedPair) -> String {
         };
         format!("{whose} ({})", figure(*counted, *per_s))
     });
-    format!("{low} and {high} are close.")
+    format!("{low} and {high} are close to each other.")
 }

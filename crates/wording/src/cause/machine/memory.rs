@@ -6,8 +6,8 @@ use super::{and_meanwhile, since_boot};
 pub(in super::super) fn why(why: &MemoryWhy, device: &str) -> String {
     match why {
         MemoryWhy::ReadAhead { ahead_bytes, reaches, documented } => format!(
-            "A thread that reads by page faults has {} in flight. At an assumed latency of 1 ms, \
-             this gives {} of the documented {}.",
+            "A thread that reads through page faults has {} in flight. At an assumed latency of 1 \
+             ms, this gives {} of the documented {}.",
             size(*ahead_bytes),
             mb_per_s(*reaches),
             mb_per_s(*documented)
@@ -19,13 +19,15 @@ pub(in super::super) fn why(why: &MemoryWhy, device: &str) -> String {
             mb_per_s(*reaches)
         ),
         MemoryWhy::DirtyNow { dirty_bytes, threshold_bytes } => format!(
-            "{} are dirty or being written, and writers wait near {}. They now run at disk speed.",
+            "{} are dirty or being written, and writers have to wait at about {}. They now run at \
+             disk speed.",
             bytes(*dirty_bytes as f64),
             bytes(*threshold_bytes as f64)
         ),
         MemoryWhy::DirtyLong { threshold_bytes, seconds, rate } => format!(
             "Up to {} can be dirty before writers wait. {device} needs {} to write that at its \
-             documented {}. Buffered writes look fast until then, and an fsync can wait as long.",
+             documented rate of {}. Buffered writes look fast until then, and an fsync can wait as \
+             long.",
             bytes(*threshold_bytes as f64),
             span(whole(*seconds)),
             mb_per_s(*rate)
@@ -39,7 +41,7 @@ pub(in super::super) fn why(why: &MemoryWhy, device: &str) -> String {
             and_meanwhile(since.meanwhile)
         ),
         MemoryWhy::Swap { used_bytes, path } => format!(
-            "{} of swap are in use on the disk of {path}, so swapping counts against its limits.",
+            "{} of swap is in use on the disk under {path}, so swapping counts against its limits.",
             bytes(*used_bytes as f64)
         ),
     }

@@ -12,12 +12,12 @@ pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
         }
         NetworkWhy::Mtu { server, mtu_bytes } => format!(
             "Packets to {server} carry at most {mtu_bytes} bytes, so 1 MiB needs {} packets, each \
-             with its own cost.",
+             with its own overhead.",
             (1_u32 << 20).div_ceil(*mtu_bytes)
         ),
         NetworkWhy::Egress { vm } => format!(
-            "Writes to {of} count 1.16 times against the egress of {vm} (regional disks: 2.32 \
-             times)."
+            "Writes to {of} count 1.16 times against the egress limit of {vm} (regional disks: \
+             2.32 times)."
         ),
         NetworkWhy::Shared { vm } => {
             format!("{of} shares the network limit of {vm} with all other traffic.")

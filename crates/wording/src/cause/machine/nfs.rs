@@ -16,30 +16,30 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
         NfsWhy::GssWindow { connections, lost: lost_calls } => {
             let so_far = lost_calls.as_ref().map_or_else(
                 || {
-                    "With many calls in flight, the server drops those outside its window"
+                    "With many calls in flight, the server drops the calls outside its window"
                         .to_owned()
                 },
                 lost,
             );
             format!(
-                "{connections} connections share one Kerberos context, so calls overtake each \
-                 other. {so_far}."
+                "{connections} connections share one Kerberos context, so calls arrive out of \
+                 order. {so_far}."
             )
         }
         NfsWhy::SentAgain { lost: calls, timeo } => {
             format!("{} (timeo={timeo}, in tenths of a second).", lost(calls))
         }
         NfsWhy::Slots { most, allowed, mounted_s } => format!(
-            "A connection had up to {most} calls in flight {}, and {allowed} are allowed. Further \
-             calls waited in this machine.",
+            "A connection had up to {most} calls in flight {}, and at most {allowed} are allowed. \
+             Further calls waited on this machine.",
             since("the mount", *mounted_s)
         ),
         NfsWhy::AttributeCache { off } => format!(
             "With {off}, this machine asks the server each time a program accesses a file. It \
-             could cache the answer for seconds."
+             could cache the answer for several seconds."
         ),
         NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
-            "A sequential reader reads ahead by {}, although one call could fetch {}.",
+            "A sequential reader reads only {} ahead, although one call could fetch {}.",
             size(*ahead_bytes),
             size(*call_bytes)
         ),
@@ -49,7 +49,7 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
 /// How many calls were resent, since when, and whether this continues.
 fn lost(NfsLost { share, calls, since: mounted, timeouts }: &NfsLost) -> String {
     format!(
-        "{} of {} calls were resent {}{}; {timeouts} reached their timeout",
+        "{} of {} calls were resent {}{}; {timeouts} timed out",
         percent(*share),
         grouped(*calls),
         since("the mount", mounted.ago_s),

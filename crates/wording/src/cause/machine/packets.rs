@@ -6,15 +6,15 @@ use super::{and_meanwhile, since_boot};
 pub(in super::super) fn why(why: &PacketsWhy) -> String {
     match why {
         PacketsWhy::Backlog { dropped, share, since } => format!(
-            "Full CPU backlogs dropped {} packets {}, {} of all packets{}.",
+            "Full CPU backlogs dropped {} packets {}, which is {} of all packets{}.",
             grouped(*dropped),
             since_boot(since),
             percent(*share),
             and_meanwhile(since.meanwhile)
         ),
         PacketsWhy::Connections { table, since } => format!(
-            "The table tracks {} of {} connections; {} were dropped, {} evicted for others and {} \
-             not added {}.",
+            "The table tracks {} of at most {} connections; {} were dropped, {} were evicted to \
+             make room, and {} could not be added {}.",
             grouped(table.count),
             grouped(table.max),
             grouped(table.dropped),
@@ -23,7 +23,7 @@ pub(in super::super) fn why(why: &PacketsWhy) -> String {
             since_boot(since)
         ),
         PacketsWhy::Plugin { plugin } => format!(
-            "{plugin} has an encrypting interface here. Packets between pods of different nodes \
+            "{plugin} has an encrypting interface here. Packets between pods on different nodes \
              may use it, although this path does not."
         ),
     }

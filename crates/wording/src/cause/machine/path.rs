@@ -13,32 +13,34 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
     };
     match why {
         PathWhy::BlackHole { arrived_bytes, lost_bytes, to } => format!(
-            "Packets of {arrived_bytes} bytes arrive at {to}, packets of {lost_bytes} bytes do \
-             not, and nothing on the path reports it. TCP loses each full segment until it gives \
-             up or tries smaller ones."
+            "{arrived_bytes}-byte packets arrive at {to}, but {lost_bytes}-byte packets do not, \
+             and nothing on the path reports it. TCP loses each full segment until it gives up or \
+             tries smaller segments."
         ),
         PathWhy::Mtu { to, known_bytes, interface, own_bytes } => format!(
-            "Packets to {to} can have at most {known_bytes} bytes, but those of {interface} have \
-             up to {own_bytes}."
+            "Packets to {to} can have at most {known_bytes} bytes, but {interface} sends packets \
+             of up to {own_bytes} bytes."
         ),
         PathWhy::TunnelTooLarge { excess_bytes } => format!(
-            "A full packet of {name} with its headers is {excess_bytes} bytes too large for {}, so \
-             it is fragmented or lost.",
+            "A full packet on {name}, with its headers, is {excess_bytes} bytes too large for {}, \
+             so it is fragmented or lost.",
             lower()
         ),
         PathWhy::TunnelSmall { spare_bytes } => format!(
-            "Packets of {name} could be {spare_bytes} bytes larger and still fit {}.",
+            "Packets on {name} could be {spare_bytes} bytes larger and still fit into packets on \
+             {}.",
             lower()
         ),
         PathWhy::Encrypted { by } => format!(
-            "{} encrypts each packet of {name}, and usually one core handles a whole flow.",
+            "{} encrypts each packet on {name}, and usually one core handles a whole flow.",
             tunnel(*by)
         ),
         PathWhy::IpSec { to } => format!(
             "IPsec encrypts each packet to {to}, and usually one core handles a whole flow."
         ),
         PathWhy::Buffers { bytes: most, rtt_ns, is_assumed, bits_per_s } => format!(
-            "A connection has at most {} in flight. With {} round trip of {}, this gives {}.",
+            "A connection has at most {} in flight. With {} round-trip time of {}, this limits it \
+             to {}.",
             bytes(*most as f64),
             if *is_assumed { "an assumed" } else { "a" },
             time(*rtt_ns as f64),

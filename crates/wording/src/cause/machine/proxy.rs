@@ -4,7 +4,7 @@ use iotax_quantity::{count, percent};
 pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
     match why {
         ProxyWhy::Local { program, address, port, has_tls, threads, cpus } => {
-            let who = program.as_deref().unwrap_or("A process of this machine");
+            let who = program.as_deref().unwrap_or("A process on this machine");
             let does = match has_tls {
                 Some(true) => "forwards it with TLS",
                 Some(false) => "answers or forwards it",
@@ -12,10 +12,10 @@ pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
             };
             let threads = threads.map(|threads| format!(" It has {}.", count(threads, "thread")));
             let used = cpus
-                .map(|cpus| format!(" It has used {} of a CPU since its start.", percent(cpus)));
+                .map(|cpus| format!(" It has used {} of a CPU since it started.", percent(cpus)));
             format!(
-                "{who} receives each call of {mount} at {address}, port {port}, and {does}. All \
-                 data is copied through that one process, whose CPU is the limit.{}{}",
+                "{who} receives each call for {mount} at {address}, port {port}, and {does}. All \
+                 data is copied through this one process, so its CPU time is the limit.{}{}",
                 threads.unwrap_or_default(),
                 used.unwrap_or_default()
             )

@@ -9,7 +9,7 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
         RaidWhy::Parity { touched, members, stripe_bytes, cache_entries } => {
             let whole = stripe_bytes.map(|stripe| {
                 let stripe = bytes(stripe as f64);
-                format!(" Only a write of a whole stripe ({stripe}) avoids the reads.")
+                format!(" Only a full-stripe write ({stripe}) avoids the reads.")
             });
             let all = match members {
                 0 => "all members".to_owned(),
@@ -17,13 +17,13 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             };
             let cache = cache_entries.map(|entries| {
                 format!(
-                    " Its stripe cache has the default of {entries} entries for all stripes in \
+                    " Its stripe cache has the default size: {entries} entries for all stripes in \
                      flight."
                 )
             });
             format!(
                 "A small write to {device} reads and writes {touched} members ({} I/Os). A flush \
-                 goes to {all}, and the slowest sets the pace.{}{}",
+                 goes to {all}, and the slowest member sets the pace.{}{}",
                 2 * touched,
                 whole.unwrap_or_default(),
                 cache.unwrap_or_default()
@@ -36,12 +36,12 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
         RaidWhy::Rebuild { action, missing } => {
             let runs = action.as_deref().map(|action| {
                 let action = if action == "recover" { "recovery" } else { action };
-                format!("A {action} of {device} runs at the same time as the load.")
+                format!("A {action} of {device} is running at the same time as the load.")
             });
             let lacks = missing.map(|missing| {
                 format!(
                     "{device} lacks {missing} of its members, so their data is computed from all \
-                     others."
+                     the others."
                 )
             });
             runs.into_iter().chain(lacks).collect::<Vec<_>>().join(" ")

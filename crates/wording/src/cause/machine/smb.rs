@@ -16,7 +16,7 @@ pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
         SmbWhy::NoCache { what } => {
             let what = match what {
                 NotCached::Data => {
-                    "nothing: each read or write of a program is one request of the same size to \
+                    "nothing: each read or write by a program is one request of the same size to \
                      the server"
                 }
                 NotCached::Attributes => "no attributes: each stat is a request to the server",

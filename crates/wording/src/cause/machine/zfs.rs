@@ -4,13 +4,13 @@ use iotax_quantity::{bytes, count, size};
 pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
     match why {
         ZfsWhy::RecordSize { record_bytes, times } => format!(
-            "A random read or write of less than {} in a larger file moves a whole record: for \
-             16 KiB, {times} times as much.",
+            "A random read or write of less than {} in a larger file moves a whole record: for 16 \
+             KiB, that is {times} times as much data.",
             size(*record_bytes)
         ),
         ZfsWhy::PrimaryCache { mode } => format!(
-            "With primarycache={mode}, no file data of {mount} stays in memory. Each read goes to \
-             the disks, in whole records."
+            "With primarycache={mode}, no file data from {mount} stays in memory. Each read goes \
+             to the disks, in whole records."
         ),
         ZfsWhy::Sync { is_always, waits_for_data, rotates } => {
             let which =
@@ -20,12 +20,12 @@ pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
             } else {
                 ""
             };
-            let turns = if *rotates { " These disks rotate." } else { "" };
+            let turns = if *rotates { " These are rotating disks." } else { "" };
             format!("{which} on {mount} waits for the intent log.{log}{turns}")
         }
         ZfsWhy::Ashift { bytes } => format!(
-            "The pool writes as little as {bytes} bytes at a time. Current disks have sectors of \
-             4096 bytes, so they read and rewrite a whole sector."
+            "The pool writes as little as {bytes} bytes at a time. Current disks have 4096-byte \
+             sectors, so they must read and rewrite a whole sector."
         ),
         ZfsWhy::Special { small_bytes, record_bytes } => format!(
             "Blocks up to {} go to the special vdev, and the record size is {}, so all data of \
@@ -35,7 +35,7 @@ pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
         ),
         ZfsWhy::RaidZ { kind, disks, vdevs } => format!(
             "A record is spread over the disks of a {kind} vdev. For random I/O, {disks} disks in \
-             {} do about as much as {}.",
+             {} perform about as well as {}.",
             count(*vdevs as u64, "vdev"),
             count(*vdevs as u64, "disk")
         ),
