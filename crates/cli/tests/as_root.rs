@@ -60,7 +60,7 @@ fn a_suite_fits_itself_to_the_space_there_is() {
     let suite = ["plan", "run", "provider-baseline", "small", "--set", "direct=false"];
     let plan = desk.run(&suite).out;
     let (_, files) = plan.split_once("Files\n").unwrap();
-    assert_snapshot!(files.split("\n\n").next().unwrap(), @"  test files of 3520M instead of 307G, because target has room for 3686M");
+    assert_snapshot!(files.split("\n\n").next().unwrap(), @"  test files shrunk from 307G to 3520M, because target has room for only 3686M");
     assert!(!plan.contains("would be refused"), "{plan}");
     let plan = desk.run(&[&suite[..], &["--scale", "1"]].concat()).out;
     let (_, refused) = plan.split_once("would be refused\n").unwrap();

@@ -35,7 +35,7 @@ fn a_stack_takes_the_default_workload_and_the_record_says_what_it_took() {
     let args = ["run", "randread-4k", STACK, "--time", "300ms", "--ramp", "0s", "--seed", "1"];
     let said = desk.run(&[&args[..], &["-n", "1", "--out", "out"]].concat());
     assert_eq!(said.code, 0, "{said}");
-    assert_snapshot!(said.err.lines().next().unwrap(), @"note: test files of 832M instead of 1G, because target has room for 857M");
+    assert_snapshot!(said.err.lines().next().unwrap(), @"note: test files shrunk from 1G to 832M, because target has room for only 857M");
     let record = fs::read_to_string(desk.path().join("out/experiment.json")).unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
     let plan = planned(&desk, &[&args[..], &["-n", "1"]].concat());
@@ -49,7 +49,7 @@ fn all_arms_get_what_the_smallest_has_room_for() {
     let desk = Desk::new();
     let arms = ["compare", "-w", "randread-4k", "large=file(size=4G) + ext4"];
     let small = format!("small={STACK}");
-    assert_snapshot!(told(&desk, "Files", &[&arms[..], &[&small]].concat()), @"  test files of 832M instead of 1G, because small has room for 857M");
+    assert_snapshot!(told(&desk, "Files", &[&arms[..], &[&small]].concat()), @"  test files shrunk from 1G to 832M, because small has room for only 857M");
 }
 
 #[test]

@@ -25,8 +25,8 @@ fn a_broken_rule_is_told_first_and_is_exit_code_1() {
     assert_eq!(said.code, 1, "{said}");
     let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
     assert!(told[0].starts_with("  Rule broken: `iops < 1000000000`: target has "), "{said}");
-    assert!(told[1].starts_with("  Rule kept: `iops < 1`: target has "), "{said}");
-    assert!(said.out.contains("Stopped: every rule is decided."), "{said}");
+    assert!(told[1].starts_with("  Rule passed: `iops < 1`: target has "), "{said}");
+    assert!(said.out.contains("Stopped: every rule has a verdict."), "{said}");
 
     // The record keeps its rules, and others can be asked of it.
     assert_eq!(desk.run(&["report", "out"]).code, 1);
@@ -182,7 +182,7 @@ fn tests_and_workflows_get_a_line_for_each_rule() {
     let said = desk.said(&command.env("GITHUB_STEP_SUMMARY", &summary).output().unwrap());
     let lines: Vec<&str> = said.out.lines().collect();
     assert!(lines[0].starts_with("::error title=iotax::Rule broken: "), "{said}");
-    assert!(lines[1].starts_with("::notice title=iotax::Rule kept: "), "{said}");
+    assert!(lines[1].starts_with("::notice title=iotax::Rule passed: "), "{said}");
     assert!(std::fs::read_to_string(summary).unwrap().contains("Rules"), "the report");
 }
 

@@ -159,7 +159,7 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
         })
         .into();
     assert_snapshot!(each.join("\n"), @"
-    error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the length of the trials of randread-4k is set (--time, --ramp, or in a file).
+    error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the trial length of randread-4k is set (with --time or --ramp, or in a file).
 
     error: hold: 1s is not longer than the longest slice (2500ms)
     hold arms for longer than a burst may last, for example 45s

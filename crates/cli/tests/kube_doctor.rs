@@ -116,11 +116,11 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     let eks = objects("eks");
     let of = |subject| refused(&["kube", "doctor", "--objects", &eks, subject]);
     insta::assert_snapshot!(of("class:gp4"), @"
-    error: there is no storage class gp4
+    error: storage class gp4 does not exist
     [exit 2]
     ");
     insta::assert_snapshot!(of("pvc:orders"), @"
-    error: there is no claim default/orders, or you have no permission to see it
+    error: claim default/orders does not exist, or you do not have permission to see it
     [exit 2]
     ");
     insta::assert_snapshot!(of("node:"), @"

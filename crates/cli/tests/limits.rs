@@ -74,13 +74,16 @@ fn a_cap_that_breaks_a_rule_is_told_first_and_is_exit_code_1() {
     assert_eq!(said.code, 1, "{said}");
     let told: Vec<&str> = said.out.lines().filter(|line| line.contains("Rule ")).collect();
     assert!(told[0].starts_with("  Rule broken: `iops < 1000000`: disk reaches "), "{said}");
-    assert!(told[1].starts_with("  Rule kept: `disk: iops > 1000000`: disk reaches "), "{said}");
+    assert!(told[1].starts_with("  Rule passed: `disk: iops > 1000000`: disk reaches "), "{said}");
     let said = report(&[&broken[..], &["--format", "junit"]].concat());
     assert_eq!(said.code, 1, "{said}");
     assert!(said.out.contains("tests=\"2\"") && said.out.contains("failures=\"1\""), "{said}");
     assert!(said.err.starts_with("Rule broken: "), "{said}");
     let said = report(&[&broken[2..], &["--format", "github"]].concat());
-    assert!(said.code == 0 && said.out.starts_with("::notice title=iotax::Rule kept: "), "{said}");
+    assert!(
+        said.code == 0 && said.out.starts_with("::notice title=iotax::Rule passed: "),
+        "{said}"
+    );
 
     // Nothing is documented of a stack in memory, and of other disks something is.
     let below = ["--fail-if", "below documented by 5%"];

@@ -22,7 +22,7 @@ fn rules_come_first_in_every_format() {
       been detected.
       Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no trial
       has a sync p99. No violation, however large, would have been detected.
-      Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
+      Rule passed: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
       Fit for randread-4k (modified): base has a sync p99 of 1.2 ms [1.1, 1.3] over
       12 trials; unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of
@@ -60,20 +60,20 @@ fn rules_come_first_in_every_format() {
                 <failure message="Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after 12 blocks."/>
             </testcase>
             <testcase name="a|b: not slower by 5%">
-                <error message="Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after 12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have been detected."/>
+                <error message="Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after 12 blocks; about 90 blocks would be enough for a verdict. A slowdown of 8.3 % or more would have been detected."/>
             </testcase>
             <testcase name="luks: not latency.p99 &gt; 10ms"/>
             <testcase name="luks: not sync.p99 &gt; 10ms">
-                <error message="Rule undecided: `sync.p99 &gt; 10ms`: no result for luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected."/>
+                <error message="Rule undecided: `sync.p99 &gt; 10ms`: no result for luks after 12 trials; no trial has a sync p99. No violation, however large, would have been detected."/>
             </testcase>
         </testsuite>
     </testsuites>
     "#);
     insta::assert_snapshot!(iotax_report::github(&rulings, None), @"
     ::error title=iotax::Rule broken: `slower by 5%25`: luks is 34 %25 slower [31, 37] in throughput after 12 blocks.
-    ::warning title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 would decide it. A slowdown of 8.3 %25 or more would have been detected.
-    ::notice title=iotax::Rule kept: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
-    ::warning title=iotax::Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no trial has a sync p99. No violation, however large, would have been detected.
+    ::warning title=iotax::Rule undecided: `slower by 5%25`: a|b is 4 %25 slower [2, 6] in throughput after 12 blocks; about 90 blocks would be enough for a verdict. A slowdown of 8.3 %25 or more would have been detected.
+    ::notice title=iotax::Rule passed: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4] over 12 trials.
+    ::warning title=iotax::Rule undecided: `sync.p99 > 10ms`: no result for luks after 12 trials; no trial has a sync p99. No violation, however large, would have been detected.
     ");
 }
 

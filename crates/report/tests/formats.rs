@@ -72,10 +72,10 @@ fn stalls_and_changed_effects_in_every_format() {
     insta::assert_snapshot!(up_to(&shown, "\n### Arms\n"), @"
     ## iotax: randread-4k
 
-    **luks is slower than base (stalls): 7 of 7 trials completed no operation, baseline 0 of 7; at least 4,190x slower.**
-    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, baseline 0 of 3; at least 17x slower in each; 4 more blocks like these would decide).
+    **luks is slower than base (stalls): 7 of 7 trials completed no operation, against 0 of 7 for the baseline; at least 4,190x slower.**
+    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would be enough).
     cap and base both stalled in all 3 blocks, so there is no verdict.
-    The effect of same (compared with base) on throughput changed after block 9: 40 % slower [38, 42] before, 5 % slower [3, 7] since.
+    The effect of same (compared with base) on throughput changed after block 9: it was 40 % slower [38, 42] before, and 5 % slower [3, 7] since then.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
@@ -88,7 +88,7 @@ fn stalls_and_changed_effects_in_every_format() {
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 vs 3 of 3) |
     | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
-    95 % confidence for each interval alone, whenever the run stopped; n: blocks; differences under 5 % count as equal.
+    95 % confidence intervals, each valid on its own, whenever the run stopped; n: number of blocks; differences under 5 % count as equal.
     ");
     let page = html(&experiment, &analysis);
     for words in [
@@ -181,7 +181,7 @@ fn what_a_cap_hides_is_offered_as_the_command_that_shows_it() {
     let words = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     let (_, offer) = words.split_once("To measure").expect("an offer");
     let offer = offer.split_once(" Stopped:").map_or(offer, |(offer, _)| offer);
-    insta::assert_snapshot!(offer.trim(), @"what the cap hides: iotax compare --workload randread-4k 'base=file(size=2G)' ... --below-cap");
+    insta::assert_snapshot!(offer.trim(), @"the difference that the cap hides, run: iotax compare --workload randread-4k 'base=file(size=2G)' ... --below-cap");
 }
 
 #[test]
@@ -318,15 +318,16 @@ fn caps_that_are_not_stated_are_told_in_every_format() {
         iotax_report::html(&document),
     ];
     for text in formats.map(in_one_line) {
-        let reach = "IOPS cap unreachable: at the smallest block of 512 B the bandwidth cap binds";
-        for part in [reach, "IOPS is unsteady, so no cap is stated: it alternates between 600.0"] {
+        let reach = "IOPS cap unreachable: at the smallest block size (512 B), the bandwidth cap";
+        let swings = "IOPS is unsteady, so no cap is reported: it alternates between 600.0";
+        for part in [reach, swings] {
             assert!(text.contains(part), "{text}");
         }
         assert!(!text.contains("no cap was found"), "{text}");
     }
     let json: serde_json::Value = serde_json::from_str(&iotax_report::search_json(found)).unwrap();
     let unreached = &json["targets"][0]["unreached"][0];
-    let why = "at the smallest block of 512 B the bandwidth cap binds first";
+    let why = "at the smallest block size (512 B), the bandwidth cap applies first";
     assert_eq!((&unreached["obstacle"], &unreached["why"]), (&"other_cap".into(), &why.into()));
     assert_eq!(json["targets"][1]["unsteady"][0]["levels"][1]["per_s"], 2_000.0);
     assert_eq!(json["targets"][1]["iops"], serde_json::Value::Null);
@@ -347,7 +348,7 @@ fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
         search_rulings(found).into_iter().map(|ruling| ruling.sentence).collect();
     insta::assert_snapshot!(told.join("\n"), @"
     Rule broken: `base: below documented by 5%`: base reaches 3,000 MB/s [2,970, 3,030], 25 % below the disk limit of P10, 4,000 MB/s.
-    Rule kept: `base: bandwidth < 1MiB/s`: base reaches 3,000 MB/s [2,970, 3,030].
+    Rule passed: `base: bandwidth < 1MiB/s`: base reaches 3,000 MB/s [2,970, 3,030].
     Rule broken: `base: iops > 1`: base reaches 4,000 IOPS [3,960, 4,040].
     ");
     let text = iotax_report::text(&search(found), Style::default());

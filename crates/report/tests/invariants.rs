@@ -171,7 +171,8 @@ fn percentiles(shown: &Value) -> Vec<String> {
 /// How many blocks, or how much time, would decide: told once on a page.
 fn forecasts(page: &str) -> Vec<String> {
     let text = page.split_whitespace().collect::<Vec<_>>().join(" ");
-    let words = ["takes about", "would probably take", "would decide it", "more such block"];
+    let words =
+        ["takes about", "would probably take", "would be enough for a verdict", "more such block"];
     let told: usize = words.iter().map(|words| text.matches(words).count()).sum();
     if told > 1 { vec![format!("forecast: told {told} times")] } else { Vec::new() }
 }

@@ -46,14 +46,14 @@ const CASES: [Case; 7] = [
         outcome: ("pass", "0"),
         passes: true,
         artifact: Some("iotax-report"),
-        prints: &["::notice title=iotax::Rule kept: `iops < 1`: a "],
+        prints: &["::notice title=iotax::Rule passed: `iops < 1`: a "],
     },
     Case {
         inputs: &[("command", KEPT), ("sudo", "true"), ("artifact", "")],
         outcome: ("pass", "0"),
         passes: true,
         artifact: None,
-        prints: &["::notice title=iotax::Rule kept: "],
+        prints: &["::notice title=iotax::Rule passed: "],
     },
     Case {
         inputs: &[("command", BROKEN), ("fail-on-undecided", "false"), ("artifact", "mine")],

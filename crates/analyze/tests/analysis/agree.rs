@@ -56,7 +56,7 @@ fn credits_that_ran_out_for_one_arm_take_the_verdict_back() {
     assert_eq!((found.tax, found.lo, found.cap), (None, None, None));
     assert_eq!(analysis.rules[0].outcome, RuleOutcome::Undecided);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift));
-    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of b: effect changed; the depth check that followed shows a different effect at the same depth. --drain measures the sustained effect.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of b: effect changed; the depth check that followed shows a different effect at the same depth. Use --drain to measure the sustained effect.");
 }
 
 /// Both sit on a plateau, each on its own: no cap that they share.

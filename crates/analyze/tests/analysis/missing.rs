@@ -74,8 +74,8 @@ fn one_accident_among_many_trials_leaves_the_verdict() {
     assert_eq!(verdict(&few), Verdict::Undecided);
     let judged = rule(&few, "new", "slower");
     assert_eq!(judged.outcome, RuleOutcome::Undecided);
-    insta::assert_snapshot!(rule_open::why(judged).unwrap(), @"1 of 8 trials of new gave no result, and the others may be the fast ones");
-    insta::assert_snapshot!(asked(&few)[0], @"Throughput of new: undecided; too many trials failed, or the verdict would change if they counted as trials that completed nothing. Find out why they failed, and measure again.");
+    insta::assert_snapshot!(rule_open::why(judged).unwrap(), @"1 of 8 trials of new gave no result, and the remaining trials may be the fast ones");
+    insta::assert_snapshot!(asked(&few)[0], @"Throughput of new: undecided; too many trials failed, or the verdict would change if failed trials counted as trials that completed nothing. Find out why they failed, and measure again.");
 }
 
 #[test]

@@ -47,8 +47,8 @@ fn both_orders_are_told_of_and_the_interval_is_that_without_them() {
     assert!((place.base_first - 0.3).abs() < 0.01 && (place.arm_first + 0.43).abs() < 0.02);
     assert!(place.taken_out && place.blocks == [4, 4] && place.p < 1e-6, "{place:?}");
     insta::assert_snapshot!(said(&analysis, Check::PlaceEffect), @"
-    [b, 8 trials] throughput depends on which trial comes first: b is 31 % slower in the 4 blocks in which a came first, and 44 % faster in the 4 blocks in which b did; the interval is for the mean of both, without the effect of the order
-      -> A trial affects the next one, whatever their arms: it fills a cache, uses up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the credits first (--drain).
+    [b, 8 trials] throughput depends on which trial comes first: b is 31 % slower in the 4 blocks in which a came first, and 44 % faster in the 4 blocks in which b did; the interval is for the mean of both orders, so the order has no effect on it
+      -> Each trial affects the next one, whichever arm that is: it fills a cache, uses up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the credits first (--drain).
     ");
     let json = serde_json::to_value(comparison).unwrap();
     assert_eq!(json["place"]["blocks"], serde_json::json!([4, 4]));
@@ -114,7 +114,10 @@ fn without_both_orders_there_is_no_look() {
     let analysis = bed.analyze(&trials);
     assert_eq!((b(&analysis).verdict, b(&analysis).lo), (Verdict::Undecided, None));
     let told = asked(&analysis).join("\n");
-    assert!(told.contains("the first look needs 4, with each order of the arms twice"), "{told}");
+    assert!(
+        told.contains("the first look needs 4, so that each order of the arms is run twice"),
+        "{told}"
+    );
 }
 
 #[test]
@@ -124,8 +127,8 @@ fn few_blocks_that_agree_to_a_hair_are_doubted() {
     let four = bed.analyze(&trials[..8]);
     assert_eq!(b(&four).verdict, Verdict::Slower);
     insta::assert_snapshot!(said(&four, Check::Precision), @"
-    [b, 4 trials] the 4 blocks of b agree within 0.004 %: an interval this narrow shows how well these few blocks agree, not what more would show
-      -> If the size matters, run again with another --seed, which changes the order of the arms. If the result is the same, it does not depend on the order.
+    [b, 4 trials] the 4 blocks for b agree to within 0.004 %: an interval this narrow shows how well these few blocks agree, not what more blocks would show
+      -> If the size of the effect matters, run again with another --seed, which changes the order of the arms. If the result is the same, it does not depend on the order.
     ");
     assert_eq!(said(&bed.analyze(&trials), Check::Precision), "");
 }

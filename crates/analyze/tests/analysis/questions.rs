@@ -12,15 +12,15 @@ fn open_questions_of_a_comparison() {
     let mut bed = pair();
     let trials = bed.blocks(4, &[500.0, 500.0], 0.1);
     insta::assert_snapshot!(asked(&bed.analyze(&trials)).join("\n"), @"
-    Throughput of other: undecided after 4 blocks; at this noise, a verdict would take more than ten times as many blocks.
-    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
-    No stall (a second below half of its trial's mean) was seen in 4 trials per arm: with 95 % confidence, at most 75 % of trials have one.
+    Throughput of other: undecided after 4 blocks; at this noise level, a verdict would take more than ten times as many blocks.
+    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
+    No stall (a second below half of its trial's mean throughput) was seen in 4 trials per arm. With 95 % confidence, at most 75 % of trials have a stall.
     ");
     let quiet = bed.blocks(5, &[500.0, 500.0], 0.005);
     insta::assert_snapshot!(asked(&bed.analyze(&quiet)).join("\n"), @"
-    iotax did not test whether a cap (on IOPS or bandwidth) above all arms hides a tax of other. At a cap, equal throughput proves nothing. Compare CPU per I/O, or offer a rate below the throughput (--set rate=...).
-    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest (--set rate=...).
-    No stall (a second below half of its trial's mean) was seen in 5 trials per arm: with 95 % confidence, at most 60 % of trials have one.
+    iotax did not test whether a cap that all arms share, on IOPS or bandwidth, hides the tax of other. At a cap, equal throughput proves nothing. Compare CPU per I/O, or offer a rate below the throughput (--set rate=...).
+    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
+    No stall (a second below half of its trial's mean throughput) was seen in 5 trials per arm. With 95 % confidence, at most 60 % of trials have a stall.
     ");
 }
 
@@ -36,8 +36,8 @@ fn open_questions_of_several_arms_that_hold_only_alone() {
         })
         .collect();
     let analysis = bed.analyze(&trials);
-    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise, a verdict would take more than ten times as many blocks.");
-    insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[-, 4 trials] the differences of barely, b, c, d and e varied by 6.4 % to 23 % from block to block over 4 blocks");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of barely, b, c, d and e: undecided after 4 blocks; at this noise level, a verdict would take more than ten times as many blocks.");
+    insta::assert_snapshot!(said(&analysis, Check::Precision).lines().next().unwrap(), @"[-, 4 trials] the differences for barely, b, c, d and e varied by 6.4 % to 23 % from block to block over 4 blocks");
 }
 
 #[test]
@@ -45,8 +45,8 @@ fn open_questions_about_precision() {
     let mut bed = pair().stop(|stop| stop.mode = StopMode::Tight);
     let trials = bed.blocks(6, &[500.0, 350.0], 0.05);
     let asked = asked(&bed.analyze(&trials));
-    insta::assert_snapshot!(asked[0], @"P50 latency of other: undecided after 6 blocks; the verdict holds alone, but not after Holm's correction for all comparisons.");
-    insta::assert_snapshot!(asked[1], @"The known range of the effect of other is 23 to 42 % slower; at this noise, the requested precision takes about 25 blocks.");
+    insta::assert_snapshot!(asked[0], @"P50 latency of other: undecided after 6 blocks; the difference is significant on its own, but not after Holm's correction for multiple comparisons.");
+    insta::assert_snapshot!(asked[1], @"The effect of other is known only as a range, 23 to 42 % slower; at this noise level, the requested precision would take about 25 blocks.");
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_record_that_lost_trials_since_it_was_made_says_so() {
         let end = End { trials: run, ..end() };
         asked(&bed.finish(trials, Some(&end))).remove(0)
     };
-    insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record contains 6 trials, but 8 were run. It was cut or edited afterwards, and proves nothing.");
+    insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record contains 6 trials, but 8 were run. It was cut or edited afterwards, so it proves nothing.");
     assert!(!first(&trials, Some(8)).contains("were run"));
     assert!(!first(&trials, None).contains("were run"), "records that do not say are trusted");
 }

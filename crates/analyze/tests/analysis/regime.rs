@@ -12,8 +12,8 @@ fn a_shift_of_all_arms_is_said_and_drops_nothing() {
     trials.extend(bed.blocks(16, &[500.0, 500.0], 0.01).into_iter().skip(14));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [-, 18 trials] the level of all arms (throughput) fell by 50 % after block 7; comparisons are within blocks and remain valid
-      -> Probably burst credits ran out. Early in a run, a cache may have filled up, or a neighbour may have started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
+    [-, 18 trials] throughput fell by 50 % in all arms after block 7; comparisons are made within blocks and remain valid
+      -> Burst credits probably ran out. Early in a run, a cache may have filled up, or a neighbour may have started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
     ");
     let other = &analysis.comparisons[0];
     assert_eq!((other.verdict, other.blocks, other.change), (Verdict::Equivalent, 16, None));
@@ -27,8 +27,8 @@ fn a_rise_of_all_arms_is_said_too() {
     let mut trials = bed.blocks(5, &[500.0, 400.0], 0.01);
     trials.extend(bed.blocks(10, &[1000.0, 800.0], 0.01).into_iter().skip(10));
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::RegimeShift), @"
-    [-, 10 trials] the level of all arms (throughput) rose 2x after block 5; comparisons are within blocks and remain valid
-      -> Probably another load on the storage ended, or the volume became faster. To measure only the new level, run again.
+    [-, 10 trials] throughput rose by a factor of 2 in all arms after block 5; comparisons are made within blocks and remain valid
+      -> Another load on the storage probably ended, or the volume became faster. To measure only the new level, run again.
     ");
 }
 
@@ -40,8 +40,8 @@ fn a_shift_of_one_arm_changes_its_effect() {
     trials.extend(bed.blocks(16, &[1000.0, 500.0], 0.02).into_iter().skip(18));
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
-    [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks before the change, 2x slower in the 7 blocks after it; the later blocks are too few for a verdict
-      -> Something started or ended that affects only this arm: its cache or credits, or a background job on its device. Run again. If the cost is then the same as after the change, it is the lasting one.
+    [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks before the change, 2x slower in the 7 blocks after it; there are too few later blocks for a verdict
+      -> Something that affects only this arm changed: its cache, its credits, or a background job on its device. Run again. If the cost is then the same as after the change, it is the lasting cost.
     ");
     let other = &analysis.comparisons[0];
     assert_eq!((other.verdict, other.tax, other.regime), (Verdict::EffectChanged, None, None));
@@ -50,7 +50,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     assert!(!other.holds_after_holm);
     insta::assert_snapshot!(
         asked(&analysis)[0],
-        @"Throughput of other: effect changed; the blocks after the change are too few for a verdict."
+        @"Throughput of other: effect changed; there are too few blocks after the change for a verdict."
     );
 }
 

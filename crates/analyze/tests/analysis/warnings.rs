@@ -54,8 +54,8 @@ fn a_sound_record_has_no_warning() {
 fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
-    [other, 4 trials] 3 blocks of one trial did not read back as written; mismatches occurred in 4 of 4 trials
-      -> This storage loses or mixes up data under this load: keep no data on it that you need. Its speed means nothing until this is fixed.
+    [other, 4 trials] in one trial, 3 blocks did not read back as written; mismatches occurred in 4 of 4 trials
+      -> This storage loses or corrupts data under this load: do not store important data on it. Its speed means nothing until this is fixed.
     ");
 }
 
@@ -70,7 +70,7 @@ fn io_errors() {
     });
     insta::assert_snapshot!(said(&analysis, Check::IoErrors), @"
     [other, 1 trials] 5 I/Os failed and 1 came back short, out of 9991; the first error: read at 4096: Input/output error
-      -> Find out why they fail (kernel log, device health, free space) before you trust the comparison. Failed I/Os do not count as completed, but the figures include the time lost on them.
+      -> Find out why they fail (check the kernel log, device health, and free space) before you trust the comparison. Failed I/Os do not count as completed, but the figures include the time lost on them.
     ");
 }
 
@@ -83,7 +83,7 @@ fn failed_trials() {
     });
     insta::assert_snapshot!(said(&analysis, Check::FailedTrials), @"
     [other, 2 trials] 2 of 4 trials failed: /dev/sdx: no such device
-      -> The blocks of these trials are left out of the comparison. A verdict is given only if it would be the same with each failed trial counted as one that completed nothing. Fix the error and measure again.
+      -> The blocks that contain these trials are left out of the comparison. A verdict is given only if it would stay the same if each failed trial counted as one that completed nothing. Fix the error and measure again.
     ");
 }
 
@@ -92,7 +92,7 @@ fn littles_law_when_the_count_says_otherwise() {
     let analysis = changed(&mut pair(), |trial| job(trial).in_flight_io_ns /= 2);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
     [other, 4 trials] job reader: throughput times latency gives 1.0 I/Os in flight, but 0.5 were counted (100 % off) (in 4 of 4 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+      -> This arm's latencies or rates are wrong, or the counts include I/Os that the job did not issue: do not use these figures. If sqpoll is on, turn it off; if not, try engine=psync. If the warning persists, report it as a bug.
     ");
 }
 
@@ -100,8 +100,8 @@ fn littles_law_when_the_count_says_otherwise() {
 fn littles_law_when_more_ios_are_counted_than_have_a_latency() {
     let analysis = changed(&mut pair(), |trial| job(trial).read.ios *= 3);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
-    [other, 4 trials] job reader: throughput times latency gives 3.0 I/Os in flight, but its threads and depth allow 1 (in 4 of 4 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+    [other, 4 trials] job reader: throughput times latency gives 3.0 I/Os in flight, but its threads and depth allow only 1 (in 4 of 4 trials)
+      -> This arm's latencies or rates are wrong, or the counts include I/Os that the job did not issue: do not use these figures. If sqpoll is on, turn it off; if not, try engine=psync. If the warning persists, report it as a bug.
     ");
 }
 
@@ -117,8 +117,8 @@ fn littles_law_when_latencies_exceed_what_the_depth_allows() {
         trials[at] = trial;
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::LittlesLaw), @"
-    [other, 3 trials] job reader: throughput times latency gives 1,954 I/Os in flight, but its threads and depth allow 1 (in 3 of 3 trials)
-      -> The latencies or rates of this arm are wrong, or I/Os were counted that the job did not issue: do not use these figures. If sqpoll is on, turn it off; otherwise try engine=psync. If the warning stays, report it as a bug.
+    [other, 3 trials] job reader: throughput times latency gives 1,954 I/Os in flight, but its threads and depth allow only 1 (in 3 of 3 trials)
+      -> This arm's latencies or rates are wrong, or the counts include I/Os that the job did not issue: do not use these figures. If sqpoll is on, turn it off; if not, try engine=psync. If the warning persists, report it as a bug.
     ");
 }
 
@@ -155,7 +155,7 @@ fn all_cpus_busy() {
     assert_eq!(said(&busy(12), Check::GeneratorBound), "", "others are busy, not the load");
     insta::assert_snapshot!(said(&busy(19), Check::GeneratorBound), @"
     [other, 4 trials] all 2 CPUs were busy for 98 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
     insta::assert_snapshot!(said(&busy(12), Check::Precision), @"
     [other, 4 trials] other programs and kernel threads used 38 % of this machine's CPU time (in 4 of 4 trials)
@@ -186,12 +186,12 @@ fn one_core_limits_a_flow_while_others_idle() {
     let thread = || BusyOne::Thread { name: "peer".to_owned() };
     let cpu = |share: u64| BusyOne::Cpu { number: 3, interrupts_ns: all_ns * share / 100 };
     insta::assert_snapshot!(said(&with(PathEnd::Far, thread(), false, 99), Check::OneCore), @"
-    [other, 4 trials] flow limited by one core at the far end: thread `peer` used 99 % of a CPU while the machine had 75 % left (in 4 of 4 trials)
+    [other, 4 trials] flow limited by one core at the far end: thread `peer` used 99 % of a CPU while 75 % of the machine's CPU time was idle (in 4 of 4 trials)
       -> One core, not the wire, limits the rate. More flows (--set threads=N) use more cores; the interrupts of one flow stay on one core.
     ");
-    insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while the machine had 50 % left (in 4 of 4 trials)");
-    insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 75 % left (in 4 of 4 trials)");
-    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy for 99 % of the time, 71 % of that with interrupts, while the machine had 50 % left (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Near, thread(), true), @"[other, 4 trials] flow limited by one core at the near end: thread `peer` used 99 % of a CPU while 50 % of the machine's CPU time was idle (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Far, cpu(70), false), @"[other, 4 trials] flow limited by one core at the far end: CPU 3 was busy for 99 % of the time, 71 % of it with interrupts, while 75 % of the machine's CPU time was idle (in 4 of 4 trials)");
+    insta::assert_snapshot!(told(PathEnd::Near, cpu(70), true), @"[other, 4 trials] flow limited by one core: CPU 3 was busy for 99 % of the time, 71 % of it with interrupts, while 50 % of the machine's CPU time was idle (in 4 of 4 trials)");
     assert_eq!(told(PathEnd::Far, cpu(70), true), "", "the near end has told it");
     assert_eq!(told(PathEnd::Near, cpu(20), true), "", "another program's");
     assert_eq!(said(&with(PathEnd::Far, thread(), false, 90), Check::OneCore), "");
@@ -211,8 +211,8 @@ fn the_cpu_limit_of_a_container_counts_as_the_machine() {
         load(trial).system.process_cpu_ns = Some(SECONDS * SECOND_NS / 2);
     });
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
-    [other, 4 trials] the 0.5 CPUs of this container's limit were busy for 100 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs, not the storage, limit the rate, and a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+    [other, 4 trials] the 0.5 CPUs that this container may use were busy for 100 % of the time (in 4 of 4 trials)
+      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
 }
 
@@ -224,14 +224,14 @@ fn encryption_in_process_is_cpu_bound_by_design() {
     });
     assert_eq!(said(&analysis, Check::GeneratorBound), "");
     let cpu = asked(&analysis).into_iter().find(|q| q.starts_with("CPU-bound")).unwrap();
-    insta::assert_snapshot!(cpu, @"CPU-bound: aes. The tax there is CPU time; the tax on a machine with faster CPUs was not measured.");
+    insta::assert_snapshot!(cpu, @"CPU-bound: aes. Here the tax is CPU time, and on faster CPUs it would be different.");
 }
 
 #[test]
 fn schedule_not_reached() {
     let analysis = changed(&mut pair().offer(500.0), |trial| job(trial).offered_ios = Some(3000));
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
-    [other, 4 trials] job reader completed 83 % of the I/Os that were offered (in 4 of 4 trials)
+    [other, 4 trials] job reader completed only 83 % of the offered I/Os (in 4 of 4 trials)
       -> The arm is overloaded: its response times measure the backlog, and grow during the trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...).
     ");
 }
@@ -256,7 +256,7 @@ fn schedule_slip() {
         job(trial).max_slip_ns = 8_000_000;
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
-    [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time, with a p99 of 3.00 ms (in 4 of 4 trials)
+    [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time; the p99 latency is 3.00 ms (in 4 of 4 trials)
       -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include the wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which.
     ");
 }
@@ -283,7 +283,7 @@ fn cold_cache_unproven() {
     assert_eq!(words(Some(0.97)), "");
     insta::assert_snapshot!(words(Some(0.2)), @"
     [other, 4 trials] a cold cache was requested, but devices delivered only 1.93 MiB of the 9.65 MiB read (20 %) (in 4 of 4 trials)
-      -> Part of the data came from a cache: on this machine (another process has the file mapped, or the span fits into read-ahead), or on the server of a mount. Use a span larger than memory, or direct=true.
+      -> Part of the data came from a cache on this machine or on a mount's server. On this machine, another process may have the file mapped, or the span may fit into read-ahead. Use a span larger than memory, or direct=true.
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
     [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, 8 times as much (in 4 of 4 trials)
@@ -291,7 +291,7 @@ fn cold_cache_unproven() {
     ");
     insta::assert_snapshot!(words(None), @"
     [other, 4 trials] a cold cache was requested, but this system does not show how much devices delivered (in 4 of 4 trials)
-      -> Treat the figures as those of a warm cache, unless something else shows otherwise, such as iostat during the run.
+      -> Assume that the cache was warm, unless other evidence, such as iostat output from the run, shows that it was not.
     ");
 }
 
@@ -302,7 +302,7 @@ fn no_cold_cache_without_a_device() {
     (site.has_device, site.file_system) = (false, Some("tmpfs".into()));
     insta::assert_snapshot!(said(&cold(bed, Some(1.0)), Check::ColdCacheUnproven), @"
     [other, 4 trials] a cold cache was requested, but this arm is on tmpfs, not on a device (in 4 of 4 trials)
-      -> A cold cache is impossible here: the figures are those of memory. Choose a target on a disk (--dir for files that iotax creates), or set invalidate=false.
+      -> A cold cache is impossible here: the figures measure memory. Choose a target on a disk (--dir for files that iotax creates), or set invalidate=false.
     ");
 }
 
@@ -328,7 +328,7 @@ fn cache_answered() {
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB were read with direct I/O, but devices moved only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
+      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
@@ -336,12 +336,12 @@ fn cache_answered() {
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB were written with direct I/O, but devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
+      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures are those of a cache, not of the storage. Check that direct I/O reaches the device on this file system. If it cannot, use a span larger than memory, and fsync for writes.
+      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
     ");
 }
 
@@ -360,7 +360,7 @@ fn the_page_cache_took_what_was_written() {
     });
     insta::assert_snapshot!(said(&kept, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB were written to the page cache and never synced; devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The write rate is that of memory, not of the storage. Set direct=true, or sync as the application does (fsync-every=...).
+      -> The write rate measures memory, not the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
     bed.edit(|spec| spec.phases[0].jobs[0].fsync_every = Some(1));
     let synced = changed(&mut bed, |trial| {
@@ -418,7 +418,7 @@ fn stolen_time() {
         load(trial).system.cpu_steal_ns = Some(u64::from(trial.block) * SECOND_NS / 10);
     });
     insta::assert_snapshot!(said(&analysis, Check::Steal), @"
-    [other, 1 trials] the hypervisor took 3 % of the CPU time for others (in 1 of 4 trials)
+    [other, 1 trials] the hypervisor took 3 % of the CPU time for other virtual machines (in 1 of 4 trials)
       -> Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks spread the noise over all arms. A dedicated host, or another time of day, makes the intervals narrower.
     ");
 }
@@ -446,8 +446,8 @@ fn dependent_blocks() {
         })
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Dependence), @"
-    [other, 16 trials] successive blocks are correlated in throughput: 0.87, but 16 independent blocks would stay below 0.50
-      -> Something changes slowly and affects the arms differently: a background job, credits that refill, a volume that fills up. Find it, or pause between trials; more blocks alone do not help.
+    [other, 16 trials] successive blocks are correlated in throughput: the autocorrelation is 0.87, but 16 independent blocks would stay below 0.50
+      -> Something changes slowly and affects the arms differently: a background job, credits that refill, a volume that fills up. Find the cause, or pause between trials; more blocks alone do not help.
     ");
 }
 
@@ -461,7 +461,7 @@ fn noise_says_what_a_decision_takes() {
         })
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
-    [other, 6 trials] the difference of other varied by 14 % from block to block over 6 blocks
+    [other, 6 trials] the difference for other varied by 14 % from block to block over 6 blocks
       -> Measure on a quieter machine, or at another time. An effect much larger than this noise would have been visible.
     ");
 }
@@ -479,7 +479,7 @@ fn noise_within_trials_asks_for_longer_ones() {
         job(trial).read.per_second_ios = vec![300, 320, 700, 720, 460];
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
-    [other, 6 trials] the difference of other varied by 10 % from block to block over 6 blocks
+    [other, 6 trials] the difference for other varied by 10 % from block to block over 6 blocks
       -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
     ");
 }
@@ -492,9 +492,9 @@ fn stalls() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [other, 1 trials] stalls: the slowest second had 12 % of its trial's mean throughput (seconds below half of the mean in 1 of 4 trials)
+    [other, 1 trials] stalls: the slowest second had 12 % of its trial's mean throughput (seconds below half of the mean occurred in 1 of 4 trials)
       -> A mean hides stalls, but users notice them. Look at the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
-    [other, 4 trials] the difference of other varied by 11 % from block to block over 4 blocks
+    [other, 4 trials] the difference for other varied by 11 % from block to block over 4 blocks
       -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
     ");
     assert!(!asked(&analysis).iter().any(|q| q.starts_with("No stall")));
@@ -506,9 +506,9 @@ fn too_few_ios_behind_a_tail() {
         job(trial).offered_ios = Some(job(trial).read.ios);
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 are beyond it
+    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 of them are above it
       -> Use longer trials: --time 20s or more at this rate. More trials do not help.
-    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 are beyond it
+    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 of them are above it
       -> Use longer trials: --time 21s or more at this rate. More trials do not help.
     ");
 }
@@ -519,7 +519,7 @@ fn a_target_in_memory_is_no_disk() {
     bed.experiment.sites[1].file_system = Some("tmpfs".into());
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the target is on tmpfs, which is in memory: no disk was measured
-      -> Measure a directory on the disk in question. For stacks, --dir sets the directory of their file.
+      -> Measure a directory on the disk in question. For stacks, --dir sets the directory for the stack's file.
     ");
 }
 
@@ -527,7 +527,7 @@ fn a_target_in_memory_is_no_disk() {
 fn a_depth_without_effect() {
     let analysis = changed(&mut pair(), |trial| job(trial).queue_depth = 32);
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [other, 4 trials] job reader: 32 I/Os in flight were requested, but only 1.0 were in flight (in 4 of 4 trials)
+    [other, 4 trials] job reader: the requested depth was 32 I/Os, but only 1.0 were in flight (in 4 of 4 trials)
       -> The depth has no effect here. A stack without a work queue serves one I/O at a time: add queue(workers=N) on top, or use more threads.
     ");
 }

@@ -82,7 +82,9 @@ fn arms_under_one_cap_are_masked_and_the_tax_is_found_below_it() {
     let offered = desk.run(&["report", "out"]);
     let line = offered.out.split_whitespace().collect::<Vec<&str>>().join(" ");
     assert!(
-        line.contains("To see what the cap hides: iotax compare --quick -w randread-4k"),
+        line.contains(
+            "the difference that the cap hides, run: iotax compare --quick -w randread-4k"
+        ),
         "{offered}"
     );
     assert!(line.contains(" --below-cap") && !line.contains("--out out"), "{offered}");

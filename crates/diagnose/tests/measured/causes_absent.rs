@@ -56,7 +56,7 @@ fn slow_syncs_on_a_fast_disk() -> Scene {
 fn flushes_that_the_disk_did_in_no_time() {
     assert_eq!(told(slow_syncs_on_a_fast_disk()), ["possible flush-bound"]);
     let suspects = slow_syncs_on_a_fast_disk().suspects();
-    insta::assert_snapshot!(texts(&suspects[0].against), @"flushes and writes of vda account for 3.3 % of the time in fsync");
+    insta::assert_snapshot!(texts(&suspects[0].against), @"flushes and writes on vda account for 3.3 % of the time in fsync");
     // Other programs took the CPUs.
     let starved = busy(slow_syncs_on_a_fast_disk(), 0.99, 0.02);
     assert_eq!(told(starved), ["likely cpu-bound", "possible flush-bound"]);
