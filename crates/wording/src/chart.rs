@@ -12,7 +12,7 @@ use crate::{provenance, units};
 /// In a search: throughput and latency over queue depth.
 pub const DEPTH_IOPS: &str = "4 KiB I/Os, both axes logarithmic. Dashed: the cap. Where throughput \
                               is flat, additional I/Os in flight only wait longer.";
-pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the depth.";
+pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the queue depth.";
 /// In a search: over time, under full load.
 pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above it is the burst.";
 pub const SOAK_BANDWIDTH: &str = "1 MiB blocks.";

@@ -40,7 +40,7 @@ pub fn lack(lack: Lack) -> String {
             return format!("its disk type (--fact disk={example})");
         }
         Lack::VmLimits => "documented limits for this VM size",
-        Lack::WhatItIs => "which kind of storage the hypervisor provides it from",
+        Lack::WhatItIs => "which storage the hypervisor uses for it",
         Lack::Rotation => "whether it rotates (queue/rotational)",
         Lack::Model => "its model, which identifies shingled drives",
     };

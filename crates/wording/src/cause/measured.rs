@@ -184,7 +184,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
         ),
         MemoryEvidence::Refaults { bytes_per_s, share } => format!(
             "{} of file data had been in memory shortly before and was read again (/proc/vmstat, \
-             workingset_refault_file), {} of all reads",
+             workingset_refault_file), which is {} of all reads",
             mib_per_s(*bytes_per_s),
             percent(*share)
         ),
@@ -333,7 +333,7 @@ pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
                 NoneLeft::AnotherBegan => ": another program may have started",
                 NoneLeft::EncryptionNeedsThem => ", and encryption needs them",
                 NoneLeft::SlowOnesWaited => ": the slow I/Os may have waited for a CPU",
-                NoneLeft::MayWait => ": the program may wait for a CPU",
+                NoneLeft::MayWait => ": the program may be waiting for a CPU",
             };
             format!("all CPUs were busy{then}")
         }

@@ -19,7 +19,7 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
             let then = match (is_local, is_on) {
                 (true, true) => format!(": every I/O on {disk} is encrypted twice."),
                 (true, false) => ". iotax cannot see whether it is on; set --fact \
-                                  encryption-at-host=yes, or no."
+                                  encryption-at-host=yes or =no."
                     .to_owned(),
                 (false, _) => format!(
                     ". iotax cannot see whether {disk} is one of them{}.",
@@ -48,8 +48,8 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
                                   metadata does not show this."
             .to_owned(),
         AzureWhy::Scsi { scsi_iops, nvme_iops } => format!(
-            "The documented limit of {disk} for uncached disks is {} over SCSI and {} over NVMe, \
-             {} as many.",
+            "The documented limit of {disk} for uncached disks is {} over SCSI, but {} over NVMe, \
+             which is {} as high.",
             iops_limit(*scsi_iops),
             iops_limit(*nvme_iops),
             times(nvme_iops / scsi_iops)

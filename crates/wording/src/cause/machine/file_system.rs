@@ -21,7 +21,7 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
             "Deletes on {mounts} discard freed blocks immediately; large deletes can stall other \
              I/O."
         ),
-        FileSystemWhy::Overlay => "The first write to a file of a lower layer copies the whole \
+        FileSystemWhy::Overlay => "The first write to a file in a lower layer copies the whole \
                                    file. Put data that changes on a volume."
             .to_owned(),
         FileSystemWhy::CopyOnWrite { file_system } => format!(

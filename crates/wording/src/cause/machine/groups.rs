@@ -9,8 +9,8 @@ pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
             rates(*of)
         ),
         GroupsWhy::Memory { used_bytes, limit_bytes, refaults } => format!(
-            "{group} uses {} of {}. Evicted pages of its page cache were read again {} times, so \
-             the disk serves reads that memory could serve.",
+            "{group} uses {} of its {} memory limit. Evicted pages of its page cache were read \
+             again {} times, so the disk serves reads that memory could serve.",
             bytes(*used_bytes as f64),
             bytes(*limit_bytes as f64),
             grouped(*refaults)
