@@ -65,8 +65,9 @@ fn main() -> ExitCode {
 }
 
 #[cfg(not(feature = "kubernetes"))]
-const NO_KUBERNETES: &str = "this iotax was built without Kubernetes; the released programs have it, \
-                             or build it: cargo install --path crates/cli --features kubernetes";
+const NO_KUBERNETES: &str = "this iotax was built without Kubernetes support; use a released \
+                             program, or build one: cargo install --path crates/cli --features \
+                             kubernetes";
 
 /// The command that the arguments or the program's name select; exits after help or an error.
 fn asked() -> Option<Command> {

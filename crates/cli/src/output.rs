@@ -33,7 +33,8 @@ pub(crate) fn refuse_occupied(dir: &Path) -> Result<()> {
     let report = dir.join(REPORT);
     if fs::symlink_metadata(&report).is_ok() {
         return Err(usage(format!(
-            "{} already exists and iotax never overwrites results; choose another directory with --out",
+            "{} already exists, and iotax never overwrites results; choose another directory with \
+             --out",
             report.display()
         )));
     }

@@ -32,13 +32,13 @@ pub(crate) fn read() -> Option<Command> {
     }
 }
 
-/// What does each layer cost your I/O, in this cluster?
+/// Measure what each layer of the storage in your cluster costs
 #[derive(Debug, Parser)]
 #[command(name = "kubectl iotax", bin_name = "kubectl iotax", version)]
 #[command(max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
-Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 wrong usage, 3
-the environment does not allow it, 4 interrupted (results so far are kept), 5 a
+Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 usage error, 3
+not possible in this environment, 4 interrupted (results so far are saved), 5 a
 bug in iotax, 6 a check is undecided (see --undecided).
 
 Start with:  kubectl iotax compare -w randread-4k a=class:NAME b=class:NAME")]

@@ -222,18 +222,18 @@ impl Answer {
         }
         tell(&undecided);
         let are = if undecided.len() == 1 { "rule is" } else { "rules are" };
-        let are = format!("{} {are} undecided, neither broken nor kept", undecided.len());
+        let are = format!("{} {are} undecided (neither broken nor passed)", undecided.len());
         match self.undecided_as() {
             None => {
                 eprintln!(
-                    "error: {are}, so the exit code is {GATE_UNDECIDED}. --undecided pass makes it 0, \
-                     --undecided fail makes it 1."
+                    "error: {are}, so the exit code is {GATE_UNDECIDED}. --undecided pass makes it \
+                     0, --undecided fail makes it 1."
                 );
                 Exit::GateUndecided
             }
             Some(UndecidedAs::Pass) => {
                 eprintln!(
-                    "warning: {are}, but counted as kept: exit code 0 does not mean that nothing \
+                    "warning: {are}, but counted as passed: exit code 0 does not mean that nothing \
                      got slower."
                 );
                 Exit::Done
@@ -292,8 +292,8 @@ fn checked<'a>(caps: &'a CapsAnswer, fitness: &'a [AnalyzedPhase]) -> CheckResul
 /// The error for a format that a check does not have.
 pub(crate) fn not_of_a_check() -> Failure {
     usage(
-        "--format: a check has text, json and markdown; for csv, junit or github, run its parts: \
-         `iotax limits DIR`, `iotax run fitness DIR`",
+        "--format: iotax check supports text, json and markdown; for csv, junit or github, run its \
+         parts: `iotax limits DIR`, `iotax run fitness DIR`",
     )
 }
 

@@ -21,13 +21,13 @@ Examples:
 
 Limits that are not documented are shown as unknown, never guessed.")]
 pub(crate) enum CatalogCommand {
-    /// Show VM sizes and managed disks of Azure
+    /// Show Azure VM sizes and managed disks
     Azure(CatalogLookArgs),
-    /// Show instance types and EBS volumes of AWS
+    /// Show AWS instance types and EBS volumes
     Aws(CatalogLookArgs),
-    /// Show machine types and disks of Google Cloud
+    /// Show Google Cloud machine types and disks
     Gcp(CatalogLookArgs),
-    /// Show what a VM and its disks can do together, and which limit binds
+    /// Show the combined limits of a VM and its disks, and which limit is reached first
     Plan(CatalogPlanArgs),
     /// Compare your own table of limits with the catalog
     Check(CatalogCheckArgs),
@@ -43,12 +43,12 @@ Examples:
   iotax catalog aws r6i.4xlarge gp3:size=500G,iops=6000,bw=250M
   iotax catalog gcp n2-standard-8 pd-ssd:size=500G
 
-Write a disk as its name and what you provisioned: NAME:size=...,iops=...,bw=...
-G is GiB; M is MB for Azure and MiB elsewhere.")]
+Write the name of a disk and what you provisioned: NAME:size=...,iops=...,bw=...
+G means GiB. M means MB on Azure and MiB on other clouds.")]
 pub(crate) struct CatalogLookArgs {
-    /// VM size, part of a name to list matching sizes, or the word disk
+    /// VM size, part of a name (to list matching sizes), or the word disk
     pub name: Option<String>,
-    /// Disks attached to the VM, or disks to show after the word disk
+    /// Disks attached to the VM; after the word disk, the disks to show
     #[arg(value_name = "DISK")]
     pub disks: Vec<String>,
     #[command(flatten)]
@@ -65,16 +65,16 @@ Examples:
   iotax catalog plan --vm r6i.4xlarge --disk gp3:size=1T,iops=16000,bw=1000M
   iotax catalog plan --disk gp2:size=100G")]
 pub(crate) struct CatalogPlanArgs {
-    /// VM size; without it, only the limits of the disks apply
+    /// VM size; if omitted, only the limits of the disks apply
     #[arg(long, value_name = "SIZE")]
     pub vm: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
     #[arg(long, value_name = "WORD", requires = "vm")]
     pub variant: Option<String>,
-    /// Disk and what you provisioned; repeat for several
+    /// Disk with its provisioned size, IOPS and bandwidth; can be repeated
     #[arg(long = "disk", value_name = "DISK", required = true)]
     pub disks: Vec<String>,
-    /// Host caching of disks without caching=...
+    /// Host caching for disks that do not set caching=...
     #[arg(long, value_enum, default_value_t = CachingWord::None)]
     pub caching: CachingWord,
     #[command(flatten)]
@@ -89,10 +89,10 @@ Example of a table:
   Standard_D4as_v5,uncached,6400,144,20000,600,own notes,2025-03-01
   P30,disk,5000,200,,,,
 
-Only name and one figure are required. scope is disk, cached, uncached,
-temporary, local nvme or instance. Tables with Azure's columns for sizes (size,
-cached_iops, uncached_iops ...) or disks (tier, provisioned_iops ...) work too.
-The exit code is 1 if a figure differs from the catalog's.")]
+Only the name and one figure are required. The scope is disk, cached, uncached,
+temporary, local nvme or instance. Tables with Azure's columns for VM sizes
+(size, cached_iops, uncached_iops ...) or for disks (tier, provisioned_iops ...)
+also work. The exit code is 1 if a figure differs from the catalog.")]
 pub(crate) struct CatalogCheckArgs {
     /// CSV table whose first line contains the column names
     #[arg(value_name = "FILE.csv")]

@@ -7,13 +7,14 @@ use super::{DocumentedArgs, OutputArgs};
 #[command(after_help = "\
 Examples:
   iotax check
-      the disk under this directory: no root, one minute, up to 3 GiB of files
+      check the disk under this directory; takes a minute and up to 3 GiB of
+      disk space, and does not need root
   iotax check /var/lib/postgresql
   iotax check --vm Standard_DS1_v2 --disk P10 /data
-      also: its caps beside the documented ones
+      also compare its caps with the documented ones
   iotax check --format markdown /data > ticket.md
 
-It combines shorter forms of these commands, which answer each part in full:
+iotax check runs shorter versions of these commands; run them for full results:
   iotax doctor DIR, iotax limits DIR, iotax run fitness DIR")]
 pub(crate) struct CheckArgs {
     /// Directory on the disk to check; test files are removed afterwards

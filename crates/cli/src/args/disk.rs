@@ -34,9 +34,10 @@ Examples:
   iotax disk up --disk gp2:size=100G --credits 1% --size 4G vm
 
 Each directory then contains two files: disk, which any program can use, and
-stats.json, with the counters of each layer. Throttles with the same group share
-their buckets across the disks of one command, as disks of one VM share the VM's
-limits. Existing files are served read-only, unless --write-to names them.")]
+stats.json, which has the counters of each layer. Throttles in the same group
+share their token buckets across all disks of a command, just as the disks of a
+VM share its limits. iotax serves existing files read-only unless you name them
+with --write-to.")]
 pub(crate) struct DiskUpArgs {
     #[command(flatten)]
     pub cloud: CloudArgs,
@@ -50,35 +51,33 @@ pub(crate) struct DiskUpArgs {
 /// Disks with the documented limits of a cloud.
 #[derive(Debug, Args)]
 pub(crate) struct CloudArgs {
-    /// Cloud disk to simulate, one for each DIRECTORY: P10, P10:caching=readonly,
-    /// gp2:size=100G, pd-ssd:size=500G; local (temporary, nvme) is a disk of the VM's
-    /// host
-    #[arg(long, value_name = "DISK", help_heading = "Disks of a cloud")]
+    /// Cloud disk to simulate, one for each DIRECTORY: P10, P10:caching=readonly, gp2:size=100G,
+    /// pd-ssd:size=500G; local (or temporary, or nvme) is a local disk on the VM's host
+    #[arg(long, value_name = "DISK", help_heading = "Cloud disks")]
     pub disk: Vec<String>,
-    /// VM size that the disks are attached to; its limits apply to all of them together
-    #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Disks of a cloud")]
+    /// VM size that the disks are attached to; its limits apply to all the disks together
+    #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Cloud disks")]
     pub vm: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
-    #[arg(long, value_name = "NAME", requires = "vm", help_heading = "Disks of a cloud")]
+    #[arg(long, value_name = "NAME", requires = "vm", help_heading = "Cloud disks")]
     pub variant: Option<String>,
-    /// Host caching of disks without caching=...: none or readonly [default: none]
-    #[arg(long, value_name = "WHAT", requires = "disk", help_heading = "Disks of a cloud")]
+    /// Host caching for disks that do not set caching=...: none or readonly [default: none]
+    #[arg(long, value_name = "WHAT", requires = "disk", help_heading = "Cloud disks")]
     pub caching: Option<String>,
-    /// Simulate encryption at host, of everything that it sends, caches and stores
-    #[arg(long, requires = "disk", help_heading = "Disks of a cloud")]
+    /// Simulate encryption at host: the host encrypts all data that it sends, caches and stores
+    #[arg(long, requires = "disk", help_heading = "Cloud disks")]
     pub encryption_at_host: bool,
-    /// Simulate encryption in the disk, of everything that it stores
-    #[arg(long, requires = "disk", help_heading = "Disks of a cloud")]
+    /// Simulate a self-encrypting disk: the disk encrypts all data that it stores
+    #[arg(long, requires = "disk", help_heading = "Cloud disks")]
     pub hardware_encrypted: bool,
     /// Share of the documented burst credits to start with [default: 100%]
-    #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Disks of a cloud")]
+    #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Cloud disks")]
     pub credits: Option<String>,
-    /// Latency of I/O that misses the cache [default: an assumed 1ms, or 100us for local
-    /// disks]
-    #[arg(long, value_name = "DURATION", requires = "disk", help_heading = "Disks of a cloud")]
+    /// Latency of I/O that misses the cache [default: 1ms, or 100us for local disks (assumptions)]
+    #[arg(long, value_name = "DURATION", requires = "disk", help_heading = "Cloud disks")]
     pub latency: Option<String>,
-    /// Size of each disk [default: the documented one]
-    #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Disks of a cloud")]
+    /// Size of each disk [default: the documented size]
+    #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Cloud disks")]
     pub size: Option<String>,
 }
 
@@ -89,13 +88,13 @@ pub(crate) struct DiskArgs {
     /// only the directory
     #[arg(value_name = "DIRECTORY=STACK", required = true)]
     pub disks: Vec<String>,
-    /// Existing file that a disk may write to; repeat for several
+    /// Existing file that a disk is allowed to write to; can be repeated
     #[arg(long, value_name = "FILE")]
     pub write_to: Vec<PathBuf>,
-    /// Directory for scratch files (stacks on `file` without a path)
+    /// Directory for the scratch files of stacks on `file` without a path
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Seed for the data on the disks and for faults
+    /// Random seed for the data on the disks and for faults
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }
@@ -127,7 +126,7 @@ pub(crate) struct DiskDownArgs {
     /// Unmount all virtual disks of this user
     #[arg(long, conflicts_with = "at")]
     pub all: bool,
-    /// Unmount disks in use too; the I/O of their users then fails
+    /// Also unmount disks that are in use; programs that use them then get I/O errors
     #[arg(long)]
     pub force: bool,
 }

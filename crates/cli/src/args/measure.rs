@@ -29,13 +29,13 @@ pub(crate) struct MeasureArgs {
 /// Whether arms are also loaded for longer than a trial.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HoldArgs {
-    /// Also load each arm this long without a break, e.g. 45s, to find burst credits
-    /// that short slices never use up [default: 10 slices or more]
+    /// Also load each arm for TIME without a break, e.g. 45s, to find burst credits that short
+    /// slices never use up [default: 10 slices or more]
     ///
-    /// Arms alternate in short slices, so burst credits may recover while the other arm runs. If an
-    /// arm is slower under the long load, iotax repeats that load twice. If all three are slower,
-    /// the run ends without a verdict, and the report says by how much. To compare sustained rates,
-    /// use --drain.
+    /// Arms alternate in short slices, so burst credits can recover while the other arm runs. If an
+    /// arm is slower under the long load, iotax repeats that load twice. If the arm is slower all
+    /// three times, the run ends without a verdict, and the report says how much slower it was. To
+    /// compare sustained rates, use --drain.
     #[arg(long, value_name = "TIME", help_heading = "Load")]
     pub hold: Option<String>,
 }
@@ -46,20 +46,20 @@ pub(crate) struct CertaintyArgs {
     /// Stop at the first verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
     pub quick: bool,
-    /// Continue until the effect is known to 1 point or a tenth of its size
+    /// Continue until the effect is known to within 1 percentage point or a tenth of its size
     #[arg(long, help_heading = "Certainty")]
     pub tight: bool,
-    /// Treat differences below this as equal [default: 5%]
+    /// Treat arms that differ by less than this as equal [default: 5%]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", help_heading = "Certainty")]
     pub margin: Option<String>,
-    /// Widen the intervals so that they hold for all arms together
+    /// Widen the intervals to correct for the comparison of several arms
     #[arg(long, help_heading = "Certainty")]
     pub simultaneous: bool,
-    /// Maximum number of blocks [default: 40, or 5120 where trials are short slices]
+    /// Maximum number of blocks [default: 40, or 5120 if trials are short slices]
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..), help_heading = "Certainty")]
     pub max_blocks: Option<u32>,
-    /// Stop before a block that would end later than this [default: none, or 10m where
-    /// trials are short slices]
+    /// Do not start a block that would end after this time [default: no limit, or 10m if trials are
+    /// short slices]
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Certainty")]
     pub max_time: Option<String>,
 }
@@ -70,45 +70,46 @@ pub(crate) struct LoadArgs {
     /// Measured time of each trial, e.g. 5s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub time: Option<String>,
-    /// Time at the start of each trial that is discarded, e.g. 2s
+    /// Time to discard at the start of each trial, e.g. 2s
     #[arg(long, allow_hyphen_values = true, value_name = "TIME", help_heading = "Load")]
     pub ramp: Option<String>,
-    /// Multiply the workload's times and sizes, e.g. 0.05
+    /// Multiply the workload's times and sizes by FACTOR, e.g. 0.05
     #[arg(long, allow_hyphen_values = true, value_name = "FACTOR", help_heading = "Load")]
     pub scale: Option<f64>,
     /// Change the workload: KEY=VALUE or JOB.KEY=VALUE, e.g. depth=32
     #[arg(long = "set", value_name = "KEY=VALUE", help_heading = "Load")]
     pub set: Vec<String>,
-    /// Before measuring, write all test data twice, then run the workload until its
-    /// rate is steady, for at most 25 rounds; for fresh SSDs and thin volumes, whose
-    /// first write rate does not last
+    /// Before measuring, write all test data twice, then run the workload until its rate is steady,
+    /// for at most 25 rounds. Use it for fresh SSDs and thin volumes, whose initial write rate does
+    /// not last
     #[arg(long, help_heading = "Load")]
     pub precondition: bool,
-    /// Use up the burst credits of each arm before measuring, for at most TIME [default: 2m]
+    /// Use up each arm's burst credits before measuring, for at most TIME [default: 2m]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "2m", help_heading = "Load")]
     pub drain: Option<String>,
-    /// Seed for all random choices [default: random, and recorded]
+    /// Seed for all random choices [default: random; stored in the results]
     #[arg(long, value_name = "N", help_heading = "Load")]
     pub seed: Option<u64>,
     /// Load generator: native, fio or iperf3; ARM=fio sets it for one arm
     #[arg(long, value_name = "ENGINE", help_heading = "Load")]
     pub engine: Vec<String>,
-    /// Run the trials through an agent, locally or on another host: 'ssh HOST iotax agent', or
-    /// ARM=... for one arm
+    /// Run the trials through an agent, locally or on another host, e.g. 'ssh HOST iotax agent';
+    /// ARM=COMMAND sets it for one arm
     ///
     /// iotax starts the command and talks to it over its standard input and output. The command
     /// cannot ask for a password, so let ssh use a key. Targets, --dir and --destroy refer to the
-    /// agent's host. Use absolute paths, because iotax completes relative ones with its own working
-    /// directory. If an agent is lost, its trial fails, and the next trial starts another agent.
+    /// agent's host. Use absolute paths, because iotax resolves relative paths against its own
+    /// working directory. If an agent is lost, its trial fails, and the next trial starts a new
+    /// agent.
     #[arg(long, value_name = "COMMAND", help_heading = "Load")]
     pub agent: Vec<String>,
-    /// Directory for scratch files (stacks on `file` without a path)
+    /// Directory for the scratch files of stacks on `file` without a path
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
-    /// Block device that iotax may overwrite, for stacks on `dev`; repeat for several
+    /// Block device that iotax may overwrite, for stacks on `dev`; can be repeated
     #[arg(long, value_name = "DEV", help_heading = "Load")]
     pub destroy: Vec<PathBuf>,
-    /// Print tables like those of iostat -mxt after each trial
+    /// Print tables in the format of iostat -mxt after each trial
     #[arg(long, help_heading = "Output")]
     pub iostat: bool,
 }
@@ -116,41 +117,41 @@ pub(crate) struct LoadArgs {
 /// Rules for the results, and the exit code.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GateArgs {
-    /// Exit with status 1 if this rule is broken, or 6 if it stays undecided; repeat for
-    /// several
+    /// Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be
+    /// repeated
     ///
     /// 'slower by 5%' applies to every arm that is compared with the baseline, and 'p50 slower by
-    /// 5%' to the median operation of these arms. 'sync.p99 > 10ms' applies to every arm. Figures
-    /// are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query with
-    /// .mean, .p99 or another percentile. To limit a rule to one job or arm, write the job before
-    /// the figure, and the arm with a colon before both: 'new: wal sync.p99 > 10ms'. Trials
-    /// continue until each rule is broken or kept, or until that is impossible within the limits of
-    /// the run.
+    /// 5%' to the median operation of these arms. 'sync.p99 > 10ms' applies to every arm. The
+    /// metrics are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
+    /// followed by .mean, .p99 or another percentile. To limit a rule to one job, write the job
+    /// before the metric. To limit it to one arm, write the arm and a colon first: 'new: wal
+    /// sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until neither is
+    /// possible within the limits of the run.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
-    /// How an undecided rule counts [default: neither, exit with status 6]
+    /// Whether undecided rules pass or fail [default: neither; exit with status 6]
     ///
-    /// A rule is undecided if the data allow both outcomes, or if it cannot be judged: no data, an
-    /// interrupted run, arms at the same cap. The report says how large a violation the run could
-    /// have detected.
+    /// A rule is undecided if the data allow both outcomes. It is also undecided if there are no
+    /// data, if the run was interrupted, or if the arms are at the same cap. The report says how
+    /// large a violation the run could have detected.
     #[arg(long, value_enum, value_name = "OUTCOME", help_heading = "Gate")]
     pub undecided: Option<Undecided>,
 }
 
 /// Help of `--fail-if` in commands that search for caps.
 pub(super) const CAP_RULES: &str = "\
-Exit with status 1 if this rule is broken, or 6 if it stays undecided; repeat for several
+Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be repeated
 
-'iops < 5000' and 'bandwidth < 100M' apply to the caps that are found. 'below documented by 5%' \
+'iops < 5000' and 'bandwidth < 100M' apply to the caps that iotax finds. 'below documented by 5%' \
 compares both caps with the lowest documented limit of the target's VM and disks (--vm, --disk). \
-To limit a rule to one target, write the target with a colon before it: 'log: iops < 5000'.";
+To limit a rule to one target, write the target and a colon first: 'log: iops < 5000'.";
 
 /// How a rule counts that is neither broken nor kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
-    /// As kept: exit with status 0 and a warning
+    /// They pass: exit with status 0 and a warning
     Pass,
-    /// As broken: exit with status 1
+    /// They fail: exit with status 1
     Fail,
 }
 
@@ -166,10 +167,10 @@ pub(crate) struct OutputArgs {
     /// When to use colours
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
-    /// Print only the answer, and show no progress
+    /// Print only the answer, without progress
     #[arg(short, long, help_heading = "Output")]
     pub quiet: bool,
-    /// Print all tables and notes, which the report has, on a terminal too
+    /// Print all tables and notes of the report, even on a terminal
     #[arg(short, long, help_heading = "Output", conflicts_with = "quiet")]
     pub verbose: bool,
 }
@@ -177,24 +178,24 @@ pub(crate) struct OutputArgs {
 /// Output formats of results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// For people
+    /// Text for people to read
     Text,
     /// One JSON object
     Json,
-    /// For a ticket or a pull request
+    /// Markdown for a ticket or a pull request
     Markdown,
-    /// One line per trial
+    /// CSV with one line per trial
     Csv,
     /// JUnit XML, with rules (--fail-if) as test cases
     Junit,
-    /// Annotations of a GitHub workflow for rules (--fail-if); the report goes to the step summary
+    /// GitHub workflow annotations for rules (--fail-if); the report goes to the step summary
     Github,
 }
 
 /// Output formats of listings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Listing {
-    /// For people
+    /// Text for people to read
     Text,
     /// One JSON object
     Json,
@@ -225,12 +226,12 @@ pub(crate) enum Color {
 /// The VM and disks of the targets, as named in the catalog of documented limits.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DocumentedArgs {
-    /// VM size of the target's machine, as in the catalog, to compare the results with
+    /// VM size of the target's machine, as named in the catalog; iotax compares the results with
     /// its limits
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
     pub vm: Option<String>,
-    /// Kind of disk, given once for all targets or once for each: P30,
-    /// gp3:size=500G,iops=6000
+    /// Disk type, such as P30 or gp3:size=500G,iops=6000; give it once for all targets, or once for
+    /// each
     #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
     pub disk: Vec<String>,
     /// Host caching of the disks: none, readonly, readwrite [default: none]
@@ -253,7 +254,7 @@ pub(crate) struct DocumentedArgs {
 /// How to handle a cap that arms share.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CapArgs {
-    /// If arms reach the same cap, also compare them below it, where it hides nothing
+    /// If arms reach the same cap, also compare them at a load below that cap
     #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
     pub below_cap: bool,
     /// Skip the extra runs at other queue depths that look for a shared cap
@@ -264,7 +265,7 @@ pub(crate) struct CapArgs {
 /// How to search for caps.
 #[derive(Debug, Args)]
 pub(crate) struct SearchArgs {
-    /// Fewer points, shorter windows, wider intervals
+    /// Search faster, with fewer points, shorter windows and wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
     /// Load each target until its burst ends, for at most TIME [default: 10m]
@@ -279,7 +280,7 @@ pub(crate) struct SearchArgs {
         help_heading = "Search"
     )]
     pub pauses: String,
-    /// Seed for all random choices [default: random, and recorded]
+    /// Seed for all random choices [default: random; stored in the results]
     #[arg(long, value_name = "N", help_heading = "Search")]
     pub seed: Option<u64>,
 }
@@ -287,18 +288,18 @@ pub(crate) struct SearchArgs {
 /// Factors whose levels make the arms.
 #[derive(Debug, Default, Args)]
 pub(crate) struct MatrixArgs {
-    /// Make an arm of every combination of levels; repeat for each factor
+    /// Make one arm for every combination of levels; repeat the option for each factor
     ///
-    /// Give one target. iotax replaces {NAME} in it with the levels. If the target does not contain
-    /// {NAME}, the factor sets the parameter of that name in a layer (LAYER.NAME if several layers
-    /// have it). Each level is compared with the first level of its factor, over all arms that
-    /// differ in nothing else.
+    /// Give one target. iotax replaces {NAME} in it with each level. If the target does not contain
+    /// {NAME}, the factor sets the layer parameter of that name (LAYER.NAME if several layers have
+    /// it). Each level is compared with the first level of its factor, across all arms that are
+    /// otherwise the same.
     ///
     /// A factor can also be a --set key of the workload, such as bs, depth or JOB.rate. Each of its
     /// levels is then a phase, and all arms run in every phase.
     #[arg(long = "matrix", value_name = "NAME=LEVEL,LEVEL...", help_heading = "Matrix")]
     pub factors: Vec<String>,
-    /// Leave out the arms that have all of these levels; repeat for several
+    /// Leave out arms that have all of these levels; can be repeated
     #[arg(long, value_name = "NAME=LEVEL,...", requires = "factors", help_heading = "Matrix")]
     pub exclude: Vec<String>,
 }
@@ -306,20 +307,21 @@ pub(crate) struct MatrixArgs {
 /// Settings of the host that belong to an arm.
 #[derive(Debug, Default, Args)]
 pub(crate) struct HostCommandArgs {
-    /// Run this command each time ARM's turn begins, to make a setting of this host part of
-    /// the arm; repeat for several arms
+    /// Run this command each time ARM's turn begins, to make a host setting part of the arm; repeat
+    /// the option for other arms
     ///
     /// iotax runs the command with `sh -c` as your user, in the working directory, for at most 60
     /// s. If it fails, the trial fails too, and --after runs. Several arms can have the same target
-    /// and differ only in such a setting: a scheduler, `read_ahead_kb`, `hdparm -W`, `zfs set`.
-    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
+    /// and differ only in such a setting, for example the I/O scheduler, `read_ahead_kb`, `hdparm
+    /// -W` or `zfs set`.
+    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub before: Vec<String>,
     /// Run this command each time ARM's turn ends, to undo what --before did; write ARM=none
     /// if nothing needs to be undone
     ///
     /// The command also runs after a failure and after Ctrl-C. If the run is killed, `iotax undo`
     /// runs it.
-    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Settings of the host")]
+    #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub after: Vec<String>,
 }
 
@@ -335,18 +337,18 @@ Examples:
       --time_based' /mnt/data
   iotax run 'diskspd -b256K -d30 -o10 -t1 -Sh -w100 -L e:\\io.tst' /mnt/data
   iotax run two-drives.fio e=/mnt/e f=/mnt/f
-      a target for each drive that a job file or command line names")]
+      one target for each drive named in a job file or command line")]
 pub(crate) struct RunArgs {
-    /// Built-in workload or suite (see `iotax workloads`), fio job file, or quoted
-    /// command line of fio or DiskSpd
+    /// Built-in workload or suite (see `iotax workloads`), fio job file, or quoted fio or DiskSpd
+    /// command line
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Directory, file, block device (read-only) or stack to test. If the jobs name several
-    /// targets, give NAME=TARGET for each; they are in use at the same time
+    /// targets, give NAME=TARGET for each; iotax uses them at the same time
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
-    /// Number of trials [default: 1; with --fail-if or a workload with a threshold, as many as
-    /// needed, at most 40]
+    /// Number of trials [default: 1; with --fail-if or a workload that has a threshold, as many as
+    /// needed, up to 40]
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     #[command(flatten)]
@@ -377,21 +379,22 @@ impl RunArgs {
 #[command(after_help = "\
 Examples:
   iotax limits /mnt/data
-      IOPS cap, bandwidth cap, useful queue depth; throttle or saturated device
+      IOPS cap, bandwidth cap and useful queue depth, and whether a throttle or
+      a saturated device sets the caps
   iotax limits /dev/sdc --quick
-      the same in half a minute; files and devices are only read
+      the same in half a minute; iotax never writes to files or devices
   iotax limits --burst=40m /mnt/data
-      load it until its burst ends, and see how much recovers in pauses
+      load it until its burst ends, and see how much recovers during pauses
   iotax limits cached=/mnt/f uncached=/mnt/g
-      also: whether they share one bucket, have two, or both
+      also: whether they share one bucket, have one each, or both
   iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
-      also: which documented limit binds
+      also: which documented limit is reached first
   iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
       exit code 1 if a cap is more than 5 % below its documented limit
   iotax limits 'mem(size=1G) + flash(channels=4, latency=80us, bw=200M)'
 
-In a directory, iotax creates a file of --size and reads it. Without --write, it
-writes nothing else.")]
+In a directory, iotax creates a file of the given --size and reads it. It writes
+nothing else unless you pass --write.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 pub(crate) struct LimitsArgs {
     /// Directory, file, block device or stack; write NAME=TARGET to name it in the report
@@ -401,16 +404,16 @@ pub(crate) struct LimitsArgs {
     pub search: SearchArgs,
     #[command(flatten)]
     pub documented: DocumentedArgs,
-    /// Write instead of reading, on directories and stacks only
+    /// Write instead of reading (only for directories and stacks)
     #[arg(long, help_heading = "Search")]
     pub write: bool,
-    /// Size of the test file in a directory [default: 1G, or less if there is no room]
+    /// Size of the test file in a directory [default: 1G, or less if there is not enough space]
     #[arg(long, value_name = "SIZE", help_heading = "Search")]
     pub size: Option<String>,
-    /// Directory for scratch files (stacks on `file` without a path)
+    /// Directory for the scratch files of stacks on `file` without a path
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
     pub dir: PathBuf,
-    /// Block device that iotax may overwrite, for stacks on `dev`; repeat for several
+    /// Block device that iotax may overwrite, for stacks on `dev`; can be repeated
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
     #[command(flatten)]
@@ -425,10 +428,10 @@ pub(crate) struct PeerArgs {
     /// Address and port to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     pub listen: SocketAddr,
-    /// File with the token that both ends share. Without it, iotax makes a new token and prints it
+    /// File with the token that both ends share. If omitted, iotax creates a token and prints it
     ///
-    /// `-` reads the token from the first line of standard input. The peer then ends when its
-    /// standard input ends.
+    /// `-` reads the token from the first line of standard input. The peer then exits when its
+    /// standard input is closed.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
@@ -457,21 +460,22 @@ Examples:
       'results/{sec}-{load}.json'
 
 The first arm is the baseline. In a directory, iotax works in a private folder
-and removes it afterwards. Files and block devices are only read.
+and removes it afterwards. It reads files and block devices, but never writes to
+them.
 
 Pass saved results instead of targets to compare them without running anything:
-results directories (DIR#ARM for one arm), JSON of iotax run or fio, and XML of
-DiskSpd, in any mixture. If an arm has several results, separate them with
-commas or repeat its name.")]
+results directories (DIR#ARM for one arm), JSON from iotax run or fio, and XML
+from DiskSpd, in any combination. If an arm has several results, separate them
+with commas or repeat the name of the arm.")]
 pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to run on every arm, as in `iotax run`. You can also write it before the
-    /// arms; for a directory with the name of a workload, write ./NAME
+    /// Workload to run on every arm, as in `iotax run`. You can also write it before the arms;
+    /// write ./NAME for a directory that has the name of a workload
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
-    /// Compare ARM with BASELINE instead of with the first arm; repeat for several
+    /// Compare ARM with BASELINE instead of with the first arm; can be repeated
     #[arg(long, value_name = "BASELINE,ARM", help_heading = "Saved results")]
     pub pair: Vec<String>,
     #[command(flatten)]

@@ -37,16 +37,16 @@ pub(crate) use self::measure::{
 };
 pub(crate) use self::tips::with_tip;
 
-/// What does each layer cost your I/O?
+/// Measure what each layer of your storage stack costs
 ///
 /// iotax tells you which part of a storage stack is slow. It runs the same workload with and
-/// without each layer, in random order, then in reverse, so that noise hits both sides. It reports
-/// the cost of each layer with a confidence interval.
+/// without each layer, in random order, then in reverse, so that noise affects both sides alike. It
+/// reports the cost of each layer with a confidence interval.
 #[derive(Debug, Parser)]
 #[command(name = "iotax", version, max_term_width = 80, disable_help_subcommand = true)]
 #[command(after_help = "\
-Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 wrong usage, 3
-the environment does not allow it, 4 interrupted (results so far are kept), 5 a
+Exit codes: 0 success, 1 a check failed (such as --fail-if), 2 usage error, 3
+not possible in this environment, 4 interrupted (results so far are saved), 5 a
 bug in iotax, 6 a check is undecided (see --undecided).
 
 Start with:  iotax check")]
@@ -76,9 +76,9 @@ pub(crate) enum Command {
     /// Show what run, compare or peel would do, without changing anything
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// Show the results of earlier runs or other tools, offline
+    /// Show the results of earlier runs or of other tools, without measuring anything
     Report(ReportArgs),
-    /// Make a bundle that repeats a run with fio, without iotax
+    /// Make a bundle that reproduces a run with only fio, without iotax
     Repro(ReproArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
@@ -100,7 +100,7 @@ pub(crate) enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true, hide = true)]
         words: Vec<OsString>,
     },
-    /// Run trials for another iotax, which starts this command (see --agent)
+    /// Run trials on behalf of another iotax, which starts this command (see --agent)
     Agent(AgentArgs),
     /// Run the server side for network tests
     Peer(PeerArgs),
@@ -160,18 +160,18 @@ pub(crate) enum PlanCommand {
 #[command(after_help = "\
 Examples:
   iotax peel
-      encrypts a file on this disk twice: as root with the kernel's LUKS,
-      otherwise in iotax's own process; under two minutes
+      encrypts a file on this disk twice: with the kernel's LUKS as root,
+      otherwise in iotax's own process; takes less than two minutes
   iotax peel --max-blocks 40
-      the same with more time, for a disk whose noise hides the cost
+      the same, but with more time, for a disk whose noise hides the cost
   iotax peel 'mem(size=256M) + aes(sector=512) + queue(workers=2)'
   iotax peel 'file(path=/mnt/data/test.bin, size=4G) + aes' --tight")]
 pub(crate) struct PeelArgs {
     /// Layers from bottom to top; iotax removes each layer above the base in turn
     #[arg(value_name = "STACK")]
     pub stack: Option<String>,
-    /// Workload to run, as in `iotax run` [default: a search engine's reads next to
-    /// its index writer; for network paths, the suite network]
+    /// Workload to run, as in `iotax run` [default: a search engine's reads alongside its index
+    /// writer; for network paths, the suite network]
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     #[command(flatten)]
@@ -183,7 +183,7 @@ pub(crate) struct PeelArgs {
 #[command(after_help = "\
 Examples:
   iotax net
-      the loopback path of this machine: no root, nothing to install
+      this machine's loopback path: no root, nothing to install
   iotax net tcp://10.0.0.2:7474
       the path to an `iotax peer` on that host
   iotax net plain=ssh://db-1 tunnel=tcp://10.8.0.2:7474 --workload tcp-rr
@@ -191,14 +191,14 @@ Examples:
   iotax peel 'netns + vxlan + wireguard'
       what each layer costs; `iotax layers` lists all layers")]
 pub(crate) struct NetArgs {
-    /// Path to measure, or NAME=PATH for each path to compare: `tcp://HOST:PORT`,
-    /// `ssh://HOST`, loopback, or netns with or without layers on it [default: loopback]
+    /// Path to measure, or NAME=PATH for each path to compare: `tcp://HOST:PORT`, `ssh://HOST`,
+    /// loopback, or netns with or without layers on top [default: loopback]
     #[arg(value_name = "PATH")]
     pub paths: Vec<String>,
     /// Workload or suite to run
     #[arg(short, long, value_name = "WORKLOAD", default_value = "network-baseline")]
     pub workload: String,
-    /// Number of trials on a single path [default: 1]
+    /// Number of trials if there is only one path [default: 1]
     #[arg(short = 'n', long, value_name = "N", value_parser = value_parser!(u32).range(1..))]
     pub trials: Option<u32>,
     #[command(flatten)]
@@ -210,11 +210,11 @@ pub(crate) struct NetArgs {
 /// `iotax report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Results directories of earlier runs, or result files of fio (JSON) or DiskSpd (XML)
+    /// Results directories of earlier runs, or result files from fio (JSON) or DiskSpd (XML)
     #[arg(value_name = "DIR|FILE", required = true)]
     pub paths: Vec<PathBuf>,
-    /// New directory for report.html: one page for several results directories, or a
-    /// page and a record for result files [default: iotax-report-TIME for several
+    /// New directory for the output: one report.html for several results directories, or
+    /// report.html and a record for result files [default: iotax-report-TIME for several
     /// directories]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -223,7 +223,7 @@ pub(crate) struct ReportArgs {
     pub open: bool,
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Output format; the report.html in a directory is written in any case
+    /// Output format; iotax writes the report.html in a results directory in any case
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// When to use colours
@@ -232,7 +232,7 @@ pub(crate) struct ReportArgs {
     /// Print only the answer
     #[arg(short, long)]
     pub quiet: bool,
-    /// Print all tables and notes, which report.html has, on a terminal too
+    /// Print all tables and notes of report.html, even on a terminal
     #[arg(short, long, conflicts_with = "quiet")]
     pub verbose: bool,
 }
@@ -242,19 +242,19 @@ pub(crate) struct ReportArgs {
 #[command(after_help = "\
 Example:
   iotax repro iotax-compare-20250101-120000 --out for-support
-      makes for-support/ and for-support.tar.gz. In that directory, the
+      creates for-support/ and for-support.tar.gz. In that directory, the
       recipient runs ./run.sh base=/mnt/a other=/mnt/b
 
-Numbers and known words (kernel, drivers, file systems, options, models) stay.
-Every other word becomes a pseudonym such as host-1 or path-3. The bundle does
-not include for-support.key.json, which maps the pseudonyms back.")]
+Numbers and known words (kernel, drivers, file systems, options, models) are not
+changed. Pseudonyms such as host-1 or path-3 replace all other words. The bundle
+does not include for-support.key.json, which maps the pseudonyms back.")]
 pub(crate) struct ReproArgs {
     /// Results directory of an earlier run, compare or peel
     pub dir: PathBuf,
     /// New directory for the bundle [default: iotax-repro-TIME]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Keep names, paths, addresses and ids instead of replacing them
+    /// Keep names, paths, addresses and IDs instead of replacing them
     #[arg(long)]
     pub no_redact: bool,
     /// Output format
@@ -296,7 +296,7 @@ pub(crate) struct AgentArgs {
 /// `iotax undo`
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
-    /// Clean up leftovers in a Kubernetes cluster instead; takes up to a minute to see
+    /// Clean up leftovers in a Kubernetes cluster instead; it takes up to a minute to find out
     /// which runs are dead
     #[cfg(feature = "kubernetes")]
     #[arg(long)]

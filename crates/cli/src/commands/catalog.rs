@@ -76,7 +76,7 @@ fn disks(cloud: Cloud, texts: &[String], listing: &ListingArgs) -> Result<Exit> 
         texts.iter().map(|text| catalog::disk(text)).collect::<Result<_, _>>()?;
     if let Some(other) = disks.iter().find(|disk| disk.cloud != cloud) {
         let (name, of) = (&other.name, other.cloud);
-        return Err(usage(format!("{name} is a disk of {of}, not of {cloud}")));
+        return Err(usage(format!("{name} is a disk on {of}, not on {cloud}")));
     }
     show(listing, || json!({ "disks": disks }), || report::catalog_disks(&disks))
 }

@@ -39,7 +39,7 @@ impl Page {
     fn of_all(&self) -> String {
         let mut out = String::new();
         let mut remedies = BTreeMap::new();
-        out.push_str("A stack is a base and layers on it, from bottom to top:\n");
+        out.push_str("A stack is a base and the layers on top of it, from bottom to top:\n");
         out.push_str("  iotax peel 'file(size=2G) + luks + luks + ext4'\n");
         out.push_str("  iotax peel 'netns + vxlan + wireguard'\n");
         let of = |is_network| Layer::catalog().filter(move |l| l.is_network() == is_network);
@@ -47,12 +47,12 @@ impl Page {
         let above = |is_network| of(is_network).filter(|l| !l.is_base());
         self.group(&mut out, "Bases", bases(false), false, &mut remedies);
         let in_process = above(false).filter(|l| l.world != World::System);
-        let heading = "Layers in iotax's own process: no root, nothing to install";
+        let heading = "Layers in iotax's own process (no root, nothing to install)";
         self.group(&mut out, heading, in_process, true, &mut remedies);
         let of_system = above(false).filter(|l| l.world != World::InProcess);
-        self.group(&mut out, "Layers of the system", of_system, false, &mut remedies);
-        self.group(&mut out, "Bases of network paths", bases(true), false, &mut remedies);
-        let heading = "Layers of network paths";
+        self.group(&mut out, "System layers", of_system, false, &mut remedies);
+        self.group(&mut out, "Network path bases", bases(true), false, &mut remedies);
+        let heading = "Network path layers";
         self.group(&mut out, heading, above(true), false, &mut remedies);
         if !remedies.is_empty() {
             let _ = writeln!(out, "\n{}", self.paint("Missing on this machine", HEADING));
@@ -111,7 +111,7 @@ impl Page {
         let nothing = match layer.world {
             World::InProcess => Some("nothing"),
             World::Both if needs.is_empty() => Some("nothing"),
-            World::Both => Some("nothing in iotax's own process; in the system:"),
+            World::Both => Some("nothing in iotax's own process; on the system:"),
             World::System => needs.is_empty().then_some("nothing"),
         };
         if let Some(nothing) = nothing {
@@ -148,8 +148,11 @@ fn plain_about(layer: &LayerInfo) -> &'static str {
 fn place(layer: &LayerInfo) -> String {
     let lives = match layer.world {
         World::InProcess => "Runs in iotax's own process",
-        World::System => "Is part of the system",
-        World::Both => "Runs in iotax's own process, or in the system if other layers do",
+        World::System => "Runs in the operating system",
+        World::Both => {
+            "Runs in iotax's own process, or in the operating system if other layers of the stack \
+             do"
+        }
     };
     let forms = |forms: &[Form]| {
         let words: Vec<_> = forms.iter().map(|form| form.with_article()).collect();

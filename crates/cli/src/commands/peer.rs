@@ -35,7 +35,7 @@ pub(crate) fn peer(args: &PeerArgs) -> Result<Exit> {
         if is_new {
             let _ = write!(
                 text,
-                "token {}\nAt the near end, put the token into FILE and run: IOTAX_TOKEN_FILE=FILE \
+                "token {}\nOn the near end, save the token to FILE and run: IOTAX_TOKEN_FILE=FILE \
                  iotax run tcp-rr tcp://HOST:{}\n",
                 *shown.text(),
                 address.port()

@@ -20,7 +20,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
             let page = args.out.as_deref().filter(|_| args.open);
             if args.open && page.is_none() {
                 return Err(usage(
-                    "--open shows report.html; for results of other tools, write one with --out DIR"
+                    "--open shows report.html; to create one for results of other tools, pass \
+                     --out DIR"
                         .to_owned(),
                 ));
             }
@@ -69,7 +70,8 @@ fn existing(dir: &Path) -> Result<Held> {
 /// Writes one page for several records, without changing them.
 fn several(args: &ReportArgs) -> Result<Exit> {
     if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
-        let why = "--fail-if and --undecided judge one experiment; report each directory alone";
+        let why = "--fail-if and --undecided apply to a single experiment; report each directory \
+                   separately";
         return Err(usage(why.to_owned()));
     }
     match args.format {

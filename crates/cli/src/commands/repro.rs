@@ -103,8 +103,8 @@ impl Files {
             && let Some(path) = is_there(dir).then_some(dir.as_path()).or(names(dir).taken())
         {
             return Err(usage(format!(
-                "{} already exists and iotax never overwrites files with a bundle; choose another \
-                 directory with --out",
+                "{} already exists, and iotax never overwrites it; choose another directory with \
+                 --out",
                 path.display()
             )));
         }
@@ -186,7 +186,9 @@ fn text(bundle: &Bundle, files: &Files) -> String {
         }
     }
     if files.names.key.is_none() {
-        text.push_str("\nNames and paths were not replaced: check them before you share it.\n");
+        text.push_str(
+            "\nNames and paths were not replaced: check them before you share the bundle.\n",
+        );
     }
     text
 }

@@ -37,13 +37,13 @@ fn text(report: &UndoReport) -> String {
         let _ = writeln!(out, "removed {removed}");
     }
     for lost in &report.lost {
-        let _ = writeln!(out, "forgot {lost}: its directory is gone");
+        let _ = writeln!(out, "forgot {lost}: its directory no longer exists");
     }
     let _ = match (report.removed.len(), report.problems.len()) {
         (0, 0) if !report.lost.is_empty() => writeln!(out, "Nothing is left to undo."),
-        (0, 0) => writeln!(out, "Nothing to undo: no dead run left anything behind."),
+        (0, 0) => writeln!(out, "Nothing to undo: no killed run left anything behind."),
         (0, problems) => writeln!(out, "Nothing was removed; {}.", left(problems)),
-        (removed, 0) => writeln!(out, "{} removed, nothing is left.", things(removed)),
+        (removed, 0) => writeln!(out, "{} removed; nothing is left.", things(removed)),
         (removed, problems) => writeln!(out, "{} removed; {}.", things(removed), left(problems)),
     };
     if report.live > 0 {
@@ -51,7 +51,7 @@ fn text(report: &UndoReport) -> String {
         let word = if processes.len() == 1 { "process" } else { "processes" };
         let _ = writeln!(
             out,
-            "Left alone, because the run is still active: what belongs to {word} {}.",
+            "Not removed, because the run is still active: everything that belongs to {word} {}.",
             processes.join(", ")
         );
     }
@@ -59,7 +59,7 @@ fn text(report: &UndoReport) -> String {
 }
 
 fn things(count: usize) -> String {
-    if count == 1 { "1 thing".to_owned() } else { format!("{count} things") }
+    if count == 1 { "1 item".to_owned() } else { format!("{count} items") }
 }
 
 fn left(problems: usize) -> String {
@@ -84,20 +84,20 @@ mod tests {
     fn what_is_forgotten_is_said_once_and_is_no_problem() {
         let report = UndoReport { lost: vec!["/data/.iotax-x".to_owned()], ..Default::default() };
         insta::assert_snapshot!(text(&report), @"
-        forgot /data/.iotax-x: its directory is gone
+        forgot /data/.iotax-x: its directory no longer exists
         Nothing is left to undo.
         ");
     }
 
     #[test]
     fn everything_removed_has_its_line_and_what_is_left_its_reason() {
-        insta::assert_snapshot!(told(&[], &[]), @"Nothing to undo: no dead run left anything behind.");
+        insta::assert_snapshot!(told(&[], &[]), @"Nothing to undo: no killed run left anything behind.");
         insta::assert_snapshot!(
             told(&["the mount at /x", "the loop device on /y"], &[12]), @"
             removed the mount at /x
             removed the loop device on /y
-            2 things removed, nothing is left.
-            Left alone, because the run is still active: what belongs to process 12.
+            2 items removed; nothing is left.
+            Not removed, because the run is still active: everything that belongs to process 12.
             ");
     }
 }

@@ -75,12 +75,12 @@ fn text(workloads: &[Workload], in_full: bool) -> String {
             wrap(&mut out, &format!("Source: {source}"), "", "  ");
         }
     } else {
-        out.push_str("Suites, which run several phases:\n");
+        out.push_str("Suites (each runs several phases):\n");
         for name in Workload::suite_names().filter(|name| Workload::preset(name).is_err()) {
             let _ = writeln!(out, "{name}");
             wrap(&mut out, Workload::suite_about(name).unwrap_or_default(), "  ", "  ");
         }
-        out.push_str("\n`iotax workloads NAME` shows what you can change, and how.\n");
+        out.push_str("\n`iotax workloads NAME` shows what you can change and how.\n");
     }
     out
 }

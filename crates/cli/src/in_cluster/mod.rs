@@ -117,8 +117,8 @@ impl<'a> InCluster<'a> {
             && is_two
         {
             return Err(usage(format!(
-                "{raw} has no file system, but two containers share files; use class:NAME, or add \
-                 --containers one",
+                "{raw} has no file system, but two containers need one to share files; use \
+                 class:NAME, or add --containers one",
             )));
         }
         let lacks = spec.phases().find(|phase| phase.driver_and_searcher().is_none());

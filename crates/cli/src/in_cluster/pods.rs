@@ -16,7 +16,7 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     let user = match args.user.as_str() {
         "cluster" => None,
         id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {
-            usage(format!("--user {id}: use the number of a user other than root, or cluster"))
+            usage(format!("--user {id}: use the numeric ID of a user other than root, or cluster"))
         })?),
     };
     let mut node_selector = BTreeMap::new();

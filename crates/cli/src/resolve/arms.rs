@@ -77,13 +77,13 @@ fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Resul
     if of_target.is_empty() {
         let arms = parse_arms(args.arms.iter().map(String::as_str))?;
         if arms.len() < 2 && !of_load.is_empty() {
-            let problem = "factors of the workload make phases, but there is only one arm";
-            return Err(usage(format!("{problem}; give two arms, or a factor of the target")));
+            let problem = "workload factors create phases, but there is only one arm";
+            return Err(usage(format!("{problem}; give two arms, or a target factor")));
         }
         return Ok(arms);
     }
     let [template] = args.arms.as_slice() else {
-        let problem = "--matrix makes its arms from one target, but several are given";
+        let problem = "--matrix creates its arms from one target, but several are given";
         return Err(usage(format!(
             "{problem}; make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));

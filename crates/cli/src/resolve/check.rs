@@ -45,8 +45,8 @@ fn refuse_all_but_directories(target: &Target, path: &str) -> Result<()> {
         None => "is not a path",
     };
     Err(usage(format!(
-        "{path} {kind}, and check writes test files; give a directory on the disk, or measure this \
-         without writing: iotax limits --quick {path}"
+        "{path} {kind}, but iotax check writes test files; give a directory on the disk, or \
+         measure without writing: iotax limits --quick {path}"
     )))
 }
 

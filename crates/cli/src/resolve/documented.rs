@@ -63,7 +63,7 @@ fn told(facts: &[String], targets: usize) -> Result<CloudChoice> {
     let disks = told.disks.len();
     if disks > 1 && disks != targets {
         return Err(usage(format!(
-            "--fact disk was given {disks} times; give it once for all targets, or once for each \
+            "--fact disk is given {disks} times; give it once for all targets, or once for each \
              target in order"
         )));
     }
@@ -116,8 +116,8 @@ pub(crate) fn beside_file(
     let disks = args.disk.len();
     if disks > 1 && disks != targets {
         return Err(Refused::option(format!(
-            "--disk was given {disks} times for {targets} targets; give it once for all targets, \
-             or once for each target in order"
+            "--disk is given {disks} times for {targets} targets; give it once for all targets, or \
+             once for each target in order"
         )));
     }
     let choice = CloudChoice {

@@ -23,7 +23,7 @@ pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
         let least = format_bytes(least_bytes);
         let would = stack.map_or(String::new(), |stack| format!("; use {stack}"));
         return Some(format!(
-            "{} can shrink its test files to {least}, but smaller ones give meaningless \
+            "{} can shrink its test files to {least}, but smaller files give meaningless \
              results{would}",
             spec.name()
         ));

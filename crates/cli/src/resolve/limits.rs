@@ -64,7 +64,9 @@ fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
     let Some(longest) = &args.burst else { return Ok(None) };
     let longest_ns = parse_duration(longest).context("option --burst")?;
     if longest_ns == 0 {
-        return Err(usage("option --burst: the time is 0; give a time, or leave the option out"));
+        return Err(usage(
+            "option --burst: the time is 0; give a longer time, or leave the option out",
+        ));
     }
     let pauses_ns = args.pauses.split(',').map(|pause| parse_duration(pause.trim()));
     let pauses_ns = pauses_ns.collect::<Result<_, _>>().context("option --pauses")?;
@@ -117,7 +119,7 @@ pub(crate) fn refuse_small(search: &SearchDraft) -> Result<()> {
     const LEAST_BYTES: u64 = 64 << 20;
     match search.targets.iter().find(|target| target.span_bytes < LEAST_BYTES) {
         Some(target) => Err(usage(format!(
-            "{}: too small for a search for caps; use a target of at least {}",
+            "{}: too small for a cap search; use a target of at least {}",
             target.arm.name,
             iotax_quantity::size(LEAST_BYTES)
         ))),

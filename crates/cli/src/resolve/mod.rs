@@ -207,7 +207,7 @@ fn refuse_pairs(args: &CompareArgs) -> Result<()> {
     }
     Err(usage(
         "--pair is only for saved results; to compare targets, run iotax compare for each pair, \
-         which interleaves the two",
+         which interleaves their trials",
     ))
 }
 
@@ -280,8 +280,7 @@ fn experiment_file(
 ) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
-            "--matrix does not apply to an experiment file; write the factors into its [matrix] \
-             table"
+            "--matrix does not apply to an experiment file; write the factors in its [matrix] table"
                 .to_owned(),
         ));
     }

@@ -31,7 +31,8 @@ pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<Sa
     refuse_what_runs(args)?;
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
-            "there is no other arm to compare {} with; add one, or show this one with iotax report",
+            "there is no other arm to compare {} with; add one, or show this one alone with iotax \
+             report",
             only.name()
         )));
     }
@@ -297,6 +298,6 @@ pub(crate) fn refuse_path(path: &Path) -> Result<()> {
         format!(", iotax compare {name} OTHER compares them with others")
     };
     Err(usage(format!(
-        "{what}, so iotax runs no load there; iotax report {name} shows them{compared}"
+        "{what}, so iotax does not run a load there; iotax report {name} shows them{compared}"
     )))
 }

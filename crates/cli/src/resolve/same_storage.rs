@@ -18,7 +18,7 @@ pub(crate) fn refuse_in_search(search: &Search) -> Result<()> {
         )));
     }
     for overlap in layered {
-        eprintln!("warning: {overlap}, so a cap that they share may be that of the common storage");
+        eprintln!("warning: {overlap}, so if they share a cap, it may be the cap of that storage");
     }
     Ok(())
 }
@@ -41,7 +41,7 @@ pub(crate) fn warn_in_comparison(arms: &[Arm]) {
     for overlap in overlaps(arms).iter().filter(|overlap| overlap.is_bare && !is_meant(overlap)) {
         let why = match overlap.what {
             Common::Partition { .. } => "any difference comes from their position on that disk",
-            _ => "any difference between them is chance",
+            _ => "any difference between them is due to chance",
         };
         eprintln!("warning: {overlap}: {why}");
     }

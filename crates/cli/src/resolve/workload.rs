@@ -168,13 +168,13 @@ fn job_text(path: &Path) -> Result<String> {
 fn result_instead(name: &str, tool: Source) -> String {
     match tool {
         Source::Fio | Source::Iperf3 | Source::Knb | Source::K8sNetperf => format!(
-            "{name} is a result of {}, not a job file; show it with iotax report {name}, or \
+            "{name} is a result file from {}, not a job file; show it with iotax report {name}, or \
              compare two results with iotax compare",
             tool.name()
         ),
         Source::Diskspd => format!(
-            "{name} is a result of DiskSpd, not a job file; iotax report and iotax compare read \
-             results in XML (diskspd -Rxml)"
+            "{name} is a result file from DiskSpd, not a job file; iotax report and iotax compare \
+             read results in XML (diskspd -Rxml)"
         ),
     }
 }

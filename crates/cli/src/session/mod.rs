@@ -153,7 +153,7 @@ impl Drop for Watch {
 const EVERYTHING: &str = "I/O hangs in the kernel, for example on a mount whose server is gone, so \
                           iotax did not wait for it; everything that this run created was removed";
 const NOT_ALL: &str = "I/O hangs in the kernel, for example on a mount whose server is gone, so \
-                       iotax did not wait for it; when the server answers again or the mount is \
+                       iotax did not wait for it; when the server responds again or the mount is \
                        gone, run `iotax undo` to remove what this run created there";
 
 /// Waits until the I/O is over, at most for `patience`.

@@ -12,15 +12,15 @@ use super::measure::{
 /// `iotax kube`
 #[derive(Debug, Subcommand)]
 pub(crate) enum KubeCommand {
-    /// Compare storage classes, volumes or nodes, with a pod and a volume for each arm
+    /// Compare storage classes, volumes or nodes; each arm gets a pod and a volume
     Compare(Box<KubeCompareArgs>),
-    /// Find the slow node, by measuring the same kind of volume on each node
+    /// Find slow nodes by measuring the same kind of volume on each node
     Fleet(Box<KubeFleetArgs>),
     /// Run one workload on one volume
     Run(Box<KubeRunArgs>),
     /// Compare network paths: node to node, pod to pod, pod to Service
     Net(Box<KubeNetArgs>),
-    /// Show the storage under claims and check it for known performance problems
+    /// Show the storage under volume claims and check it for known performance problems
     Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and show their documented limits
     Limits(Box<KubeLimitsArgs>),
@@ -33,11 +33,11 @@ pub(crate) enum KubeCommand {
 /// Which cluster, and where in it.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
-    /// Context in KUBECONFIG or ~/.kube/config [default: the current one; without a
-    /// configuration, the cluster that iotax runs in]
+    /// Context in KUBECONFIG or ~/.kube/config [default: the current context; without a kubeconfig,
+    /// the cluster that iotax runs in]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub context: Option<String>,
-    /// Namespace for everything that iotax creates [default: the context's]
+    /// Namespace for everything that iotax creates [default: the context's namespace]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub namespace: Option<String>,
 }
@@ -51,10 +51,10 @@ Examples:
   iotax kube image --save iotax.tar --program iotax-0.1.0-linux-arm64
       for clusters with nodes of both architectures")]
 pub(crate) struct KubeImageArgs {
-    /// File to write, an archive of an OCI image layout
+    /// File to write the image to, as an archive of an OCI image layout
     #[arg(long, value_name = "FILE")]
     pub save: PathBuf,
-    /// Also include this iotax program for another architecture; repeat for several
+    /// Also include this iotax program, built for another architecture; can be repeated
     #[arg(long, value_name = "FILE")]
     pub program: Vec<PathBuf>,
     /// Output format
@@ -70,25 +70,26 @@ Examples:
       a service account, for which kubectl can create a token
   iotax kube manifest --namespace bench -- compare -w randread-4k \\
       a=class:fast b=class:slow | kubectl apply -f -
-      also a job that compares, inside the cluster; to see its report:
+      also a job that runs the comparison in the cluster; to see its report:
       kubectl --namespace bench logs --follow job/iotax")]
 pub(crate) struct KubeManifestArgs {
     /// Namespace that the rights apply to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
-    /// Print a role instead that lets the same account read the whole cluster
+    /// Instead, print a role that lets the same account read the whole cluster
     #[arg(long, conflicts_with = "words")]
     pub cluster_reader: bool,
     /// Container image with this version of iotax
     #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")))]
     pub image: String,
-    /// Secret for pulling the image; repeat for several
+    /// Image pull secret; can be repeated
     #[arg(long, value_name = "NAME")]
     pub pull_secret: Vec<String>,
-    /// Claim to store the job's results on [default: none, only the log has them]
+    /// Claim to store the job's results on [default: none; the results are only in the log]
     #[arg(long, value_name = "CLAIM")]
     pub results: Option<String>,
-    /// Command and options for a job to run, as in `compare -w randread-4k a=class:x b=class:y`
+    /// Command and options that a job runs in the cluster, such as `compare -w randread-4k
+    /// a=class:x b=class:y`
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<String>,
 }
@@ -100,7 +101,7 @@ Examples:
   iotax kube run randread-4k class:fast
   iotax kube run driver-searcher --class fast --size 20G --scale 0.05
       a pod with two containers on one volume: a driver that downloads and
-      publishes, and a searcher that maps, loads and answers
+      publishes an index, and a searcher that loads it and answers queries
   iotax kube run driver-searcher --class fast --scale 0.05 --containers one
       the same in one container, for comparison
   iotax kube run driver-searcher --class fast --scale 0.05 --cpu 2 \\
@@ -115,7 +116,7 @@ Examples:
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeRunArgs {
-    /// Storage class, as a short form of the target class:CLASS
+    /// Storage class; short for the target class:CLASS
     #[arg(long, value_name = "CLASS", help_heading = "Kubernetes", conflicts_with = "targets")]
     pub class: Option<String>,
     #[command(flatten)]
@@ -139,10 +140,10 @@ Examples:
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
   iotax kube compare -w randread-4k a=class:fast@node-1 b=class:fast@node-2
 
-iotax creates everything in one namespace, owned by a lease that it renews
-during the run, and removes it at the end. After a kill -9, run
+iotax creates all objects in one namespace, owned by a lease that it renews
+during the run, and removes them at the end. After kill -9, run
 iotax undo --cluster.
-Existing claims are never touched, unless --write-to names them.")]
+iotax never touches existing claims unless you name them with --write-to.")]
 #[command(mut_arg("arms", |arg| arg.help(
     "NAME=TARGET for each arm, or one experiment file (.toml). Targets are class:CLASS (a new \
      volume of that storage class), block:CLASS (the same without a file system), ephemeral:CLASS \
@@ -173,16 +174,18 @@ fn is_elsewhere(option: &str) -> bool {
 Examples:
   iotax kube limits --class fast --size 100G
       IOPS cap, bandwidth cap and useful queue depth of a new volume of that
-      size, next to the documented limits of its kind and of the node's VM size
+      size, next to the documented limits of its disk type and the node's VM
+      size
   iotax kube limits --class fast --claims 2
       also: whether both volumes share one bucket
   iotax kube limits --class gp2 --size 100G --burst=40m
-      load it until its burst ends
+      load the volume until its burst ends
   iotax kube limits fast=class:fast@node-1 raw=block:fast@node-1
 
-iotax creates volumes, reads them and deletes them. Without --write, it writes
-nothing else. It touches existing volumes only if --write-to names them. Make
-volumes as large as those in use: many cloud disks get faster with size.")]
+iotax creates volumes, reads them and deletes them. It writes only the data that
+it reads, unless you pass --write. It touches existing volumes only if you name
+them with --write-to. Use the volume size that you use in production, because
+many cloud disks get faster with size.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 #[command(mut_args(|arg| {
     // Options for this machine, and for workloads that publish an index.
@@ -198,11 +201,11 @@ pub(crate) struct KubeLimitsArgs {
     /// Storage class of new volumes
     #[arg(long, value_name = "CLASS", help_heading = "Kubernetes")]
     pub class: Option<String>,
-    /// Number of volumes of --class, used together to find what they share
+    /// Number of --class volumes to load together, to find caps that they share
     #[arg(long, value_name = "N", requires = "class", default_value_t = 1,
           value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Kubernetes")]
     pub claims: u8,
-    /// Node to use the volumes of --class from
+    /// Node on which to use the --class volumes
     #[arg(long, value_name = "NODE", requires = "class", help_heading = "Kubernetes")]
     pub node: Option<String>,
     #[command(flatten)]
@@ -236,25 +239,25 @@ Examples:
   iotax kube net --across-zones -w constellation-network --max-blocks 3
   iotax kube net --paths pod,service,dns -w tcp-rr --fail-if 'slower by 10%'
 
-Paths (the first one that is measured is the baseline):
-  node       node to node, by pods on the host network
-  pod        pod to pod on the other node
-  same-node  pod to pod on the near end's node
+Paths (the first one measured is the baseline):
+  node       node to node, between pods on the host network
+  pod        pod to pod, between the two nodes
+  same-node  pod to pod, both on the near end's node
   service    pod to a Service (ClusterIP) whose pod is on the other node
-  dns        the same by the Service's name, which is resolved once per turn
+  dns        the same, by the Service's DNS name (resolved once per turn)
 
-Pod Security `baseline` and `restricted` forbid pods on the host network. iotax
-then leaves out `node`, says so, and uses `pod` as the baseline.")]
+The Pod Security levels `baseline` and `restricted` forbid pods on the host
+network. iotax then leaves out `node`, says so, and uses `pod` as the baseline.")]
 #[command(mut_args(|arg| {
     let id = arg.get_id().as_str();
     let is_hidden = OF_VOLUMES.contains(&id) || is_elsewhere(id) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeNetArgs {
-    /// Node of the near end, which generates the load [default: the cluster's choice]
+    /// Node for the near end, which generates the load [default: chosen by the cluster]
     #[arg(long, value_name = "NODE", help_heading = "Paths")]
     pub from: Option<String>,
-    /// Node of the far end [default: the cluster's choice, not the near end's node]
+    /// Node for the far end [default: chosen by the cluster, but not the near end's node]
     #[arg(long, value_name = "NODE", help_heading = "Paths")]
     pub to: Option<String>,
     /// Use two nodes in different zones
@@ -264,7 +267,7 @@ pub(crate) struct KubeNetArgs {
     /// [default: all]
     #[arg(long, value_name = "PATH", value_delimiter = ',', help_heading = "Paths")]
     pub paths: Vec<String>,
-    /// Port that the far end listens on [default: 7474 in pods, any free one on the host network]
+    /// Port that the far end listens on [default: 7474 in pods, any free port on the host network]
     #[arg(long, value_name = "PORT", value_parser = value_parser!(u16).range(1..), help_heading = "Paths")]
     pub port: Option<u16>,
     /// Network workload or suite to run
@@ -293,53 +296,52 @@ pub(crate) struct PodArgs {
     /// Container image with this version of iotax
     #[arg(long, value_name = "IMAGE", default_value = concat!("iotax:", env!("CARGO_PKG_VERSION")), help_heading = "Kubernetes")]
     pub image: String,
-    /// Secret for pulling the image; repeat for several
+    /// Image pull secret; can be repeated
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes")]
     pub pull_secret: Vec<String>,
     /// Size of each new volume
     #[arg(long, value_name = "SIZE", default_value = "10G", help_heading = "Kubernetes")]
     pub size: String,
     /// Containers in each pod. With two, a driver runs the jobs that write and publish, and a
-    /// searcher those that read and load, on one volume [default: two for a workload that
-    /// publishes an index, otherwise one]
+    /// searcher runs the jobs that read and load, on the same volume [default: two for a workload
+    /// that publishes an index, otherwise one]
     #[arg(long, value_enum, help_heading = "Kubernetes")]
     pub containers: Option<Containers>,
-    /// CPU request and limit of each container: 2, 500m
+    /// CPU request and limit of each container, such as 2 or 500m
     #[arg(long, value_name = "CPUS", default_value = "1", help_heading = "Kubernetes")]
     pub cpu: String,
-    /// CPU request and limit of the driver, with --containers two [default: --cpu]
+    /// CPU request and limit of the driver, with --containers two [default: as --cpu]
     #[arg(long, value_name = "CPUS", help_heading = "Kubernetes")]
     pub driver_cpu: Option<String>,
-    /// Memory request and limit of the driver, with --containers two [default: --memory]
+    /// Memory request and limit of the driver, with --containers two [default: as --memory]
     #[arg(long, value_name = "SIZE", help_heading = "Kubernetes")]
     pub driver_memory: Option<String>,
     /// Memory request and limit of each container
     #[arg(long, value_name = "SIZE", default_value = "1G", help_heading = "Kubernetes")]
     pub memory: String,
-    /// Label that nodes must have; repeat for several
+    /// Label that nodes must have; can be repeated
     #[arg(long, value_name = "KEY=VALUE", help_heading = "Kubernetes")]
     pub node_selector: Vec<String>,
-    /// Taint that pods tolerate, or `all`; repeat for several
+    /// Taint that pods tolerate, or `all`; can be repeated
     #[arg(long, value_name = "KEY[=VALUE][:EFFECT]", help_heading = "Kubernetes")]
     pub toleration: Vec<String>,
-    /// YAML or JSON file to merge into every pod, for fields without an option: affinity,
-    /// runtimeClassName, priorityClassName, securityContext, annotations and labels, as in
-    /// `spec: {runtimeClassName: gvisor}`
+    /// YAML or JSON file to merge into every pod, for fields that have no option here, such as
+    /// affinity, runtimeClassName, priorityClassName, securityContext, annotations and labels; for
+    /// example `spec: {runtimeClassName: gvisor}`
     #[arg(long, value_name = "FILE", help_heading = "Kubernetes")]
     pub pod_overrides: Option<PathBuf>,
     /// Create a namespace for this run, and delete it at the end with everything in it; needs
     /// cluster-wide rights
     #[arg(long, conflicts_with = "namespace", help_heading = "Kubernetes")]
     pub create_namespace: bool,
-    /// User ID of all containers, or `cluster` if the cluster chooses it, as OpenShift
-    /// does
+    /// User ID for all containers, or `cluster` to let the cluster choose it, as OpenShift does
     #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
     pub user: String,
-    /// How long pods and their volumes may take to start
+    /// Maximum time for pods and their volumes to start
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Kubernetes")]
     pub wait: String,
-    /// Existing claim (`pvc:NAME`) or node directory (`hostpath:/PATH`) that iotax may write to,
-    /// in a private folder that it removes afterwards; repeat for several
+    /// Existing claim (`pvc:NAME`) or node directory (`hostpath:/PATH`) that iotax is allowed to
+    /// write to, in a private folder that it removes afterwards; can be repeated
     #[arg(long, value_name = "VOLUME", help_heading = "Kubernetes")]
     pub write_to: Vec<String>,
 }
@@ -354,28 +356,30 @@ Examples:
   iotax kube fleet --class fast
       one new volume of the class on each node that accepts pods
   iotax kube fleet --nodes n1,n2,n3 --class fast -w etcd-wal
-      nodes by name, which needs no cluster-wide rights
+      nodes selected by name, which needs no cluster-wide rights
   iotax kube fleet --nodes pool=disks --emptydir
-      the nodes' own disks, on the nodes with that label
+      the nodes' own disks, on all nodes with that label
 
-In each round, every node is measured once: one at a time, or --at-once K
-together. Rounds come in pairs: the first in random order, the second in
-reverse. With 20 or more nodes, iotax reports outliers, at a false discovery
-rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on those that may be
-slow; with --max-blocks N, it runs N rounds on all. With fewer nodes, it
-compares each with the mean of the others until the data decide. Each node has a
-pod during the whole run; iotax removes all pods at the end.")]
+In each round, iotax measures every node once: one node at a time, or K at a
+time with --at-once K. Rounds come in pairs: the first in random order, the
+second in reverse. With 20 or more nodes, iotax reports outliers at a false
+discovery rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on nodes that
+could be slow; with --max-blocks N, it runs N rounds on all nodes. With fewer
+nodes, it compares each node with the mean of the others until the result is
+clear. Each node runs one pod for the whole run; iotax removes all pods at the
+end.")]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
 }))]
 pub(crate) struct KubeFleetArgs {
-    /// Nodes to measure: `all` that accept pods, names separated by commas, or a label KEY=VALUE
+    /// Nodes to measure: `all` (every node that accepts pods), names separated by commas, or a
+    /// label KEY=VALUE
     #[arg(long, value_name = "NODES", default_value = "all", help_heading = "Fleet")]
     pub nodes: String,
     #[command(flatten)]
     pub disk: FleetDisk,
-    /// Number of nodes to measure at the same time; saves time if they share no storage
+    /// Number of nodes to measure at the same time; saves time if the nodes share no storage
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..), help_heading = "Fleet")]
     pub at_once: u32,
     /// Workload to run on each node, as in `iotax run`
@@ -396,7 +400,7 @@ pub(crate) struct FleetDisk {
     /// Measure a new volume of this storage class
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub class: Option<String>,
-    /// Measure a volume of this storage class that is deleted with its pod
+    /// Measure an ephemeral volume of this storage class, which is deleted with its pod
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub ephemeral: Option<String>,
     /// Measure the node's own disk
@@ -420,29 +424,30 @@ impl FleetDisk {
 #[command(after_help = "\
 Examples:
   iotax kube doctor
-      all claims down to VM sizes, classes, nodes, network; known problems
+      everything: claims down to VM sizes, classes, nodes, network; and their
+      known problems
   iotax kube doctor --namespace shop
   iotax kube doctor pvc:shop/data class:gp2 node:node-1
-      only what concerns this claim, class or node
+      only what concerns this claim, this class and this node
   iotax kube doctor --all
       also full details of findings that are not yet confirmed
   iotax kube doctor pvc:shop/data --probe
       also: devices and file systems under that claim, down to the disk, as
       seen by a pod that mounts it read-only
   iotax kube doctor class:gp2 --probe --privileged --namespace probes
-      the same under a new volume of that class, as root on the node sees it
+      the same for a new volume of that class, as seen by root on the node
   kubectl get storageclasses,csidrivers,csinodes,volumeattachments,nodes,pv,\\
 pvc,pods,daemonsets -A -o json > objects.json
   iotax kube doctor --objects objects.json
-      examine a cluster elsewhere, from its saved objects
+      examine a cluster from its saved objects, without access to it
 
 The doctor only reads; without --probe it creates nothing. With --probe, naming
-a claim is consent to a pod that mounts it read-only for a few seconds, on the
-node where it is used. A claim that no pod uses is attached for this, as for any
-pod. Its driver may then create a file system on it if it never had one. iotax
-reads no file on the claim, writes and changes nothing, and removes the pod. It
-lists what the account may not read; iotax kube manifest --cluster-reader prints
-a role for all of that.")]
+a claim allows iotax to start a pod that mounts it read-only for a few seconds,
+on the node where it is used. If no pod uses the claim, Kubernetes attaches its
+volume first, as for any pod. The driver may then create a file system on a
+volume that never had one. iotax reads no files on the volume, changes nothing
+there, and removes the pod. It lists everything that the account is not allowed
+to read; iotax kube manifest --cluster-reader prints a role that allows it.")]
 #[command(mut_args(|arg| {
     // Options for workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
@@ -459,28 +464,27 @@ pub(crate) struct KubeDoctorArgs {
     /// pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE to examine [default: everything]
     #[arg(value_name = "SUBJECT")]
     pub subjects: Vec<String>,
-    /// Context in KUBECONFIG or ~/.kube/config [default: the current one; without a
-    /// configuration, the cluster that iotax runs in]
+    /// Context in KUBECONFIG or ~/.kube/config [default: the current context; without a kubeconfig,
+    /// the cluster that iotax runs in]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes", conflicts_with = "objects")]
     pub context: Option<String>,
-    /// Examine only claims of this namespace [default: all that the account may list]
+    /// Examine only the claims in this namespace [default: all claims that the account can list]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes", conflicts_with = "objects")]
     pub namespace: Option<String>,
-    /// Examine this file with the output of kubectl get -o json instead of a cluster
+    /// Examine this file, which contains the output of kubectl get -o json, instead of a cluster
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
-    /// Use a pod to see what is under each named claim, mounted read-only, and under a new
-    /// volume of each named class; pods and new volumes are removed afterwards
+    /// Start a pod to look under each named claim, mounted read-only, and under a new volume of
+    /// each named class; iotax removes the pods and new volumes afterwards
     #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
     pub probe: bool,
-    /// Run the pods of --probe privileged, as root, with the node's root directory mounted
-    /// read-only, to also see device mapper tables without keys, files under loop devices, and
-    /// controllers
+    /// Run the --probe pods privileged, as root, with the node's root directory mounted read-only,
+    /// to also see device mapper tables (without keys), files behind loop devices, and controllers
     #[arg(long, requires = "probe", conflicts_with = "user", help_heading = "Kubernetes")]
     pub privileged: bool,
     #[command(flatten)]
     pub pods: PodArgs,
-    /// Show full details for every finding, including those not yet confirmed, and all claims
+    /// Show full details for every finding, including those not yet confirmed, and list all claims
     /// and nodes
     #[arg(long)]
     pub all: bool,

@@ -34,7 +34,10 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
     }
     let (disks, places) = (args.disk.len(), directories.len());
     if disks != places {
-        let problem = format!("number of disks (--disk): {disks}, of mount directories: {places}");
+        let problem = format!(
+            "the number of disks (--disk: {disks}) differs from the number of mount directories \
+             ({places})"
+        );
         return Err(usage(format!("{problem}; give one directory for each disk, in order")));
     }
     let caching = args.caching.as_deref().map_or(Ok(Caching::None), |text| {

@@ -148,8 +148,8 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         let found = known.iter().find(is_it).cloned();
         chosen.push(found.ok_or_else(|| {
             usage(format!(
-                "{}: no virtual disk is mounted here; `iotax disk status` lists all, and \
-                 `iotax undo` removes what a killed one left behind",
+                "{}: no virtual disk is mounted here; `iotax disk status` lists all virtual disks, \
+                 and `iotax undo` removes what a killed one left behind",
                 at.display()
             ))
         })?);
@@ -157,7 +157,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
     if args.all {
         chosen = known;
     } else if chosen.is_empty() {
-        return Err(usage("no disk given; name its directory, or use --all"));
+        return Err(usage("no disk given; give its mount directory, or use --all"));
     } else {
         // All disks of a server are unmounted together.
         let servers: BTreeSet<u32> = chosen.iter().map(|disk| disk.pid).collect();
@@ -194,7 +194,7 @@ fn as_json(disk: &Served) -> Value {
 fn as_text(disk: &Served) -> String {
     let mut out = String::new();
     let size = counters(disk).and_then(|stats| stats["size_bytes"].as_u64());
-    let size = size.map_or_else(|| "does not answer".to_owned(), self::size);
+    let size = size.map_or_else(|| "not responding".to_owned(), self::size);
     let head = format!("{}  {size}, process {}", disk.at.join("disk").display(), disk.pid);
     wrap(&mut out, &head, "", "  ");
     wrap(&mut out, &disk.stack, "  ", "    ");

@@ -117,8 +117,7 @@ fn recorded(dir: &Path, facts: &[String]) -> Result<Case> {
     let used = parts.iter().flat_map(|(_, analysis)| &analysis.arms).map(|arm| arm.trials);
     if used.sum::<u32>() == 0 {
         return Err(failed(format!(
-            "{}: none of its trials can be used, so there is nothing to judge; iotax report says \
-             why",
+            "{}: no trial is usable, so there is nothing to examine; iotax report shows why",
             dir.shown().display()
         )));
     }
@@ -148,7 +147,8 @@ fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<(
         )));
     };
     if machine.paths.is_empty() {
-        let problem = "nothing to save: these results do not describe the storage of their targets";
+        let problem = "nothing to save: these results do not describe the storage under their \
+                       targets";
         return Err(usage(problem.to_owned()));
     }
     if names_too {
@@ -174,7 +174,7 @@ fn printed(
             let document = report::doctor(hosts, diagnoses, detail);
             match Extent::of(false, args.verbose || args.all) {
                 Extent::Screen => {
-                    let more = "All of it: iotax doctor -v, or --format json\n";
+                    let more = "Full output: iotax doctor -v, or --format json\n";
                     report::screen(&document, wide_style(args.color), SCREEN_LINES) + more
                 }
                 _ => report::text(&document, style(args.color)),

@@ -29,7 +29,8 @@ pub(super) fn named(argument: &Path) -> Result<Option<(NetworkSubject, Option<Pe
     let target = Target::parse(&name).map_err(|error| usage(error.to_string()))?;
     let subject = iotax_run::subject(&target).filter(|_| target.layers().len() == 1);
     let Some(NetworkSubject::Peer { host, is_for_ssh, .. }) = subject else {
-        let problem = format!("{name} has layers on a peer; name only the peer, tcp://HOST:PORT");
+        let problem =
+            format!("{name} has layers on top of a peer; give only the peer, tcp://HOST:PORT");
         return Err(usage(problem));
     };
     let peer = match target.layers() {
@@ -46,14 +47,14 @@ pub(super) fn probe(machine: &mut Machine, peers: &[Peer]) {
         let what = format!("which packet sizes arrive at {}", peer.name);
         if !has_token(&peer.layer) {
             let how =
-                format!("with the peer's token: IOTAX_TOKEN_FILE=FILE iotax doctor {}", peer.name);
+                format!("use the peer's token: IOTAX_TOKEN_FILE=FILE iotax doctor {}", peer.name);
             machine.unseen.push(Unseen { what, how });
             continue;
         }
         match arriving(peer, mtu) {
             Ok(probe) => {
                 if probe.arrived_bytes.is_none() {
-                    let how = "no datagram arrived: allow UDP to the peer's port";
+                    let how = "no datagram arrived; allow UDP traffic to the peer's port";
                     machine.unseen.push(Unseen { what, how: how.to_owned() });
                 }
                 let route = machine.nodes[place].layer.route_mut();

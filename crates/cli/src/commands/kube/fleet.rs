@@ -58,8 +58,8 @@ fn names(text: &str, cluster: &ClusterArgs, tolerations: &[Toleration]) -> Resul
     if let [] | [_] = names.as_slice() {
         let found = names.first().map_or("none", String::as_str);
         return Err(usage(format!(
-            "--nodes {text}: at least two nodes that accept pods are needed for a comparison; \
-             selected: {found}"
+            "--nodes {text}: a comparison needs at least two nodes that accept pods; selected: \
+             {found}"
         )));
     }
     Ok(names)
@@ -69,7 +69,7 @@ fn by_name(text: &str) -> Result<Vec<String>> {
     let mut names: Vec<String> = Vec::new();
     for name in text.split(',') {
         if names.iter().any(|known| known == name) {
-            return Err(usage(format!("--nodes {text}: {name} is named twice")));
+            return Err(usage(format!("--nodes {text}: {name} is given twice")));
         }
         names.push(name.to_owned());
     }

@@ -19,7 +19,7 @@ pub(super) fn image(args: &KubeImageArgs) -> Result<Exit> {
             .with_context(|| format!("--program {}: cannot be used", path.display()))?;
         if platforms.iter().any(|platform| platform.architecture == other.architecture) {
             return Err(usage(format!(
-                "--program {}: the image already has a program for {}; name one for another \
+                "--program {}: the image already has a program for {}; give one for another \
                  architecture",
                 path.display(),
                 other.architecture
@@ -64,8 +64,8 @@ fn text(save: &Path, platforms: &[Platform], digest: &str, bytes: u64) -> String
 digest {digest}
 
 On each node:          ctr --namespace k8s.io images import {file}
-or to a registry:      skopeo copy oci-archive:{file} docker://REGISTRY/{name}
-and with each command: --image REGISTRY/{name}, or pinned:
+Or to a registry:      skopeo copy oci-archive:{file} docker://REGISTRY/{name}
+And with each command: --image REGISTRY/{name}, or pinned:
                        --image REGISTRY/iotax@{digest}
 "
     )
@@ -85,8 +85,8 @@ mod tests {
         digest sha256:0123
 
         On each node:          ctr --namespace k8s.io images import iotax.tar
-        or to a registry:      skopeo copy oci-archive:iotax.tar docker://REGISTRY/iotax:0.1.0
-        and with each command: --image REGISTRY/iotax:0.1.0, or pinned:
+        Or to a registry:      skopeo copy oci-archive:iotax.tar docker://REGISTRY/iotax:0.1.0
+        And with each command: --image REGISTRY/iotax:0.1.0, or pinned:
                                --image REGISTRY/iotax@sha256:0123
         ");
     }

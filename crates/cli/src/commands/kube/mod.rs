@@ -133,11 +133,11 @@ fn text(undone: &Undone, namespace: &str) -> String {
         let _ = writeln!(out, "removed {removed}");
     }
     if undone.removed.is_empty() && undone.problems.is_empty() {
-        let _ = writeln!(out, "Nothing to undo: no dead run left anything in {namespace}.");
+        let _ = writeln!(out, "Nothing to undo: no killed run left anything in {namespace}.");
     }
     if !undone.live.is_empty() {
         let runs = undone.live.join(", ");
-        let _ = writeln!(out, "Left alone, because they are still active: runs {runs}.");
+        let _ = writeln!(out, "Not removed, because they are still active: runs {runs}.");
     }
     out
 }

@@ -85,8 +85,8 @@ fn refuse_ports_of_their_own(spec: &Spec, paths: &[NetPath]) -> Result<()> {
         |engine| spec.phases().any(|one| one.jobs.iter().any(|job| job.engine == engine));
     if through && connects(Engine::TcpConnect) {
         return Err(usage(
-            "connections of tcp-connect need a second port, which a Service does not have; leave \
-             out service and dns, as in --paths node,pod,same-node",
+            "tcp-connect needs a second port, which a Service does not have; leave out service and \
+             dns, as in --paths node,pod,same-node",
         ));
     }
     if spec.arms.iter().any(|arm| arm.driver == Driver::Iperf3) {

@@ -48,7 +48,11 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
     match output.format {
         Format::Text => say(&(text(&resolved, &plan) + &refusals(&refused)))?,
         Format::Json => say(&as_json(&resolved, &plan, &refused))?,
-        _ => return Err(usage("a plan has only the formats text and json; choose one of them")),
+        _ => {
+            return Err(usage(
+                "a plan is only available as text or json; use --format text or --format json",
+            ));
+        }
     }
     // The plan is of use all the same, for another machine or a later time.
     failures.into_iter().next().map_or(Ok(Exit::Done), |failure| Err(failure.told()))
@@ -152,7 +156,7 @@ fn refusals(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let mut out = "\nHere and now, the run would be refused\n".to_owned();
+    let mut out = "\nOn this machine, the run would be refused now\n".to_owned();
     for line in reasons.iter().flat_map(|reason| reason.lines()) {
         let indent = if line.starts_with(' ') { "    " } else { "  " };
         wrap(&mut out, line.trim_start(), indent, "    ");
@@ -173,7 +177,7 @@ fn cloud_disks(spec: &Spec) -> String {
     for (text, disk) in &disks {
         told.disk(text, &disk.made);
     }
-    format!("\nDisks of a cloud\n{}", told.with_notes(&notes))
+    format!("\nCloud disks\n{}", told.with_notes(&notes))
 }
 
 fn stop(spec: &Spec) -> String {
@@ -181,17 +185,21 @@ fn stop(spec: &Spec) -> String {
         return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
-        _ if !spec.fail_if.is_empty() => "when every rule is broken or kept, or cannot be decided",
+        _ if !spec.fail_if.is_empty() => {
+            "when every rule is broken or passes, or cannot be decided"
+        }
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
             let precision = default_precision(spec.stop.margin);
             &format!("when every arm has a verdict, known to {precision}")
         }
-        StopMode::Tight => "when every effect is known to 1 point or a tenth of its size",
+        StopMode::Tight => {
+            "when every effect is known to within 1 percentage point or a tenth of its size"
+        }
     };
     let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
-        format!(". Starts no block that would end after {}", format_duration(limit))
+        format!(". No block starts that would end after {}", format_duration(limit))
     });
     format!("{goal}; differences below {margin} count as equal{limit}")
 }
