@@ -29,9 +29,9 @@ pub enum Error {
     UnknownVariant { vm: String, known: Vec<String> },
     #[error("the limits of {vm} depend on the disk controller; choose a variant: {}", known.join(" or "))]
     WhichVariant { vm: String, known: Vec<String> },
-    #[error("no disk is given; name at least one")]
+    #[error("no disk given; give at least one")]
     NoDisk,
-    #[error("{disk} is a disk of {of}, but {whose} belongs to {cloud}; use only one cloud")]
+    #[error("{disk} is a disk on {of}, but {whose} belongs to {cloud}; use only one cloud")]
     OtherCloud { disk: String, of: Cloud, whose: String, cloud: Cloud },
     #[error(
         "{vm} does not support premium disks such as {disk}; choose a size with an s in its \
@@ -42,7 +42,7 @@ pub enum Error {
     TooManyDisks { vm: String, most: u32, count: usize },
     #[error("the host cannot cache {0}; use caching=none")]
     NotCached(String),
-    #[error("hosts of {0} do not cache disks; leave out caching")]
+    #[error("{0} hosts do not cache disks; leave out caching")]
     CloudWithoutCache(Cloud),
     #[error("{file}:{line}{}: {problem}", column.as_ref().map(|name| format!(", column `{name}`")).unwrap_or_default())]
     Table { file: String, line: u64, column: Option<String>, problem: TableProblem },
@@ -94,11 +94,11 @@ pub enum TableProblem {
     TwoColumns,
     #[error("the table has no rows below the first line; add one row per limit")]
     NoRow,
-    #[error("the row has no name; add one or remove the row")]
+    #[error("the row has no name; add a name, or remove the row")]
     NoName,
-    #[error("the row has no values; add iops, mbps or a burst")]
+    #[error("the row has no values; add a value for iops, mbps or a burst")]
     NoFigure,
-    #[error("`{0}` is not a valid number; write for example 6400")]
+    #[error("`{0}` is not a valid number; write a number such as 6400")]
     NotAFigure(String),
     #[error(
         "`{0}` is not a scope; write disk, cached, uncached, temporary, local nvme or instance"

@@ -9,13 +9,13 @@ use crate::importers::imported::Error as Unusable;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "{} is {bytes} bytes long; the limit for a result is {limit} bytes",
+        "{} is {bytes} bytes long; the limit for a result file is {limit} bytes",
         path.display()
     )]
     TooLong { path: PathBuf, bytes: u64, limit: u64 },
     #[error(
-        "{} is not a result of iotax run (--format json), fio (--output-format=json or json+), \
-         DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it {}",
+        "{} is not a result file from iotax run (--format json), fio (--output-format=json or \
+         json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it {}",
         path.display(),
         beginning(begins)
     )]

@@ -18,7 +18,7 @@ pub enum Error {
     },
     /// The directory holds no record.
     #[error(
-        "{} is not an iotax results directory: it {}; pass the directory that the run named at \
+        "{} is not an iotax results directory: it {}; pass the directory that the run printed at \
          the end",
         dir.display(),
         if dir.exists() { "has no experiment.json" } else { "does not exist" }

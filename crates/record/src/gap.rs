@@ -35,7 +35,11 @@ impl fmt::Display for Gap {
         if let Some((held, run)) = self.lines {
             facts.push(format!("contains {held} of the {run} {of}s that were run"));
         }
-        write!(f, "the record {}; the results below use only what is left", facts.join(" and "))
+        write!(
+            f,
+            "the record {}; the results below use only what the record contains",
+            facts.join(" and ")
+        )
     }
 }
 
@@ -105,9 +109,9 @@ mod tests {
 
     #[test]
     fn all_that_is_missing_is_told() {
-        insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record ends in the middle of a trial and contains 1 of the 2 trials that were run; the results below use only what is left");
-        insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record ends in the middle of a trial; the results below use only what is left");
-        insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record contains 1 of the 3 trials that were run; the results below use only what is left");
-        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (iotax was killed or is still running) and ends in the middle of a trial; the results below use only what is left");
+        insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record ends in the middle of a trial and contains 1 of the 2 trials that were run; the results below use only what the record contains");
+        insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record ends in the middle of a trial; the results below use only what the record contains");
+        insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record contains 1 of the 3 trials that were run; the results below use only what the record contains");
+        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (iotax was killed or is still running) and ends in the middle of a trial; the results below use only what the record contains");
     }
 }

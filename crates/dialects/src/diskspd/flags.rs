@@ -14,9 +14,9 @@ use crate::shell::Word;
 const WITHOUT_EFFECT: [(&str, &str); 12] = [
     ("-L", "iotax always measures latencies"),
     ("-D", "iotax always records rates per second"),
-    ("-C", "iotax measures nothing after the window, so it needs no cool-down"),
+    ("-C", "iotax measures nothing after the measured window, so it needs no cool-down"),
     ("-Z", "iotax writes random data, generated before the measurement"),
-    ("-z", "offsets depend on --seed of iotax"),
+    ("-z", "offsets depend on iotax's --seed"),
     ("-R", "choose the output with --format"),
     ("-v", "iotax has no verbose output"),
     ("-P", "iotax shows one progress line"),
@@ -37,8 +37,8 @@ const REFUSED: [(&str, &str, &str); 5] = [
     ),
     ("-e", "Windows event tracing is not available here", "leave it out"),
     ("-y", "Windows events are not available here", "leave it out: all jobs start together"),
-    ("-N", "views of a mapping cannot be flushed after each write", "leave it out"),
-    ("-?", "this asks for DiskSpd's help", "see `iotax run --help`"),
+    ("-N", "views of a memory mapping cannot be flushed after each write", "leave it out"),
+    ("-?", "this prints DiskSpd's help", "see `iotax run --help`"),
 ];
 
 /// An error, and the range of bytes that it is about.
@@ -59,7 +59,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
         if !word.text.starts_with('-') {
             line.targets.push(word.clone());
         } else if let Some(target) = line.targets.first() {
-            let problem = format!("{} is after the target {}", word.text, target.text);
+            let problem = format!("{} comes after the target {}", word.text, target.text);
             return Err(placed(Error::syntax(problem, "write flags first, then targets")));
         } else {
             flag(&mut line, word).map_err(placed)?;
@@ -163,7 +163,7 @@ fn hints(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         match hint {
             'r' => hints.random = true,
             's' => hints.sequential = true,
-            't' => line.note("-ft", "files have no attribute `temporary` here"),
+            't' => line.note("-ft", "files have no `temporary` attribute on Linux"),
             _ => {
                 let advice = "write -f1G for a size, or -fr, -fs or -ft for a hint";
                 return Err(Error::syntax(format!("{} is not a valid hint", word.text), advice));
@@ -196,7 +196,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         line.zones = Some(zones(word, distribution, blocks)?);
         return Ok(());
     }
-    let none = || Error::syntax("the alignment is 0 bytes", "write for example -r4K");
+    let none = || Error::syntax("the alignment is 0 bytes", "write a size, as in -r4K");
     (line.is_random, line.align_bytes) = (true, above_none(line, value, none)?);
     Ok(())
 }
@@ -210,7 +210,7 @@ fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
         }
         None => value,
     };
-    let none = || Error::syntax("the stride is 0 bytes", "write for example -s64K");
+    let none = || Error::syntax("the stride is 0 bytes", "write a size, as in -s64K");
     line.stride_bytes = above_none(line, stride, none)?;
     Ok(())
 }
@@ -228,7 +228,7 @@ fn above_none(line: &Line, value: &str, none: fn() -> Error) -> Result<Option<u6
 fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
     line.affinity = true;
     if value == "g" {
-        line.note("-ag", "threads are bound to CPUs only by a list such as -a0,1");
+        line.note("-ag", "threads can be bound to CPUs only with a list such as -a0,1");
         return Ok(());
     }
     for (i, number) in needed(word, value)?.split(',').enumerate() {
@@ -236,14 +236,14 @@ fn affinity(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             if count(group, 0)? == 0 {
                 continue;
             }
-            let problem = format!("{}: there are no processor groups here", word.text);
+            let problem = format!("{}: Linux has no processor groups", word.text);
             return Err(Error::syntax(
                 problem,
                 "number the CPUs of all groups consecutively, as in -a0,1,64,65",
             ));
         }
         if i >= 4096 {
-            return Err(Error::syntax("too many CPUs", "name at most 4096"));
+            return Err(Error::syntax("too many CPUs", "give at most 4096"));
         }
         let cpu = count(number, 0)?;
         if !line.cpus.contains(&cpu) {
@@ -260,7 +260,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
         None => (word.text.as_str(), ""),
     };
     if word.text == "-Rp" || word.text.starts_with("-Rp") {
-        let problem = format!("{}: it prints a profile and runs nothing", word.text);
+        let problem = format!("{}: this prints a profile and runs nothing", word.text);
         return Err(Error::syntax(problem, "use `iotax plan` to see what would run"));
     }
     if let Some((_, why, advice)) = REFUSED.iter().find(|(known, ..)| *known == name) {
@@ -329,7 +329,7 @@ pub(super) fn count(text: &str, least: u32) -> Result<u32, Error> {
         Unit::Count.refuse(text, problem, "write only digits, directly after the letter")
     };
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(refuse("it must have only digits".into()));
+        return Err(refuse("it must consist of digits".into()));
     }
     let number: u32 = text.parse().map_err(|_| refuse("it is too large".into()))?;
     if number < least { Err(refuse(format!("it must be at least {least}"))) } else { Ok(number) }
@@ -390,7 +390,7 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
     let mut zones = Vec::new();
     for part in parts.split(':') {
         let Some((share, extent)) = part.split_once('/') else {
-            return Err(refuse(format!("`{part}` is not IO%/TARGET")));
+            return Err(refuse(format!("`{part}` does not have the form IO%/TARGET")));
         };
         let accesses_percent = percent(share)?;
         accesses += u32::from(accesses_percent);
@@ -403,7 +403,7 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
         };
         match extent {
             Extent::Percent(0) => {
-                return Err(refuse(format!("`{part}` has no part of the target")));
+                return Err(refuse(format!("`{part}` covers 0 % of the target")));
             }
             // A gap may have any size.
             Extent::Bytes(bytes) if bytes == 0 || accesses_percent > 0 && bytes < block_bytes => {
@@ -419,13 +419,13 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
     let left = u8::try_from(100 - accesses).unwrap_or(0);
     if is_percent && left > 0 && target == 100 {
         return Err(refuse(format!(
-            "the parts cover the whole target, but {} of the I/Os have no part",
+            "the parts cover the whole target, but {} of the I/Os are not assigned to a part",
             set_percent(left)
         )));
     }
     if is_percent && left == 0 && target < 100 {
         return Err(refuse(format!(
-            "{} of the target has no share of the I/Os",
+            "{} of the target gets no share of the I/Os",
             set_percent(100 - target)
         )));
     }

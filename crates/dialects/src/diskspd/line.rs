@@ -155,18 +155,18 @@ fn refuse_if(clashes: bool, line: &Line, flag: &str, problem: &str, advice: &str
 fn threads_and_queues(line: &Line) -> Placed<()> {
     let both = line.threads.is_some() && line.threads_per_target.is_some();
     let advice = "keep -t for threads per target, or -F for the total number of threads";
-    refuse_if(both, line, "-t", "-t and -F exclude each other", advice)?;
+    refuse_if(both, line, "-t", "-t and -F are mutually exclusive", advice)?;
     if line.outstanding_per_thread.is_none() {
         return Ok(());
     }
     let advice = "write -o for I/Os per thread and target, or add -F";
     refuse_if(line.threads.is_none(), line, "-O", "-O requires -F", advice)?;
     let advice = "keep -o for I/Os per target, or -O for I/Os per thread";
-    refuse_if(line.outstanding.is_some(), line, "-O", "-o and -O exclude each other", advice)?;
+    refuse_if(line.outstanding.is_some(), line, "-O", "-o and -O are mutually exclusive", advice)?;
     let advice = "write -o instead of -O";
-    refuse_if(line.throttle.is_some(), line, "-g", "-g and -O exclude each other", advice)?;
-    refuse_if(line.think_ms.is_some(), line, "-j", "-j and -O exclude each other", advice)?;
-    refuse_if(line.parallel, line, "-p", "-p and -O exclude each other", advice)?;
+    refuse_if(line.throttle.is_some(), line, "-g", "-g and -O are mutually exclusive", advice)?;
+    refuse_if(line.think_ms.is_some(), line, "-j", "-j and -O are mutually exclusive", advice)?;
+    refuse_if(line.parallel, line, "-p", "-p and -O are mutually exclusive", advice)?;
     let problem = "-O: one queue for several targets is not supported";
     refuse_if(line.targets.len() > 1, line, "-O", problem, "write -o for a queue per target")
 }
@@ -195,12 +195,13 @@ fn random(line: &Line) -> Placed<()> {
 fn sequential(line: &Line) -> Placed<()> {
     if line.interlocked {
         let refuse_if = |clashes, problem, advice| refuse_if(clashes, line, "-si", problem, advice);
-        let advice = "keep -si for an offset shared by all threads, or -T for one per thread";
+        let advice = "keep -si for an offset that all threads share, or -T for one offset per \
+                      thread";
         let stride = line.thread_stride_bytes.is_some();
-        refuse_if(stride, "-si and -T exclude each other", advice)?;
-        refuse_if(line.parallel, "-si and -p exclude each other", "keep one of them")?;
+        refuse_if(stride, "-si and -T are mutually exclusive", advice)?;
+        refuse_if(line.parallel, "-si and -p are mutually exclusive", "keep one of them")?;
         let percent = line.random_percent.is_some();
-        refuse_if(percent, "-si and -rs exclude each other", "keep one of them")?;
+        refuse_if(percent, "-si and -rs are mutually exclusive", "keep one of them")?;
     }
     let Some(stride) = line.thread_stride_bytes else { return Ok(()) };
     let problem = "-T has no effect unless several threads use a target";
@@ -208,16 +209,22 @@ fn sequential(line: &Line) -> Placed<()> {
     refuse_if(is_alone, line, "-T", problem, "leave it out, or add -t")?;
     let is_direct = line.caching().unbuffered || line.caching().remote_only;
     let is_split = is_direct && !stride.is_multiple_of(SECTOR_BYTES);
-    let problem = "-T: threads that bypass the cache must start at whole sectors of 512 bytes";
+    let problem = "-T: threads that bypass the cache must start at multiples of 512 bytes";
     refuse_if(is_split, line, "-T", problem, "write a multiple of 512, as in -T4K")
 }
 
 fn range(line: &Line) -> Placed<()> {
     let Some(end) = line.end_bytes else { return Ok(()) };
-    let problem = "-f and a length in -B both set the end";
+    let problem = "-f and a length in -B both set the end of the range";
     refuse_if(line.length_bytes.is_some(), line, "-B", problem, "keep one of them")?;
     let is_before = end <= line.base_bytes.unwrap_or(0);
-    refuse_if(is_before, line, END, "-f ends before -B starts", "write a larger -f")
+    refuse_if(
+        is_before,
+        line,
+        END,
+        "the end set by -f is before the start set by -B",
+        "write a larger -f",
+    )
 }
 
 fn caches_and_rates(line: &Line) -> Placed<()> {
@@ -226,16 +233,16 @@ fn caches_and_rates(line: &Line) -> Placed<()> {
     let problem = "a mapping (-Sm) uses the page cache and cannot bypass it";
     refuse_if(bypasses, line, CACHES, problem, "keep only -Sm, or only -Su or -Sh")?;
     let both = caching.mapped && routines;
-    refuse_if(both, line, "-x", "-x and -Sm exclude each other", "keep one of them")?;
+    refuse_if(both, line, "-x", "-x and -Sm are mutually exclusive", "keep one of them")?;
     let both = routines && line.throttle.is_some();
-    refuse_if(both, line, "-g", "-g and -x exclude each other", "leave out -x")?;
+    refuse_if(both, line, "-g", "-g and -x are mutually exclusive", "leave out -x")?;
     let (burst, think) = (line.burst_ios.is_some(), line.think_ms.is_some());
     let advice = "add -j, the pause in ms";
     refuse_if(burst && !think, line, "-i", "-i without -j never pauses", advice)?;
     let advice = "add -i, the I/Os per burst";
     refuse_if(think && !burst, line, "-j", "-j without -i never pauses", advice)?;
     let both = line.affinity && line.no_affinity;
-    refuse_if(both, line, "-n", "-n and -a exclude each other", "keep one of them")?;
+    refuse_if(both, line, "-n", "-n and -a are mutually exclusive", "keep one of them")?;
     let block = u64::from(line.block_bytes());
     let is_short = line.write_source_bytes.is_some_and(|bytes| bytes < block);
     let problem = "the write buffer of -Z is smaller than a block";

@@ -105,7 +105,7 @@ impl Command {
 /// The commands in `text`, and the parts that were left out.
 fn commands(text: &str) -> Result<(Vec<Command>, Vec<String>), Error> {
     let Pasted { runs, notes } = shell::read_pasted(text, Tool::DiskSpd)?;
-    let advice = "write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat";
+    let advice = "write a command such as diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat";
     let mut commands = Vec::new();
     for run in runs {
         let mut words = run.words;
@@ -232,7 +232,7 @@ fn window(text: &str, lines: &[Line]) -> Result<(u64, u64), Error> {
     if end <= start {
         let last = lines.iter().rev().find(|line| line.seconds.is_some());
         let span = last.map_or(0..text.len(), |line| line.span("-d"));
-        let problem = "there is no time in which all commands are measured";
+        let problem = "there is no period in which all commands are measured together";
         let advice = "give all commands the same -d and -W";
         return Err(Error::syntax(problem, advice).at(text, span));
     }
@@ -327,7 +327,9 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
 fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     let Some(throttle) = line.throttle else { return Pace::Closed };
     notes.insert(
-        "-g: I/Os are offered at this rate, and latencies count from when they were due".into(),
+        "-g: I/Os are offered at this rate, and latencies count from the time at which each I/O \
+         was due"
+            .into(),
     );
     let of_thread = match throttle {
         Throttle::Iops(iops) => f64::from(iops),

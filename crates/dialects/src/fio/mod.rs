@@ -176,8 +176,8 @@ impl fmt::Display for Beyond {
         match refused {
             0 if *verifies => write!(
                 f,
-                "\nrun it with fio, without verifying, which fio would do during the measured \
-                 time:\n--engine fio --set verify=false"
+                "\nrun it with fio, but without verification, which fio would do during the \
+                 measured time:\n--engine fio --set verify=false"
             ),
             0 => write!(f, "\nrun it with fio: --engine fio"),
             refused if refused == options.len() => write!(f, "\nleave it out"),

@@ -222,7 +222,8 @@ pub fn without(workload: &Workload) -> Vec<String> {
     let mut lost = Vec::new();
     if let Some(index) = &workload.index {
         lost.push(format!(
-            "index: {} versions of {} per second, loads above {} and queries are left out",
+            "index: {} versions per second ({} each), the limit for slow loads ({}) and queries \
+             are left out",
             index.versions_per_second,
             format_bytes(index.index_bytes),
             format_duration(index.slow_load_ns),
@@ -235,7 +236,7 @@ pub fn without(workload: &Workload) -> Vec<String> {
     let ending = workload.jobs.iter().filter(|job| job.ends_all).count();
     if ending > 0 && ending < workload.jobs.len() {
         lost.push(
-            "in fio, the first job that ends stops all others, not only the intended one".into(),
+            "in fio, all jobs stop when any job ends, not only when the intended job ends".into(),
         );
     }
     lost
@@ -243,7 +244,7 @@ pub fn without(workload: &Workload) -> Vec<String> {
 
 fn of_job(job: &Job) -> Vec<String> {
     if job.engine.has_tree() {
-        return vec!["operations on trees of files are left out".into()];
+        return vec!["operations on file trees are left out".into()];
     }
     let mut lost = Vec::new();
     if job.engine == Engine::Vdisk {
@@ -253,7 +254,7 @@ fn of_job(job: &Job) -> Vec<String> {
         let mixed = job.reads() && job.writes();
         let and = if mixed { ", and each run has both reads and writes" } else { "" };
         lost.push(format!(
-            "sequential runs all have the mean length of {mean}, not varying lengths{and}"
+            "all sequential runs have the mean length of {mean} instead of varying lengths{and}"
         ));
     }
     let several_threads = job.threads > 1;
@@ -267,22 +268,22 @@ fn of_job(job: &Job) -> Vec<String> {
     let losses = [
         (
             several_threads && matches!(job.pattern, Pattern::Staggered { .. }),
-            "all threads start at the beginning of the file, not apart from each other",
+            "all threads start at the beginning of the file instead of at different offsets",
         ),
         (
             several_threads && matches!(job.pattern, Pattern::Interlocked(_)),
-            "each thread goes through the file by itself, not in turns",
+            "each thread goes through the file on its own instead of taking turns",
         ),
         (
             orders.len() > 1 && orders.contains(&None),
-            "writes use the order of the reads instead of their own",
+            "writes use the order of the reads instead of their own order",
         ),
         (
             has_range && has_split,
             "a range of sizes combined with a split is reduced to its two ends",
         ),
-        (job.trims.is_some(), "fio trims only block devices; its trims of files fail"),
-        (!has_words(&job.priorities), "its I/Os do not have different priorities"),
+        (job.trims.is_some(), "fio can trim only block devices; trimming a file fails"),
+        (!has_words(&job.priorities), "all its I/Os have the same priority"),
         (
             job.uncached,
             "accessed pages stay in the page cache; fio does not drop them after an I/O",
@@ -295,11 +296,11 @@ fn of_job(job: &Job) -> Vec<String> {
     ];
     lost.extend(losses.iter().filter(|(is_lost, _)| *is_lost).map(|(_, what)| (*what).to_owned()));
     if let (Some(asked), Some(offered)) = (job.pace.offered_iops(), offered_by_fio(job)) {
-        lost.push("fio counts latency from the submission, not from the intended start".into());
+        lost.push("fio measures latency from submission, not from the intended start".into());
         if (offered / asked - 1.0).abs() > RATE_TOLERANCE {
             lost.push(format!(
-                "its rate of {asked} I/Os per second becomes {offered}; fio supports only whole \
-                 I/Os per second and thread"
+                "its rate changes from {asked} to {offered} I/Os per second, because fio supports \
+                 only whole I/Os per second and thread"
             ));
         }
     }
@@ -421,13 +422,13 @@ mod tests_of_without {
         index: 4 versions of 16M per second, loads above 10ms and queries are left out
         job a: the job ran on a virtual disk inside iotax; io_uring replaces it
         job a: sequential runs all have the mean length of 3.5, not varying lengths
-        job a: fio counts latency from the submission, not from the intended start
+        job a: fio measures latency from submission, not from the intended start
         job a: its rate of 50 I/Os per second becomes 48; fio supports only whole I/Os per second and thread
         job a: its pauses are rounded to whole microseconds
         job a: option replay_redirect: a job file cannot contain its value (`;`, `#` or a line break)
         job b: with several block sizes, fio keeps the gap between I/Os constant, not the stride
-        job c: operations on trees of files are left out
-        in fio, the first job that ends stops all others, not only the intended one
+        job c: operations on file trees are left out
+        in fio, all jobs stop when any job ends, not only when the intended job ends
         ");
     }
 }

@@ -79,8 +79,8 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     if result.jobs.is_empty() {
         let left_out = left_out.join(", ");
         return Err(nothing(format!(
-            "for {left_out} it has no round-trip times, only means of 99th percentiles; run a \
-             profile of TCP_STREAM or UDP_STREAM"
+            "it has no round-trip times for {left_out}, only means of 99th percentiles; run a \
+             TCP_STREAM or UDP_STREAM profile"
         )));
     }
     if !left_out.is_empty() {
@@ -90,8 +90,7 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
             .push(format!("{left_out}: left out, because there are no round-trip times"));
     }
     result.warnings.push(
-        "k8s-netperf reports only means over samples: their spread, loss and CPU time are not \
-         compared"
+        "k8s-netperf reports only means over samples, so spread, loss and CPU time are not compared"
             .to_owned(),
     );
     Ok(result)
@@ -171,7 +170,7 @@ mod tests {
         2024-05-02T17:21:04.123456789Z
         k8s-netperf v0.1.30
         TCP_CRR, TCP_RR: left out, because there are no round-trip times
-        k8s-netperf reports only means over samples: their spread, loss and CPU time are not compared
+        k8s-netperf reports only means over samples, so spread, loss and CPU time are not compared
         ");
     }
 

@@ -90,7 +90,7 @@ pub fn read_knb(text: &str) -> Result<Imported, Error> {
             let mbit_per_s = cell.bandwidth.positive(&name, "bandwidth")?;
             let bits_per_s = mbit_per_s.unwrap_or(0.0) * 1e6;
             if bits_per_s <= 0.0 {
-                return Err(nothing(format!("{name} has no bandwidth: its run of iperf3 failed")));
+                return Err(nothing(format!("{name} has no bandwidth: its iperf3 run failed")));
             }
             Flow {
                 name,
@@ -107,7 +107,8 @@ pub fn read_knb(text: &str) -> Result<Imported, Error> {
         return Err(nothing("it has neither pod2pod nor pod2svc: knb only observed idle nodes"));
     }
     result.warnings.push(
-        "knb reports only rates, in whole Mbit/s: loss, retransmits and CPU time are not compared"
+        "knb reports only rates, in whole Mbit/s, so loss, retransmits and CPU time are not \
+         compared"
             .to_owned(),
     );
     Ok(result)

@@ -40,7 +40,8 @@ pub struct Results {
 /// [`Error::Read`] if it exists and cannot be read; [`Error::Incomparable`] for a search for caps.
 pub fn is_result(path: &Path) -> Result<bool, Error> {
     if file::is_search(path) {
-        let what = format!("{} is a search for caps, not a workload", path.display());
+        let what =
+            format!("{} contains a cap search, not the results of a workload", path.display());
         return Err(incomparable(
             what,
             "show it with iotax report; only results of run and compare can be compared",
@@ -151,7 +152,7 @@ impl SavedArm {
         match self.files.iter().find(|file| !seen.insert(*file)) {
             Some(twice) => {
                 let what = format!("arm {} has {} twice", self.arm.name, twice.display());
-                Err(incomparable(what, "a copy is not a second measurement: name it once"))
+                Err(incomparable(what, "a copy is not a second measurement; give it only once"))
             }
             None => Ok(&self.files),
         }
@@ -178,7 +179,7 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
                 one.display(),
                 two.display()
             );
-            return Err(incomparable(what, "a run counts as one measurement: name it once"));
+            return Err(incomparable(what, "a run counts as one measurement; give it only once"));
         }
     }
     let twin = |read: &ResultFile| {
@@ -198,7 +199,7 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
                 "{one_file} of arm {one_arm} and {other_file} of arm {other_arm} are the same \
                  measurement"
             );
-            return Err(incomparable(what, "name results of different runs"));
+            return Err(incomparable(what, "give results of different runs"));
         }
         let warning = format!(
             "{other_file} of arm {other_arm} has exactly the same figures as {one_file}; leave \
@@ -216,7 +217,7 @@ fn incomparable(what: String, advice: &'static str) -> Error {
 /// Names of the jobs to compare, in the order of the results; jobs without I/O come last.
 fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
     let Some(first) = reads.first() else {
-        return Err(incomparable("no results are given".to_owned(), "name at least one file"));
+        return Err(incomparable("no results are given".to_owned(), "give at least one file"));
     };
     let all = sameness::names(reads);
     let mut names: Vec<String> =
@@ -234,7 +235,7 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
             sameness::listed(&other.jobs)
         );
         let advice = if sameness::are_arms(reads) {
-            "name one arm of a results directory as DIR#ARM"
+            "to use one arm of a results directory, write DIR#ARM"
         } else {
             "compare results of the same job file, or give the jobs the same name"
         };
@@ -268,8 +269,8 @@ fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
     let mut notes = Vec::new();
     if called(reads.iter()).len() > 1 {
         notes.push(
-            "mean latency and percentiles are fio's clat in some results and lat, which \
-             includes the submission time, in others"
+            "mean latency and percentiles are fio's clat in some results, but lat (which includes \
+             the submission time) in others"
                 .to_owned(),
         );
     }
@@ -277,7 +278,7 @@ fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
         let is_changed: Vec<bool> = reads.iter_mut().map(ResultFile::forget_response).collect();
         if is_changed.contains(&true) {
             notes.push(
-                "latencies of jobs at an offered rate count from submission, as in other tools, \
+                "in jobs with an offered rate, latencies count from submission, as in other tools, \
                  although iotax knows when each I/O was due"
                     .to_owned(),
             );

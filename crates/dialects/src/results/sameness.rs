@@ -79,7 +79,8 @@ pub(super) fn one_shape(reads: &mut [ResultFile]) -> Vec<String> {
         }
         for (at, name) in alike {
             notes.push(format!(
-                "job {} of {} is compared with {name} of {}, because no other job does the same",
+                "job {} of {} is compared with {name} of {}, because no other job has the same \
+                 load",
                 other.jobs[at].name,
                 other.file.display(),
                 first.file.display()
@@ -199,7 +200,7 @@ pub(super) fn missing(reads: &[ResultFile], arms: &[Arm], kept: &[String]) -> Ve
     let mut notes: Vec<String> = left_out
         .into_iter()
         .map(|(arms, names)| {
-            format!("left out, because found only in {}: {}", arms.join(" and "), names.join(", "))
+            format!("left out (found only in {}): {}", arms.join(" and "), names.join(", "))
         })
         .collect();
     for name in kept {

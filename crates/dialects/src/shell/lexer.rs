@@ -246,7 +246,7 @@ impl<'a> Lexer<'a> {
         let reads = self.peek() == Some('<');
         if self.rest().starts_with("<<") && !self.rest().starts_with("<<<") {
             let advice = "save the lines as job.fio, then run: iotax run job.fio TARGET";
-            let problem = "a job file follows in the next lines";
+            let problem = "a job file follows on the next lines";
             return Err(Error::syntax(problem, advice).at(self.text, self.at..self.at + 2));
         }
         let marks = self.rest().len() - self.rest().trim_start_matches(['<', '>', '|']).len();
@@ -433,7 +433,7 @@ impl<'a> Lexer<'a> {
         word.text.push_str(variable);
         self.fault(word, |lexer| {
             Error::syntax(
-                format!("`{variable}` is a shell variable, which iotax does not know"),
+                format!("`{variable}` is a shell variable whose value iotax does not know"),
                 "write its value, or put it in single quotes if it is meant for fio",
             )
             .at(lexer.text, span)

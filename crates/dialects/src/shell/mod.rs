@@ -108,7 +108,7 @@ impl Reader<'_> {
             let advice = "leave it out, or join the commands with `;`";
             return Err(Error::syntax(problem, advice).at(self.text, word.span.clone()));
         }
-        self.note(whole(pipeline), "runs only after a failure");
+        self.note(whole(pipeline), "skipped; it runs only after a failure");
         Ok(())
     }
 
@@ -124,13 +124,13 @@ impl Reader<'_> {
         };
         let (before, behind) = (&pipeline[..at], &pipeline[at + 1..]);
         if let Some(word) = behind.iter().find_map(|command| self.runs_tool(command)) {
-            let problem = format!("this {} reads the output of another one", self.tool.name());
+            let problem = format!("this {} reads the output of another command", self.tool.name());
             let error = Error::syntax(problem, "join the commands with `;` or `&`");
             return Err(error.at(self.text, word.span.clone()));
         }
         if let [first, ..] = before {
             let end = before[before.len() - 1].joint_span.end;
-            self.note(first.span().start..end, "the command does not read from it");
+            self.note(first.span().start..end, "ignored; the command does not read from it");
         }
         self.stage(&pipeline[at], joint, depth)?;
         if !behind.is_empty() {

@@ -13,7 +13,7 @@ use super::{Style, Tool, is_assignment};
 /// Longest plausible `sleep` between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-const UNREAD: &str = "the command does not read from it";
+const UNREAD: &str = "ignored; the command does not read from it";
 
 /// Kind of a command.
 pub(super) enum Found {
@@ -120,7 +120,8 @@ impl Stage<'_> {
         let [program, behind @ ..] = words else { return Ok(Found::Nothing) };
         let arguments = match tool_of(program) {
             Some(tool) if tool != self.tool => {
-                let problem = format!("`{}` together with {}", program.text, self.tool.name());
+                let problem =
+                    format!("`{}` is used together with {}", program.text, self.tool.name());
                 return Err(self.refuse(program, problem, "run each tool separately"));
             }
             Some(_) => behind,
@@ -145,7 +146,7 @@ impl Stage<'_> {
     fn assigned(&self, word: &Word, tool: &Word, notes: &mut Vec<Note>) -> Result<(), Error> {
         if word.text.starts_with("LD_PRELOAD=") {
             let name = word.text.split('=').next().unwrap_or_default();
-            let problem = format!("{name} loads code into the tool, but iotax does not");
+            let problem = format!("{name} loads code into the tool, which iotax does not do");
             return Err(self.refuse(word, problem, format!("start at `{}`", self.begins(tool))));
         }
         notes.push(Note { span: word.span.clone(), why: "not set for iotax" });
@@ -248,7 +249,7 @@ impl Stage<'_> {
         if let Some(fault) = &word.fault {
             return Err((**fault).clone());
         }
-        let problem = "a quoted command that contains more quotes";
+        let problem = "this quoted command contains more quotes";
         Err(self.refuse(word, problem, "paste only the inner command"))
     }
 
@@ -266,7 +267,7 @@ impl Stage<'_> {
         };
         let advice = match way {
             Way::Under => format!(
-                "to keep it, start iotax with it, as in `{name} ... iotax run ...`; otherwise \
+                "to keep it, start iotax under it, as in `{name} ... iotax run ...`; otherwise \
                  {begin}"
             ),
             Way::There => format!("start iotax inside it, or {begin} to run it here"),
@@ -288,7 +289,7 @@ impl Stage<'_> {
     /// Refuses an unknown program before a tool, because its effect is unknown.
     fn refuse_unknown_wrapper(&self, first: &Word, tool: &Word) -> Error {
         let problem = format!(
-            "`{}` is before {}, and iotax does not know what it does",
+            "iotax does not know what the command `{}` before {} does",
             first.text,
             tool.program()
         );

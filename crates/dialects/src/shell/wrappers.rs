@@ -53,19 +53,21 @@ const fn wrapper(names: &'static str, fate: Fate, valued: &'static str, words: u
 }
 
 const ROOT: Fate = Fate::Dropped("start iotax itself as root if the target needs it");
-const BOUND: Fate = Fate::Dropped("ignored; to use these CPUs or nodes, start iotax with it");
-const ORDER: Fate = Fate::Dropped("ignored; to use this priority, start iotax with it");
+const BOUND: Fate =
+    Fate::Dropped("ignored; to use these CPUs or nodes, start iotax under this command");
+const ORDER: Fate = Fate::Dropped("ignored; to use this priority, start iotax under this command");
 const NOTHING: Fate = Fate::Dropped("ignored; it does not affect the I/O");
 const TRACED: Fate = Fate::Dropped("ignored; tracing would slow down the I/O");
-const CONTAINER: Fate = Fate::Refused("runs % in a container, but iotax does not", Way::There);
-const POD: Fate = Fate::Refused("runs % in a pod, but `iotax run` does not", Way::Pod);
-const REMOTE: Fate = Fate::Refused("runs % on another machine, but iotax does not", Way::Agent);
-const OFTEN: Fate = Fate::Refused("runs % several times, but iotax does not", Way::Often);
+const CONTAINER: Fate = Fate::Refused("runs % in a container, which iotax does not do", Way::There);
+const POD: Fate = Fate::Refused("runs % in a pod, which `iotax run` does not do", Way::Pod);
+const REMOTE: Fate =
+    Fate::Refused("runs % on another machine, which iotax does not do", Way::Agent);
+const OFTEN: Fate = Fate::Refused("runs % several times, which iotax does not do", Way::Often);
 const INSIDE: Fate =
-    Fate::Refused("changes what % sees of the machine, but iotax does not", Way::Under);
-const LIMITED: Fate = Fate::Refused("may limit %, but iotax does not", Way::Under);
+    Fate::Refused("changes what % sees of the machine, which iotax does not do", Way::Under);
+const LIMITED: Fate = Fate::Refused("can limit %, which iotax does not do", Way::Under);
 const WITHOUT_SYNC: Fate =
-    Fate::Refused("disables the flushes of %, but iotax does not", Way::Without);
+    Fate::Refused("disables %'s flushes, which iotax does not do", Way::Without);
 const COMMAND: Fate = Fate::Shell(&["-c", "--command"]);
 
 /// All known wrappers.
@@ -93,7 +95,7 @@ static ALL: &[Wrapper] = &[
     wrapper("stdbuf unbuffer", NOTHING, "-i -o -e --input --output --error", 0),
     wrapper(
         "timeout",
-        Fate::Dropped("ignored; set the time of the run with --time"),
+        Fate::Dropped("ignored; set the measured time with --time"),
         "-s -k --signal --kill-after",
         1,
     ),

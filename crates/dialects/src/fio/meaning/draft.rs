@@ -214,7 +214,7 @@ impl Setting {
     pub(super) fn small(&self) -> Result<u32, Error> {
         let number = self.number()?;
         u32::try_from(number)
-            .map_err(|_| self.refuse_value("is out of range", "write a smaller number"))
+            .map_err(|_| self.refuse_value("is out of range", "use a smaller number"))
     }
 
     /// A whole number that is not negative.
@@ -288,7 +288,7 @@ impl<'a> Draft<'a> {
         for variable in setting.variables.iter() {
             let origin =
                 if variable.starts_with("${") { "the environment" } else { "this machine" };
-            self.note(setting, &format!("{variable} is from {origin}"));
+            self.note(setting, &format!("{variable} is taken from {origin}"));
         }
     }
 }

@@ -40,7 +40,10 @@ impl<'a> Draft<'a> {
             );
         } else {
             self.keep(setting);
-            self.note(setting, "each thread submits its own I/Os; in fio, other threads do");
+            self.note(
+                setting,
+                "each thread submits its own I/Os; in fio, other threads submit them",
+            );
         }
         Ok(())
     }
@@ -120,7 +123,7 @@ impl Draft<'_> {
                 continue;
             }
             if self.job.trims == Some(Trims::First) {
-                self.beyond(setting, "a rate of writes with a trim before each");
+                self.beyond(setting, "a rate for writes with a trim before each");
                 continue;
             }
             self.set_rate(setting, &rates, poisson);

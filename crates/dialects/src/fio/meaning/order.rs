@@ -190,7 +190,7 @@ const DEFAULT_BYTES: u64 = 4096;
 const TOO_LARGE: &str = "blocks of 4G or more";
 /// fio shortens I/Os whose end has been done before.
 const UNMAPPED: &str = "each offset is drawn independently, because the block sizes differ";
-const TOGETHER: &str = "reads and writes advance together; in fio, each advances separately";
+const TOGETHER: &str = "reads and writes advance together; in fio, they advance separately";
 
 /// Sizes with fio's width, before a check that they fit.
 type Wide = [(u64, u64); 3];
@@ -370,7 +370,7 @@ fn shares(split: &[(u64, u32)]) -> Result<BlockSizes, &'static str> {
         largest.percent += left;
     }
     match shares.as_slice() {
-        [] => Err("sizes that never occur"),
+        [] => Err("block sizes that never occur"),
         [one] => Ok(BlockSizes::Fixed(one.bytes)),
         _ => Ok(BlockSizes::Split(shares)),
     }

@@ -40,7 +40,7 @@ pub(super) fn split(drafts: &mut [Draft<'_>]) -> Result<Vec<Phase>, Error> {
             // In fio it would have started with the previous phase.
             Wait::None => {
                 if let Some(waiter) = waiting.take() {
-                    too_late(drafts, waiter, "starts while other jobs still run");
+                    too_late(drafts, waiter, "starts while other jobs are still running");
                 }
             }
         }
@@ -115,8 +115,10 @@ fn late_starts(drafts: &mut [Draft<'_>], phases: &[Phase]) {
         if let Some(setting) = draft.chosen.get("startdelay")
             && draft.timing.delay_ns > draft.chosen.section.start_offset_ns
         {
-            draft
-                .note(setting, "counts from the start of the phase; in fio, from the start of fio");
+            draft.note(
+                setting,
+                "counts from the start of the phase; in fio, it counts from the start of fio",
+            );
         }
     }
 }
@@ -243,7 +245,7 @@ pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
             if window.is_before(&draft.timing) {
                 draft.note(
                     setting,
-                    "not measured, because the job ends before the ramp of the other jobs",
+                    "not measured, because the job ends before the other jobs' ramp ends",
                 );
             } else if (from_ns, Some(to_ns)) != (draft.timing.ramped_ns(), draft.timing.end_ns()) {
                 let from = format_duration(from_ns);
@@ -255,8 +257,8 @@ pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
             let (place, name) = (draft.place().words(), &draft.job.name);
             let time = format_duration(window.time_ns);
             let note = format!(
-                "{place}: job `{name}` has no runtime: a trial ends when all bytes are moved, \
-                 or after {time}"
+                "{place}: job `{name}` has no runtime; a trial ends when all bytes are \
+                 transferred, or after {time}"
             );
             draft.notes.push(note);
         }

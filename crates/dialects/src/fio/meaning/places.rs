@@ -10,7 +10,7 @@ use crate::fio_write::file_name;
 
 const REPLACED: &str = "replaced by TARGET";
 pub(super) const ZONES: &str = "a size in zones";
-const PERCENT: &str = "a percentage of the size of the target";
+const PERCENT: &str = "a percentage of the target's size";
 
 impl<'a> Draft<'a> {
     pub(super) fn read_places(&mut self) -> Result<(), Error> {
@@ -77,7 +77,7 @@ impl<'a> Draft<'a> {
         let Some(setting) = self.chosen.get("filename_format") else { return };
         let format = setting.value.as_deref().unwrap_or_default();
         if format.contains("$jobnum") {
-            self.note(setting, "files are named after job and thread");
+            self.note(setting, "files are named after the job and thread");
         } else {
             let base = format.replace("$jobname", &self.job.name).replace("$filenum", "");
             let base = base.rsplit('/').next().unwrap_or_default().trim_matches('.').to_owned();
@@ -141,7 +141,7 @@ impl<'a> Draft<'a> {
         let offset = self.job.offset_bytes;
         let Some(behind) = each.checked_sub(offset) else {
             let (offset, each) = (format_bytes(offset), format_bytes(each));
-            let problem = format!("a file of {each} ends before the offset of {offset}");
+            let problem = format!("a {each} file ends before the offset of {offset}");
             return Err(
                 filesize.refuse_value(&problem, "write a larger filesize, which fio also requires")
             );

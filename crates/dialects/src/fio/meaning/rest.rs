@@ -11,9 +11,9 @@ use crate::fio::section::Setting;
 
 /// iotax uses its own checksum, header and order.
 const VERIFY: &str = "iotax verifies with its own checksum, after the measured window";
-const CHECKS: &str = "iotax verifies with its own checksum, and all data after the measured window";
+const CHECKS: &str = "iotax verifies all data with its own checksum, after the measured window";
 const LATER: &str = "iotax writes its own checksums, for a later job of this file";
-const INTERVAL: &str = "iotax writes a header in each 4k, or in each smaller block";
+const INTERVAL: &str = "iotax writes a header to every 4k, or to every block if blocks are smaller";
 const SYNC: &str = "iotax uses fdatasync";
 
 impl Draft<'_> {
@@ -46,7 +46,7 @@ impl Draft<'_> {
             "0" | "none" => self.job.advise = false,
             "random" if is_random => {}
             "sequential" if self.job.pattern == Pattern::Sequential => {}
-            _ => self.beyond(setting, "advice that does not match its pattern"),
+            _ => self.beyond(setting, "advice that does not match the job's pattern"),
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Draft<'_> {
             && every > 0
             && ![0, every].contains(&batch.small()?)
         {
-            self.beyond(batch, "verifies a different number of blocks than were written");
+            self.beyond(batch, "verifies a different number of blocks than the job wrote");
         }
         Ok(())
     }

@@ -279,7 +279,7 @@ const VALUES: [(&str, &str, u8); 10] = [
 /// Options that only older releases had: the option, the first and last of these releases, and what
 /// to write instead.
 const GONE: [(&str, &str, &str, &str); 4] = [
-    ("use_os_rand", "1.52", "3.11", "leave it out: fio has its own generator"),
+    ("use_os_rand", "1.52", "3.11", "leave it out; fio has its own generator"),
     ("fadvise_stream", "2.2.7", "2.21", "write write_hint"),
     ("chunck_size", "2.3", "2.13", "write chunk_size"),
     ("stream", "2.21", "2.21", "write write_hint"),

@@ -63,7 +63,7 @@ pub(super) fn range(text: &str, kb_base: u16) -> Result<(i64, i64), Unreadable> 
     let Some((low, high)) = text.split_once('-').or_else(|| text.split_once(':')) else {
         return unreadable(
             format!("`{text}` is one size, not a range"),
-            "write the smallest and the largest: 4k-64k",
+            "write the smallest and the largest size, as in 4k-64k",
         );
     };
     let (low, high) = (integer(low, kb_base)?, integer(high, kb_base)?);
@@ -179,7 +179,7 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
     let given: u32 = entries.iter().filter_map(|(_, percent)| *percent).sum();
     if given > 100 {
         return unreadable(
-            format!("the shares of `{text}` add up to {given}%"),
+            format!("the percentages in `{text}` add up to {given}%"),
             "make them add up to 100",
         );
     }
@@ -259,7 +259,7 @@ fn zones_of(text: &str, parts: Parts, kb_base: u16) -> Result<Vec<Zone>, Unreada
     let accesses: u32 = entries.iter().map(|(accesses, _)| u32::from(*accesses)).sum();
     if accesses != 100 {
         return unreadable(
-            format!("the accesses of `{text}` add up to {accesses}%"),
+            format!("the access percentages in `{text}` add up to {accesses}%"),
             "make the numbers before the slashes add up to 100, as fio requires",
         );
     }
@@ -309,7 +309,7 @@ fn share_out_zones(
         .sum();
     if given > 100 {
         return unreadable(
-            format!("the parts of `{text}` add up to {given}%"),
+            format!("the file percentages in `{text}` add up to {given}%"),
             "make the numbers after the slashes add up to at most 100",
         );
     }
@@ -318,8 +318,8 @@ fn share_out_zones(
     let each = Extent::Percent(u8::try_from(each.unwrap_or(0)).unwrap_or(0));
     if open > 0 && each == Extent::Percent(0) {
         return unreadable(
-            format!("the parts of `{text}` leave nothing for parts without a number"),
-            "write the part of the file for each zone",
+            format!("the zones in `{text}` leave no part of the file for zones without a number"),
+            "write the part of the file that each zone covers",
         );
     }
     let zone = |(accesses_percent, extent): (u8, Option<Extent>)| Zone {
@@ -353,7 +353,7 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
         }
     }
     if bytes.is_empty() || bytes.len() > MOST {
-        let problem = format!("`{text}` is data of {} bytes", bytes.len());
+        let problem = format!("`{text}` is {} bytes of data", bytes.len());
         return unreadable(problem, format!("fio supports 1 to {MOST}"));
     }
     Ok(Some(bytes))
@@ -363,7 +363,7 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
 /// returns the rest of the text.
 fn number<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Unreadable> {
     let refuse = || {
-        let advice = "write it as \"text\", 0xdeadbeef or a number of 32 bits";
+        let advice = "write it as \"text\", 0xdeadbeef or a 32-bit number";
         Unreadable::new(format!("`{text}` is not a pattern"), advice)
     };
     let end_of =
@@ -429,7 +429,7 @@ mod tests {
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
         insta::assert_snapshot!(percents("50/5:30/15"), @"the accesses of `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(percents("50/60:50/60"), @"the parts of `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
-        insta::assert_snapshot!(percents("50/100:50/"), @"the parts of `50/100:50/` leave nothing for parts without a number; write the part of the file for each zone");
+        insta::assert_snapshot!(percents("50/100:50/"), @"the parts of `50/100:50/` leave nothing for parts without a number; write the part of the file that each zone covers");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
         insta::assert_snapshot!(percents(""), @"the accesses of `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");

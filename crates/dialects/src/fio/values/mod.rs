@@ -45,7 +45,7 @@ impl Setting {
             ValueKind::Ignored => Ok(()),
             ValueKind::Removed => {
                 let advice = match self.name() {
-                    "percentage_sequential" => "use percentage_random with 100 minus this value",
+                    "percentage_sequential" => "set percentage_random to 100 minus this value",
                     _ => "leave it out",
                 };
                 Err(self.refuse("fio 3.33 no longer has this option", advice))
@@ -235,7 +235,7 @@ fn choice(setting: &Setting) -> Result<(&'static str, Option<&str>), Unreadable>
     match found {
         Some(found) => Ok(found),
         None if text.starts_with(char::is_whitespace) => unreadable(
-            format!("fio does not recognize `{text}`, because it starts with a space"),
+            format!("fio does not recognize `{text}`, because the value starts with a space"),
             "remove the space after the equals sign",
         ),
         None => unreadable(
@@ -251,7 +251,7 @@ fn boolean(setting: &Setting) -> Result<bool, Unreadable> {
     match (setting.option.kind, number) {
         (_, Ok(0)) => Ok(false),
         (_, Ok(1)) | (ValueKind::Flag, Ok(2..)) => Ok(true),
-        _ => unreadable(format!("`{text}` is neither on nor off"), "write 0 or 1"),
+        _ => unreadable(format!("`{text}` is not a valid value for a switch"), "write 0 or 1"),
     }
 }
 
@@ -284,7 +284,7 @@ fn amount(text: &str, kb_base: u16) -> Result<Amount, Unreadable> {
         let percent: u32 = percent.parse().map_err(|_| not_a_number(text))?;
         if percent > 100 {
             return unreadable(
-                format!("`{text}` is more than the whole file"),
+                format!("`{text}` is larger than the whole file"),
                 "write at most 100%",
             );
         }
@@ -404,7 +404,7 @@ fn check_blank(text: &str, suffix: &str) -> Result<(), Unreadable> {
     }
     let wanted = text.trim_start();
     unreadable(
-        format!("fio ignores the unit of `{wanted}`, because it starts with a space"),
+        format!("fio ignores the unit of `{wanted}`, because the value starts with a space"),
         "remove the space after the equals sign",
     )
 }

@@ -121,7 +121,7 @@ impl Arguments<'_> {
             _ => {
                 let names: Vec<_> = found.iter().map(|(known, _)| *known).take(6).collect();
                 Err(self.refuse(
-                    format!("`{name}` is the start of several options"),
+                    format!("`{name}` is ambiguous: several options start with it"),
                     format!("write one of them: {}", names.join(", ")),
                     word,
                 ))
@@ -301,7 +301,7 @@ static ALL: &[ProgramOption] = &{
     use Takes::{Nothing, Perhaps, Value};
     [
         option("output", 'o', Value, Ignored),
-        option("latency-log", 'l', Value, Refused("is no longer an option of fio")),
+        option("latency-log", 'l', Value, Refused("is no longer a fio option")),
         option("bandwidth-log", 'b', Nothing, Ignored),
         option("minimal", 'm', Nothing, Ignored),
         option("output-format", 'F', Value, Ignored),

@@ -232,7 +232,7 @@ fn unset(place: &TextPlace, variable: &str) -> Error {
     let name = variable.trim_matches(['$', '{', '}']);
     let error = Error::syntax(
         format!("`{variable}` is not set in the environment"),
-        format!("set it before the command, {name}=VALUE iotax ..., or write its value"),
+        format!("set it before the command, as in {name}=VALUE iotax ..., or write its value"),
     );
     marked(place, error, variable)
 }
@@ -250,7 +250,8 @@ fn keywords(
             continue;
         }
         let Some(machine) = machine else {
-            let problem = format!("`{word}` depends on the machine, which is not known here");
+            let problem =
+                format!("`{word}` depends on the machine, which iotax does not know at this point");
             return Err(marked(place, Error::syntax(problem, "write the number"), word));
         };
         let so_far = replaced.as_deref().unwrap_or(text);
@@ -274,7 +275,7 @@ fn computed(place: &TextPlace, text: String) -> Result<String, Error> {
     match values::computed(value) {
         Some(number) => Ok(format!("{name}={number}")),
         None => Err(place.mark(Error::syntax(
-            format!("fio passes `{value}` to bc, which cannot read it"),
+            format!("fio passes `{value}` to the calculator bc, which cannot read it"),
             "with a keyword, write only whole numbers without units, + - * / and parentheses",
         ))),
     }

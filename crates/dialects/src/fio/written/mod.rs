@@ -117,7 +117,7 @@ impl Budget {
         self.text = self.text.checked_sub(text.len()).ok_or_else(|| {
             Error::syntax(
                 format!(
-                    "the text is longer than {}, including all included files",
+                    "the text, with all included files, is longer than {}",
                     iotax_quantity::size(TEXT as u64)
                 ),
                 "split it",
@@ -129,7 +129,10 @@ impl Budget {
     /// Counts another job with this number of settings.
     fn section(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.sections = self.sections.checked_sub(1).ok_or_else(|| {
-            place.mark(Error::syntax(format!("more than {SECTIONS} jobs"), "fio supports no more"))
+            place.mark(Error::syntax(
+                format!("there are more than {SECTIONS} jobs"),
+                "use fewer jobs; fio does not support more",
+            ))
         })?;
         self.settings(place, settings)
     }
@@ -138,7 +141,10 @@ impl Budget {
     fn settings(&mut self, place: &Arc<TextPlace>, settings: usize) -> Result<(), Error> {
         self.settings = self.settings.checked_sub(settings).ok_or_else(|| {
             place.mark(Error::syntax(
-                format!("more than {SETTINGS} settings; those in [global] count once per job"),
+                format!(
+                    "there are more than {SETTINGS} settings; settings in [global] count once per \
+                     job"
+                ),
                 "split it",
             ))
         })?;
@@ -305,7 +311,7 @@ impl Collector {
         } else {
             let (owners, engine) = (engines.join(", "), self.engine());
             Error::syntax(
-                format!("`{name}` is an option of the engine {owners}, but this job uses {engine}"),
+                format!("`{name}` is an option of the {owners} engine, but this job uses {engine}"),
                 format!("set ioengine={} first, or leave it out", engines[0]),
             )
         };

@@ -56,7 +56,9 @@ fn imported(document: &Document) -> Result<Imported, String> {
         let alone = span.targets.len() == 1;
         if !alone && !span.buckets.is_empty() {
             result.warnings.push(
-                "percentiles are for all targets together, so single targets have none".to_owned(),
+                "percentiles are for all targets together, so individual targets have \
+                 none"
+                    .to_owned(),
             );
         }
         for (j, target) in span.targets.iter().enumerate() {

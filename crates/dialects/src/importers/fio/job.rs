@@ -154,7 +154,7 @@ fn direction(
     record.summary = Some(summary(&chosen, job, part)?);
     if chosen.is_total {
         notes.push(format!(
-            "job {job}: latencies of {part}s are fio's lat (including submission), because the \
+            "job {job}: {part} latencies are fio's lat (which includes submission), because the \
              result has less clat data"
         ));
     }

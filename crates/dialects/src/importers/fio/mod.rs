@@ -199,7 +199,7 @@ fn unmoved(job: &RawJob, options: &Options) -> Option<String> {
     let is_plain = is_plain && options.value("rw").is_none_or(|order| !order.contains(':'));
     let (moved, asked) = left(job, options).filter(|_| is_plain)?;
     let shown = iotax_quantity::bytes;
-    Some(format!("job {} moved {} of {} (size)", job.jobname, shown(moved), shown(asked)))
+    Some(format!("job {} transferred {} of {} (size)", job.jobname, shown(moved), shown(asked)))
 }
 
 /// Bytes that a job has moved, and the bytes of its size if those are more: a finished job may end
@@ -401,8 +401,8 @@ fn warn_of_lost_percentiles(imported: &mut Imported) {
         };
         if job.threads > 1 && job.directions().any(is_lost) {
             imported.warnings.push(format!(
-                "job {}: no percentiles, because those of its {} threads cannot be merged; use \
-                 --output-format=json+ or group_reporting",
+                "job {}: no percentiles, because the percentiles of its {} threads cannot be \
+                 merged; use --output-format=json+ or group_reporting",
                 job.name, job.threads
             ));
         }
