@@ -177,7 +177,7 @@ fn a_pasted_line_is_read_wherever_a_workload_is_named() {
     assert_snapshot!(desk.run(&["plan", "run", line, "a", "--seed", "1"]), @"
     Workload t
       every trial: 0s ramp, then 1s measured
-      t: 1 thread, shuffled reads of 4k, over 1M of `sdX`, psync buffered (cold
+      t: 1 thread, shuffled 4k reads, over 1M of `sdX`, psync buffered (cold
         cache)
       a command line: filename=/dev/sdX: replaced by TARGET
       a command line: sudo: start iotax itself as root if the target needs it

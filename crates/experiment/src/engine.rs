@@ -150,7 +150,7 @@ engines! {
         at: DrivenAt::Directory,
         cache: PageCache::Never,
         trims: false,
-        fio: Err("fio has no equivalent of operations on trees of files"),
+        fio: Err("fio has no equivalent for operations on file trees"),
         ..PLAIN
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.

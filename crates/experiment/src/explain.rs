@@ -9,7 +9,8 @@ use crate::job_options::{
 };
 use crate::tree::Tree;
 use crate::workload::{
-    Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Trims, Workload,
+    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Trims,
+    Workload,
 };
 use crate::writes::Content;
 
@@ -30,7 +31,7 @@ impl Workload {
         let mut lines = Vec::new();
         lines.extend(self.jobs.iter().map(|job| {
             let decides = job.name == self.primary || self.goes_both_ways();
-            let mark = if self.jobs.len() > 1 && decides { " (decides)" } else { "" };
+            let mark = if self.jobs.len() > 1 && decides { " (compared)" } else { "" };
             format!("{}{mark}: {}", job.name, job.explain())
         }));
         lines.extend(self.index.as_ref().map(explain_index));
@@ -68,9 +69,10 @@ impl Job {
             (start, None) => Some(format!("starts at {}", format_duration(start))),
             (start, Some(end)) => Some(format!("from {} to {end}", format_duration(start))),
         });
-        if let Some(writes) = self.fsync_every {
-            parts.push(format!("sync every {}", plural(writes, "write")));
-        }
+        parts.extend(self.fsync_every.map(|writes| match writes {
+            1 => "sync after every write".to_owned(),
+            writes => format!("sync every {writes} writes"),
+        }));
         if let Some(think) = self.think {
             let ios = match think.after_ios {
                 1 => "I/O".to_owned(),
@@ -109,7 +111,7 @@ impl Job {
 
     fn explain_network(&self) -> String {
         let block = match self.block_sizes.max_bytes() {
-            bytes if bytes < 1024 || bytes % 1024 != 0 => format!("{bytes} bytes"),
+            bytes if bytes < 1024 || bytes % 1024 != 0 => format!("{bytes}-byte"),
             bytes => format_bytes(bytes.into()),
         };
         if self.engine.is_round_trips() {
@@ -117,14 +119,14 @@ impl Job {
                 1 => "one at a time".to_owned(),
                 depth => format!("{depth} at a time"),
             };
-            return format!("requests and responses of {block}, {depth}");
+            return format!("{block} requests and responses, {depth}");
         }
         if self.engine.is_connections() {
-            return format!("a connection for each request and response of {block}");
+            return format!("a connection for each {block} request and response");
         }
         let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
         let way = if self.reads() { "from" } else { "to" };
-        format!("{what} of {block} {way} the peer")
+        format!("{block} {what} {way} the peer")
     }
 
     fn explain_operations(&self) -> String {
@@ -141,7 +143,14 @@ impl Job {
             },
             reads => format!("I/Os ({reads} % reads)"),
         };
-        let operations = format!("{operations} of {}", format_block_sizes(&self.block_sizes));
+        let sizes = format_block_sizes(&self.block_sizes);
+        let operations = match &self.block_sizes {
+            BlockSizes::Split(_) => format!("{operations} of {sizes}"),
+            _ if sizes.ends_with(|c: char| c.is_ascii_digit()) => {
+                format!("{sizes}-byte {operations}")
+            }
+            _ => format!("{sizes} {operations}"),
+        };
         let order = self.pattern.name();
         match &self.pattern {
             Pattern::Skewed(_) | Pattern::Centred { .. } | Pattern::Zoned(_) => {
@@ -228,7 +237,8 @@ fn explain_tree(tree: &Tree) -> String {
 
 fn explain_index(index: &IndexLoads) -> String {
     format!(
-        "index: publishes and loads up to {} versions/s of {}, slow above {}; {} queries/s of {}",
+        "index: publishes and loads up to {} versions/s ({} each), slow above {}; {} queries/s ({} \
+         each)",
         format_iops(index.versions_per_second),
         format_bytes(index.index_bytes),
         format_duration(index.slow_load_ns),
@@ -278,8 +288,8 @@ fn explain_content(content: &Content) -> Option<String> {
         (0, _) => {}
         (percent, None) => parts.push(format!("{percent} % of writes repeated")),
         (percent, Some(set)) => {
-            let whose = if content.shared_set { "all threads" } else { "the thread" };
-            parts.push(format!("{percent} % of writes repeating {set} % of the data of {whose}"));
+            let whose = if content.shared_set { "all threads'" } else { "the thread's" };
+            parts.push(format!("{percent} % of writes repeating {set} % of {whose} data"));
         }
     }
     (!parts.is_empty()).then(|| format!("data with {}", parts.join(" and ")))
@@ -303,26 +313,26 @@ mod tests {
         assert_snapshot!(explained(Workload::presets().filter(Workload::is_network)), @"
         tcp-stream
           every trial: 1s ramp, then 3s measured
-          flow: 1 thread, blocks of 128k to the peer
+          flow: 1 thread, 128k blocks to the peer
         tcp-stream-back
           every trial: 1s ramp, then 3s measured
-          flow: 1 thread, blocks of 128k from the peer
+          flow: 1 thread, 128k blocks from the peer
         tcp-stream-both
           every trial: 1s ramp, then 3s measured
-          to (decides): 1 thread, blocks of 128k to the peer
-          from (decides): 1 thread, blocks of 128k from the peer
+          to (compared): 1 thread, 128k blocks to the peer
+          from (compared): 1 thread, 128k blocks from the peer
         tcp-rr
           every trial: 1s ramp, then 3s measured
-          requests: 1 thread, requests and responses of 64 bytes, one at a time
+          requests: 1 thread, 64-byte requests and responses, one at a time
         tcp-connect
           every trial: 1s ramp, then 3s measured
-          connections: 1 thread, a connection for each request and response of 64 bytes
+          connections: 1 thread, a connection for each 64-byte request and response
         udp-stream
           every trial: 1s ramp, then 3s measured
-          datagrams: 1 thread, datagrams of 1200 bytes to the peer, 5000/s at even intervals
+          datagrams: 1 thread, 1200-byte datagrams to the peer, 5000/s at even intervals
         udp-stream-back
           every trial: 1s ramp, then 3s measured
-          datagrams: 1 thread, datagrams of 1200 bytes from the peer, 5000/s at even intervals
+          datagrams: 1 thread, 1200-byte datagrams from the peer, 5000/s at even intervals
         ");
     }
 
@@ -335,10 +345,10 @@ mod tests {
             }
             workload.jobs[0].explain()
         };
-        assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random trims of 4k, over 1G, io_uring direct");
-        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential trims followed by writes of 4k, over 1G, io_uring depth 8 direct, each thread waits for each trim, verified after every 16 writes, verified");
-        assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) reads of 4k, over 1G, io_uring direct, verifies data written by another job");
-        assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential writes of 4k, over 1G, io_uring direct, verified by another job");
+        assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random 4k trims, over 1G, io_uring direct");
+        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential 4k trims followed by writes, over 1G, io_uring depth 8 direct, each thread waits for each trim, verified after every 16 writes, verified");
+        assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) 4k reads, over 1G, io_uring direct, verifies data written by another job");
+        assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential 4k writes, over 1G, io_uring direct, verified by another job");
     }
 
     #[test]
@@ -347,29 +357,29 @@ mod tests {
         assert_snapshot!(explained(of_storage.chain([Workload::peel_search(2 << 30)])), @"
         randread-4k
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, random reads of 4k, over 1G, io_uring direct
+          io: 1 thread, random 4k reads, over 1G, io_uring direct
         randwrite-4k
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, random writes of 4k, over 1G, io_uring direct
+          io: 1 thread, random 4k writes, over 1G, io_uring direct
         seqread-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, sequential reads of 1M, over 1G, io_uring depth 4 direct
+          io: 1 thread, sequential 1M reads, over 1G, io_uring depth 4 direct
         seqwrite-1m
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, sequential writes of 1M, over 1G, io_uring depth 4 direct
+          io: 1 thread, sequential 1M writes, over 1G, io_uring depth 4 direct
         mixed-70-30
           every trial: 2s ramp, then 5s measured
-          io: 1 thread, random I/Os (70 % reads) of 4k, over 1G, io_uring direct
+          io: 1 thread, random 4k I/Os (70 % reads), over 1G, io_uring direct
         driver-searcher
           every trial: 4s ramp, then 1m measured
-          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered, pauses 105ms after every I/O, write-through
-          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered (cache kept cold), starts at 2s
-          index: publishes and loads up to 4 versions/s of 16M, slow above 10ms; 1000 queries/s of 16k
+          download: 30 threads, sequential 4M writes, over 2G each, psync buffered, pauses 105ms after every I/O, write-through
+          mmap_read (compared): 8 threads, random 4k-1M reads, over 50G of `fio_blob`, mmap buffered (cache kept cold), starts at 2s
+          index: publishes and loads up to 4 versions/s (16M each), slow above 10ms; 1000 queries/s (16k each)
         driver-searcher-published
           every trial: 4s ramp, then 1m measured
-          download: 30 threads, sequential writes of 4M, over 2G each, psync buffered
-          mmap_read (decides): 8 threads, random reads of 4k-1M, over 50G of `fio_blob`, mmap buffered (cold cache), starts at 2s
-          index: publishes and loads up to 4 versions/s of 16M, slow above 10ms; 1000 queries/s of 16k
+          download: 30 threads, sequential 4M writes, over 2G each, psync buffered
+          mmap_read (compared): 8 threads, random 4k-1M reads, over 50G of `fio_blob`, mmap buffered (cold cache), starts at 2s
+          index: publishes and loads up to 4 versions/s (16M each), slow above 10ms; 1000 queries/s (16k each)
         git-checkout
           every trial: 1s ramp, then 5s measured
           files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
@@ -381,49 +391,49 @@ mod tests {
           files: 1 thread, operations on 5000 files of 2048 bytes each (20 per directory): create:12,stat:12,open:49,list:4,rename:11,delete:12
         etcd-wal
           every trial: 1s ramp, then 30s measured
-          wal: 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to newly allocated space
+          wal: 1 thread, sequential 2300-byte writes, over 640M, psync buffered, sync after every write, to newly allocated space
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         etcd-wal-loaded
           every trial: 1s ramp, then 30s measured
-          wal (decides): 1 thread, sequential writes of 2300, over 640M, psync buffered, sync every 1 write, to newly allocated space
-          backend: 1 thread, random writes of 8k, over 100M, psync buffered, sync every 18 writes, pauses 100ms after every 36 I/Os
+          wal (compared): 1 thread, sequential 2300-byte writes, over 640M, psync buffered, sync after every write, to newly allocated space
+          backend: 1 thread, random 8k writes, over 100M, psync buffered, sync every 18 writes, pauses 100ms after every 36 I/Os
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         postgres
           every trial: 1s ramp, then 10s measured
-          wal (decides): 1 thread, sequential writes of 8k, over 16M, psync buffered, sync every 1 write
-          checkpoint: 1 thread, random writes of 8k, over 1G, io_uring depth 32 direct, 485/s at even intervals
+          wal (compared): 1 thread, sequential 8k writes, over 16M, psync buffered, sync after every write
+          checkpoint: 1 thread, random 8k writes, over 1G, io_uring depth 32 direct, 485/s at even intervals
         mysql
           every trial: 1s ramp, then 10s measured
-          redo (decides): 1 thread, sequential writes of 512, over 4M, psync buffered, sync every 1 write
-          doublewrite: 1 thread, sequential writes of 64k, over 8M, psync direct, 50/s at even intervals, sync every 1 write
-          pages: 1 thread, random writes of 16k, over 1G, io_uring depth 32 direct, 200/s at even intervals
+          redo (compared): 1 thread, sequential 512-byte writes, over 4M, psync buffered, sync after every write
+          doublewrite: 1 thread, sequential 64k writes, over 8M, psync direct, 50/s at even intervals, sync after every write
+          pages: 1 thread, random 16k writes, over 1G, io_uring depth 32 direct, 200/s at even intervals
         kafka
           every trial: 1s ramp, then 10s measured
-          append (decides): 6 threads, sequential writes of 16k, over 256M each, psync buffered, 4803/s at even intervals, to newly allocated space
-          tail: 1 thread, sequential reads of 1M, over 64M of `kafka_tail`, psync buffered, 75/s at even intervals, with a warm cache
-          catch-up: 1 thread, sequential reads of 1M, over 1G of `kafka_segments`, psync buffered (cache kept cold), 90/s at even intervals
+          append (compared): 6 threads, sequential 16k writes, over 256M each, psync buffered, 4803/s at even intervals, to newly allocated space
+          tail: 1 thread, sequential 1M reads, over 64M of `kafka_tail`, psync buffered, 75/s at even intervals, with a warm cache
+          catch-up: 1 thread, sequential 1M reads, over 1G of `kafka_segments`, psync buffered (cache kept cold), 90/s at even intervals
           unfit if append bandwidth < 72960kiB/s: https://engineering.linkedin.com/kafka/benchmarking-apache-kafka-2-million-writes-second-three-cheap-machines (the 75 MiB/s that one producer sends, less 5 %)
         rocksdb
           every trial: 1s ramp, then 10s measured
-          get (decides): 64 threads, random reads of 8k, over 4G of `rocksdb_tables`, psync direct
-          compaction-read: 1 thread, sequential reads of 2M, over 4G of `rocksdb_tables`, psync direct, 10/s at even intervals
-          compaction-write: 1 thread, sequential writes of 1M, over 1G, psync direct, 19/s at even intervals, to newly allocated space
+          get (compared): 64 threads, random 8k reads, over 4G of `rocksdb_tables`, psync direct
+          compaction-read: 1 thread, sequential 2M reads, over 4G of `rocksdb_tables`, psync direct, 10/s at even intervals
+          compaction-write: 1 thread, sequential 1M writes, over 1G, psync direct, 19/s at even intervals, to newly allocated space
         lucene
           every trial: 1s ramp, then 10s measured
-          search (decides): 8 threads, random reads of 4k, over 4G of `lucene_index`, mmap buffered (cache kept cold)
-          merge-read: 1 thread, sequential reads of 8k, over 1G of `lucene_segments`, mmap buffered (cold cache), 2560/s at even intervals
-          merge-write: 1 thread, sequential writes of 8k, over 512M, psync buffered, 2560/s at even intervals, to newly allocated space
+          search (compared): 8 threads, random 4k reads, over 4G of `lucene_index`, mmap buffered (cache kept cold)
+          merge-read: 1 thread, sequential 8k reads, over 1G of `lucene_segments`, mmap buffered (cold cache), 2560/s at even intervals
+          merge-write: 1 thread, sequential 8k writes, over 512M, psync buffered, 2560/s at even intervals, to newly allocated space
         nats-sync
           every trial: 1s ramp, then 10s measured
-          messages: 1 thread, sequential writes of 159, over 64M, psync buffered, sync every 1 write, to newly allocated space
+          messages: 1 thread, sequential 159-byte writes, over 64M, psync buffered, sync after every write, to newly allocated space
         ml-load
           every trial: 1s ramp, then 10s measured
-          samples: 4 threads, random runs of 140 sequential reads of 1M, over 4G of `ml_samples`, psync buffered (cache kept cold)
+          samples: 4 threads, random runs of 140 sequential 1M reads, over 4G of `ml_samples`, psync buffered (cache kept cold)
           unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 processes 7 samples of 146,600,628 bytes in 0.323 s, and must be busy for 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
-          searcher (decides): 1 thread, random reads of 4k-1M, over 2G, vdisk
-          driver: 1 thread, sequential writes of 1M, over 2G, vdisk, 50/s at even intervals
+          searcher (compared): 1 thread, random 4k-1M reads, over 2G, vdisk
+          driver: 1 thread, sequential 1M writes, over 2G, vdisk, 50/s at even intervals
         ");
     }
 
@@ -434,13 +444,13 @@ mod tests {
             workload.set(&format!("pattern={pattern}")).unwrap();
             workload.explain().remove(1)
         };
-        assert_snapshot!(explained("shuffled"), @"io: 1 thread, shuffled reads of 4k, over 1G, io_uring direct");
-        assert_snapshot!(explained("zipf:1.2"), @"io: 1 thread, skewed (zipf:1.2) reads of 4k, over 1G, io_uring direct");
-        assert_snapshot!(explained("strided:64k"), @"io: 1 thread, strided reads of 4k every 64k, over 1G, io_uring direct");
-        assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("shuffled"), @"io: 1 thread, shuffled 4k reads, over 1G, io_uring direct");
+        assert_snapshot!(explained("zipf:1.2"), @"io: 1 thread, skewed (zipf:1.2) 4k reads, over 1G, io_uring direct");
+        assert_snapshot!(explained("strided:64k"), @"io: 1 thread, strided 4k reads every 64k, over 1G, io_uring direct");
+        assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential 4k reads, over 1G, io_uring direct");
         assert!(explained("geometric:3.3333333333333335").contains("averaging 3.33 sequential"));
-        assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs averaging 4 sequential reads of 4k, over 1G, io_uring direct");
-        assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random reads of 4k, over 1G, io_uring direct");
+        assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs averaging 4 sequential 4k reads, over 1G, io_uring direct");
+        assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random 4k reads, over 1G, io_uring direct");
     }
 
     #[test]
@@ -452,7 +462,7 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, at multiples of 64k, over 1G in 4 files after the first 1M, io_uring direct, pauses 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ends all other jobs");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, at multiples of 64k, over 1G in 4 files after the first 1M, io_uring direct, pauses 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ends all other jobs");
     }
 
     #[test]
@@ -463,6 +473,6 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, 50/s at random intervals, ends after 1G per thread, sync every 1 write, sync at the end, verified, sqpoll");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, 50/s at random intervals, ends after 1G per thread, sync after every write, sync at the end, verified, sqpoll");
     }
 }

@@ -25,12 +25,12 @@ impl Draft {
         if hold_ns <= longest_ns {
             let [hold, slice] = [hold_ns, longest_ns].map(format_duration);
             let problem = format!("{hold} is not longer than the longest slice ({slice})");
-            return refuse(problem, "hold arms for longer than a burst may last, for example 45s");
+            return refuse(problem, "hold arms for longer than a burst can last, for example 45s");
         }
         if self.stop.max_blocks < LEAST_HELD_BLOCKS {
             let most = self.stop.max_blocks;
             let problem =
-                format!("requires max-blocks of at least {LEAST_HELD_BLOCKS}, not {most}");
+                format!("requires max-blocks to be at least {LEAST_HELD_BLOCKS}, not {most}");
             return refuse(problem, "leave out max-blocks, or set it to 40");
         }
         let needed_ns = self.turns_ns(hold_ns);
@@ -104,7 +104,7 @@ mod tests {
         let all = [held(2 * SECOND_NS), few, brief].map(refused);
         insta::assert_snapshot!(all.join("\n"), @"
         hold: 2s is not longer than the longest slice (2500ms)
-        hold arms for longer than a burst may last, for example 45s
+        hold arms for longer than a burst can last, for example 45s
         hold: requires max-blocks of at least 34, not 20
         leave out max-blocks, or set it to 40
         hold: loading each arm for 45s takes 90s in total, but max-time is 90s

@@ -81,7 +81,7 @@ fn of(
             ),
         )),
         [None, Some(_)] => Err(Error::syntax(
-            format!("arm `{name}` has an `after` command and no `before` command"),
+            format!("arm `{name}` has an `after` command but no `before` command"),
             format!("add --before '{name}=COMMAND'"),
         )),
         [Some(before), Some(after)] => Ok(Some(HostCommands {

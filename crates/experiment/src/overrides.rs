@@ -232,7 +232,7 @@ pub fn override_options() -> impl Iterator<Item = (&'static str, &'static str, U
 {
     let workload = [
         ("", "time", Unit::Duration, "length of the measured window"),
-        ("", "ramp", Unit::Duration, "length of the start of each trial that is discarded"),
+        ("", "ramp", Unit::Duration, "length of the discarded part at the start of each trial"),
         ("", "primary", Unit::Name, "the job whose throughput is compared"),
         ("", "index", Unit::Switch, "publish, load and query an index while the jobs run"),
     ];

@@ -51,7 +51,7 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
         |at: &usize| !texts.is_empty() && !is_baseline[*at] && arms[*at].against.is_none();
     match (0..arms.len()).find(is_alone) {
         Some(at) => {
-            let problem = format!("`{}` is in no pair", arms[at].name);
+            let problem = format!("`{}` is not part of any pair", arms[at].name);
             Err(Error::syntax(problem, "add another --pair for it, or leave it out"))
         }
         None => Ok(()),

@@ -99,15 +99,15 @@ impl Draft {
         }
         if !self.phases().any(|phase| phase.jobs.iter().any(Job::has_span)) {
             let problem = format!(
-                "`{}` cannot be preconditioned: its jobs have no span to write (they use trees \
-                 of files, or no storage)",
+                "`{}` cannot be preconditioned: its jobs have no span to write (they use file \
+                 trees, or no storage)",
                 self.name()
             );
             return Err(Error::syntax(problem, "leave out `precondition`"));
         }
         if self.has_several_targets() {
             let problem =
-                "preconditioning supports only one target per trial, and here there are several";
+                "preconditioning supports only one target per trial, but there are several";
             let advice =
                 "precondition each target in a separate run, and leave out `precondition` here";
             return Err(Error::syntax(problem, advice));

@@ -51,14 +51,14 @@ impl Stop {
         };
         if !(self.margin > 0.0 && self.margin < 1.0) {
             let problem = format!("{} is not between 0 and 1", self.margin);
-            return refuse("margin", problem, "5% is usual");
+            return refuse("margin", problem, "5% is a typical value");
         }
         if !(self.alpha > 0.0 && self.alpha < 0.5) {
             let problem = format!("{} is not between 0 and 0.5", self.alpha);
-            return refuse("alpha", problem, "5% is usual");
+            return refuse("alpha", problem, "5% is a typical value");
         }
         if self.min_blocks == 0 {
-            return refuse("min-blocks", "0 blocks give no result".into(), "write at least 1");
+            return refuse("min-blocks", "0 blocks would give no result".into(), "use at least 1");
         }
         if self.max_blocks < self.min_blocks {
             let problem = format!("{} is below min-blocks ({})", self.max_blocks, self.min_blocks);
@@ -146,7 +146,7 @@ impl Draft {
     /// Every arm against the first; at least two.
     pub fn compare(phases: Vec<Workload>, arms: Vec<Arm>) -> Result<Self, Error> {
         if arms.len() < 2 {
-            let advice = "name two or more, as in base=/mnt/a other=/mnt/b";
+            let advice = "give two or more arms, as in base=/mnt/a other=/mnt/b";
             return Err(Error::syntax("a comparison needs at least two arms", advice));
         }
         Ok(Self::new(phases, arms, Design::Compare))
@@ -219,7 +219,7 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
     let largest = u64::from(job.max_block_bytes());
     if let Some(disk) = stack.size_bytes().filter(|disk| largest > *disk) {
         let (block, disk) = (format_bytes(largest), format_bytes(disk));
-        let problem = format!("blocks of {block} do not fit on a disk of {disk}");
+        let problem = format!("{block} blocks do not fit on the {disk} disk");
         let advice = "increase the size of the stack or reduce block-size";
         return Some(("block-size", problem, advice));
     }
@@ -229,13 +229,14 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
     }
     if stack.is_in_process() && job.engine != Engine::Null {
         if job.write_through {
-            let problem = format!("{stack} is simulated inside iotax and cannot write through");
+            let problem =
+                format!("{stack} is simulated inside iotax and does not support write-through");
             let advice =
                 "leave it out, use fsync-every=1, or mount the layers: vdisk(stack=\"...\")";
             return Some(("write-through", problem, advice));
         }
         if job.trims.is_some() {
-            let problem = format!("{stack} is simulated inside iotax and cannot trim");
+            let problem = format!("{stack} is simulated inside iotax and does not support trims");
             let advice = "trim a file, a block device, or a file system on the stack: \
                           vdisk(stack=\"...\") + ext4";
             return Some(("trim", problem, advice));
@@ -262,9 +263,9 @@ fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
     };
     match (layers, subsets) {
         (0, _) => refuse(
-            "the stack has no layer to take off".into(),
+            "the stack has no layer to remove".into(),
             "add layers to the base, as in file(size=2G) + aes + aes; file systems and loop \
-             devices stay on, because the load needs them",
+             devices are not removed, because the load needs them",
         ),
         (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
             Ok((0..1 << layers).collect())

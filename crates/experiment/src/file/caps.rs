@@ -45,7 +45,7 @@ fn of_each(disks: &IndexMap<String, String>, arms: &[Arm]) -> Placed<Vec<String>
         return Err(unknown).at(&["documented", "disk", stranger]);
     }
     let of_arm = |name: &str| {
-        let advice = "name a disk for every arm, or write disk = \"...\" for all of them";
+        let advice = "give a disk for every arm, or write disk = \"...\" for all of them";
         let missing = || Error::syntax(format!("arm `{name}` has no disk"), advice);
         disks.get(name).cloned().ok_or_else(missing).at(&["documented", "disk"])
     };
@@ -129,7 +129,7 @@ mod tests {
         x.toml:7:1: documented.disk: arm `b` has no disk
           7 | disk.a = "P10"
             | ^^^^
-        name a disk for every arm, or write disk = "..." for all of them
+        give a disk for every arm, or write disk = "..." for all of them
 
         x.toml:7:8: expected a kind of disk such as "P30", or a table with one for each arm
           7 | disk = 3

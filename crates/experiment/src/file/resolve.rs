@@ -70,7 +70,8 @@ fn with_arms(file: &SpecFile, phases: Vec<Workload>, factors: Vec<Factor>) -> Pl
             Ok(draft)
         }
         (None, true) => {
-            let advice = "write for example [arms] with base = \"/mnt/a\" and other = \"/mnt/b\"";
+            let advice = "add an [arms] table, for example with base = \"/mnt/a\" and other = \
+                          \"/mnt/b\"";
             Err(Error::syntax("no arms are given", advice)).at(&["arms"])
         }
         (None, false) => {
@@ -303,7 +304,7 @@ fn sizes_are_given(table: &WorkloadTable) -> bool {
 }
 
 fn job(written: &JobTable, position: &str) -> Placed<Job> {
-    let nameless = || Error::syntax("the job has no name", "write for example name = \"reader\"");
+    let nameless = || Error::syntax("the job has no name", "add a name, as in name = \"reader\"");
     let name = written.name().ok_or_else(nameless).at(&["workload", "job", position])?;
     let mut job = Job::new(name);
     // In the order of the table, so that `rw` does not undo a `read-percent` above it.

@@ -123,7 +123,7 @@ pub(super) struct SpecFile {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a target, or a table of targets by the names that jobs use"
+    expecting = "expected a target, or a table with a target for each name that jobs use"
 )]
 pub(super) enum ArmEntry {
     /// `base = "/mnt/a"`.

@@ -40,16 +40,16 @@ fn a_file_takes_what_there_is_and_its_times_stay() {
     assert_snapshot!(fitted("randread-4k", &none, 857 << 20), @"
     arm 1: 832 MiB of 1024 MiB, scale None
     every trial: 2s ramp, then 5s measured
-    io: 1 thread, random reads of 4k, over 832M, io_uring direct
+    io: 1 thread, random 4k reads, over 832M, io_uring direct
     ");
     assert_snapshot!(fitted("randread-4k", &set("threads=4"), GIB), @"
     arm 1: 1024 MiB of 4096 MiB, scale None
     every trial: 2s ramp, then 5s measured
-    io: 4 threads, random reads of 4k, over 256M each, io_uring direct
+    io: 4 threads, random 4k reads, over 256M each, io_uring direct
     ");
     assert_snapshot!(fitted("randread-4k", &none, GIB), @"
     every trial: 2s ramp, then 5s measured
-    io: 1 thread, random reads of 4k, over 1G, io_uring direct
+    io: 1 thread, random 4k reads, over 1G, io_uring direct
     ");
 }
 
@@ -71,9 +71,9 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     assert_snapshot!(fitted("driver-searcher", &none, 2 * GIB), @"
     arm 1: 1662 MiB of 112688 MiB, scale Some(0.03)
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential writes of 4M, over 60M each, psync buffered, pauses 7ms after every I/O, write-through
-    mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
-    index: publishes and loads up to 4 versions/s of 2M, slow above 10ms; 1000 queries/s of 16k
+    download: 2 threads, sequential 4M writes, over 60M each, psync buffered, pauses 7ms after every I/O, write-through
+    mmap_read (compared): 8 threads, random 4k-1M reads, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
+    index: publishes and loads up to 4 versions/s (2M each), slow above 10ms; 1000 queries/s (16k each)
     ");
     let times = Changes {
         time_ns: Some(60_000_000_000),
@@ -83,9 +83,9 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     assert_snapshot!(fitted("driver-searcher", &times, 2 * GIB), @"
     arm 1: 1722 MiB of 57392 MiB, scale Some(0.03)
     every trial: 3s ramp, then 1m measured
-    download: 3 threads, sequential writes of 4M, over 60M each, psync buffered, pauses 105ms after every I/O, write-through
-    mmap_read (decides): 8 threads, random reads of 4k-1M, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
-    index: publishes and loads up to 4 versions/s of 2M, slow above 10ms; 1000 queries/s of 16k
+    download: 3 threads, sequential 4M writes, over 60M each, psync buffered, pauses 105ms after every I/O, write-through
+    mmap_read (compared): 8 threads, random 4k-1M reads, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
+    index: publishes and loads up to 4 versions/s (2M each), slow above 10ms; 1000 queries/s (16k each)
     ");
 }
 
@@ -102,38 +102,38 @@ fn a_suite_shrinks_where_it_is_largest() {
     assert_snapshot!(fitted("provider-baseline", &Changes::default(), 60 * GIB), @"
     arm 1: 60416 MiB of 314368 MiB, scale None
     every trial: 5s ramp, then 30s measured
-    azure-random: 4 threads, random writes of 4k, over 4G each, io_uring depth 256 direct
+    azure-random: 4 threads, random 4k writes, over 4G each, io_uring depth 256 direct
     every trial: 5s ramp, then 30s measured
-    azure-random: 4 threads, random reads of 4k, over 4G each, io_uring depth 256 direct
+    azure-random: 4 threads, random 4k reads, over 4G each, io_uring depth 256 direct
     every trial: 5s ramp, then 3m measured
-    aws-random: 16 threads, random writes of 16k, over 1G each, psync direct
+    aws-random: 16 threads, random 16k writes, over 1G each, psync direct
     every trial: 5s ramp, then 3m measured
-    aws-random: 16 threads, random reads of 16k, over 1G each, psync direct
+    aws-random: 16 threads, random 16k reads, over 1G each, psync direct
     every trial: 5s ramp, then 3m measured
-    aws-sequential: 1 thread, sequential writes of 1M, over 1G, io_uring depth 8 direct
+    aws-sequential: 1 thread, sequential 1M writes, over 1G, io_uring depth 8 direct
     every trial: 5s ramp, then 3m measured
-    aws-sequential: 1 thread, sequential reads of 1M, over 1G, io_uring depth 8 direct
+    aws-sequential: 1 thread, sequential 1M reads, over 1G, io_uring depth 8 direct
     every trial: 2s ramp, then 1m measured
-    gcp-sequential: 16 threads, sequential writes of 1M, over 1G each, io_uring depth 64 direct
+    gcp-sequential: 16 threads, sequential 1M writes, over 1G each, io_uring depth 64 direct
     every trial: 2s ramp, then 1m measured
-    gcp-random: 1 thread, random writes of 4k, over 10G, io_uring depth 256 direct
+    gcp-random: 1 thread, random 4k writes, over 10G, io_uring depth 256 direct
     every trial: 2s ramp, then 1m measured
-    gcp-sequential: 16 threads, sequential reads of 1M, over 1G each, io_uring depth 64 direct
+    gcp-sequential: 16 threads, sequential 1M reads, over 1G each, io_uring depth 64 direct
     every trial: 2s ramp, then 1m measured
-    gcp-random: 1 thread, random reads of 4k, over 10G, io_uring depth 256 direct
+    gcp-random: 1 thread, random 4k reads, over 10G, io_uring depth 256 direct
     ");
     assert_snapshot!(fitted("nfs-kerberos", &Changes::default(), GIB), @"
     arm 1: 980 MiB of 8660 MiB, scale None
     every trial: 5s ramp, then 30s measured
-    io: 1 thread, random I/Os (50 % reads) of 4k, over 64M, psync direct
+    io: 1 thread, random 4k I/Os (50 % reads), over 64M, psync direct
     every trial: 5s ramp, then 30s measured
-    io: 1 thread, sequential I/Os (50 % reads) of 64k, over 64M, psync direct
+    io: 1 thread, sequential 64k I/Os (50 % reads), over 64M, psync direct
     every trial: 5s ramp, then 30s measured
     files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
     every trial: 5s ramp, then 30s measured
-    io: 8 threads, random I/Os (50 % reads) of 4k, over 64M each, io_uring depth 16 direct
+    io: 8 threads, random 4k I/Os (50 % reads), over 64M each, io_uring depth 16 direct
     every trial: 5s ramp, then 30s measured
-    io: 8 threads, sequential I/Os (50 % reads) of 64k, over 64M each, io_uring depth 16 direct
+    io: 8 threads, sequential 64k I/Os (50 % reads), over 64M each, io_uring depth 16 direct
     every trial: 5s ramp, then 30s measured
     files: 8 threads, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
     ");

@@ -93,7 +93,7 @@ fn number(text: &str) -> Result<f64, Error> {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     let number = text.parse::<f64>().ok().filter(|number| digits && number.is_finite());
     number.ok_or_else(|| {
-        Unit::Pattern.refuse(text, "expected a number", "write for example 1.2 or 10")
+        Unit::Pattern.refuse(text, "expected a number", "write a number such as 1.2 or 10")
     })
 }
 
@@ -235,7 +235,7 @@ mod tests {
         ");
         assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
         `inf` is not a pattern: expected a number
-        write for example 1.2 or 10
+        write a number such as 1.2 or 10
         ");
         assert_snapshot!(pattern("strided:x").unwrap_err(), @"
         `x` is not a size: it does not start with a digit

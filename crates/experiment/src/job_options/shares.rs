@@ -17,8 +17,8 @@ pub(super) fn stretches(text: &str) -> Result<Option<Stretches>, Error> {
     let parts: Vec<&str> = text.split('/').collect();
     let [bytes, range, skip] = parts.as_slice() else {
         let problem = "it does not have three parts";
-        let advice =
-            "write the bytes moved per stretch, its length and the gap, as in 256M/256M/2G";
+        let advice = "write the bytes transferred per stretch, the stretch length and the gap, as \
+                      in 256M/256M/2G";
         return Err(Unit::Stretches.refuse(text, problem, advice));
     };
     Ok(Some(Stretches {
@@ -268,7 +268,7 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(stretches("256M/2G").unwrap_err(), @"
         `256M/2G` is not a stretch length with a gap: it does not have three parts
-        write the bytes moved per stretch, its length and the gap, as in 256M/256M/2G
+        write the bytes transferred per stretch, the stretch length and the gap, as in 256M/256M/2G
         ");
         assert_snapshot!(flow("x").unwrap_err(), @"
         `x` is not a whole number: it does not start with a digit

@@ -88,70 +88,70 @@ fn suites_read_as_sentences() {
     assert_snapshot!(all.join("\n"), @"
     azure-write-iops
       every trial: 5s ramp, then 30s measured
-      azure-random: 4 threads, random writes of 4k, over 30G each, io_uring depth 256 direct
+      azure-random: 4 threads, random 4k writes, over 30G each, io_uring depth 256 direct
     azure-read-iops
       every trial: 5s ramp, then 30s measured
-      azure-random: 4 threads, random reads of 4k, over 30G each, io_uring depth 256 direct
+      azure-random: 4 threads, random 4k reads, over 30G each, io_uring depth 256 direct
     aws-write-iops
       every trial: 5s ramp, then 3m measured
-      aws-random: 16 threads, random writes of 16k, over 1G each, psync direct
+      aws-random: 16 threads, random 16k writes, over 1G each, psync direct
     aws-read-iops
       every trial: 5s ramp, then 3m measured
-      aws-random: 16 threads, random reads of 16k, over 1G each, psync direct
+      aws-random: 16 threads, random 16k reads, over 1G each, psync direct
     aws-write-throughput
       every trial: 5s ramp, then 3m measured
-      aws-sequential: 1 thread, sequential writes of 1M, over 1G, io_uring depth 8 direct
+      aws-sequential: 1 thread, sequential 1M writes, over 1G, io_uring depth 8 direct
     aws-read-throughput
       every trial: 5s ramp, then 3m measured
-      aws-sequential: 1 thread, sequential reads of 1M, over 1G, io_uring depth 8 direct
+      aws-sequential: 1 thread, sequential 1M reads, over 1G, io_uring depth 8 direct
     gcp-write-throughput
       every trial: 2s ramp, then 1m measured
-      gcp-sequential: 16 threads, sequential writes of 1M, over 10G each, io_uring depth 64 direct
+      gcp-sequential: 16 threads, sequential 1M writes, over 10G each, io_uring depth 64 direct
     gcp-write-iops
       every trial: 2s ramp, then 1m measured
-      gcp-random: 1 thread, random writes of 4k, over 10G, io_uring depth 256 direct
+      gcp-random: 1 thread, random 4k writes, over 10G, io_uring depth 256 direct
     gcp-read-throughput
       every trial: 2s ramp, then 1m measured
-      gcp-sequential: 16 threads, sequential reads of 1M, over 10G each, io_uring depth 64 direct
+      gcp-sequential: 16 threads, sequential 1M reads, over 10G each, io_uring depth 64 direct
     gcp-read-iops
       every trial: 2s ramp, then 1m measured
-      gcp-random: 1 thread, random reads of 4k, over 10G, io_uring depth 256 direct
+      gcp-random: 1 thread, random 4k reads, over 10G, io_uring depth 256 direct
     read_iops
       every trial: 10s ramp, then 1m measured
-      io: 1 thread, random reads of 4k, over 10G, io_uring depth 128 direct, on CPUs 0
+      io: 1 thread, random 4k reads, over 10G, io_uring depth 128 direct, on CPUs 0
     write_iops
       every trial: 10s ramp, then 1m measured
-      io: 1 thread, random writes of 4k, over 10G, io_uring depth 128 direct, on CPUs 0
+      io: 1 thread, random 4k writes, over 10G, io_uring depth 128 direct, on CPUs 0
     read_bw
       every trial: 10s ramp, then 1m measured
-      io: 1 thread, random reads of 1M, over 10G, io_uring depth 128 direct, on CPUs 0
+      io: 1 thread, random 1M reads, over 10G, io_uring depth 128 direct, on CPUs 0
     write_bw
       every trial: 10s ramp, then 1m measured
-      io: 1 thread, random writes of 1M, over 10G, io_uring depth 128 direct, on CPUs 0
+      io: 1 thread, random 1M writes, over 10G, io_uring depth 128 direct, on CPUs 0
     random load=low
       every trial: 5s ramp, then 30s measured
-      io: 1 thread, random I/Os (50 % reads) of 4k, over 1G, psync direct
+      io: 1 thread, random 4k I/Os (50 % reads), over 1G, psync direct
     sequential load=low
       every trial: 5s ramp, then 30s measured
-      io: 1 thread, sequential I/Os (50 % reads) of 64k, over 1G, psync direct
+      io: 1 thread, sequential 64k I/Os (50 % reads), over 1G, psync direct
     git-checkout load=low
       every trial: 5s ramp, then 30s measured
       files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
     random load=high
       every trial: 5s ramp, then 30s measured
-      io: 8 threads, random I/Os (50 % reads) of 4k, over 1G each, io_uring depth 16 direct
+      io: 8 threads, random 4k I/Os (50 % reads), over 1G each, io_uring depth 16 direct
     sequential load=high
       every trial: 5s ramp, then 30s measured
-      io: 8 threads, sequential I/Os (50 % reads) of 64k, over 1G each, io_uring depth 16 direct
+      io: 8 threads, sequential 64k I/Os (50 % reads), over 1G each, io_uring depth 16 direct
     git-checkout load=high
       every trial: 5s ramp, then 30s measured
       files: 8 threads, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
     tcp
       every trial: 1s ramp, then 10s measured
-      flow: 1 thread, blocks of 128k to the peer
+      flow: 1 thread, 128k blocks to the peer
     udp
       every trial: 1s ramp, then 10s measured
-      datagrams: 1 thread, datagrams of 1400 bytes to the peer
+      datagrams: 1 thread, 1400-byte datagrams to the peer
     ");
 }
 
@@ -197,15 +197,15 @@ fn a_twentieth_and_a_fiftieth() {
     let told = |factor: f64| scaled(factor).explain().join("\n");
     assert_snapshot!(told(0.05), @"
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential writes of 4M, over 100M each, psync buffered, pauses 7ms after every I/O, write-through
-    mmap_read (decides): 8 threads, random reads of 4k-1M, over 2560M of `fio_blob`, mmap buffered (cache kept cold), starts at 100ms
-    index: publishes and loads up to 4 versions/s of 2M, slow above 10ms; 1000 queries/s of 16k
+    download: 2 threads, sequential 4M writes, over 100M each, psync buffered, pauses 7ms after every I/O, write-through
+    mmap_read (compared): 8 threads, random 4k-1M reads, over 2560M of `fio_blob`, mmap buffered (cache kept cold), starts at 100ms
+    index: publishes and loads up to 4 versions/s (2M each), slow above 10ms; 1000 queries/s (16k each)
     ");
     assert_snapshot!(told(0.02), @"
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential writes of 4M, over 40M each, psync buffered, pauses 7ms after every I/O, write-through
-    mmap_read (decides): 8 threads, random reads of 4k-1M, over 1G of `fio_blob`, mmap buffered (cache kept cold), starts at 40ms
-    index: publishes and loads up to 4 versions/s of 2M, slow above 10ms; 1000 queries/s of 16k
+    download: 2 threads, sequential 4M writes, over 40M each, psync buffered, pauses 7ms after every I/O, write-through
+    mmap_read (compared): 8 threads, random 4k-1M reads, over 1G of `fio_blob`, mmap buffered (cache kept cold), starts at 40ms
+    index: publishes and loads up to 4 versions/s (2M each), slow above 10ms; 1000 queries/s (16k each)
     ");
 }
 

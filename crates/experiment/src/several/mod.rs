@@ -26,7 +26,7 @@ impl Target {
                     return Self::parse(text);
                 }
                 return Err(Error::syntax(
-                    format!("`{text}` is one of several targets and has no name"),
+                    format!("`{text}` is one of several targets, but has no name"),
                     "give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or \
                      give only one target for all jobs",
                 ));
@@ -156,11 +156,11 @@ impl Draft {
         let called: Vec<&str> = called.into_iter().collect();
         let each: Vec<String> = called.iter().map(|name| format!("{name}=TARGET")).collect();
         let (one, own) = if self.arms.len() == 1 {
-            ("the only one given", format!("give one for each: {}", each.join(" ")))
+            ("the only target given", format!("give a target for each: {}", each.join(" ")))
         } else {
             let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
             (
-                "the only one of each arm",
+                "the only target of each arm",
                 format!("in an experiment file, write each arm as {{ {own} }}"),
             )
         };

@@ -35,7 +35,7 @@ impl Workload {
             Err(Error::impossible(About::Workload, key, problem, advice))
         };
         if self.time_ns == 0 {
-            return workload("time", "nothing would be measured", "write for example 5s");
+            return workload("time", "nothing would be measured", "use a time such as 5s");
         }
         if self.jobs.is_empty() {
             return workload("job", "there is no job to run", "add a job");
@@ -64,7 +64,7 @@ impl Workload {
     fn validate_turn(&self, job: &Job) -> Result<(), Error> {
         // Both saturate at 584 years.
         if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
-            let advice = "reduce it, or increase the time of the workload";
+            let advice = "reduce it, or increase the workload's time";
             return Err(job.refuse("start-delay", "the trial has ended by then", advice));
         }
         let Some(end_ns) = job.end_after_ns else { return Ok(()) };
@@ -75,7 +75,7 @@ impl Workload {
         }
         if end_ns <= self.ramp_ns && job.name == self.primary {
             let ramp = format_duration(self.ramp_ns);
-            let problem = format!("the primary job ends before the ramp of {ramp} does");
+            let problem = format!("the primary job ends before the {ramp} ramp ends");
             return Err(job.refuse("end-after", problem, "increase it, or reduce ramp"));
         }
         Ok(())
@@ -151,8 +151,7 @@ impl Job {
         }
         if self.verify_apart {
             if self.verify || self.reads() && self.writes() || self.trims == Some(Trims::Only) {
-                let problem =
-                    "it applies to a job that only writes, or one that only reads".to_owned();
+                let problem = "it applies only to jobs that only write or only read".to_owned();
                 return refuse("verify-apart", problem, "use verify, or two jobs");
             }
             if !self.engine.has_span() {
@@ -194,11 +193,11 @@ impl Job {
         }
         let (min, max) = (self.min_block_bytes(), self.max_block_bytes());
         if min == 0 {
-            return refuse("an I/O of 0 bytes does nothing".into(), "write for example 4k");
+            return refuse("an I/O of 0 bytes does nothing".into(), "use a size such as 4k");
         }
         if u64::from(max) > self.size_bytes {
             let (block, size) = (format_bytes(max.into()), format_bytes(self.size_bytes));
-            let problem = format!("blocks of {block} do not fit into a size of {size}");
+            let problem = format!("{block} blocks do not fit into a size of {size}");
             return refuse(problem, "increase size or reduce block-size");
         }
         if self.bound == Bound::Bytes(0) {
@@ -231,7 +230,7 @@ impl Job {
             BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),
         };
         if self.direct && odd {
-            let problem = "direct I/O needs whole sectors of 512 bytes";
+            let problem = "direct I/O needs multiples of 512 bytes";
             return refuse(problem.into(), "write a multiple of 512, or direct=false");
         }
         Ok(())
@@ -273,7 +272,7 @@ impl Job {
     fn validate_tree(&self) -> Result<(), Error> {
         let Some(tree) = &self.tree else {
             if self.engine.has_tree() {
-                let advice = "write for example operations = \"stat:80,open:8,list:12\"";
+                let advice = "add operations, as in operations = \"stat:80,open:8,list:12\"";
                 return Err(self.refuse("operations", "no operations are given", advice));
             }
             return Ok(());
@@ -292,7 +291,7 @@ impl Job {
             }
         }
         if tree.file_bytes > MAX_TREE_FILE_BYTES {
-            let problem = format!("{} bytes is too large for a file of a tree", tree.file_bytes);
+            let problem = format!("{} bytes is too large for a file in a tree", tree.file_bytes);
             return Err(self.refuse("file-size", problem, "write at most 16M"));
         }
         if Operation::ALL.iter().all(|operation| tree.weight(*operation) == 0) {
@@ -300,7 +299,8 @@ impl Job {
         }
         let (create, delete) = (tree.weight(Operation::Create), tree.weight(Operation::Delete));
         if (create == 0) != (delete == 0) {
-            let problem = "a tree needs both create and delete, or it only grows or shrinks";
+            let problem = "a tree needs both create and delete, because otherwise it only grows or \
+                           shrinks";
             let advice = "give create and delete the same weight";
             return Err(self.refuse("operations", problem, advice));
         }
@@ -313,7 +313,7 @@ impl Job {
         ];
         self.refuse_any(
             &meaningless,
-            "it does not apply to operations on trees of files",
+            "it does not apply to operations on file trees",
             "leave it out",
         )
     }
@@ -375,12 +375,12 @@ mod tests {
         increase size or reduce block-size
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
-        job `io`: block-size: direct I/O needs whole sectors of 512 bytes
+        job `io`: block-size: direct I/O needs multiples of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error("randread-4k", &["bs=0"]), @"
         job `io`: block-size: an I/O of 0 bytes does nothing
-        write for example 4k
+        use a size such as 4k
         ");
         assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
         job `io`: block-size: the range 8k-4k is descending
@@ -410,7 +410,7 @@ mod tests {
     #[test]
     fn impossible_trees_are_named() {
         assert_snapshot!(error("git-status", &["operations=create:1"]), @"
-        job `files`: operations: a tree needs both create and delete, or it only grows or shrinks
+        job `files`: operations: a tree needs both create and delete, because otherwise it only grows or shrinks
         give create and delete the same weight
         ");
         assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; the range is 1 to 10000000");
@@ -423,7 +423,7 @@ mod tests {
         use engine=io_uring, or more threads
         ");
         assert_snapshot!(error("git-status", &["direct=1"]), @"
-        job `files`: direct: it does not apply to operations on trees of files
+        job `files`: direct: it does not apply to operations on file trees
         leave it out
         ");
         assert_snapshot!(error("randread-4k", &["files=10"]), @"
@@ -445,11 +445,11 @@ mod tests {
         ");
         assert_snapshot!(error("randread-4k", &["time=0"]), @"
         time: nothing would be measured
-        write for example 5s
+        use a time such as 5s
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
         job `io`: start-delay: the trial has ended by then
-        reduce it, or increase the time of the workload
+        reduce it, or increase the workload's time
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
         job `io`: end-after: the job ends at 3s, but starts only at 3s

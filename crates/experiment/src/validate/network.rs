@@ -39,7 +39,7 @@ impl Arm {
                 "remove its top layer, or choose tcp-stream or tcp-rr",
             ),
             (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
-                let problem = format!("{target} encrypts the data, which makes a copy of it");
+                let problem = format!("{target} encrypts the data, which copies it");
                 let advice = "leave out zero-copy, or remove the top layer";
                 return Err(Error::impossible(subject, "zero-copy", problem, advice));
             }
@@ -72,21 +72,23 @@ impl Job {
         }
         if self.engine.is_datagrams() && self.reads() && matches!(self.pace, Pace::Poisson { .. }) {
             let problem = "the peer sends datagrams only at even intervals";
-            return Err(self.refuse("rate", problem, "write for example rate=even:5000"));
+            return Err(self.refuse("rate", problem, "use a rate such as rate=even:5000"));
         }
         let bytes = self.block_sizes.max_bytes();
         if self.engine.is_datagrams() && !DATAGRAM_BYTES.contains(&bytes) {
-            let problem = format!("datagrams of {bytes} bytes; the range is 24 to 65507");
-            let advice = "1200 bytes fit into one packet on nearly every path";
+            let problem =
+                format!("{bytes}-byte datagrams are not supported; the range is 24 to 65507");
+            let advice = "use 1200, which fits into one packet on nearly every path";
             return Err(self.refuse("block-size", problem, advice));
         }
         if self.engine.is_connections() && bytes < COOKIE_BYTES {
-            let problem = format!("requests of {bytes} bytes; the minimum is {COOKIE_BYTES}");
-            return Err(self.refuse("block-size", problem, "write for example 64"));
+            let problem =
+                format!("{bytes}-byte requests are too small; the minimum is {COOKIE_BYTES}");
+            return Err(self.refuse("block-size", problem, "use a size such as 64"));
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
             let problem = format!("{engine} supports only one block size");
-            return Err(self.refuse("block-size", problem, "write for example 128k"));
+            return Err(self.refuse("block-size", problem, "use a size such as 128k"));
         }
         if self.threads > MAX_FLOWS {
             let problem = format!("{} connections; the range is 1 to {MAX_FLOWS}", self.threads);
@@ -133,12 +135,12 @@ mod tests {
         let poisson = |job: &mut Job| job.pace = Pace::Poisson { iops: 50.0 };
         assert_snapshot!(refused("udp-stream-back", poisson), @"
         job `datagrams`: rate: the peer sends datagrams only at even intervals
-        write for example rate=even:5000
+        use a rate such as rate=even:5000
         ");
         let small = |job: &mut Job| job.block_sizes = BlockSizes::Fixed(8);
         assert_snapshot!(refused("tcp-connect", small), @"
         job `connections`: block-size: requests of 8 bytes; the minimum is 16
-        write for example 64
+        use a size such as 64
         ");
         let zero_copy = |job: &mut Job| job.zero_copy = true;
         assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
@@ -155,7 +157,7 @@ mod tests {
         ");
         assert_snapshot!(refused("udp-stream", small), @"
         job `datagrams`: block-size: datagrams of 8 bytes; the range is 24 to 65507
-        1200 bytes fit into one packet on nearly every path
+        use 1200, which fits into one packet on nearly every path
         ");
     }
 }

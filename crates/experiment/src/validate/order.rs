@@ -80,14 +80,15 @@ impl Job {
         }
         match skew {
             Skew::Zipf(theta) if !(theta.is_finite() && theta > 0.0) => {
-                refuse(format!("{theta} is not a valid zipf exponent"), "1.2 is usual")
+                refuse(format!("{theta} is not a valid zipf exponent"), "1.2 is a typical value")
             }
             Skew::Zipf(1.0) => {
                 refuse("the exponent 1 is not supported".into(), "write 0.99 or 1.01")
             }
-            Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => {
-                refuse(format!("a pareto power of {power} is not between 0 and 1"), "0.2 is usual")
-            }
+            Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => refuse(
+                format!("a pareto power of {power} is not between 0 and 1"),
+                "0.2 is a typical value",
+            ),
             Skew::Normal(percent) if !(0.0..100.0).contains(&percent) => {
                 let problem = format!("a deviation of {percent} % of the span is out of range");
                 refuse(problem, "write 0 or more, and less than 100")
@@ -104,7 +105,10 @@ impl Job {
         let accesses: u32 = zones.iter().map(|zone| u32::from(zone.accesses_percent)).sum();
         if accesses != 100 {
             let advice = "make them add up to 100";
-            return refuse(format!("the accesses of the zones add up to {accesses} %"), advice);
+            return refuse(
+                format!("the access percentages of the zones add up to {accesses} %"),
+                advice,
+            );
         }
         let percent = |zone: &Zone| match zone.extent {
             Extent::Percent(percent) => u32::from(percent),
@@ -117,8 +121,10 @@ impl Job {
         }
         let none = |zone: &&Zone| matches!(zone.extent, Extent::Percent(0) | Extent::Bytes(0));
         if let Some(zone) = zones.iter().filter(none).find(|zone| zone.accesses_percent > 0) {
-            let problem =
-                format!("{} % of the accesses have no part of the span", zone.accesses_percent);
+            let problem = format!(
+                "{} % of the accesses are not assigned to a part of the span",
+                zone.accesses_percent
+            );
             return refuse(problem, "give each zone a part of the span");
         }
         match zones.iter().position(|zone| zone.extent == Extent::Rest) {
@@ -132,7 +138,10 @@ impl Job {
     fn validate_stride(&self, stride: u64) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if stride == 0 {
-            return refuse("a stride of 0 bytes does not advance".into(), "write for example 64k");
+            return refuse(
+                "a stride of 0 bytes does not advance".into(),
+                "use a stride such as 64k",
+            );
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
             let sizes = format_block_sizes(&self.block_sizes);
@@ -170,7 +179,8 @@ impl Job {
             return refuse("this order supports only one file", "use one file per thread");
         }
         if self.bound == Bound::Span {
-            let problem = "threads that share a span cannot end at its end";
+            let problem = "threads that share a span cannot end when they reach the end of the \
+                           span";
             return refuse(problem, "use io-size or time, or another pattern");
         }
         Ok(())
@@ -181,7 +191,7 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("align", problem, advice));
         let (min, max) = (self.min_block_bytes(), self.max_block_bytes());
         if align == 0 {
-            return refuse("offsets cannot be multiples of 0".into(), "write for example 4k");
+            return refuse("offsets cannot be multiples of 0".into(), "use a size such as 4k");
         }
         self.validate_aligned("align", align)?;
         if self.pattern.step_bytes().is_some() {
@@ -189,8 +199,7 @@ impl Job {
         }
         if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {
             let problem = format!(
-                "I/Os of {} at multiples of {} overlap, so they cannot access each block \
-                 exactly once",
+                "{} I/Os at multiples of {} overlap, so they cannot access each block exactly once",
                 format_block_sizes(&self.block_sizes),
                 format_bytes(align)
             );
@@ -214,12 +223,12 @@ impl Job {
         if largest > self.bytes_per_file() {
             let (block, size) = (format_bytes(largest), format_bytes(self.size_bytes));
             let problem =
-                format!("blocks of {block} do not fit into {size} divided into {files} files");
+                format!("{block} blocks do not fit into {size} divided into {files} files");
             return refuse(problem, "increase size, or use fewer files");
         }
         let end = self.offset_bytes.checked_add(self.size_bytes);
         if end.is_none_or(|end| end > MAX_OFFSET_BYTES) {
-            let problem = "offset and size exceed the largest possible file";
+            let problem = "offset and size together exceed the largest possible file";
             return Err(self.refuse("offset", problem, "reduce one of them"));
         }
         self.validate_aligned("offset", self.offset_bytes)
@@ -256,7 +265,7 @@ impl Job {
         if let Some(think) = self.think {
             if think.after_ios == 0 {
                 let problem = "a pause after 0 I/Os never happens";
-                return Err(self.refuse("think", problem, "write for example 1ms/8"));
+                return Err(self.refuse("think", problem, "use a pause such as 1ms/8"));
             }
             if think.time_ns == 0 {
                 return Err(self.refuse("think", "a pause must be longer than 0", "leave it out"));
@@ -267,7 +276,7 @@ impl Job {
 
     pub(super) fn validate_aligned(&self, key: &'static str, bytes: u64) -> Result<(), Error> {
         if self.direct && !is_aligned(bytes) {
-            let problem = "direct I/O needs whole sectors of 512 bytes";
+            let problem = "direct I/O needs multiples of 512 bytes";
             return Err(self.refuse(key, problem, "write a multiple of 512, or direct=false"));
         }
         Ok(())
@@ -307,11 +316,11 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=zipf:0"]), @"
         job `io`: pattern: 0 is not a valid zipf exponent
-        1.2 is usual
+        1.2 is a typical value
         ");
         assert_snapshot!(error(&["pattern=pareto:1"]), @"
         job `io`: pattern: a pareto power of 1 is not between 0 and 1
-        0.2 is usual
+        0.2 is a typical value
         ");
         assert_snapshot!(error(&["pattern=normal:100"]), @"
         job `io`: pattern: a deviation of 100 % of the span is out of range
@@ -355,14 +364,14 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=strided:0"]), @"
         job `io`: pattern: a stride of 0 bytes does not advance
-        write for example 64k
+        use a stride such as 64k
         ");
         assert_snapshot!(error(&["pattern=strided:64k", "bs=4k-8k"]), @"
         job `io`: pattern: strides need a single block size, not 4k-8k
         use one block-size, or another pattern
         ");
         assert_snapshot!(error(&["pattern=strided:1000"]), @"
-        job `io`: pattern: direct I/O needs whole sectors of 512 bytes
+        job `io`: pattern: direct I/O needs multiples of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(of(|job| job.pattern = Pattern::Mixed { random_percent: 101 }), @"
@@ -375,10 +384,10 @@ mod tests {
     fn impossible_spans_are_named() {
         assert_snapshot!(error(&["align=0"]), @"
         job `io`: align: offsets cannot be multiples of 0
-        write for example 4k
+        use a size such as 4k
         ");
         assert_snapshot!(error(&["align=100"]), @"
-        job `io`: align: direct I/O needs whole sectors of 512 bytes
+        job `io`: align: direct I/O needs multiples of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["align=2G"]), @"job `io`: align: multiples of 2G do not fit into a size of 1G");
@@ -391,11 +400,11 @@ mod tests {
         use pattern=random, or leave it out
         ");
         assert_snapshot!(error(&["offset=100"]), @"
-        job `io`: offset: direct I/O needs whole sectors of 512 bytes
+        job `io`: offset: direct I/O needs multiples of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset=8388607T", "size=2T"]), @"
-        job `io`: offset: offset and size exceed the largest possible file
+        job `io`: offset: offset and size together exceed the largest possible file
         reduce one of them
         ");
         assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; the range is 1 to 65535");
@@ -433,7 +442,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["think=1ms/0"]), @"
         job `io`: think: a pause after 0 I/Os never happens
-        write for example 1ms/8
+        use a pause such as 1ms/8
         ");
         assert_snapshot!(of(|job| job.think = Some(Think { time_ns: 0, after_ios: 1 })), @"
         job `io`: think: a pause must be longer than 0

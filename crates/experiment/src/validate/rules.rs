@@ -16,7 +16,8 @@ impl Draft {
 
     fn validate_rule(&self, rule: &Rule) -> Result<(), Error> {
         if matches!(rule.condition, Condition::BelowDocumented(_)) {
-            let problem = format!("`{rule}` is about caps, which only `iotax limits` searches for");
+            let problem =
+                format!("`{rule}` applies to caps, which only `iotax limits` searches for");
             return Err(Error::syntax(problem, "use `iotax limits`"));
         }
         let subjects = self.subjects_of(rule);
@@ -69,9 +70,12 @@ impl Draft {
         let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
         let advice = match jobs.find(|job| job.has_times(kind)) {
             Some(able) => {
-                format!("write a job that does, such as `{}`, before the metric", able.name)
+                format!(
+                    "write the name of a job that does, such as `{}`, before the metric",
+                    able.name
+                )
             }
-            None => "no other job does either; write another metric".to_owned(),
+            None => "no other job does either; use another metric".to_owned(),
         };
         Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
     }
@@ -182,11 +186,11 @@ mod tests {
         ");
         assert_snapshot!(refused(&["target"], "sync.p99 > 9ms"), @"
         `sync.p99 > 9ms`: job `io` does not sync during the run
-        no other job does either; write another metric
+        no other job does either; use another metric
         ");
         assert_snapshot!(refused(&["target"], "io write.p99 > 9ms"), @"
         `io write.p99 > 9ms`: job `io` does not write
-        no other job does either; write another metric
+        no other job does either; use another metric
         ");
         assert_snapshot!(refused(&["target"], "load > 9ms"), @"
         `load.mean > 9ms`: the workload has no index

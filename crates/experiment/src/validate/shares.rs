@@ -18,7 +18,8 @@ impl Job {
         if let Some(flow) = self.flow
             && !(1..=MAX_WEIGHT).contains(&flow.weight)
         {
-            let problem = format!("a weight of {}; the range is 1 to {MAX_WEIGHT}", flow.weight);
+            let problem =
+                format!("a weight of {} is not valid; the range is 1 to {MAX_WEIGHT}", flow.weight);
             return Err(self.refuse("flow", problem, ""));
         }
         self.validate_latency_target()?;
@@ -31,7 +32,7 @@ impl Job {
         if target.target_ns == 0 || target.window_ns == 0 {
             return refuse(
                 "the latency and the window must be above 0",
-                "write for example 500us/5s/99.9",
+                "use values such as 500us/5s/99.9",
             );
         }
         if !(self.engine.has_span() || self.engine.does_nothing()) {
@@ -45,8 +46,7 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("stretches", problem, advice));
         let largest = u64::from(self.max_block_bytes());
         if stretches.bytes == 0 || stretches.range_bytes < largest {
-            let problem =
-                format!("a block of {} does not fit into a stretch", format_bytes(largest));
+            let problem = format!("{} blocks do not fit into a stretch", format_bytes(largest));
             return refuse(problem, "make the stretches longer");
         }
         if !matches!(self.pattern, Pattern::Random | Pattern::Shuffled | Pattern::Sequential)
@@ -60,7 +60,7 @@ impl Job {
         }
         let lengths = [stretches.range_bytes, stretches.skip_bytes];
         if self.direct && !lengths.into_iter().all(is_aligned) {
-            let problem = "direct I/O needs whole sectors of 512 bytes";
+            let problem = "direct I/O needs multiples of 512 bytes";
             return refuse(problem.into(), "write multiples of 512, or direct=false");
         }
         Ok(())
@@ -94,7 +94,7 @@ impl Job {
             return Err(self.refuse(
                 "compress-chunk",
                 "a chunk must be larger than 0",
-                "write for example 4k",
+                "use a size such as 4k",
             ));
         }
         if content.pattern.len() > MAX_PATTERN_BYTES {
@@ -112,7 +112,7 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("priority", problem, advice));
         let levels = self.priorities.iter().map(|share| share.priority).chain(self.priority);
         if let Some(wrong) = levels.map(|priority| priority.level).find(|level| *level > 7) {
-            return refuse(format!("a level of {wrong}; the range is 0 to 7"), "");
+            return refuse(format!("a level of {wrong} is not valid; the range is 0 to 7"), "");
         }
         if self.priorities.is_empty() {
             return Ok(());
@@ -158,7 +158,7 @@ impl Job {
         }
         // The write would go to another offset than the trim.
         if trims == Trims::First && self.by_direction().is_some() {
-            let problem = "the job writes where it has trimmed, in blocks of the same size";
+            let problem = "the job writes where it has trimmed, with the same block size";
             return refuse(problem, "leave out write-block-size and write-pattern");
         }
         Ok(())
@@ -187,7 +187,7 @@ mod tests {
         use pattern=sequential, random or shuffled
         ");
         assert_snapshot!(error(&["stretches=1M/1M/100"]), @"
-        job `io`: stretches: direct I/O needs whole sectors of 512 bytes
+        job `io`: stretches: direct I/O needs multiples of 512 bytes
         write multiples of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
@@ -195,7 +195,7 @@ mod tests {
         reduce it
         ");
         assert_snapshot!(error(&["offset-increment=100"]), @"
-        job `io`: offset-increment: direct I/O needs whole sectors of 512 bytes
+        job `io`: offset-increment: direct I/O needs multiples of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["compress=50", "rw=randread"]), @"
@@ -204,11 +204,11 @@ mod tests {
         ");
         assert_snapshot!(error(&["compress-chunk=0"]), @"
         job `io`: compress-chunk: a chunk must be larger than 0
-        write for example 4k
+        use a size such as 4k
         ");
         assert_snapshot!(error(&["latency-target=1ms/0s"]), @"
         job `io`: latency-target: the latency and the window must be above 0
-        write for example 500us/5s/99.9
+        use values such as 500us/5s/99.9
         ");
         assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000; the range is 1 to 1000");
         assert_snapshot!(error(&["priority=rt:0=20%", "engine=psync", "depth=1"]), @"
@@ -237,7 +237,7 @@ mod tests {
             workload.set(text).unwrap();
         }
         assert_eq!(workload.validate(), Ok(()));
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random writes of 4k, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the data of the thread, at the depth that meets a latency target (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the thread's data, at the depth that meets a latency target (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
     }
 }
 

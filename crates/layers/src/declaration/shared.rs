@@ -23,7 +23,7 @@ impl Cpus {
         "cpus",
         Unit::Choice(&["apart", "any"]),
         Some("any"),
-        "apart: each end gets half of the CPUs, as on two hosts; any: both use all",
+        "apart: each end gets half of the CPUs, as on two hosts; any: both ends use all CPUs",
     );
 }
 
@@ -56,13 +56,13 @@ const MOST_BYTES: u64 = 1 << 30;
 
 /// For layers that are mounted.
 pub(crate) const READ_AHEAD: Parameter =
-    parameter("read_ahead", Unit::Size, None, "the kernel's read-ahead (read_ahead_kb)");
+    parameter("read_ahead", Unit::Size, None, "kernel read-ahead (read_ahead_kb)");
 
 pub(crate) fn demand_read_ahead(
     arguments: &Arguments<'_>,
     bytes: Option<u64>,
 ) -> Result<(), Error> {
     let is_met = bytes.is_none_or(|bytes| bytes % PAGE_BYTES == 0 && bytes <= MOST_BYTES);
-    let problem = "must be whole pages, at most 1G";
+    let problem = "must be a multiple of the page size, at most 1G";
     arguments.demand(is_met, READ_AHEAD.name, problem, "write a multiple of 4k, such as 1M")
 }

@@ -46,7 +46,10 @@ impl Stack {
             Err(error) => Err(Error::impossible(
                 About::Experiment,
                 "stack",
-                format!("without some layers it becomes `{part}`, but {}", error.headline()),
+                format!(
+                    "without some layers, the stack becomes `{part}`, but {}",
+                    error.headline()
+                ),
                 "compare stacks that can be built: iotax compare a=STACK b=STACK",
             )),
             Ok(_) => Ok(part),

@@ -48,7 +48,10 @@ impl Stack {
         let count = 1 + tokens.iter().filter(|token| token.kind == TokenKind::Plus).count();
         if count > Self::MOST_LAYERS {
             return Err(Error::syntax(
-                format!("{count} layers; a stack can have at most {}", Self::MOST_LAYERS),
+                format!(
+                    "{count} layers are too many; a stack can have at most {}",
+                    Self::MOST_LAYERS
+                ),
                 "remove some layers",
             ));
         }
@@ -120,7 +123,7 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.unexpected(&name, &parameters_of(info))),
             };
             if arguments.parameter(word).is_err() && !self.next_is(&TokenKind::Equals) {
-                let advice = format!("write the name of the parameter too, as in {}", info.example);
+                let advice = format!("write the parameter name too, as in {}", info.example);
                 let problem = format!("`{}` is a value without a parameter name", brief(word));
                 let error = Error::syntax(problem, advice);
                 return Err(error.at(self.text, name.span));

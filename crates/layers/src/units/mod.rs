@@ -135,7 +135,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Error> {
 
 /// Reads I/Os per second (or any count per second): `k` is 1000 here, as in "4k IOPS".
 pub fn parse_iops(text: &str) -> Result<f64, Error> {
-    let advice = "write I/Os per second as 4000 or 4k (here k is 1000)";
+    let advice = "write I/Os per second as 4000 or 4k (k means 1000 here)";
     let number = Number::read(text, Unit::Iops, advice)?;
     let multiplier = match number.suffix {
         "" | "/s" => 1.0,

@@ -39,7 +39,7 @@ fn a_published_command_reads_as_it_was_meant() {
     assert_eq!((job.size_bytes, &job.pattern), (2 << 30, &Pattern::Sequential));
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
-    io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `io.tst.bin` on e, io_uring depth 10 direct, write-through
+    io.tst.bin: 1 thread, sequential 256k writes, over 2G of `io.tst.bin` on e, io_uring depth 10 direct, write-through
     -L: iotax always measures latencies
     -Z1G: iotax writes random data, generated before the measurement
     ");
@@ -55,10 +55,10 @@ fn four_published_commands_are_one_workload() {
     assert_eq!(read(&four.join(" &\n")).jobs, workload.jobs);
     assert_snapshot!(told(&workload), @"
     every trial: 5s ramp, then 30s measured
-    e_io.tst.bin (decides): 1 thread, sequential writes of 256k, over 2G of `e_io.tst.bin` on e, io_uring depth 10 direct, write-through
-    f_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `f_io.tst.bin` on f, io_uring depth 10 direct, write-through
-    g_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `g_io.tst.bin` on g, io_uring depth 10 direct, write-through
-    h_io.tst.bin: 1 thread, sequential writes of 256k, over 2G of `h_io.tst.bin` on h, io_uring depth 10 direct, write-through
+    e_io.tst.bin (compared): 1 thread, sequential 256k writes, over 2G of `e_io.tst.bin` on e, io_uring depth 10 direct, write-through
+    f_io.tst.bin: 1 thread, sequential 256k writes, over 2G of `f_io.tst.bin` on f, io_uring depth 10 direct, write-through
+    g_io.tst.bin: 1 thread, sequential 256k writes, over 2G of `g_io.tst.bin` on g, io_uring depth 10 direct, write-through
+    h_io.tst.bin: 1 thread, sequential 256k writes, over 2G of `h_io.tst.bin` on h, io_uring depth 10 direct, write-through
     -L: iotax always measures latencies
     -Z1G: iotax writes random data, generated before the measurement
     ");
@@ -166,11 +166,11 @@ fn threads_begin_apart_or_take_turns() {
     assert_eq!(job("-t1 -si -b4K -c1G a").pattern, Pattern::Sequential);
     assert_snapshot!(told(&wiki), @"
     every trial: 1m ramp, then 1m measured
-    testfile.dat: 8 threads, staggered reads of 4k every 32k, threads 4k apart, over 2G of `testfile.dat`, io_uring depth 32 direct, write-through
+    testfile.dat: 8 threads, staggered 4k reads every 32k, threads 4k apart, over 2G of `testfile.dat`, io_uring depth 32 direct, write-through
     ");
     assert_snapshot!(told(&share), @"
     every trial: 5s ramp, then 2m measured
-    t.dat: 2 threads, interlocked reads of 4k every 4k, over 256M of `t.dat` on share, io_uring depth 8 direct, write-through
+    t.dat: 2 threads, interlocked 4k reads every 4k, over 256M of `t.dat` on share, io_uring depth 8 direct, write-through
     -L: iotax always measures latencies
     ");
 }
@@ -190,10 +190,11 @@ fn ranges_get_shares_of_the_random_ios() {
     let fleet = "diskspd -b8K -t1 -o8 -Suw -L -r -rdpct95/5:4/10 -w30 -c10G -d60 -W15 x.dat";
     assert_snapshot!(told(&read(fleet)), @"
     every trial: 15s ramp, then 1m measured
-    x.dat: 1 thread, zoned (zoned:95/5%:4/10%:1/rest) I/Os (70 % reads) of 8k, over 10G of `x.dat`, io_uring depth 8 direct, write-through
+    x.dat: 1 thread, zoned (zoned:95/5%:4/10%:1/rest) 8k I/Os (70 % reads), over 10G of `x.dat`, io_uring depth 8 direct, write-through
     -L: iotax always measures latencies
     ");
-    let refused = "-rdpct90/10:20/90 / -rdpct90/90:5/20 / -rdpct90/10:5/90 / -rdpct100/90 / -rdpct90/0 / -rdabs90/1K / -rdfoo / -rdpct90 / -rdpctx/5 / -rdpct90/10 -rs50";
+    let refused = "-rdpct90/10:20/90 / -rdpct90/90:5/20 / -rdpct90/10:5/90 / -rdpct100/90 / \
+                   -rdpct90/0 / -rdabs90/1K / -rdfoo / -rdpct90 / -rdpctx/5 / -rdpct90/10 -rs50";
     let errors: Vec<_> = refused
         .split(" / ")
         .map(|flags| error(&format!("diskspd -b4K -r {flags} -c1G a")))
@@ -344,7 +345,7 @@ fn flags_are_named_as_they_were_typed() {
     ");
     assert_snapshot!(told(&read("diskspd /b4K /L /Z1M /g80 /Rxml /c1G io.dat")), @"
     every trial: 5s ramp, then 10s measured
-    io.dat: 1 thread, sequential reads of 4k, over 1G of `io.dat`, io_uring depth 2 buffered, 19.53125/s at even intervals
+    io.dat: 1 thread, sequential 4k reads, over 1G of `io.dat`, io_uring depth 2 buffered, 19.53125/s at even intervals
     /L: iotax always measures latencies
     /Z1M: iotax writes random data, generated before the measurement
     /Rxml: choose the output with --format

@@ -141,7 +141,8 @@ impl<'a> Draft<'a> {
         let offset = self.job.offset_bytes;
         let Some(behind) = each.checked_sub(offset) else {
             let (offset, each) = (format_bytes(offset), format_bytes(each));
-            let problem = format!("a {each} file ends before the offset of {offset}");
+            let problem =
+                format!("with a size of {each}, a file ends before the offset of {offset}");
             return Err(
                 filesize.refuse_value(&problem, "write a larger filesize, which fio also requires")
             );

@@ -75,8 +75,8 @@ fn two_worlds(layer: &Layer, name: &str, system: &str) -> Error {
     let stack = quote(&stack);
     Error::syntax(
         format!(
-            "`{name}` runs inside iotax and cannot be in one stack with `{system}`, which runs in \
-             the system"
+            "`{name}` runs inside iotax and cannot be combined with `{system}`, which runs in the \
+             operating system"
         ),
         format!(
             "put the in-process layers into a virtual disk at the bottom: vdisk(stack={stack}) \
@@ -120,7 +120,7 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
     let is_limit = |layer: &Layer| matches!(layer, Layer::CgroupIo(_));
     match layer {
         Layer::CgroupIo(_) if below.iter().any(is_limit) => Err(Error::syntax(
-            "a process is in only one cgroup, so a stack can have only one `cgroup-io`",
+            "a process belongs to only one cgroup, so a stack can have only one `cgroup-io`",
             "put all limits into one layer",
         )),
         Layer::CgroupIo(_) => has_device(below.last()),
@@ -136,7 +136,7 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
         Layer::Ipsec(_) if !has_own_addresses(below) => Err(Error::syntax(
             "`ipsec` protects traffic between two addresses, and the `ipsec` below it already \
              does so",
-            "keep one, or put a tunnel in between: ipsec + vxlan + ipsec",
+            "keep only one, or put a tunnel in between: ipsec + vxlan + ipsec",
         )),
         _ => Ok(()),
     }
