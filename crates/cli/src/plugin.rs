@@ -125,7 +125,7 @@ mod tests {
     fn words_are_completed_for_kubectl() {
         let of = |words: &[&str]| candidates(words.iter().map(OsString::from).collect()).unwrap();
         insta::assert_snapshot!(of(&["comp"]), @"
-        compare	Compare storage classes, volumes or nodes, with a pod and a volume for each arm
+        compare	Compare storage classes, volumes or nodes; each arm gets a pod and a volume
         :4
         ");
         assert!(of(&["compare", "--write"]).starts_with("--write-to\t"));

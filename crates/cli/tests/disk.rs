@@ -212,7 +212,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["a", "b", "--disk", "P10"]), @"
-    error: number of disks (--disk): 1, of mount directories: 2; give one directory for each disk, in order
+    error: the number of disks (--disk: 1) differs from the number of mount directories (2); give one directory for each disk, in order
     [exit 2]
     ");
     let disks = ["--disk", "P4"].repeat(5);
@@ -368,11 +368,11 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "full"]), @"
-    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists all, and `iotax undo` removes what a killed one left behind
+    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists all virtual disks, and `iotax undo` removes what a killed one left behind
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down"]), @"
-    error: no disk given; name its directory, or use --all
+    error: no disk given; give its mount directory, or use --all
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "--all"]), @"

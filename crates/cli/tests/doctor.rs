@@ -137,7 +137,7 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     [exit 2]
     ");
     assert_snapshot!(told(&["disk=P10", "disk=P20"]), @"
-    error: --fact disk was given 2 times; give it once for all targets, or once for each target in order
+    error: --fact disk is given 2 times; give it once for all targets, or once for each target in order
     [exit 2]
     ");
 }
@@ -291,7 +291,7 @@ error: x.json is not a saved machine; pass a file written by `iotax doctor --sav
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["doctor", "--record", "z"]), @r"
-error: z is not an iotax results directory: it does not exist; pass the directory that the run named at the end
+error: z is not an iotax results directory: it does not exist; pass the directory that the run printed at the end
 [exit 2]
 ");
 }

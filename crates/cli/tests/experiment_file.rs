@@ -73,7 +73,7 @@ fn what_the_catalog_does_not_know_is_placed_on_its_line() {
       7 | variant = "nvme"
         |           ^^^^^^
     [exit 2]
-    error: x.toml:5:2: documented: gp3:size=100G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
+    error: x.toml:5:2: documented: gp3:size=100G is a disk on AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       5 | [documented]
         |  ^^^^^^^^^^
     [exit 2]

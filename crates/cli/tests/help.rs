@@ -162,12 +162,12 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the trial length of randread-4k is set (with --time or --ramp, or in a file).
 
     error: hold: 1s is not longer than the longest slice (2500ms)
-    hold arms for longer than a burst may last, for example 45s
+    hold arms for longer than a burst can last, for example 45s
 
     error: hold: loading each arm for 45s takes 90s in total, but max-time is 1m
     increase max-time, or hold arms for less time
 
-    error: hold: requires max-blocks of at least 34, not 20
+    error: hold: requires max-blocks to be at least 34, not 20
     leave out max-blocks, or set it to 40
 
     error: option --hold: `long` is not a duration: it does not start with a digit
@@ -207,7 +207,7 @@ fn a_plan_announces_what_may_be_run_beside_it() {
       drain: first, until throughput falls; at most 3m, and 30s before each trial
       depth-check: afterwards, if arms are equal; at most 3m
       below-cap: after that, if arms reach a cap; at most 2m
-      runs after the trials only start if they end within 5m in total
+      runs after the trials start only if everything ends within 5m in total
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);

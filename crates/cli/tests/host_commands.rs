@@ -154,7 +154,7 @@ fn undo_undoes_that_of_a_run_that_was_killed() {
     assert!(said.out.contains("removed the host setting of arm b (ran `echo 128 > "), "{said}");
     disk.is_undone();
     assert_snapshot!(disk.desk.run(&["undo"]), @"
-    Nothing to undo: no dead run left anything behind.
+    Nothing to undo: no killed run left anything behind.
     [exit 0]
     ");
 }

@@ -51,7 +51,7 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--user", "0"]), @"
-    error: --user 0: use the number of a user other than root, or cluster
+    error: --user 0: use the numeric ID of a user other than root, or cluster
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--toleration", "a:b"]), @"

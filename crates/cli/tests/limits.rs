@@ -135,7 +135,7 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     ");
     let run = ["run", "randread-4k", "mem(size=16M)", "--fail-if", "below documented by 5%"];
     assert_snapshot!(desk.run(&run).err, @"
-    error: option --fail-if: `below documented by 5%` is about caps, which only `iotax limits` searches for
+    error: option --fail-if: `below documented by 5%` applies to caps, which only `iotax limits` searches for
     use `iotax limits`
     ");
 }
@@ -162,7 +162,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["small"]), @"
     2
-    error: small: too small for a search for caps; use a target of at least 64 MiB
+    error: small: too small for a cap search; use a target of at least 64 MiB
     ");
     assert_snapshot!(refused(&["small", "--write"]), @"
     2
@@ -174,7 +174,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "mem", "mem", "--disk", "P10", "--disk", "P20"]), @"
     2
-    error: --disk was given 2 times for 3 targets; give it once for all targets, or once for each target in order
+    error: --disk is given 2 times for 3 targets; give it once for all targets, or once for each target in order
     ");
     assert_snapshot!(refused(&["mem", "--burst=soon"]), @"
     2
@@ -183,7 +183,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     ");
     assert_snapshot!(refused(&["mem", "--burst=0"]), @"
     2
-    error: option --burst: the time is 0; give a time, or leave the option out
+    error: option --burst: the time is 0; give a longer time, or leave the option out
     ");
     assert_snapshot!(refused(&["mem", "--out", "small/results"]), @"
     2

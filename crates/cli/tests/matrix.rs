@@ -68,7 +68,7 @@ fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
     assert!(from_file.out.contains("randread-4k bs=16k"), "{from_file}");
     let one = desk.run(&["plan", "compare", "mem", "-w", "randread-4k", "--matrix", "bs=4k,16k"]);
     insta::assert_snapshot!(one, @"
-    error: factors of the workload make phases, but there is only one arm; give two arms, or a factor of the target
+    error: workload factors create phases, but there is only one arm; give two arms, or a target factor
     [exit 2]
     ");
 }
@@ -86,7 +86,7 @@ fn documented_vms_and_disks_are_factors() {
       DS1_v2/P10  cloud(vm=DS1_v2, disk=P10, size=4M)  (baseline)
       DS2_v2/P10  cloud(vm=DS2_v2, disk=P10, size=4M)
 
-    Disks of a cloud
+    Cloud disks
       cloud(vm=DS1_v2, disk=P10, size=4M); from bottom to top
         file(size=4M, thin)
             requested size
@@ -117,7 +117,7 @@ fn documented_vms_and_disks_are_factors() {
           azure_compute_instance_types.json@5bb88c4b80bf (2026-08-17)
     ");
     insta::assert_snapshot!(desk.run(&command), @r#"
-    error: option --matrix: gp3:size=1G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
+    error: option --matrix: gp3:size=1G is a disk on AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       cloud(disk="gp3:size=1G", vm=DS1_v2, size=4M)
                  ^^^^^^^^^^^^^ column 12
     Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
@@ -142,7 +142,7 @@ fn what_makes_no_matrix_is_refused() {
         desk.run(&[&["plan", "compare", "-w", "randread-4k"], arguments].concat())
     };
     insta::assert_snapshot!(refused(&["mem", "mem", "--matrix", "size=1M,2M"]), @"
-    error: --matrix makes its arms from one target, but several are given; make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
+    error: --matrix creates its arms from one target, but several are given; make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
@@ -176,7 +176,7 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml", "--matrix", "size=1M,2M"]), @"
-    error: --matrix does not apply to an experiment file; write the factors into its [matrix] table
+    error: --matrix does not apply to an experiment file; write the factors in its [matrix] table
     [exit 2]
     ");
 }

@@ -138,25 +138,25 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     assert_snapshot!(plan("d"), @"
     error: iotax's own engines do not support size=50%
       a command line: size=50%
-        a percentage of the size of the target
+        a percentage of the target's size
     run it with fio: --engine fio
     [exit 2]
     ");
     assert_snapshot!(plan("mem(size=64M)"), @"
     error: iotax's own engines do not support size=50%
       a command line: size=50%
-        a percentage of the size of the target
-    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name its mount point
+        a percentage of the target's size
+    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name that path
     [exit 2]
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
     assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"
     error: iotax's own engines do not support 2 options
       a command line: size=50%
-        a percentage of the size of the target
+        a percentage of the target's size
       a command line: fadvise_hint=noreuse
-        advice that does not match its pattern; introduced with fio 3.35
-    fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove it, or install a newer fio
+        advice that does not match the job's pattern; introduced with fio 3.35
+    fio cannot run it here: job `a`: this fio is 3.33, but `fadvise_hint=noreuse` (a command line) came with fio 3.35; remove it, or install a newer fio
     [exit 2]
     ");
     let mut command = desk.command(&["plan", "run", line, "d"]);

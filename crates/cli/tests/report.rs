@@ -60,11 +60,11 @@ fn what_several_cannot_do_is_said() {
         said.err
     };
     insta::assert_snapshot!(refused(&["a", "a", "--format", "json"]), @"error: several directories can only be reported as text or Markdown; for another format, report each directory separately");
-    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
-    insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided judge one experiment; report each directory alone");
+    insta::assert_snapshot!(refused(&["a", "a", "--fail-if", "slower by 5%"]), @"error: --fail-if and --undecided apply to a single experiment; report each directory separately");
+    insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided apply to a single experiment; report each directory separately");
     insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file, but other arguments are directories; report files and directories separately");
-    insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax results directory: it has no experiment.json; pass the directory that the run named at the end");
-    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html; for results of other tools, write one with --out DIR");
+    insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax results directory: it has no experiment.json; pass the directory that the run printed at the end");
+    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open shows report.html; to create one for results of other tools, pass --out DIR");
 }
 
 /// Calls what the desktop opens files with.

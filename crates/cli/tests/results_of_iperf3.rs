@@ -118,5 +118,5 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
 fn a_failed_run_is_refused() {
     let said = desk().run(&["compare", "tcp.json", "refused.json"]);
     assert_ne!(said.code, 0, "{said}");
-    assert_snapshot!(said.err, @r#"error: refused.json: it has no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(said.err, @r#"error: refused.json: it contains no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
 }

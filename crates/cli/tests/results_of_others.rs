@@ -327,15 +327,15 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "text.json"]), @"
-    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
+    error: text.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "text.json", "text.json"]), @"
-    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
+    error: text.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "a=after1.json,text.json"]), @"
-    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
+    error: text.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json", "broken.json"]), @"
@@ -347,15 +347,15 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
-    error: there is no other arm to compare a with; add one, or show this one with iotax report
+    error: there is no other arm to compare a with; add one, or show this one alone with iotax report
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
-    error: arm a has before1.json twice; a copy is not a second measurement: name it once
+    error: arm a has before1.json twice; a copy is not a second measurement; give it only once
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"
-    error: interrupted.xml: it has no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.
+    error: interrupted.xml: it contains no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.
     [exit 2]
     ");
     assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
@@ -367,11 +367,11 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "text.json"]), @"
-    error: text.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
+    error: text.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `read: IOPS=12`
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"
-    error: there is no other arm to compare before1 with; add one, or show this one with iotax report
+    error: there is no other arm to compare before1 with; add one, or show this one alone with iotax report
     [exit 2]
     ");
 }

@@ -29,7 +29,7 @@ fn compared(arms: [&str; 2]) -> String {
 
 #[test]
 fn a_comparison_of_a_file_with_itself_is_made_and_pointed_out() {
-    assert_snapshot!(compared(["a=one", "b=again"]), @"warning: a and b are the same file, DESK/one: any difference between them is chance");
+    assert_snapshot!(compared(["a=one", "b=again"]), @"warning: a and b are the same file, DESK/one: any difference between them is due to chance");
     assert_eq!(compared(["a=one", "b=two"]), "");
 }
 

@@ -84,7 +84,7 @@ fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
     assert!(directories.out.contains("2 results of iotax"), "{directories}");
     let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
     assert_snapshot!(twice, @"
-    error: arm a has the same run twice: tuesday and tuesday.json; a run counts as one measurement: name it once
+    error: arm a has the same run twice: tuesday and tuesday.json; a run counts as one measurement; give it only once
     [exit 2]
     ");
 }
@@ -276,7 +276,7 @@ fn each_group_has_a_baseline_of_its_own() {
     let live =
         ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
     assert_snapshot!(desk.run(&live), @"
-    error: --pair is only for saved results; to compare targets, run iotax compare for each pair, which interleaves the two
+    error: --pair is only for saved results; to compare targets, run iotax compare for each pair, which interleaves their trials
     [exit 2]
     ");
 }
@@ -365,7 +365,7 @@ fn a_copy_of_a_result_is_no_second_measurement() {
     saved("new2.json", 901);
     let said = desk.run(&["compare", "old=old.json,old-copy.json", "new=new.json,new2.json"]);
     assert_snapshot!(said, @"
-    error: arm old has the same run twice: old.json and old-copy.json; a run counts as one measurement: name it once
+    error: arm old has the same run twice: old.json and old-copy.json; a run counts as one measurement; give it only once
     [exit 2]
     ");
 }
@@ -380,11 +380,11 @@ fn results_are_never_driven_at() {
     fs::create_dir(desk.path().join("saved/sub")).unwrap();
     let said = |args: &[&str]| desk.run(args).to_string();
     assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
-    error: DESK/saved contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
-    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
@@ -392,11 +392,11 @@ fn results_are_never_driven_at() {
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
-    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
-    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax runs no load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
     [exit 2]
     ");
     for args in [

@@ -110,7 +110,7 @@ fn jobs_for_several_targets_that_get_one_say_so() {
     let said = desk.run(&["run", "drives.fio", "mem(size=4M)", "--time", "1s"]);
     assert_eq!(said.code, 0, "{said}");
     let warning = said.err.lines().find(|line| line.starts_with("warning: the jobs"));
-    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all of them use the only one given; give one for each: e=TARGET f=TARGET");
+    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all of them use the only target given; give a target for each: e=TARGET f=TARGET");
 }
 
 #[test]
@@ -131,7 +131,7 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e", "f"]), @"
-    error: `e` is one of several targets and has no name
+    error: `e` is one of several targets, but has no name
     give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or give only one target for all jobs
     [exit 2]
     ");
@@ -140,7 +140,7 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"
-    error: preconditioning supports only one target per trial, and here there are several
+    error: preconditioning supports only one target per trial, but there are several
     precondition each target in a separate run, and leave out `precondition` here
     [exit 2]
     ");

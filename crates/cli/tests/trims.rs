@@ -64,7 +64,7 @@ fn trims_are_refused_as_writes_are_and_where_there_are_none() {
     assert_eq!(of("./their.img", "trimwrite"), of("./their.img", "randwrite"));
     assert!(fs::read(desk.path().join("their.img")).unwrap().iter().all(|byte| *byte == 7));
     insta::assert_snapshot!(of("mem(size=16M)", "trim"), @r#"
-    error: arm `target`, job `io`: trim: mem(size=16M) is simulated inside iotax and cannot trim
+    error: arm `target`, job `io`: trim: mem(size=16M) is simulated inside iotax and does not support trims
     trim a file, a block device, or a file system on the stack: vdisk(stack="...") + ext4
     "#);
 }

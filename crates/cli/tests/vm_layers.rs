@@ -91,12 +91,12 @@ fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() 
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/disk
     removed /var/lib/iotax/run/.iotax-RANDOM
     removed /mnt/work/.iotax-RANDOM
-    6 things removed, nothing is left.
+    6 items removed; nothing is left.
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/ext4-1
     removed the device mapping iotax-RANDOM
     removed /var/lib/iotax/run/.iotax-RANDOM
     removed the signatures on /dev/mapper/blank
-    4 things removed, nothing is left.
+    4 items removed; nothing is left.
     ");
     assert_eq!(trials(&did, "theirs").len(), 1);
     for format in ["plain", "luks2"] {
@@ -144,7 +144,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/disk
     removed /var/lib/iotax/run/.iotax-RANDOM
     removed /mnt/.iotax-RANDOM
-    8 things removed, nothing is left.
+    8 items removed; nothing is left.
     ");
     assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here (version 1: controller blkio; version 2: controller io); for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
     assert_eq!(trials(&did, "rec").len(), 4);
@@ -172,7 +172,7 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     removed /var/lib/iotax/run/.iotax-RANDOM/nfs-1/.iotax-RANDOM
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/nfs-1
     removed /var/lib/iotax/run/.iotax-RANDOM
-    3 things removed, nothing is left.
+    3 items removed; nothing is left.
     --- killed at any time
     precious
     ");

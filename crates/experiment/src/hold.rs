@@ -105,7 +105,7 @@ mod tests {
         insta::assert_snapshot!(all.join("\n"), @"
         hold: 2s is not longer than the longest slice (2500ms)
         hold arms for longer than a burst can last, for example 45s
-        hold: requires max-blocks of at least 34, not 20
+        hold: requires max-blocks to be at least 34, not 20
         leave out max-blocks, or set it to 40
         hold: loading each arm for 45s takes 90s in total, but max-time is 90s
         increase max-time, or hold arms for less time

@@ -152,7 +152,7 @@ mod tests {
         give it an `after` command, or `none` if nothing needs to be undone: --after 'a=none'
         ");
         insta::assert_snapshot!(refused(&[], &[("a", "x")]), @"
-        arm `a` has an `after` command and no `before` command
+        arm `a` has an `after` command but no `before` command
         add --before 'a=COMMAND'
         ");
         insta::assert_snapshot!(refused(&[("b", "x")], &[("b", "x")]), @"

@@ -100,7 +100,7 @@ mod tests {
         give each arm only one baseline
         ");
         assert_snapshot!(error(&["a,b", "a,c"]), @"
-        `d` is in no pair
+        `d` is not part of any pair
         add another --pair for it, or leave it out
         ");
     }

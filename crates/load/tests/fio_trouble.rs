@@ -72,9 +72,9 @@ fn a_fio_that_hangs_is_ended() {
 
 #[test]
 fn garbage_is_no_result() {
-    insta::assert_snapshot!(error("echo hello"), @r#"fio produced no usable result: it has no fio JSON (its first line is "hello"); run fio with --output-format=json+ and save its output: hello"#);
+    insta::assert_snapshot!(error("echo hello"), @r#"fio produced no usable result: it contains no fio JSON (its first line is "hello"); run fio with --output-format=json+ and save its output: hello"#);
     insta::assert_snapshot!(error("echo '{'"), @"fio produced no usable result: line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
-    insta::assert_snapshot!(error(":"), @"fio produced no usable result: it has no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
+    insta::assert_snapshot!(error(":"), @"fio produced no usable result: it contains no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
 }
 
 #[test]

@@ -106,7 +106,7 @@ fn errors_name_the_file_and_what_to_do() {
     let shown = |text: String| text.replace(&dir.path().display().to_string(), "DIR");
 
     let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax results directory: it has no experiment.json; pass the directory that the run named at the end");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR is not an iotax results directory: it has no experiment.json; pass the directory that the run printed at the end");
 
     Writer::create(dir.path(), &experiment()).unwrap();
     let error = Writer::create(dir.path(), &experiment()).unwrap_err();

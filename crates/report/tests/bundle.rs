@@ -84,7 +84,7 @@ fn what_cannot_be_repeated_says_why() {
     let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
     insta::assert_snapshot!(nothing, @"
     fio cannot run any job of this record:
-    job io: operations on trees of files are left out
+    job io: operations on file trees are left out
     ");
 }
 

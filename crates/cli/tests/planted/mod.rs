@@ -80,7 +80,7 @@ pub(crate) fn gate(kind: Kind, number: u64) -> (Verdict, String) {
 }
 
 fn verdict(said: &Said) -> Verdict {
-    let is_loud = said.err.contains("undecided, neither broken nor kept")
+    let is_loud = said.err.contains("undecided (neither broken nor passed)")
         && said.out.lines().take(8).any(|line| line.contains("Rule undecided"));
     match said.code {
         1 => Verdict::Failed,

@@ -419,11 +419,11 @@ mod tests_of_without {
             },
         ];
         insta::assert_snapshot!(without(&workload).join("\n"), @"
-        index: 4 versions of 16M per second, loads above 10ms and queries are left out
+        index: 4 versions per second (16M each), the limit for slow loads (10ms) and queries are left out
         job a: the job ran on a virtual disk inside iotax; io_uring replaces it
         job a: sequential runs all have the mean length of 3.5, not varying lengths
         job a: fio measures latency from submission, not from the intended start
-        job a: its rate of 50 I/Os per second becomes 48; fio supports only whole I/Os per second and thread
+        job a: its rate changes from 50 to 48 I/Os per second, because fio supports only whole I/Os per second and thread
         job a: its pauses are rounded to whole microseconds
         job a: option replay_redirect: a job file cannot contain its value (`;`, `#` or a line break)
         job b: with several block sizes, fio keeps the gap between I/Os constant, not the stride

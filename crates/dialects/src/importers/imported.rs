@@ -13,7 +13,7 @@ pub enum Error {
     #[error("the result is {bytes} bytes long; the limit is {limit} bytes")]
     TooLong { bytes: usize, limit: usize },
     #[error(
-        "it does not contain fio JSON{}; run fio with --output-format=json+ and save its output",
+        "it contains no fio JSON{}; run fio with --output-format=json+ and save its output",
         said(text)
     )]
     NoDocument { text: String },
@@ -39,7 +39,7 @@ pub enum Error {
          -Rxml and save its output"
     )]
     DiskspdText,
-    #[error("it does not contain a {tool} measurement: {}", brief(why))]
+    #[error("it contains no {tool} measurement: {}", brief(why))]
     Nothing { tool: &'static str, why: String },
 }
 

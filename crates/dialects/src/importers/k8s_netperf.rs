@@ -177,13 +177,13 @@ mod tests {
     #[test]
     fn what_is_no_measurement_says_why() {
         let error = |text: &str| read_k8s_netperf(text).unwrap_err().to_string();
-        assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it has no k8s-netperf measurement: CSV is not supported; run k8s-netperf --json and save its output");
-        assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it has no k8s-netperf measurement: for TCP_CRR, TCP_RR, UDP_RR it has no round-trip times, only means of 99th percentiles; run a profile of TCP_STREAM or UDP_STREAM");
+        assert_snapshot!(error("Driver,Profile,Same node,Throughput Metric\n"), @"it contains no k8s-netperf measurement: CSV is not supported; run k8s-netperf --json and save its output");
+        assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it contains no k8s-netperf measurement: it has no round-trip times for TCP_CRR, TCP_RR, UDP_RR, only means of 99th percentiles; run a TCP_STREAM or UDP_STREAM profile");
         assert_snapshot!(error(&ROWS.replace("\"duration\": 10", "\"duration\": 0")), @"job netperf TCP_STREAM 1024x1: duration is 0, but should be from 1 s to ten days");
-        assert_snapshot!(error(&ROWS.replace("Mb/s", "Gb/s")), @r#"it has no k8s-netperf measurement: the throughput of "netperf TCP_STREAM 1024x1" is in "Gb/s", not in Mb/s"#);
-        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it has no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" is in the file twice; keep only one of them"#);
-        assert_snapshot!(error(&ROWS.replace("873.606667", "0")), @r#"it has no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" has no throughput: its runs failed"#);
+        assert_snapshot!(error(&ROWS.replace("Mb/s", "Gb/s")), @r#"it contains no k8s-netperf measurement: the throughput of "netperf TCP_STREAM 1024x1" is in "Gb/s", not in Mb/s"#);
+        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it contains no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" is in the file twice; keep only one of them"#);
+        assert_snapshot!(error(&ROWS.replace("873.606667", "0")), @r#"it contains no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" has no throughput: its runs failed"#);
         assert_snapshot!(error(&ROWS[..400]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
-        assert_snapshot!(error("[]"), @"it has no k8s-netperf measurement: its list is empty");
+        assert_snapshot!(error("[]"), @"it contains no k8s-netperf measurement: its list is empty");
     }
 }

@@ -154,12 +154,12 @@ mod tests {
     #[test]
     fn what_is_no_measurement_says_why() {
         let error = |text: &str| read_knb(text).unwrap_err().to_string();
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it has no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it has no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
         assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": -1", 1)), @"job pod2pod tcp: bandwidth is -17813, but should be a number from 0 to 9 * 10^15");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": ,", 1)), @"line 43, column 22: expected value");
-        assert_snapshot!(error(&JSON.replace("pod2", "other")), @"it has no knb measurement: it has neither pod2pod nor pod2svc: knb only observed idle nodes");
-        assert_snapshot!(error(&format!("{JSON}{JSON}")), @"it has no knb measurement: it has several results; save each in a separate file");
+        assert_snapshot!(error(&JSON.replace("pod2", "other")), @"it contains no knb measurement: it has neither pod2pod nor pod2svc: knb only observed idle nodes");
+        assert_snapshot!(error(&format!("{JSON}{JSON}")), @"it contains no knb measurement: it has several results; save each in a separate file");
     }
 }

@@ -191,16 +191,16 @@ mod tests {
             let error = open(&path).unwrap_err().to_string();
             error.replace(&dir.path().display().to_string(), "DIR")
         };
-        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `{"json_format": 1}`"#);
+        insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `{"json_format": 1}`"#);
         insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the JSON report of an iotax comparison, which has no measurements; pass the results directory of that run");
-        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is not a result of iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it is empty");
+        insta::assert_snapshot!(error("empty", ""), @"DIR/empty is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends inside <System>: the file is incomplete; DiskSpd's XML results are the output of diskspd -Rxml");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which is rounded and incomplete; run DiskSpd again with -Rxml and save its output");
         insta::assert_snapshot!(error("c.json", "{\"fio version\": \"fio-3.33\", \"jobs\": ["), @"DIR/c.json: line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
         let long = dir.path().join("long");
         File::create(&long).unwrap().set_len(LONGEST_BYTES + 1).unwrap();
         let long = open(&long).unwrap_err().to_string();
-        insta::assert_snapshot!(long.replace(&dir.path().display().to_string(), "DIR"), @"DIR/long is 268435457 bytes long; the limit for a result is 268435456 bytes");
+        insta::assert_snapshot!(long.replace(&dir.path().display().to_string(), "DIR"), @"DIR/long is 268435457 bytes long; the limit for a result file is 268435456 bytes");
         let missing = open(&dir.path().join("none")).unwrap_err().to_string();
         insta::assert_snapshot!(missing.replace(&dir.path().display().to_string(), "DIR"), @"cannot read DIR/none: No such file or directory (os error 2)");
     }

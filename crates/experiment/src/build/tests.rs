@@ -51,8 +51,8 @@ fn four_layers_make_ten_arms_or_sixteen_on_request() {
 #[test]
 fn stacks_that_cannot_be_peeled_are_refused() {
     assert_snapshot!(peel("mem", Subsets::Auto).unwrap_err(), @"
-    stack: the stack has no layer to take off
-    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices stay on, because the load needs them
+    stack: the stack has no layer to remove
+    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices are not removed, because the load needs them
     ");
     assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(5)), Subsets::All).unwrap_err(), @"
     stack: all subsets of 5 layers would be 32 arms
@@ -63,7 +63,7 @@ fn stacks_that_cannot_be_peeled_are_refused() {
     use at most 30
     ");
     assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
-    job `searcher`: block-size: blocks of 1M do not fit into a size of 64k
+    job `searcher`: block-size: 1M blocks do not fit into a size of 64k
     increase size or reduce block-size
     ");
 }
@@ -81,24 +81,24 @@ fn impossible_comparisons_are_refused() {
     let both = ["a=/a", "b=mem"];
     assert_snapshot!(compare(&["a=/a"], |_| ()), @"
     a comparison needs at least two arms
-    name two or more, as in base=/mnt/a other=/mnt/b
+    give two or more arms, as in base=/mnt/a other=/mnt/b
     ");
     assert_snapshot!(compare(&["a=/a", "b=mem(size=64k)"], |_| ()), @"
-    arm `b`, job `io`: block-size: blocks of 1M do not fit on a disk of 64k
+    arm `b`, job `io`: block-size: 1M blocks do not fit on the 64k disk
     increase the size of the stack or reduce block-size
     ");
     assert_snapshot!(compare(&both, |stop| stop.margin = 5.0), @"
     margin: 5 is not between 0 and 1
-    5% is usual
+    5% is a typical value
     ");
     assert_snapshot!(compare(&both, |stop| stop.alpha = 0.0), @"
     alpha: 0 is not between 0 and 0.5
-    5% is usual
+    5% is a typical value
     ");
     assert_snapshot!(compare(&both, |stop| stop.max_blocks = 2), @"max-blocks: 2 is below min-blocks (4)");
     assert_snapshot!(compare(&both, |stop| stop.min_blocks = 0), @"
-    min-blocks: 0 blocks give no result
-    write at least 1
+    min-blocks: 0 blocks would give no result
+    use at least 1
     ");
     assert_snapshot!(compare(&both, |stop| stop.max_time_ns = Some(0)), @"max-time: must be above 0");
 }
@@ -132,7 +132,7 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
         Spec::compare(searcher(), parse_arms(targets).unwrap(), Stop::default(), 1)
     };
     assert_snapshot!(build(["a=mem(size=4G)", "b=/b"]).unwrap_err(), @r#"
-    arm `a`, job `download`: write-through: mem(size=4G) is simulated inside iotax and cannot write through
+    arm `a`, job `download`: write-through: mem(size=4G) is simulated inside iotax and does not support write-through
     leave it out, use fsync-every=1, or mount the layers: vdisk(stack="...")
     "#);
     build(["a=vdisk(stack=\"mem(size=4G)\") + ext4", "b=/b"]).unwrap();

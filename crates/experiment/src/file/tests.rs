@@ -224,7 +224,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:8: time: nothing would be measured
       2 | time = 0
         |        ^
-    write for example 5s
+    use a time such as 5s
     ");
     assert_snapshot!(with("margin = 5"), @"
     x.toml:2:10: margin: `5` is not a share: more than 1
@@ -236,7 +236,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:10: margin: 0 is not between 0 and 1
       2 | margin = 0
         |          ^
-    5% is usual
+    5% is a typical value
     ");
     assert_snapshot!(with("mode = \"fast\""), @r#"
     x.toml:2:8: unknown variant `fast`, expected one of `quick`, `default`, `tight`
@@ -301,10 +301,10 @@ fn arms_are_checked() {
     ");
     assert_snapshot!(arms(""), @r#"
     x.toml: arms: no arms are given
-    write for example [arms] with base = "/mnt/a" and other = "/mnt/b"
+    add an [arms] table, for example with base = "/mnt/a" and other = "/mnt/b"
     "#);
     assert_snapshot!(arms("[arms]\na = 5"), @"
-    x.toml:3:5: expected a target, or a table of targets by the names that jobs use
+    x.toml:3:5: expected a target, or a table with a target for each name that jobs use
       3 | a = 5
         |     ^
     ");
@@ -315,7 +315,7 @@ fn arms_are_checked() {
     write a path, or a stack such as mem(size=64M) + aes
     ");
     assert_snapshot!(arms("[arms]\na = '/x'\nb = 'mem(size=64k)'"), @"
-    x.toml:4:5: arms.b: arm `b`, job `io`: block-size: blocks of 1M do not fit on a disk of 64k
+    x.toml:4:5: arms.b: arm `b`, job `io`: block-size: 1M blocks do not fit on the 64k disk
       4 | b = 'mem(size=64k)'
         |     ^^^^^^^^^^^^^^^
     increase the size of the stack or reduce block-size
@@ -335,7 +335,7 @@ fn arms_are_checked() {
     x.toml:3:1: workload.job[0]: the job has no name
       3 | [[workload.job]]
         | ^^^^^^^^^^^^^^^^
-    write for example name = "reader"
+    add a name, as in name = "reader"
     "#);
     assert_snapshot!(error("[workload]\nname='m'\njob=[{name='a'},{name='a'}]\n[arms]\na='/x'"), @"
     x.toml:3:1: workload.job: job `a` is given twice
@@ -343,10 +343,10 @@ fn arms_are_checked() {
         | ^^^
     ");
     assert_snapshot!(arms("peel = 'mem'"), @"
-    x.toml:2:8: peel: stack: the stack has no layer to take off
+    x.toml:2:8: peel: stack: the stack has no layer to remove
       2 | peel = 'mem'
         |        ^^^^^
-    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices stay on, because the load needs them
+    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices are not removed, because the load needs them
     ");
     assert_snapshot!(error("[arms]\na = '/x'"), @"
     x.toml:1:1: missing field `workload`

@@ -65,7 +65,7 @@ fn one_target_is_for_all_jobs_and_that_is_said_where_they_name_several() {
     let (spec, told) = bound(&DRIVES, &["/mnt/a"]).unwrap();
     assert_eq!(spec.arms[0].target, Target::Path("/mnt/a".into()));
     assert!(spec.workload().jobs.iter().all(|job| job.target.is_none()));
-    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all of them use the only one given; give one for each: e=TARGET f=TARGET");
+    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all of them use the only target given; give a target for each: e=TARGET f=TARGET");
     assert_eq!(spec.workload().notes, [told.unwrap()]);
     let (_, told) = bound(&[("a", Some("e")), ("b", Some("e"))], &["/mnt/a"]).unwrap();
     assert_eq!(told, None);
@@ -95,7 +95,7 @@ fn what_does_not_fit_together_is_said() {
     ");
     let parsed = |texts: &[&str]| Target::parse_all(texts.iter().copied()).unwrap_err();
     assert_snapshot!(parsed(&["/mnt/e", "/mnt/f"]), @"
-    `/mnt/e` is one of several targets and has no name
+    `/mnt/e` is one of several targets, but has no name
     give each target the name that its jobs use, as in e=/mnt/e f=/mnt/f, or give only one target for all jobs
     ");
     assert_snapshot!(parsed(&["e=/mnt/e", "e=/mnt/f"]), @"target `e` is given twice");
@@ -128,7 +128,7 @@ fn preconditioning_is_of_one_target() {
     let (mut spec, _) = bound(&DRIVES, &["e=/mnt/e", "f=/mnt/f"]).unwrap();
     spec.side_runs.precondition = true;
     assert_snapshot!(spec.validate_precondition().unwrap_err(), @"
-    preconditioning supports only one target per trial, and here there are several
+    preconditioning supports only one target per trial, but there are several
     precondition each target in a separate run, and leave out `precondition` here
     ");
 }

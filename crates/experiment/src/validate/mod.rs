@@ -371,7 +371,7 @@ mod tests {
     #[test]
     fn impossible_blocks_are_named() {
         assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
-        job `io`: block-size: blocks of 1M do not fit into a size of 512k
+        job `io`: block-size: 1M blocks do not fit into a size of 512k
         increase size or reduce block-size
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
@@ -415,7 +415,7 @@ mod tests {
         ");
         assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; the range is 1 to 10000000");
         assert_snapshot!(error("git-status", &["file-size=1G"]), @"
-        job `files`: file-size: 1073741824 bytes is too large for a file of a tree
+        job `files`: file-size: 1073741824 bytes is too large for a file in a tree
         write at most 16M
         ");
         assert_snapshot!(error("git-status", &["depth=4"]), @"
@@ -456,7 +456,7 @@ mod tests {
         increase it, or reduce start-delay
         ");
         assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
-        job `io`: end-after: the primary job ends before the ramp of 2s does
+        job `io`: end-after: the primary job ends before the 2s ramp ends
         increase it, or reduce ramp
         ");
         assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"

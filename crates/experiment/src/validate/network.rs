@@ -139,7 +139,7 @@ mod tests {
         ");
         let small = |job: &mut Job| job.block_sizes = BlockSizes::Fixed(8);
         assert_snapshot!(refused("tcp-connect", small), @"
-        job `connections`: block-size: requests of 8 bytes; the minimum is 16
+        job `connections`: block-size: 8-byte requests are too small; the minimum is 16
         use a size such as 64
         ");
         let zero_copy = |job: &mut Job| job.zero_copy = true;
@@ -156,7 +156,7 @@ mod tests {
         leave it out, or choose tcp-stream
         ");
         assert_snapshot!(refused("udp-stream", small), @"
-        job `datagrams`: block-size: datagrams of 8 bytes; the range is 24 to 65507
+        job `datagrams`: block-size: 8-byte datagrams are not supported; the range is 24 to 65507
         use 1200, which fits into one packet on nearly every path
         ");
     }

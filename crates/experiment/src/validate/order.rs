@@ -332,14 +332,14 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=runs:0"]), @"
         job `io`: pattern: a run must have at least one I/O
-        write at least 1
+        use at least 1
         ");
         assert_snapshot!(error(&["pattern=geometric:0.5"]), @"
         job `io`: pattern: runs of 0.5 I/Os on average are too short
-        write at least 1
+        use at least 1
         ");
         assert_snapshot!(error(&["pattern=zoned:50/5%:40/rest"]), @"
-        job `io`: pattern: the accesses of the zones add up to 90 %
+        job `io`: pattern: the access percentages of the zones add up to 90 %
         make them add up to 100
         ");
         assert_snapshot!(error(&["pattern=zoned:50/60%:50/50%"]), @"
@@ -347,7 +347,7 @@ mod tests {
         make them add up to at most 100 %
         ");
         assert_snapshot!(error(&["pattern=zoned:50/0%:50/50%"]), @"
-        job `io`: pattern: 50 % of the accesses have no part of the span
+        job `io`: pattern: 50 % of the accesses are not assigned to a part of the span
         give each zone a part of the span
         ");
         assert_snapshot!(error(&["pattern=zoned:50/rest:50/50%"]), @"
@@ -396,7 +396,7 @@ mod tests {
         leave it out
         ");
         assert_snapshot!(error(&["align=4k", "pattern=shuffled", "bs=64k"]), @"
-        job `io`: align: I/Os of 64k at multiples of 4k overlap, so they cannot access each block exactly once
+        job `io`: align: 64k I/Os at multiples of 4k overlap, so they cannot access each block exactly once
         use pattern=random, or leave it out
         ");
         assert_snapshot!(error(&["offset=100"]), @"
@@ -409,7 +409,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; the range is 1 to 65535");
         assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
-        job `io`: files-per-thread: blocks of 4k do not fit into 16k divided into 8 files
+        job `io`: files-per-thread: 4k blocks do not fit into 16k divided into 8 files
         increase size, or use fewer files
         ");
     }

@@ -179,7 +179,7 @@ mod tests {
     #[test]
     fn impossible_shares_are_named() {
         assert_snapshot!(error(&["stretches=1k/1k/1M"]), @"
-        job `io`: stretches: a block of 4k does not fit into a stretch
+        job `io`: stretches: 4k blocks do not fit into a stretch
         make the stretches longer
         ");
         assert_snapshot!(error(&["stretches=1M/1M/1M", "pattern=zipf:1.2"]), @"
@@ -210,7 +210,7 @@ mod tests {
         job `io`: latency-target: the latency and the window must be above 0
         use values such as 500us/5s/99.9
         ");
-        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000; the range is 1 to 1000");
+        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000 is not valid; the range is 1 to 1000");
         assert_snapshot!(error(&["priority=rt:0=20%", "engine=psync", "depth=1"]), @"
         job `io`: priority: psync gives all its I/Os the same priority
         use engine=io_uring or libaio, or one priority for all
@@ -288,11 +288,11 @@ mod trims_tests {
         add verify=true, or leave it out
         ");
         assert_snapshot!(error(&["rw=rw", "verify-apart=true"]), @"
-        job `io`: verify-apart: it applies to a job that only writes, or one that only reads
+        job `io`: verify-apart: it applies only to jobs that only write or only read
         use verify, or two jobs
         ");
         assert_snapshot!(error(&["rw=write", "verify=true", "verify-apart=true"]), @"
-        job `io`: verify-apart: it applies to a job that only writes, or one that only reads
+        job `io`: verify-apart: it applies only to jobs that only write or only read
         use verify, or two jobs
         ");
         assert_snapshot!(error(&["engine=null", "verify-apart=true"]), @"

@@ -153,7 +153,7 @@ fn broken_structure_is_pointed_at() {
     `64M` is a value without a parameter name
       mem(64M)
           ^^^ column 5
-    write the name of the parameter too, as in mem(size=64M)
+    write the parameter name too, as in mem(size=64M)
     ");
     assert_snapshot!(error("mem + delay(latency)"), @"
     expected `=` and a value: latency=DURATION, found `)`
@@ -458,11 +458,11 @@ fn more_layers_than_any_path_has_are_counted_and_not_read() {
     let text = |layers| format!("mem(size=1M) + {}", stack(layers));
     assert_eq!(Stack::parse(&text(Stack::MOST_LAYERS)).unwrap().layers.len(), Stack::MOST_LAYERS);
     assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"
-    65 layers; a stack can have at most 64
+    65 layers are too many; a stack can have at most 64
     remove some layers
     ");
     assert_snapshot!(error(&text(100_000)), @"
-    100000 layers; a stack can have at most 64
+    100000 layers are too many; a stack can have at most 64
     remove some layers
     ");
 }

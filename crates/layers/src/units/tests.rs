@@ -132,7 +132,7 @@ fn durations_say_what_is_wrong() {
 fn counts_and_shares_say_what_is_wrong() {
     assert_snapshot!(text(parse_iops("4G")), @"
     `4G` is not an I/O rate: unknown unit `G`
-    write I/Os per second as 4000 or 4k (here k is 1000)
+    write I/Os per second as 4000 or 4k (k means 1000 here)
     ");
     assert_snapshot!(text(parse_count("4k")), @"
     `4k` is not a whole number: unexpected `k` after the number

@@ -95,7 +95,7 @@ mod tests {
     #[test]
     fn nodes_are_named_once_and_those_left_out_are_told() {
         assert_eq!(by_name("n1,n2").unwrap(), ["n1", "n2"]);
-        insta::assert_snapshot!(by_name("n1,n2,n1").unwrap_err(), @"--nodes n1,n2,n1: n1 is named twice");
+        insta::assert_snapshot!(by_name("n1,n2,n1").unwrap_err(), @"--nodes n1,n2,n1: n1 is given twice");
         let seen = |name: &str, refuses: Option<&str>| FleetNode {
             name: name.to_owned(),
             refuses: refuses.map(str::to_owned),

@@ -150,7 +150,7 @@ mod tests {
     fn what_is_undone_in_a_cluster_is_told() {
         assert_eq!(
             text(&Undone::default(), "bench"),
-            "Nothing to undo: no dead run left anything in bench.\n"
+            "Nothing to undo: no killed run left anything in bench.\n"
         );
         let undone = Undone {
             removed: vec!["Pod iotax-1-0".to_owned(), "Lease iotax-1".to_owned()],
@@ -160,7 +160,7 @@ mod tests {
         insta::assert_snapshot!(text(&undone, "bench"), @"
         removed Pod iotax-1-0
         removed Lease iotax-1
-        Left alone, because they are still active: runs 2.
+        Not removed, because they are still active: runs 2.
         ");
     }
 }

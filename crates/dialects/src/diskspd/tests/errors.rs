@@ -29,12 +29,12 @@ fn flags_that_cannot_be_had_are_named() {
               ^^^^^^^^ column 9
     leave it out: all jobs start together
 
-    -Nv: views of a mapping cannot be flushed after each write
+    -Nv: views of a memory mapping cannot be flushed after each write
       diskspd -Nv -c1G io.dat b
               ^^^ column 9
     leave it out
 
-    -?: this asks for DiskSpd's help
+    -?: this prints DiskSpd's help
       diskspd -? -c1G io.dat b
               ^^ column 9
     see `iotax run --help`
@@ -49,12 +49,12 @@ fn flags_that_cannot_be_had_are_named() {
               ^^^ column 9
     leave it out, or write -I3 (normal)
 
-    -ag1,0: there are no processor groups here
+    -ag1,0: Linux has no processor groups
       diskspd -ag1,0 -c1G io.dat b
               ^^^^^^ column 9
     number the CPUs of all groups consecutively, as in -a0,1,64,65
 
-    -Rptext: it prints a profile and runs nothing
+    -Rptext: this prints a profile and runs nothing
       diskspd -Rptext -c1G io.dat b
               ^^^^^^^ column 9
     use `iotax plan` to see what would run
@@ -95,7 +95,7 @@ fn flags_that_cannot_be_had_are_named() {
 fn threads_queues_and_orders_conflict_as_in_diskspd() {
     let texts = "-F2 -t2 / -O4 / -F2 -o2 -O4 / -F2 -O4 -g5 / -F2 -O4 -i1 -j1 / -F2 -O2 -p / -r -T4K -t2 / -r -si / -r -p / -si -T4K -t2 / -si -p / -si -rs0 / -T4K / -t2 -T100 -Sh / -rdpct90/10";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
-    -t and -F exclude each other
+    -t and -F are mutually exclusive
       diskspd -F2 -t2 -c1G io.dat
                   ^^^ column 13
     keep -t for threads per target, or -F for the total number of threads
@@ -105,22 +105,22 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
               ^^^ column 9
     write -o for I/Os per thread and target, or add -F
 
-    -o and -O exclude each other
+    -o and -O are mutually exclusive
       diskspd -F2 -o2 -O4 -c1G io.dat
                       ^^^ column 17
     keep -o for I/Os per target, or -O for I/Os per thread
 
-    -g and -O exclude each other
+    -g and -O are mutually exclusive
       diskspd -F2 -O4 -g5 -c1G io.dat
                       ^^^ column 17
     write -o instead of -O
 
-    -j and -O exclude each other
+    -j and -O are mutually exclusive
       diskspd -F2 -O4 -i1 -j1 -c1G io.dat
                           ^^^ column 21
     write -o instead of -O
 
-    -p and -O exclude each other
+    -p and -O are mutually exclusive
       diskspd -F2 -O2 -p -c1G io.dat
                       ^^ column 17
     write -o instead of -O
@@ -140,17 +140,17 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
                  ^^ column 12
     leave out one of them
 
-    -si and -T exclude each other
+    -si and -T are mutually exclusive
       diskspd -si -T4K -t2 -c1G io.dat
               ^^^ column 9
-    keep -si for an offset shared by all threads, or -T for one per thread
+    keep -si for an offset that all threads share, or -T for one offset per thread
 
-    -si and -p exclude each other
+    -si and -p are mutually exclusive
       diskspd -si -p -c1G io.dat
               ^^^ column 9
     keep one of them
 
-    -si and -rs exclude each other
+    -si and -rs are mutually exclusive
       diskspd -si -rs0 -c1G io.dat
               ^^^ column 9
     keep one of them
@@ -160,7 +160,7 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
               ^^^^ column 9
     leave it out, or add -t
 
-    -T: threads that bypass the cache must start at whole sectors of 512 bytes
+    -T: threads that bypass the cache must start at multiples of 512 bytes
       diskspd -t2 -T100 -Sh -c1G io.dat
                   ^^^^^ column 13
     write a multiple of 512, as in -T4K
@@ -176,12 +176,12 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
 fn ranges_caches_and_rates_conflict_as_in_diskspd() {
     let texts = "-f1G -B0:1M / -f1G -B2G / -Smu / -Sm -x / -Sbu / -Sh -Sw / -h -Su / -Sz / -g5 -x / -i5 / -j5 / -n -a0 / -Z4K";
     assert_snapshot!(all(texts, |flag| format!("diskspd {flag} -c1G io.dat")), @"
-    -f and a length in -B both set the end
+    -f and a length in -B both set the end of the range
       diskspd -f1G -B0:1M -c1G io.dat
                    ^^^^^^ column 14
     keep one of them
 
-    -f ends before -B starts
+    the end set by -f is before the start set by -B
       diskspd -f1G -B2G -c1G io.dat
               ^^^^ column 9
     write a larger -f
@@ -191,7 +191,7 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
               ^^^^ column 9
     keep only -Sm, or only -Su or -Sh
 
-    -x and -Sm exclude each other
+    -x and -Sm are mutually exclusive
       diskspd -Sm -x -c1G io.dat
                   ^^ column 13
     keep one of them
@@ -216,7 +216,7 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
               ^^^ column 9
     write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
-    -g and -x exclude each other
+    -g and -x are mutually exclusive
       diskspd -g5 -x -c1G io.dat
               ^^^ column 9
     leave out -x
@@ -231,7 +231,7 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
               ^^^ column 9
     add -i, the I/Os per burst
 
-    -n and -a exclude each other
+    -n and -a are mutually exclusive
       diskspd -n -a0 -c1G io.dat
               ^^ column 9
     keep one of them
@@ -281,7 +281,7 @@ fn values_are_named_where_they_are_wrong() {
               ^^^ column 9
     write only digits, directly after the letter
 
-    `1x` is not a whole number: it must have only digits
+    `1x` is not a whole number: it must consist of digits
       diskspd -o1x a
               ^^^^ column 9
     write only digits, directly after the letter
@@ -294,12 +294,12 @@ fn values_are_named_where_they_are_wrong() {
     the alignment is 0 bytes
       diskspd -r0 a
               ^^^ column 9
-    write for example -r4K
+    write a size, as in -r4K
 
     the stride is 0 bytes
       diskspd -s0 a
               ^^^ column 9
-    write for example -s64K
+    write a size, as in -s64K
 
     `99999999999` is not a whole number: it is too large
       diskspd -o99999999999 a
@@ -313,12 +313,12 @@ fn structure_is_named_where_it_is_wrong() {
     let texts = " / diskspd / diskspd -c1G / format e: & diskspd -c1G a / diskspd -c1G a || diskspd b / diskspd -c1G a -t2 / diskspd \"a / diskspd a | diskspd b / diskspd -c1G %T%";
     assert_snapshot!(all(texts, str::to_owned), @r#"
     there is no command
-    write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
+    write a command such as diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
 
     the command has neither flags nor a target
       diskspd
       ^^^^^^^ column 1
-    write for example diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
+    write a command such as diskspd -b4K -r -o32 -d10 -Sh -c1G io.dat
 
     the command has no target
       diskspd -c1G
@@ -335,7 +335,7 @@ fn structure_is_named_where_it_is_wrong() {
                         ^^^^^^^ column 19
     leave it out, or join the commands with `;`
 
-    -t2 is after the target a
+    -t2 comes after the target a
       diskspd -c1G a -t2
                      ^^^ column 16
     write flags first, then targets
@@ -345,12 +345,12 @@ fn structure_is_named_where_it_is_wrong() {
               ^^ column 9
     add the same quote after the value
 
-    this diskspd reads the output of another one
+    this diskspd reads the output of another command
       diskspd a | diskspd b
                   ^^^^^^^ column 13
     join the commands with `;` or `&`
 
-    `%T%` is a shell variable, which iotax does not know
+    `%T%` is a shell variable whose value iotax does not know
       diskspd -c1G %T%
                    ^^^ column 14
     write its value, or put it in single quotes if it is meant for fio

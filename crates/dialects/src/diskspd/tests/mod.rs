@@ -210,17 +210,17 @@ fn ranges_get_shares_of_the_random_ios() {
                       ^^^^^^^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct90/10:5/90: the parts cover the whole target, but 5 % of the I/Os have no part
+    -rdpct90/10:5/90: the parts cover the whole target, but 5 % of the I/Os are not assigned to a part
       diskspd -b4K -r -rdpct90/10:5/90 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct100/90: 10 % of the target has no share of the I/Os
+    -rdpct100/90: 10 % of the target gets no share of the I/Os
       diskspd -b4K -r -rdpct100/90 -c1G a
                       ^^^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct90/0: `90/0` has no part of the target
+    -rdpct90/0: `90/0` covers 0 % of the target
       diskspd -b4K -r -rdpct90/0 -c1G a
                       ^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
@@ -235,12 +235,12 @@ fn ranges_get_shares_of_the_random_ios() {
                       ^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct90: `90` is not IO%/TARGET
+    -rdpct90: `90` does not have the form IO%/TARGET
       diskspd -b4K -r -rdpct90 -c1G a
                       ^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    `x` is not a whole number: it must have only digits
+    `x` is not a whole number: it must consist of digits
       diskspd -b4K -r -rdpctx/5 -c1G a
                       ^^^^^^^^^ column 17
     write only digits, directly after the letter
@@ -281,7 +281,7 @@ fn lines_that_differ_are_measured_while_all_run() {
     let workload = read("-c1G -W2 -d30 a & -c1G -W5 -d20 b");
     assert_eq!((workload.ramp_ns, workload.time_ns), (5_000_000_000, 20_000_000_000));
     assert_snapshot!(error("-c1G -W2 -d3 a & -c1G -W5 -d20 b"), @"
-    there is no time in which all commands are measured
+    there is no period in which all commands are measured together
       -c1G -W2 -d3 a & -c1G -W5 -d20 b
                                 ^^^^ column 27
     give all commands the same -d and -W
@@ -294,9 +294,9 @@ fn flags_without_effect_are_told() {
     assert_snapshot!(read(text).notes.join("\n"), @"
     -L: iotax always measures latencies
     -D500: iotax always records rates per second
-    -C3: iotax measures nothing after the window, so it needs no cool-down
+    -C3: iotax measures nothing after the measured window, so it needs no cool-down
     -Zr: iotax writes random data, generated before the measurement
-    -z7: offsets depend on --seed of iotax
+    -z7: offsets depend on iotax's --seed
     -Rxml: choose the output with --format
     -v: iotax has no verbose output
     -P: iotax shows one progress line
@@ -304,7 +304,7 @@ fn flags_without_effect_are_told() {
     -n: only -a binds threads to CPUs
     -x: iotax gets completions from io_uring
     -u: iotax uses io_uring anyway
-    -ft: files have no attribute `temporary` here
+    -ft: files have no `temporary` attribute on Linux
     without -c, -f or a length in -B, the size is 1G; change it with --set size=SIZE
     ");
 }
@@ -338,7 +338,7 @@ fn flags_are_named_as_they_were_typed() {
     write its values as flags; XML results can be compared directly
     ");
     assert_snapshot!(error("diskspd /b4K /t2 /F2 io.dat"), @"
-    /t and /F exclude each other
+    /t and /F are mutually exclusive
       diskspd /b4K /t2 /F2 io.dat
                    ^^^ column 14
     keep /t for threads per target, or /F for the total number of threads
@@ -349,6 +349,6 @@ fn flags_are_named_as_they_were_typed() {
     /L: iotax always measures latencies
     /Z1M: iotax writes random data, generated before the measurement
     /Rxml: choose the output with --format
-    /g: I/Os are offered at this rate, and latencies count from when they were due
+    /g: I/Os are offered at this rate, and latencies count from the time at which each I/O was due
     ");
 }

@@ -427,9 +427,9 @@ mod tests {
         insta::assert_snapshot!(percents("100/"), @"100/100%, 100/100%, 100/100%");
         insta::assert_snapshot!(percents("60/10:40/90,50/50:50/50"), @"60/10%:40/90%, 50/50%:50/50%, 50/50%:50/50%");
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
-        insta::assert_snapshot!(percents("50/5:30/15"), @"the accesses of `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
-        insta::assert_snapshot!(percents("50/60:50/60"), @"the parts of `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
-        insta::assert_snapshot!(percents("50/100:50/"), @"the parts of `50/100:50/` leave nothing for parts without a number; write the part of the file that each zone covers");
+        insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
+        insta::assert_snapshot!(percents("50/100:50/"), @"the zones in `50/100:50/` leave no part of the file for zones without a number; write the part of the file that each zone covers");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
         insta::assert_snapshot!(percents(""), @"the accesses of `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");

@@ -203,7 +203,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     assert_snapshot!(said.join("\n"), @r#"
     "": bs: has no value
     "k": bs: `k` is not a number
-    " 4k": bs: fio ignores the unit of `4k`, because it starts with a space | remove the space after the equals sign
+    " 4k": bs: fio ignores the unit of `4k`, because the value starts with a space | remove the space after the equals sign
     "1.5k": bs: fio reads only whole numbers here and would ignore `.5k` in `1.5k` | use a smaller unit, such as 1536m for 1.5g
     "50%": bs: `50%` is a percentage, which has no meaning here
     "0x10k": bs: `0x10k` is hexadecimal, and fio ignores the unit after it | write the number in decimal
@@ -220,7 +220,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "(2^99)": bs: `(2^99)` has a number that is too large for fio
     "5g": iodepth: `5g` is too large | the largest is 4294967295
     "101": rwmixread: `101` is too large | the largest is 100
-    "150%": size: `150%` is more than the whole file | write at most 100%
+    "150%": size: `150%` is larger than the whole file | write at most 100%
     "xz": size: `xz` is not a number
     "-1": size: `-1` is negative | write a size such as 4k or 1g
     "10sec": runtime: fio has no time unit `sec` and would read `10sec` as microseconds | write us, ms, s, m, h or d; a plain number means seconds
@@ -228,12 +228,12 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "-1": runtime: `-1` is negative | write a time such as 10s
     "10 s": thinktime: fio has no time unit ` s` and would read `10 s` as microseconds | write us, ms, s, m, h or d; a plain number means microseconds
     "read write": rw: `read write` is not a valid value | write read, write, trim, randread, randwrite, randtrim, rw, readwrite, randrw, trimwrite, randtrimwrite
-    " read": rw: fio does not recognize ` read`, because it starts with a space | remove the space after the equals sign
-    "yes": direct: `yes` is neither on nor off | write 0 or 1
-    "on": time_based: `on` is neither on nor off | write 0 or 1
-    "4k": bsrange: `4k` is one size, not a range | write the smallest and the largest: 4k-64k
+    " read": rw: fio does not recognize ` read`, because the value starts with a space | remove the space after the equals sign
+    "yes": direct: `yes` is not a valid value for a switch | write 0 or 1
+    "on": time_based: `on` is not a valid value for a switch | write 0 or 1
+    "4k": bsrange: `4k` is one size, not a range | write the smallest and the largest size, as in 4k-64k
     "4k/x": bssplit: `x` is not a percentage | write sizes as 4k/60:64k/40
-    "4k/60:8k/60": bssplit: the shares of `4k/60:8k/60` add up to 120% | make them add up to 100
+    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120% | make them add up to 100
     "99:x": percentile_list: `x` is not a number
     "101": percentile_list: 101 is out of range | the range is 0 to 100
     "3-1": cpus_allowed: `3-1` is descending | write the smaller CPU first
@@ -241,7 +241,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "4096": cpus_allowed: CPU 4096 is out of range | the range in fio is 0 to 1023
     ",": cpus_allowed: names no CPU | write CPUs such as 0-3,8
     "": filename: has no value | write filename=VALUE
-    "5": percentage_sequential: fio 3.33 no longer has this option | use percentage_random with 100 minus this value
+    "5": percentage_sequential: fio 3.33 no longer has this option | set percentage_random to 100 minus this value
     "#);
 }
 

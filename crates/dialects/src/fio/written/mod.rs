@@ -311,7 +311,7 @@ impl Collector {
         } else {
             let (owners, engine) = (engines.join(", "), self.engine());
             Error::syntax(
-                format!("`{name}` is an option of the {owners} engine, but this job uses {engine}"),
+                format!("`{name}` works only with {owners}, but this job uses {engine}"),
                 format!("set ioengine={} first, or leave it out", engines[0]),
             )
         };

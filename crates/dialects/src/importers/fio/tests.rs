@@ -20,8 +20,8 @@ fn read_of(members: &str) -> DirectionRecord {
 
 #[test]
 fn what_is_no_result_is_refused_and_why() {
-    insta::assert_snapshot!(wrong(""), @"it has no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
-    insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it has no fio JSON (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and save its output"#);
+    insta::assert_snapshot!(wrong(""), @"it contains no fio JSON (it is empty); run fio with --output-format=json+ and save its output");
+    insta::assert_snapshot!(wrong("fio: unable to open job.fio\nbye\n"), @r#"it contains no fio JSON (its first line is "fio: unable to open job.fio"); run fio with --output-format=json+ and save its output"#);
     insta::assert_snapshot!(wrong("note\n{\"fio version\" : \"fio-3.33\",\n \"jobs\" : ["), @"line 2: the JSON that starts here is incomplete; the program that wrote it ended too early");
     insta::assert_snapshot!(wrong("note\n{\"a\" : \n1,}"), @"line 3, column 3: trailing comma");
     insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version", so it is not a fio result"#);
@@ -57,7 +57,7 @@ fn numbers_that_cannot_be_are_refused_with_their_place() {
 fn more_jobs_than_memory_allows_are_refused() {
     let jobs: Vec<_> = (0..=MOST_JOBS).map(|i| format!("{{\"jobname\" : \"{i}\"}}")).collect();
     let text = format!("{{\"fio version\" : \"x\", \"jobs\" : [{}]}}", jobs.join(","));
-    insta::assert_snapshot!(wrong(&text), @"the result has more than 512 jobs");
+    insta::assert_snapshot!(wrong(&text), @"the result has there are more than 512 jobs");
 }
 
 #[test]

@@ -182,9 +182,9 @@ fn a_line_for_each_event_is_the_same_result() {
     let text = streamed(TCP);
     let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
     let without_end = &text[..text.rfind("{\"data\"").unwrap()];
-    assert_snapshot!(error(without_end), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
-    assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it has no iperf3 measurement: the run failed with "the server has terminated", so the measurement is incomplete; run it again"#);
-    assert_snapshot!(error(&text[..text.len() - 20]), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
+    assert_snapshot!(error(without_end), @"it contains no iperf3 measurement: it has no end.sum_received: the run ended too early");
+    assert_snapshot!(error(&format!("{without_end}{{\"event\":\"error\",\"data\":\"the server has terminated\"}}")), @r#"it contains no iperf3 measurement: the run failed with "the server has terminated", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(&text[..text.len() - 20]), @"it contains no iperf3 measurement: it has no end.sum_received: the run ended too early");
 }
 
 #[test]
@@ -200,19 +200,19 @@ fn a_loss_above_all_that_was_sent_is_warned_of() {
 #[test]
 fn what_is_no_measurement_says_why() {
     let error = |text: &str| read_iperf3(text).unwrap_err().to_string();
-    assert_snapshot!(error(fixture!("refused")), @r#"it has no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
-    assert_snapshot!(error(fixture!("interrupted")), @r#"it has no iperf3 measurement: the run failed with "interrupt - the client has terminated", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(fixture!("refused")), @r#"it contains no iperf3 measurement: the run failed with "unable to connect to server: Connection refused", so the measurement is incomplete; run it again"#);
+    assert_snapshot!(error(fixture!("interrupted")), @r#"it contains no iperf3 measurement: the run failed with "interrupt - the client has terminated", so the measurement is incomplete; run it again"#);
     assert_snapshot!(error(&TCP[..1500]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
     assert_snapshot!(error(""), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
-    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it has no iperf3 measurement: the run ended before the test started");
-    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it has no iperf3 measurement: the run ended before the test started");
-    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it has no iperf3 measurement: SCTP is not supported, only TCP and UDP");
-    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it has no iperf3 measurement: it has no end.sum_received: the run ended too early");
+    assert_snapshot!(error(r#"{"start": {"version": "iperf 3.12"}}"#), @"it contains no iperf3 measurement: the run ended before the test started");
+    assert_snapshot!(error(r#"{"event":"start","data":{"version":"iperf 3.17"}}"#), @"it contains no iperf3 measurement: the run ended before the test started");
+    assert_snapshot!(error(&TCP.replace("\"TCP\"", "\"SCTP\"")), @"it contains no iperf3 measurement: SCTP is not supported, only TCP and UDP");
+    assert_snapshot!(error(&TCP.replace("sum_received", "other")), @"it contains no iperf3 measurement: it has no end.sum_received: the run ended too early");
     assert_snapshot!(error(&TCP.replace("\"seconds\":\t2.005351", "\"seconds\":\t0")), @"job tcp: seconds is 0, but should be more than 0 and less than ten years");
     assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t-1")), @"job tcp: bytes is -1, but should be a count from 0 to 9 * 10^15");
-    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it has no iperf3 measurement: nothing was received");
+    assert_snapshot!(error(&TCP.replace("\"bytes\":\t2625765376", "\"bytes\":\t0")), @"it contains no iperf3 measurement: nothing was received");
     assert_snapshot!(error(&TCP.replace("\"TCP\"", "7")), @"line 27, column 16: invalid type: integer `7`, expected a string");
-    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it has no iperf3 measurement: it has several results; save each in a separate file");
+    assert_snapshot!(error(&format!("{TCP}{TCP}")), @"it contains no iperf3 measurement: it has several results; save each in a separate file");
 }
 
 proptest! {

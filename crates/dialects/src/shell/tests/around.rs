@@ -108,16 +108,16 @@ fn what_stands_in_front_of_fio_is_left_out() {
     > sudo -u root numactl -N 0 fio --name=a
     [0+0] --name=a
       sudo -u root: start iotax itself as root if the target needs it
-      numactl -N 0: ignored; to use these CPUs or nodes, start iotax with it
+      numactl -N 0: ignored; to use these CPUs or nodes, start iotax under this command
     > env A=b timeout 60 fio --name=a
     [0+0] --name=a
       env: ignored; it does not affect the I/O
       A=b: not set for iotax
-      timeout 60: ignored; set the time of the run with --time
+      timeout 60: ignored; set the measured time with --time
     > taskset -c 0-3 nice -n 5 time strace -c fio --name=a
     [0+0] --name=a
-      taskset -c 0-3: ignored; to use these CPUs or nodes, start iotax with it
-      nice -n 5: ignored; to use this priority, start iotax with it
+      taskset -c 0-3: ignored; to use these CPUs or nodes, start iotax under this command
+      nice -n 5: ignored; to use this priority, start iotax under this command
       time: ignored; it does not affect the I/O
       strace -c: ignored; tracing would slow down the I/O
     ");
@@ -169,7 +169,7 @@ fn what_follows_is_left_out() {
       2>&1: ignored; iotax writes its own reports
       | tee out: ignored; iotax writes its own reports
       rm -f /mnt/x: not run; iotax creates and removes its own test files
-      echo $?: runs only after a failure
+      echo $?: skipped; it runs only after a failure
     ");
 }
 

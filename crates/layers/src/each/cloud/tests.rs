@@ -279,7 +279,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     put the value in quotes, as in disk="gp3:size=500G"
     "#);
     assert_snapshot!(error("cloud(vm=DS1_v2, disk=\"gp3:size=500G\")"), @r#"
-    gp3:size=500G is a disk of AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
+    gp3:size=500G is a disk on AWS, but Standard_DS1_v2 belongs to Azure; use only one cloud
       cloud(vm=DS1_v2, disk="gp3:size=500G")
                             ^^^^^^^^^^^^^^^ column 23
     Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
@@ -328,7 +328,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
                               ^^^^^^^^^ column 25
     ");
     assert_snapshot!(error("cloud(disk=P10, size=2G) + ext4"), @r#"
-    `cloud` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
+    `cloud` runs inside iotax and cannot be combined with `ext4`, which runs in the operating system
       cloud(disk=P10, size=2G) + ext4
       ^^^^^^^^^^^^^^^^^^^^^^^^ column 1
     put the in-process layers into a virtual disk at the bottom: vdisk(stack="cloud(disk=P10, size=2G)") + ext4

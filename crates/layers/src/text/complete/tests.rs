@@ -54,13 +54,13 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     put a file system below it: file(size=2G) + ext4 + gocryptfs
     ");
     assert_snapshot!(error("file + aes + ext4"), @r#"
-    `aes` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
+    `aes` runs inside iotax and cannot be combined with `ext4`, which runs in the operating system
       file + aes + ext4
              ^^^ column 8
     put the in-process layers into a virtual disk at the bottom: vdisk(stack="file(size=1G) + aes") + ext4
     "#);
     assert_snapshot!(error("file(thin) + ext4"), @r#"
-    `file(thin)` runs inside iotax and cannot be in one stack with `ext4`, which runs in the system
+    `file(thin)` runs inside iotax and cannot be combined with `ext4`, which runs in the operating system
       file(thin) + ext4
       ^^^^^^^^^^ column 1
     put the in-process layers into a virtual disk at the bottom: vdisk(stack="file(thin)") + ext4
@@ -114,7 +114,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     put cgroup-io on top
     ");
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)"), @"
-    a process is in only one cgroup, so a stack can have only one `cgroup-io`
+    a process belongs to only one cgroup, so a stack can have only one `cgroup-io`
       file + cgroup-io(read_iops=5) + ext4 + cgroup-io(read_bw=1M)
                                              ^^^^^^^^^^^^^^^^^^^^^ column 40
     put all limits into one layer
@@ -164,7 +164,7 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     `ipsec` protects traffic between two addresses, and the `ipsec` below it already does so
       netns + ipsec + mtu(bytes=1280) + ipsec
                                         ^^^^^ column 35
-    keep one, or put a tunnel in between: ipsec + vxlan + ipsec
+    keep only one, or put a tunnel in between: ipsec + vxlan + ipsec
     ");
     assert!(Stack::parse("netns + ipsec + vxlan + bridge + ipsec + dnat").is_ok());
     assert_snapshot!(error("file + wireguard"), @"
@@ -211,7 +211,7 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     ");
     let stack = Stack::parse("netns + wireguard + vxlan + bridge").unwrap();
     assert_snapshot!(stack.part(0b101).unwrap_err(), @"
-    stack: without some layers it becomes `netns + wireguard + bridge`, but `bridge` needs an Ethernet path below it, not an IP path
+    stack: without some layers, the stack becomes `netns + wireguard + bridge`, but `bridge` needs an Ethernet path below it, not an IP path
     compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
 }
@@ -228,7 +228,7 @@ fn only_what_the_load_can_do_without_is_taken_off() {
 fn a_layer_that_others_stand_on_stays() {
     let stack = Stack::parse("dev(path=/dev/sdx) + qemu-luks + throttle(iops=4000)").unwrap();
     assert_snapshot!(stack.part(0b10).unwrap_err(), @"
-    stack: without some layers it becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, but `throttle` needs a file below it, not a block device
+    stack: without some layers, the stack becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, but `throttle` needs a file below it, not a block device
     compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
     assert!(stack.part(0b11).is_ok());

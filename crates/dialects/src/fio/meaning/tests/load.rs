@@ -36,11 +36,11 @@ fn engines() {
     ");
     assert_snapshot!(job("ioengine=io_uring\niodepth=8\ndirect=1\nio_submit_mode=offload"), @"
     direct=true engine=io_uring invalidate=false queue_depth=8 submit_batch=1 [io_submit_mode=offload: kept]
-    note: io_submit_mode=offload: each thread submits its own I/Os; in fio, other threads do
+    note: io_submit_mode=offload: each thread submits its own I/Os; in fio, other threads submit them
     ");
     assert_snapshot!(job("io_submit_mode=inline"), @"as usual");
     assert_snapshot!(job("ioengine=null"), @"engine=null invalidate=false");
-    assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: an engine that exists only in fio] [iodepth=4: kept] [cpuload=50: an option of an engine that exists only in fio]");
+    assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: an engine that exists only in fio] [iodepth=4: kept] [cpuload=50: belongs to an engine that only fio has]");
     assert_snapshot!(job("ioengine=external:/tmp/x.so"), @"[ioengine=external:/tmp/x.so: an engine that exists only in fio]");
 }
 
@@ -49,7 +49,7 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=write"), @"invalidate=false read_percent=0");
     assert_snapshot!(job("rw=rw"), @"
     read_percent=50
-    note: rw=rw: reads and writes advance together; in fio, each advances separately
+    note: rw=rw: reads and writes advance together; in fio, they advance separately
     ");
     assert_snapshot!(job("rw=randrw\nrwmixread=70"), @"pattern=shuffled read_percent=70");
     assert_snapshot!(job("rw=randrw\nrwmixread=70\nrwmixwrite=60"), @"pattern=shuffled read_percent=40");
@@ -65,7 +65,7 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=randtrimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:16384} invalidate=false pattern=shuffled read_percent=0 trims=first");
     assert_snapshot!(job("rw=randtrimwrite:4"), @"invalidate=false pattern={runs:{fixed:4}} read_percent=0 trims=first [rw=randtrimwrite:4: trims and writes at different offsets]");
     assert_snapshot!(job("rw=trim\nrate_iops=10,20,30"), @"invalidate=false pace={even:{iops:30.0}} read_percent=0 trims=only");
-    assert_snapshot!(job("rw=trimwrite\nrate_iops=10"), @"invalidate=false read_percent=0 trims=first [rate_iops=10: a rate of writes with a trim before each]");
+    assert_snapshot!(job("rw=trimwrite\nrate_iops=10"), @"invalidate=false read_percent=0 trims=first [rate_iops=10: a rate for writes with a trim before each]");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn shares() {
     assert_snapshot!(job("rw=write\nbuffer_compress_percentage=50\ndedupe_percentage=30\ndedupe_mode=working_set\ndedupe_global=1"), @"content={chunk_bytes:512,compress_percent:50,dedupe_percent:30,shared_set:true,working_set_percent:5} invalidate=false read_percent=0");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
     content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
-    note: verify_interval=512: iotax writes a header in each 4k, or in each smaller block
+    note: verify_interval=512: iotax writes a header to every 4k, or to every block if blocks are smaller
     note: verify=pattern: iotax verifies with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
@@ -200,7 +200,7 @@ fn syncs_caches_checks_and_cpus() {
     assert_snapshot!(job("direct=1"), @"direct=true invalidate=false");
     assert_snapshot!(job("pre_read=1"), @"invalidate=false pre_read=true");
     assert_snapshot!(job("fadvise_hint=0"), @"advise=false");
-    assert_snapshot!(job("fadvise_hint=random"), @"[fadvise_hint=random: advice that does not match its pattern]");
+    assert_snapshot!(job("fadvise_hint=random"), @"[fadvise_hint=random: advice that does not match the job's pattern]");
     assert_snapshot!(job("rw=write\nsync=1\nfdatasync=8\nend_fsync=1"), @"end_fsync=true fsync_every=8 invalidate=false read_percent=0 write_through=true");
     assert_snapshot!(job("rw=write\nfsync=1"), @"
     fsync_every=1 invalidate=false read_percent=0
@@ -219,11 +219,11 @@ fn syncs_caches_checks_and_cpus() {
     ");
     assert_snapshot!(job("rw=randrw\nverify=crc32c\nverify_backlog=16\nverify_fatal=1"), @"
     pattern=shuffled read_percent=50 verify=true verify_ends=true verify_every=16
-    note: verify=crc32c: iotax verifies with its own checksum, and all data after the measured window
+    note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=crc32c\nverify_backlog=16\nverify_backlog_batch=4"), @"
-    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies a different number of blocks than were written]
-    note: verify=crc32c: iotax verifies with its own checksum, and all data after the measured window
+    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies a different number of blocks than the job wrote]
+    note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: verifies data that no other job of this file writes]");
     assert_snapshot!(job("cpus_allowed=0-2,5"), @"cpus=[0,1,2,5]");

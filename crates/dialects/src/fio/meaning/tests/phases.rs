@@ -44,7 +44,7 @@ fn stonewalls_and_waits_part_phases() {
     a: 0s ramp, 10s
       a: as usual
     b + c: 0s ramp, 10s
-      b: [wait_for=a: starts while other jobs still run]
+      b: [wait_for=a: starts while other jobs are still running]
       c: as usual
     ");
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\n[c]\nwait_for=a"), @"
@@ -112,7 +112,7 @@ fn windows_are_told() {
     test: 8s ramp, 1m
       a: end_after_ns=5000000000
       b: as usual
-      note: test.fio, line 6: runtime=5: not measured, because the job ends before the ramp of the other jobs
+      note: test.fio, line 6: runtime=5: not measured, because the job ends before the other jobs' ramp ends
     ");
     assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nexitall\nruntime=5"), @"
     test: 0s ramp, 5s
@@ -125,14 +125,14 @@ fn windows_are_told() {
       a: as usual
     b: 20s ramp, 10s
       b: start_delay_ns=20000000000
-      note: test.fio, line 8: startdelay=20: counts from the start of the phase; in fio, from the start of fio
+      note: test.fio, line 8: startdelay=20: counts from the start of the phase; in fio, it counts from the start of fio
     ");
     assert_snapshot!(phases("[a]\nsize=1m\n[b]\nsize=1m\nstartdelay=4"), @"
     test: 0s ramp, 604s
       a: bound={bytes:1048576} size_bytes=1048576
       b: bound={bytes:1048576} size_bytes=1048576 start_delay_ns=4000000000
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 604s
-      note: test.fio, line 3: job `b` has no runtime: a trial ends when all bytes are moved, or after 604s
+      note: test.fio, line 1: job `a` has no runtime; a trial ends when all bytes are transferred, or after 604s
+      note: test.fio, line 3: job `b` has no runtime; a trial ends when all bytes are transferred, or after 604s
     ");
 }
 

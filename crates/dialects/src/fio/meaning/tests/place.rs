@@ -22,7 +22,7 @@ fn files() {
     assert_snapshot!(job(r"filename=\\.\x\:y"), @"files={shared:__._x_y}");
     assert_snapshot!(job("filename_format=test.$jobnum.$filenum"), @"
     as usual
-    note: filename_format=test.$jobnum.$filenum: files are named after job and thread
+    note: filename_format=test.$jobnum.$filenum: files are named after the job and thread
     ");
     assert_snapshot!(job("filename_format=$jobname.$filenum"), @"
     files={shared:a}
@@ -36,7 +36,7 @@ fn files() {
 
 #[test]
 fn sizes_and_offsets() {
-    assert_snapshot!(job("size=50%"), @"[size=50%: a percentage of the size of the target]");
+    assert_snapshot!(job("size=50%"), @"[size=50%: a percentage of the target's size]");
     assert_snapshot!(job("nrfiles=4\nfilesize=1m"), @"files_per_thread=4 size_bytes=4194304");
     assert_snapshot!(job("offset=1m"), @"offset_bytes=1048576");
     // Determined with fio 3.33 from the files that it creates and the places it reads.
@@ -44,7 +44,7 @@ fn sizes_and_offsets() {
     assert_snapshot!(job("filesize=8m\noffset=2m\nsize=1m\nnrfiles=2"), @"files_per_thread=2 offset_bytes=2097152 size_bytes=12582912");
     assert_snapshot!(job("filesize=8m\nsize=50%"), @"size_bytes=4194304");
     assert_snapshot!(job("filesize=8m\nsize=90%\noffset=2m"), @"offset_bytes=2097152 size_bytes=6291456");
-    assert_snapshot!(job("offset=10%"), @"[offset=10%: a percentage of the size of the target]");
+    assert_snapshot!(job("offset=10%"), @"[offset=10%: a percentage of the target's size]");
     assert_snapshot!(job("offset_increment=1g"), @"as usual");
     assert_snapshot!(job("numjobs=2\noffset_increment=1g"), @"offset_increment_bytes=1073741824 threads=2");
 }
@@ -79,7 +79,7 @@ fn ends() {
     assert_snapshot!(phases("[a]\nsize=64m"), @"
     test: 0s ramp, 10m
       a: bound={bytes:67108864} size_bytes=67108864
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 10m
+      note: test.fio, line 1: job `a` has no runtime; a trial ends when all bytes are transferred, or after 10m
     ");
     assert_snapshot!(phases("[a]\nsize=64m\nruntime=10"), @"
     test: 0s ramp, 10s
@@ -93,7 +93,7 @@ fn ends() {
     test: 0s ramp, 10m
       a: bound={bytes:67108864} size_bytes=67108864
       note: test.fio, line 3: time_based: has no effect without a runtime, as in fio
-      note: test.fio, line 1: job `a` has no runtime: a trial ends when all bytes are moved, or after 10m
+      note: test.fio, line 1: job `a` has no runtime; a trial ends when all bytes are transferred, or after 10m
     ");
     assert_snapshot!(phases("[a]\nsize=64m\nio_size=1m\nruntime=10"), @"
     test: 0s ramp, 10s

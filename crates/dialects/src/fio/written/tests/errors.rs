@@ -53,7 +53,7 @@ fn errors_in_job_files_name_the_line() {
         | ^^^^^
     `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    job.fio:2:1: `userspace_reap` is an option of the engine libaio, but this job uses psync
+    job.fio:2:1: `userspace_reap` works only with libaio, but this job uses psync
       2 | userspace_reap
         | ^^^^^^^^^^^^^^
     set ioengine=libaio first, or leave it out
@@ -73,7 +73,7 @@ fn errors_in_job_files_name_the_line() {
         | ^^
     write bs=VALUE
 
-    job.fio:2:6: rw: fio does not recognize ` randread`, because it starts with a space
+    job.fio:2:6: rw: fio does not recognize ` randread`, because the value starts with a space
       2 | rw = randread
         |      ^^^^^^^^
     remove the space after the equals sign
@@ -81,14 +81,14 @@ fn errors_in_job_files_name_the_line() {
     job.fio:2:6: `${SIZE}` is not set in the environment
       2 | size=${SIZE}
         |      ^^^^^^^
-    set it before the command, SIZE=VALUE iotax ..., or write its value
+    set it before the command, as in SIZE=VALUE iotax ..., or write its value
 
-    job.fio:2:6: `$mb_memory` depends on the machine, which is not known here
+    job.fio:2:6: `$mb_memory` depends on the machine, which iotax does not know at this point
       2 | size=$mb_memory
         |      ^^^^^^^^^^
     write the number
 
-    job.fio:2:9: `$ncpus` depends on the machine, which is not known here
+    job.fio:2:9: `$ncpus` depends on the machine, which iotax does not know at this point
       2 | numjobs=$ncpus*2
         |         ^^^^^^
     write the number
@@ -131,7 +131,7 @@ fn errors_in_job_files_name_the_line() {
     job.fio:2:1: percentage_sequential: fio 3.33 no longer has this option
       2 | percentage_sequential=3
         | ^^^^^^^^^^^^^^^^^^^^^^^
-    use percentage_random with 100 minus this value
+    set percentage_random to 100 minus this value
     ");
 }
 
@@ -164,7 +164,7 @@ fn errors_in_commands_underline_the_word() {
                                      ^^^^^^^^^^ column 32
     `fio --cmdhelp=all` lists the options of the fio on this machine
 
-    `iod` is the start of several options
+    `iod` is ambiguous: several options start with it
       fio --name=a --iod=4
                    ^^^^^^^ column 14
     write one of them: iodepth, iodepth_batch, iodepth_batch_submit, iodepth_batch_complete_min, iodepth_batch_complete, iodepth_batch_complete_max
@@ -189,7 +189,7 @@ fn errors_in_commands_underline_the_word() {
                    ^^^^^ column 14
     write --bs=VALUE
 
-    `hipri` is an option of the engine io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, but this job uses psync
+    `hipri` works only with io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, but this job uses psync
       fio --name=a --hipri
                      ^^^^^ column 16
     set ioengine=io_uring first, or leave it out
@@ -272,7 +272,7 @@ fn of_a_script_the_line_is_named() {
         | ^^^
     paste only the fio command; iotax repeats trials itself (-n) and varies options with --matrix
 
-    the script:2:21: `$SIZE` is a shell variable, which iotax does not know
+    the script:2:21: `$SIZE` is a shell variable whose value iotax does not know
       2 | fio --name=b --size=$SIZE
         |                     ^^^^^
     write its value, or put it in single quotes if it is meant for fio
@@ -312,12 +312,12 @@ fn what_only_a_shell_can_do_is_named() {
     ];
     let said: Vec<_> = cases.iter().map(|text| command_error(text)).collect();
     assert_snapshot!(said.join("\n\n"), @r#"
-    `$SIZE` is a shell variable, which iotax does not know
+    `$SIZE` is a shell variable whose value iotax does not know
       fio --name=a --size=$SIZE
                           ^^^^^ column 21
     write its value, or put it in single quotes if it is meant for fio
 
-    `${SIZE}` is a shell variable, which iotax does not know
+    `${SIZE}` is a shell variable whose value iotax does not know
       fio --name=a --size="${SIZE}"
                            ^^^^^^^ column 22
     write its value, or put it in single quotes if it is meant for fio
@@ -337,7 +337,7 @@ fn what_only_a_shell_can_do_is_named() {
           ^ column 5
     save it as job.fio, then run: iotax run job.fio TARGET
 
-    a job file follows in the next lines
+    a job file follows on the next lines
       fio - << END
             ^^ column 7
     save the lines as job.fio, then run: iotax run job.fio TARGET
@@ -373,14 +373,14 @@ fn what_only_a_shell_can_do_is_named() {
 fn bounds_keep_time_and_memory_small() {
     let many_jobs = "[a]\n".repeat(5000);
     assert_snapshot!(file_error(&many_jobs), @r"
-    job.fio:4097:1: more than 4096 jobs
+    job.fio:4097:1: there are more than 4096 jobs
       4097 | [a]
            | ^^^
-    fio supports no more
+    use fewer jobs; fio does not support more
     ");
     let many_settings = format!("[global]\n{}{}", "bs=1\n".repeat(1000), "[a]\n".repeat(100));
     assert_snapshot!(file_error(&many_settings), @r"
-    job.fio:1067:1: more than 65536 settings; those in [global] count once per job
+    job.fio:1067:1: there are more than 65536 settings; settings in [global] count once per job
       1067 | [a]
            | ^^^
     split it
@@ -394,7 +394,7 @@ fn bounds_keep_time_and_memory_small() {
     ");
     let longer = format!("[a]\n{}", "# comment\n".repeat(500_000));
     assert_snapshot!(file_error(&longer), @r"
-    the text is longer than 4 MiB, including all included files
+    the text, with all included files, is longer than 4 MiB
     split it
     ");
     assert_snapshot!(file_error(&format!("[{}]\n", "x".repeat(300))).lines().next().unwrap(), @"job.fio:1:1: a section name must have 1 to 254 bytes");

@@ -57,19 +57,19 @@ fn what_is_not_set_or_cannot_be_computed_is_named() {
     job.fio:2:6: `${HOME_OF}` is not set in the environment
       2 | size=${HOME_OF}
         |      ^^^^^^^^^^
-    set it before the command, HOME_OF=VALUE iotax ..., or write its value
+    set it before the command, as in HOME_OF=VALUE iotax ..., or write its value
 
-    job.fio:2:1: fio passes `7962*1m` to bc, which cannot read it
+    job.fio:2:1: fio passes `7962*1m` to the calculator bc, which cannot read it
       2 | size=$mb_memory*1m
         | ^^^^^^^^^^^^^^^^^^
     with a keyword, write only whole numbers without units, + - * / and parentheses
 
-    job.fio:2:1: fio passes `/data/8` to bc, which cannot read it
+    job.fio:2:1: fio passes `/data/8` to the calculator bc, which cannot read it
       2 | filename=/data/$ncpus
         | ^^^^^^^^^^^^^^^^^^^^^
     with a keyword, write only whole numbers without units, + - * / and parentheses
 
-    job.fio:2:1: fio passes `/mnt/8` to bc, which cannot read it
+    job.fio:2:1: fio passes `/mnt/8` to the calculator bc, which cannot read it
       2 | directory=${DIR}
         | ^^^^^^^^^^^^^^^^
     with a keyword, write only whole numbers without units, + - * / and parentheses
