@@ -69,7 +69,7 @@ part_netless() {
   ! grep -qE 'pod on node (n.) to pod on node \1' "$W/netless/experiment.json" || fail "both ends are on one node"
   nothing_left netless
   NAMESPACE=bench net --paths pod,service -w tcp-connect --out "$W/refused" 2>"$W/said" && fail "ports of their own run"
-  need "connections through a Service" "which no Service has" "$W/said"
+  need "connections through a Service" "which a Service does not have" "$W/said"
   ! NAMESPACE=bench net --from n1 --to n1 --out "$W/refused" 2>"$W/said" || fail "one node is two"
   need "one node" "--paths same-node" "$W/said"
   NAMESPACE=bench TIME=8s net -w tcp-rr --paths pod,service --out "$W/dead" >"$W/said" 2>&1 &

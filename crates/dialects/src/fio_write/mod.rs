@@ -421,7 +421,7 @@ mod tests_of_without {
         insta::assert_snapshot!(without(&workload).join("\n"), @"
         index: 4 versions per second (16M each), the limit for slow loads (10ms) and queries are left out
         job a: the job ran on a virtual disk inside iotax; io_uring replaces it
-        job a: sequential runs all have the mean length of 3.5, not varying lengths
+        job a: all sequential runs have the mean length of 3.5 instead of varying lengths
         job a: fio measures latency from submission, not from the intended start
         job a: its rate changes from 50 to 48 I/Os per second, because fio supports only whole I/Os per second and thread
         job a: its pauses are rounded to whole microseconds

@@ -59,10 +59,10 @@ impl Job {
                 self.validate_threads_together()
             }
             Pattern::Runs(RunLength::Fixed(0)) => {
-                refuse("a run must have at least one I/O".into(), "write at least 1")
+                refuse("a run must have at least one I/O".into(), "use at least 1")
             }
             Pattern::Runs(RunLength::Geometric(mean)) if !(mean.is_finite() && mean >= 1.0) => {
-                refuse(format!("runs of {mean} I/Os on average are too short"), "write at least 1")
+                refuse(format!("runs of {mean} I/Os on average are too short"), "use at least 1")
             }
             Pattern::Mixed { random_percent } if random_percent > 100 => {
                 let problem = format!("{random_percent} % is not a valid share of random I/Os");

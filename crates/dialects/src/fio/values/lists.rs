@@ -431,7 +431,7 @@ mod tests {
         insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
         insta::assert_snapshot!(percents("50/100:50/"), @"the zones in `50/100:50/` leave no part of the file for zones without a number; write the part of the file that each zone covers");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
-        insta::assert_snapshot!(percents(""), @"the accesses of `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");
     }
 }
