@@ -113,14 +113,14 @@ pub enum TableProblem {
 }
 
 fn in_cloud(cloud: Option<Cloud>) -> String {
-    cloud.map(|cloud| format!(" of {cloud}")).unwrap_or_default()
+    cloud.map(|cloud| format!(" on {cloud}")).unwrap_or_default()
 }
 
 fn takes(known: &[&str]) -> String {
     if known.is_empty() {
-        "it takes none".to_owned()
+        "this disk takes no parameters".to_owned()
     } else {
-        format!("it takes {}", known.join(", "))
+        format!("this disk takes {}", known.join(", "))
     }
 }
 

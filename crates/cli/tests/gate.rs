@@ -94,8 +94,9 @@ fn an_experiment_file_says_what_undecided_rules_count_as() {
     let desk = Desk::new();
     let ask = |undecided: &str, more: &[&str]| {
         let text = format!(
-            "workload = \"randread-4k\"\ntime = \"100ms\"\nramp = \"0\"\nmax-blocks = 4\nfail-if = [\"a: p99 > 1h\"]\n\
-             {undecided}\n[set]\nrate = 100\nsize = \"4M\"\n[arms]\na = \"mem(size=16M)\"\nb = \"mem(size=16M)\"\n"
+            "workload = \"randread-4k\"\ntime = \"100ms\"\nramp = \"0\"\nmax-blocks = 4\nfail-if = \
+             [\"a: p99 > 1h\"]\n{undecided}\n[set]\nrate = 100\nsize = \"4M\"\n[arms]\na = \
+             \"mem(size=16M)\"\nb = \"mem(size=16M)\"\n"
         );
         std::fs::write(desk.path().join("gate.toml"), text).unwrap();
         desk.run(&[&["compare", "gate.toml", "--no-depth-check"], more].concat())
@@ -191,7 +192,7 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     let desk = Desk::new();
     assert_snapshot!(run(&desk, &["--fail-if", "fast"]), @"
     error: option --fail-if: `fast` is not a rule
-    write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+    write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "slower by 5%"]), @"

@@ -162,10 +162,10 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     error: --hold needs arms that alternate in short slices. The arms alternate in whole trials, not in short slices: the trial length of randread-4k is set (with --time or --ramp, or in a file).
 
     error: hold: 1s is not longer than the longest slice (2500ms)
-    hold arms for longer than a burst can last, for example 45s
+    use a time that is longer than any burst, for example 45s
 
     error: hold: loading each arm for 45s takes 90s in total, but max-time is 1m
-    increase max-time, or hold arms for less time
+    increase max-time, or use a shorter time
 
     error: hold: requires max-blocks to be at least 34, not 20
     leave out max-blocks, or set it to 40

@@ -100,7 +100,7 @@ impl Job {
             (self.sqpoll, "sqpoll"),
         ];
         if self.trims.is_some() && self.queue_depth > 1 {
-            parts.push("each thread waits for each trim".to_owned());
+            parts.push("threads wait for each trim to finish".to_owned());
         }
         if let Some(every) = self.verify_every {
             parts.push(format!("verified after every {every} writes"));
@@ -122,7 +122,7 @@ impl Job {
             return format!("{block} requests and responses, {depth}");
         }
         if self.engine.is_connections() {
-            return format!("a connection for each {block} request and response");
+            return format!("a new connection for each {block} request and response");
         }
         let what = if self.engine.is_datagrams() { "datagrams" } else { "blocks" };
         let way = if self.reads() { "from" } else { "to" };
@@ -326,7 +326,7 @@ mod tests {
           requests: 1 thread, 64-byte requests and responses, one at a time
         tcp-connect
           every trial: 1s ramp, then 3s measured
-          connections: 1 thread, a connection for each 64-byte request and response
+          connections: 1 thread, a new connection for each 64-byte request and response
         udp-stream
           every trial: 1s ramp, then 3s measured
           datagrams: 1 thread, 1200-byte datagrams to the peer, 5000/s at even intervals
@@ -346,7 +346,7 @@ mod tests {
             workload.jobs[0].explain()
         };
         assert_snapshot!(of(&["rw=randtrim"]), @"1 thread, random 4k trims, over 1G, io_uring direct");
-        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential 4k trims followed by writes, over 1G, io_uring depth 8 direct, each thread waits for each trim, verified after every 16 writes, verified");
+        assert_snapshot!(of(&["rw=trimwrite", "depth=8", "verify=true", "verify-every=16"]), @"1 thread, sequential 4k trims followed by writes, over 1G, io_uring depth 8 direct, threads wait for each trim to finish, verified after every 16 writes, verified");
         assert_snapshot!(of(&["rw=read", "verify-apart=true", "pattern=zipf:1.2:0.3"]), @"1 thread, skewed (zipf:1.2:0.3) 4k reads, over 1G, io_uring direct, verifies data written by another job");
         assert_snapshot!(of(&["rw=write", "verify-apart=true"]), @"1 thread, sequential 4k writes, over 1G, io_uring direct, verified by another job");
     }

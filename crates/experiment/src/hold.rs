@@ -25,7 +25,7 @@ impl Draft {
         if hold_ns <= longest_ns {
             let [hold, slice] = [hold_ns, longest_ns].map(format_duration);
             let problem = format!("{hold} is not longer than the longest slice ({slice})");
-            return refuse(problem, "hold arms for longer than a burst can last, for example 45s");
+            return refuse(problem, "use a time that is longer than any burst, for example 45s");
         }
         if self.stop.max_blocks < LEAST_HELD_BLOCKS {
             let most = self.stop.max_blocks;
@@ -39,7 +39,7 @@ impl Draft {
             let problem = format!(
                 "loading each arm for {hold} takes {needed} in total, but max-time is {most}"
             );
-            return refuse(problem, "increase max-time, or hold arms for less time");
+            return refuse(problem, "increase max-time, or use a shorter time");
         }
         Ok(())
     }
@@ -104,11 +104,11 @@ mod tests {
         let all = [held(2 * SECOND_NS), few, brief].map(refused);
         insta::assert_snapshot!(all.join("\n"), @"
         hold: 2s is not longer than the longest slice (2500ms)
-        hold arms for longer than a burst can last, for example 45s
+        use a time that is longer than any burst, for example 45s
         hold: requires max-blocks to be at least 34, not 20
         leave out max-blocks, or set it to 40
         hold: loading each arm for 45s takes 90s in total, but max-time is 90s
-        increase max-time, or hold arms for less time
+        increase max-time, or use a shorter time
         ");
     }
 }

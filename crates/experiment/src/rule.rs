@@ -125,7 +125,7 @@ const KINDS: [(&str, TimeKind); 8] = [
 const SLOWER: &str = "slower by ";
 /// Text before it if it is about the median operation.
 const TYPICAL: &str = "p50";
-const SHAPE: &str = "write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > \
+const SHAPE: &str = "write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > \
                      10ms' or 'new: iops < 5000'";
 
 impl Rule {
@@ -475,7 +475,7 @@ mod tests {
         let error = |text: &str| Rule::parse(text).unwrap_err().to_string();
         assert_snapshot!(error("fast"), @"
         `fast` is not a rule
-        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("snyc.p99 > 10ms"), @"
         unknown metric `snyc`; did you mean `sync`?
@@ -499,7 +499,7 @@ mod tests {
         ");
         assert_snapshot!(error("slower by 100%"), @"
         nothing can be slower by 100%
-        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("p99 slower by 5%"), @"
         `slower by` does not apply to `p99`
@@ -511,7 +511,7 @@ mod tests {
         ");
         assert_snapshot!(error("iops < 0"), @"
         the limit in `iops < 0` is 0
-        write the condition that must not hold, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
     }
 

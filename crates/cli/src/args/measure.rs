@@ -121,7 +121,7 @@ pub(crate) struct GateArgs {
     /// repeated
     ///
     /// 'slower by 5%' applies to every arm that is compared with the baseline, and 'p50 slower by
-    /// 5%' to the median operation of these arms. 'sync.p99 > 10ms' applies to every arm. The
+    /// 5%' to the median operation time of these arms. 'sync.p99 > 10ms' applies to every arm. The
     /// metrics are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
     /// followed by .mean, .p99 or another percentile. To limit a rule to one job, write the job
     /// before the metric. To limit it to one arm, write the arm and a colon first: 'new: wal

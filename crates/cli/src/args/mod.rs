@@ -297,7 +297,7 @@ pub(crate) struct AgentArgs {
 #[derive(Debug, Args)]
 pub(crate) struct UndoArgs {
     /// Clean up leftovers in a Kubernetes cluster instead; it takes up to a minute to find out
-    /// which runs are dead
+    /// which runs are no longer active
     #[cfg(feature = "kubernetes")]
     #[arg(long)]
     pub cluster: bool,

@@ -413,7 +413,7 @@ pub(super) fn zones(word: &Word, text: &str, block_bytes: u64) -> Result<Vec<Zon
         }
         if accesses > 100 || target > 100 {
             let of = if accesses > 100 { "I/Os" } else { "target" };
-            return Err(refuse(format!("more than 100 % of the {of}")));
+            return Err(refuse(format!("the parts add up to more than 100 % of the {of}")));
         }
     }
     let left = u8::try_from(100 - accesses).unwrap_or(0);

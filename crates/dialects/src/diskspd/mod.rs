@@ -327,8 +327,8 @@ fn size_bytes(line: &Line, offset_bytes: u64, notes: &mut IndexSet<String>) -> u
 fn pace(line: &Line, threads: u32, notes: &mut IndexSet<String>) -> Pace {
     let Some(throttle) = line.throttle else { return Pace::Closed };
     notes.insert(
-        "-g: I/Os are offered at this rate, and latencies count from the time at which each I/O \
-         was due"
+        "-g: I/Os are offered at this rate, and latencies are measured from the time at which each \
+         I/O was due"
             .into(),
     );
     let of_thread = match throttle {

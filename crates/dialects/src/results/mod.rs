@@ -278,8 +278,8 @@ fn unlike_latencies(reads: &mut [ResultFile]) -> Vec<String> {
         let is_changed: Vec<bool> = reads.iter_mut().map(ResultFile::forget_response).collect();
         if is_changed.contains(&true) {
             notes.push(
-                "in jobs with an offered rate, latencies count from submission, as in other tools, \
-                 although iotax knows when each I/O was due"
+                "in jobs with an offered rate, latencies are measured from submission, as in other \
+                 tools, although iotax knows when each I/O was due"
                     .to_owned(),
             );
         }

@@ -200,12 +200,12 @@ fn ranges_get_shares_of_the_random_ios() {
         .map(|flags| error(&format!("diskspd -b4K -r {flags} -c1G a")))
         .collect();
     assert_snapshot!(errors.join("\n\n"), @"
-    -rdpct90/10:20/90: more than 100 % of the I/Os
+    -rdpct90/10:20/90: the parts add up to more than 100 % of the I/Os
       diskspd -b4K -r -rdpct90/10:20/90 -c1G a
                       ^^^^^^^^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
 
-    -rdpct90/90:5/20: more than 100 % of the target
+    -rdpct90/90:5/20: the parts add up to more than 100 % of the target
       diskspd -b4K -r -rdpct90/90:5/20 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
     write the percentage of the I/Os and of the target, as in -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G
@@ -349,6 +349,6 @@ fn flags_are_named_as_they_were_typed() {
     /L: iotax always measures latencies
     /Z1M: iotax writes random data, generated before the measurement
     /Rxml: choose the output with --format
-    /g: I/Os are offered at this rate, and latencies count from the time at which each I/O was due
+    /g: I/Os are offered at this rate, and latencies are measured from the time at which each I/O was due
     ");
 }

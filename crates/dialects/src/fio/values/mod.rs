@@ -426,7 +426,10 @@ fn unknown_suffix(text: &str, suffix: &str) -> Unreadable {
         );
     }
     if suffix == "%" {
-        return Unreadable::new(format!("`{text}` is a percentage, which has no meaning here"), "");
+        return Unreadable::new(
+            format!("`{text}` is a percentage, which is not possible here"),
+            "",
+        );
     }
     Unreadable::new(
         format!("fio has no unit `{suffix}` and would read `{text}` as a plain number"),
