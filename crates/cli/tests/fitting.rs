@@ -97,7 +97,7 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
 #[test]
 fn below_the_floor_it_is_refused() {
     let desk = Desk::new();
-    let refused = "On this machine, the run would be refused now";
+    let refused = "On this machine, the run would currently be refused";
     let small = told(&desk, refused, &["run", "randread-4k", "file(size=64M) + ext4"]);
     if needs_root() {
         assert_snapshot!(small, @"

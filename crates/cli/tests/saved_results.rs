@@ -380,11 +380,11 @@ fn results_are_never_driven_at() {
     fs::create_dir(desk.path().join("saved/sub")).unwrap();
     let said = |args: &[&str]| desk.run(args).to_string();
     assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
-    error: DESK/saved contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
-    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
@@ -392,11 +392,11 @@ fn results_are_never_driven_at() {
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
-    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
-    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, iotax compare DESK/saved OTHER compares them with others
+    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     for args in [

@@ -295,7 +295,7 @@ pub(crate) fn refuse_path(path: &Path) -> Result<()> {
     let compared = if Reader::<SearchHead>::is_in(&dir) {
         String::new()
     } else {
-        format!(", iotax compare {name} OTHER compares them with others")
+        format!(", and iotax compare {name} OTHER compares them with other results")
     };
     Err(usage(format!(
         "{what}, so iotax does not run a load there; iotax report {name} shows them{compared}"

@@ -156,7 +156,7 @@ fn refusals(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let mut out = "\nOn this machine, the run would be refused now\n".to_owned();
+    let mut out = "\nOn this machine, the run would currently be refused\n".to_owned();
     for line in reasons.iter().flat_map(|reason| reason.lines()) {
         let indent = if line.starts_with(' ') { "    " } else { "  " };
         wrap(&mut out, line.trim_start(), indent, "    ");

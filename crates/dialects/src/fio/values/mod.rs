@@ -427,7 +427,7 @@ fn unknown_suffix(text: &str, suffix: &str) -> Unreadable {
     }
     if suffix == "%" {
         return Unreadable::new(
-            format!("`{text}` is a percentage, which is not possible here"),
+            format!("`{text}` is a percentage, but percentages are not supported here"),
             "",
         );
     }

@@ -205,7 +205,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "k": bs: `k` is not a number
     " 4k": bs: fio ignores the unit of `4k`, because the value starts with a space | remove the space after the equals sign
     "1.5k": bs: fio reads only whole numbers here and would ignore `.5k` in `1.5k` | use a smaller unit, such as 1536m for 1.5g
-    "50%": bs: `50%` is a percentage, which is not possible here
+    "50%": bs: `50%` is a percentage, but percentages are not supported here
     "0x10k": bs: `0x10k` is hexadecimal, and fio ignores the unit after it | write the number in decimal
     "0": bs: `0` is too small | the smallest is 1
     "-4k": bs: `-4k` is too small | the smallest is 1
