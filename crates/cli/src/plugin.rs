@@ -61,9 +61,9 @@ enum PluginCommand {
         #[arg(long, value_enum, default_value_t = Listing::Text)]
         format: Listing,
     },
-    /// Show the results of earlier runs or other tools, offline
+    /// Show the results of earlier runs or of other tools, without measuring anything
     Report(ReportArgs),
-    /// Make a bundle that repeats a run with fio, without iotax
+    /// Make a bundle that reproduces a run with only fio, without iotax
     Repro(ReproArgs),
     /// List and explain the built-in workloads
     Workloads(WorkloadsArgs),
