@@ -107,7 +107,8 @@ pub(super) fn text(spec: &Spec) -> String {
     let follows = all.iter().any(|beside| !is_before(beside.what));
     if let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| follows) {
         let limit = format_duration(limit_ns);
-        let text = format!("runs after the trials start only if everything ends within {limit}");
+        let text =
+            format!("runs after the trials start only if everything ends within {limit} in total");
         wrap(&mut out, &text, "  ", "    ");
     }
     out
