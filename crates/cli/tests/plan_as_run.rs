@@ -57,9 +57,9 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     let told = desk.path().display().to_string();
     assert!(run.err.contains(&said.replace(&told, "DESK")), "{said}\n{run}");
     let text = desk.run(&[&["plan", "compare"], &arms[..]].concat()).out;
-    let (_, lacks) = text.split_once("\nHere and now, ").unwrap();
+    let (_, lacks) = text.split_once("\nOn this machine, ").unwrap();
     assert_snapshot!(lacks, @"
-    the run would be refused
+    the run would currently be refused
       2 targets cannot be used:
         arm b: /no/such/b: does not exist; create the directory first, or check
         the spelling

@@ -199,7 +199,7 @@ fn stop(spec: &Spec) -> String {
     };
     let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
-        format!(". No block starts that would end after {}", format_duration(limit))
+        format!(". Blocks that would end after {} are not started", format_duration(limit))
     });
     format!("{goal}; differences below {margin} count as equal{limit}")
 }
