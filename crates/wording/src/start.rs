@@ -53,9 +53,8 @@ pub fn lines(facts: &StartFacts) -> String {
         .map(|(question, command)| format!("  {question:width$}  {command}\n"))
         .collect();
     format!(
-        "iotax tells you which part of your storage is slow, how sure that is, and \
-         why.\n\n{questions}\nAll commands: iotax --help. Workloads: iotax workloads. Layers: \
-         iotax layers."
+        "iotax shows which part of your storage is slow, why, and how certain that is.\n\n{questions}\n\
+         All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers."
     )
 }
 

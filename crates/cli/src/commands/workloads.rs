@@ -20,7 +20,11 @@ pub(crate) fn workloads(args: &WorkloadsArgs) -> Result<Exit> {
         None => Workload::presets().collect(),
     };
     let value = || json!({ "workloads": chosen.iter().map(with_sources).collect::<Vec<_>>() });
-    list(args.format, || text(&chosen, args.name.is_some()), value)
+    let text = || match (&args.name, chosen.as_slice()) {
+        (Some(_), [workload]) => in_full(workload),
+        _ => index(),
+    };
+    list(args.format, text, value)
 }
 
 /// The workload, and the sources of its figures if it has any.
@@ -51,36 +55,47 @@ fn suite(name: &str, format: Listing) -> Result<Exit> {
     list(format, || out, value)
 }
 
-fn text(workloads: &[Workload], in_full: bool) -> String {
-    let mut out = String::new();
-    for workload in workloads {
-        let _ = writeln!(out, "{}", workload.name);
-        wrap(&mut out, &workload.about, "  ", "  ");
-        for line in workload.explain() {
-            wrap(&mut out, &line, "    ", "      ");
-        }
-        out.push('\n');
+/// Each on a line or two, with the first sentence about it.
+fn index() -> String {
+    let mut out = "Workloads\n".to_owned();
+    for workload in Workload::presets() {
+        line(&mut out, &workload.name, &workload.about);
     }
-    if in_full {
-        out.push_str("To change a value, use --set KEY=VALUE or --set JOB.KEY=VALUE:\n");
-        for (table, key, unit, about) in iotax_experiment::override_options() {
-            let name = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
-            let name = format!("  {name:<20} ");
-            wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
-        }
-        let own =
-            workloads.iter().flat_map(|w| Workload::preset_sources(&w.name)).map(String::as_str);
-        let sources = workloads.iter().filter_map(|w| Workload::suite_source(&w.name)).chain(own);
-        for source in sources {
-            wrap(&mut out, &format!("Source: {source}"), "", "  ");
-        }
-    } else {
-        out.push_str("Suites (each runs several phases):\n");
-        for name in Workload::suite_names().filter(|name| Workload::preset(name).is_err()) {
-            let _ = writeln!(out, "{name}");
-            wrap(&mut out, Workload::suite_about(name).unwrap_or_default(), "  ", "  ");
-        }
-        out.push_str("\n`iotax workloads NAME` shows what you can change and how.\n");
+    out.push_str("\nSuites, which run several workloads one after the other\n");
+    for name in Workload::suite_names().filter(|name| Workload::preset(name).is_err()) {
+        line(&mut out, name, Workload::suite_about(name).unwrap_or_default());
+    }
+    out.push_str(
+        "\n`iotax workloads NAME` shows one in full, and what you can change. A fio job file, or a\n\
+         command line of fio or DiskSpd in quotes, is a workload too.\n",
+    );
+    out
+}
+
+fn line(out: &mut String, name: &str, about: &str) {
+    let first = about.split_inclusive(". ").next().unwrap_or(about).trim_end();
+    wrap(out, first, &format!("  {name:<26} "), &" ".repeat(INDENT));
+}
+
+/// Columns before the text of an index.
+const INDENT: usize = 29;
+
+/// The workload, what can be changed, and the sources of its figures.
+fn in_full(workload: &Workload) -> String {
+    let mut out = format!("{}\n", workload.name);
+    wrap(&mut out, &workload.about, "  ", "  ");
+    for line in workload.explain() {
+        wrap(&mut out, &line, "    ", "      ");
+    }
+    out.push_str("\nTo change a value, use --set KEY=VALUE or --set JOB.KEY=VALUE:\n");
+    for (table, key, unit, about) in iotax_experiment::override_options() {
+        let name = if table.is_empty() { key.to_owned() } else { format!("{table}.{key}") };
+        let name = format!("  {name:<20} ");
+        wrap(&mut out, &format!("{about} ({})", unit.placeholder()), &name, &" ".repeat(23));
+    }
+    let own = Workload::preset_sources(&workload.name).iter().map(String::as_str);
+    for source in Workload::suite_source(&workload.name).into_iter().chain(own) {
+        wrap(&mut out, &format!("Source: {source}"), "", "  ");
     }
     out
 }
