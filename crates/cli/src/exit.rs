@@ -120,6 +120,11 @@ impl Failure {
         Self { fault: Fault::Interrupted, wants_space: false, causes: Vec::new() }
     }
 
+    /// Whether the user can mend it by another command.
+    pub(crate) const fn is_usage(&self) -> bool {
+        matches!(self.fault, Fault::Usage)
+    }
+
     /// The same, which was printed already.
     pub(crate) fn told(self) -> Self {
         Self { causes: Vec::new(), ..self }

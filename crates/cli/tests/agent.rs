@@ -195,7 +195,7 @@ fn an_agent_that_is_none_is_said_to_be_none() {
     [exit 3]
     ");
     insta::assert_snapshot!(run("true"), @"
-    error: the agent `true` was lost: it ended (exit status: 0)
+    error: the agent `true` was lost: it exited (exit status: 0)
     [exit 3]
     ");
     insta::assert_snapshot!(run("'unfinished"), @"

@@ -94,18 +94,18 @@ fn what_was_built_is_told_with_its_sources() {
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached)
           VM cached limit of Standard_DS1_v2 [2]
       tier(size=43G)
-          cache of Standard_DS1_v2 [2]
+          Standard_DS1_v2 cache [2]
       aes(sector=512)
           encryption at host, as requested
       Note: reads that miss the cache, and all writes, count only against the VM's
           cached limits, as measured on Standard_DS1_v2
-    Note: Cached disks: reads that the cache answers do not count against the
-      disk's own limit. Reads that miss it, and writes with read-only caching, are
-      documented to also count against the VM's uncached limits. These figures do
-      not subtract that.
+    Note: Cached disks: reads served by the cache do not count against the disk's
+      own limit. According to the documentation, cache misses also count against the
+      VM's uncached limits, and so do writes with read-only caching. These figures
+      do not include that effect.
     Note: It is not known whether Standard_DS1_v2 (VM cached) bursts.
     Note: the temporary disk and cached disks share one bucket
-    Note: the page of the series lists no burst columns for this series
+    Note: the series page lists no burst limits
     [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/
         azure_skus_map.go@3ccc92fab197 ; MicrosoftDocs/azure-compute-docs:articles/
         virtual-machines/includes/managed-disks-bursting-2.md@2e4af98705e2
@@ -186,7 +186,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "local"]), @"
-    error: a local disk belongs to a VM size; name the VM size too
+    error: a local disk belongs to a VM size; specify the VM size too
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"

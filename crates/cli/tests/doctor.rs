@@ -71,19 +71,20 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
     ");
     let whole = desk.run(&["doctor", "--machine", &machine, "--all"]).out;
     let (_, findings) = whole.split_once("To be tested").unwrap();
-    assert_snapshot!(findings, @r"
-: NVMe disks fall asleep when idle (nvme0n1 of /home/user)
-  If nvme0n1 has sleep states, the driver allows those with a wake-up time of up
-  to 100 ms. The first I/O after a pause waits for the wake-up.
-    seen    /sys/module/nvme_core/parameters/default_ps_max_latency_us: 100000
-    test    iotax run randread-4k /home/user --set rate=1 --time 30s
-            iotax run randread-4k /home/user
-    remedy  Set `nvme_core.default_ps_max_latency_us=0` at boot, or the disk's
-            `power/pm_qos_latency_tolerance_us`.
-    source  Linux, commit c5552fde102f: nvme: Enable autonomous power state
-            transitions (undated); 1 more
-    more    iotax doctor --explain nvme-power-states
-");
+    assert_snapshot!(findings, @"
+    : NVMe disks enter power-saving states when idle (nvme0n1 of
+      /home/user)
+      If nvme0n1 has sleep states, the driver allows those with a wake-up time of up
+      to 100 ms. The first I/O after a pause waits for the wake-up.
+        seen    /sys/module/nvme_core/parameters/default_ps_max_latency_us: 100000
+        test    iotax run randread-4k /home/user --set rate=1 --time 30s
+                iotax run randread-4k /home/user
+        remedy  Set `nvme_core.default_ps_max_latency_us=0` at boot, or the disk's
+                `power/pm_qos_latency_tolerance_us`.
+        source  Linux, commit c5552fde102f: nvme: Enable autonomous power state
+                transitions (undated); 1 more
+        more    iotax doctor --explain nvme-power-states
+    ");
     let as_json = ["doctor", "--machine", &machine, "--format", "json"];
     let all = [&as_json[..], &["--all"]].concat();
     assert_eq!(desk.run(&as_json).out, desk.run(&all).out, "a program gets all anyway");

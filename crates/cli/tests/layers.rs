@@ -97,9 +97,9 @@ fn one_layer_is_explained_with_its_parameters() {
 
     Parameters
       latency=DURATION
-          mean of the added latency
+          mean added latency
       jitter=DURATION
-          uniform spread, plus or minus (default: 0)
+          maximum deviation, plus or minus (default: 0)
 
     Needs
       nothing

@@ -219,7 +219,11 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
     fs::remove_file(desk.path().join("out/found.json")).unwrap();
     let again = desk.run(&["report", "out"]);
     assert_eq!(again.code, 3, "{}", again.out);
-    assert!(again.err.contains("and it contains no result"), "{}", again.err);
+    assert!(
+        again.err.contains("the probes in this record do not match its search"),
+        "{}",
+        again.err
+    );
 }
 
 #[test]

@@ -108,7 +108,7 @@ fn documented_vms_and_disks_are_factors() {
         throttle(iops=6400, bw=93750k, group=Standard_DS2_v2-uncached)
             VM uncached limit of Standard_DS2_v2 [2]
       Note: the temporary disk and cached disks share one bucket
-      Note: the page of the series lists no burst columns for this series
+      Note: the series page lists no burst limits
       [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/
           azure_skus_map.go@3ccc92fab197 ; MicrosoftDocs/
           azure-compute-docs:articles/virtual-machines/includes/

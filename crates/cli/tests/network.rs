@@ -97,8 +97,7 @@ fn a_flow_that_one_core_limits_is_said_to_be() {
         return;
     };
     let told = told["message"].as_str().unwrap();
-    let begins = "flow limited by one core at the far end: thread `peer` used 99 % of a CPU while \
-                  the machine had ";
+    let begins = "flow limited by one core at the far end: thread `peer` used 99 % of a CPU while ";
     assert!(told.starts_with(begins), "{told}");
 }
 

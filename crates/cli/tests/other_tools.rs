@@ -146,7 +146,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     error: iotax's own engines do not support size=50%
       a command line: size=50%
         a percentage of the target's size
-    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name that path
+    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name its mount point
     [exit 2]
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
@@ -156,7 +156,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
         a percentage of the target's size
       a command line: fadvise_hint=noreuse
         advice that does not match the job's pattern; introduced with fio 3.35
-    fio cannot run it here: job `a`: this fio is 3.33, but `fadvise_hint=noreuse` (a command line) came with fio 3.35; remove it, or install a newer fio
+    fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove it, or install a newer fio
     [exit 2]
     ");
     let mut command = desk.command(&["plan", "run", line, "d"]);
@@ -177,12 +177,11 @@ fn a_pasted_line_is_read_wherever_a_workload_is_named() {
     assert_snapshot!(desk.run(&["plan", "run", line, "a", "--seed", "1"]), @"
     Workload t
       every trial: 0s ramp, then 1s measured
-      t: 1 thread, shuffled 4k reads, over 1M of `sdX`, psync buffered (cold
-        cache)
+      t: 1 thread, shuffled 4k reads, over 1M of `sdX`, psync buffered (cold cache)
       a command line: filename=/dev/sdX: replaced by TARGET
       a command line: sudo: start iotax itself as root if the target needs it
       a command line: numactl -N 0: ignored; to use these CPUs or nodes, start iotax
-        with it
+        under this command
       a command line: > /tmp/out.txt: ignored; iotax writes its own reports
       a command line: 2>&1: ignored; iotax writes its own reports
       a command line: rm -f x: not run; iotax creates and removes its own test files

@@ -124,7 +124,7 @@ fn a_job_that_would_be_another_one_is_left_out() {
     });
     let said = desk.run(&["repro", "rec", "--out", "bundle"]);
     insta::assert_snapshot!(said, @"
-    error: fio cannot run any job of this record:
+    error: fio cannot run any job in this record:
     job io is left out because it needs option rw: bundles use only fio options that access nothing outside the target
     [exit 2]
     ");

@@ -20,7 +20,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
         "gke bandwidth undecided 0.138 [-, -] 1",
         "gke bandwidth undecided 0.208 [-, -] 1",
     ]), @"
-    pod2pod tcp and 3 more: 4 jobs of 2 results of knb 1.5.0
+    pod2pod tcp and 3 more: 4 jobs of 2 results from knb 1.5.0
 
       With only one result each, chance cannot be ruled out.
 
@@ -30,8 +30,8 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (16 % faster)
       pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (14 % slower)
       pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (21 % slower)
-      The arm's figure, the baseline's, and the difference in brackets, with a
-      verdict if there is one.
+      The arm's figure, the baseline's figure, and the difference in brackets, with
+      a verdict if there is one.
 
     Jobs
       job          arm         rate
@@ -43,24 +43,25 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2svc tcp  gke  17.8 Gbit/s
       pod2svc udp  aks  13.9 Gbit/s
       pod2svc udp  gke  11.0 Gbit/s
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials
+      (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
-      - Bandwidth of gke: 1 result of aks and 1 of gke give no interval; this takes
-        at least 2 of each, and 5 for a narrow interval.
-      - Not checked, because such results do not show it: whether CPUs were busy
-        with other work or stolen, whether the path was the same, and whether a
-        burst ended during the run.
+      - Bandwidth of gke: 1 result of aks and 1 of gke are too few for an interval,
+        which needs at least 2 of each; 5 of each give a narrow interval.
+      - These results do not show whether CPU time went to other work or was stolen,
+        whether the path was the same, or whether a burst ended. iotax could not
+        check this.
 
     Job 1 of 4
-    pod2pod tcp: 2 results of knb 1.5.0
+    pod2pod tcp: 2 results from knb 1.5.0
 
       gke is 3.0 % slower than aks in bandwidth, but with only one result each,
       chance cannot be ruled out.
@@ -69,7 +70,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Tax
       arm  metric           effect  n  verdict
       gke  bandwidth  3.0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm         rate  trials
@@ -77,10 +78,10 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.3 Gbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Job 2 of 4
-    pod2pod udp: 2 results of knb 1.5.0
+    pod2pod udp: 2 results from knb 1.5.0
 
       gke is 16 % faster than aks in bandwidth, but with only one result each,
       chance cannot be ruled out.
@@ -89,7 +90,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  16 % faster  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm         rate  trials
@@ -97,10 +98,10 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  14.4 Gbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Job 3 of 4
-    pod2svc tcp: 2 results of knb 1.5.0
+    pod2svc tcp: 2 results from knb 1.5.0
 
       gke is 14 % slower than aks in bandwidth, but with only one result each,
       chance cannot be ruled out.
@@ -109,7 +110,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  14 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm         rate  trials
@@ -117,10 +118,10 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  17.8 Gbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Job 4 of 4
-    pod2svc udp: 2 results of knb 1.5.0
+    pod2svc udp: 2 results from knb 1.5.0
 
       gke is 21 % slower than aks in bandwidth, but with only one result each,
       chance cannot be ruled out.
@@ -129,7 +130,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  21 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm         rate  trials
@@ -137,7 +138,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       gke  11.0 Gbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Report: out/report.html
     Again:  iotax report out
@@ -156,7 +157,7 @@ fn rows_of_k8s_netperf_are_jobs() {
         "encrypted bandwidth undecided -0.000 [-, -] 1",
     ]), @"
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
-    3 jobs of 2 results of k8s-netperf v0.1.30
+    3 jobs of 2 results from k8s-netperf v0.1.30
 
       With only one result each, chance cannot be ruled out.
 
@@ -165,8 +166,8 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 1024x1   437 Mbit/s / 874 Mbit/s (2x slower)
       netperf TCP_STREAM 8192x1  744 Mbit/s / 744 Mbit/s (0 % slower)
       netperf UDP_STREAM 1024x1  789 Mbit/s / 789 Mbit/s (0 % slower)
-      The arm's figure, the baseline's, and the difference in brackets, with a
-      verdict if there is one.
+      The arm's figure, the baseline's figure, and the difference in brackets, with
+      a verdict if there is one.
 
     Jobs
       job                        arm              rate
@@ -176,24 +177,26 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
       netperf UDP_STREAM 1024x1  plain      789 Mbit/s
       netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials
+      (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
-      - Bandwidth of encrypted: 1 result of plain and 1 of encrypted give no
-        interval; this takes at least 2 of each, and 5 for a narrow interval.
-      - Not checked, because such results do not show it: whether CPUs were busy
-        with other work or stolen, whether the path was the same, and whether a
-        burst ended during the run.
+      - Bandwidth of encrypted: 1 result of plain and 1 of encrypted are too few
+        for an interval, which needs at least 2 of each; 5 of each give a narrow
+        interval.
+      - These results do not show whether CPU time went to other work or was stolen,
+        whether the path was the same, or whether a burst ended. iotax could not
+        check this.
 
     Job 1 of 3
-    netperf TCP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
+    netperf TCP_STREAM 1024x1: 2 results from k8s-netperf v0.1.30
 
       encrypted is 2x slower than plain in bandwidth, but with only one result each,
       chance cannot be ruled out.
@@ -202,7 +205,7 @@ fn rows_of_k8s_netperf_are_jobs() {
     Tax
       arm        metric        effect  n  verdict
       encrypted  bandwidth  2x slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm              rate  trials
@@ -210,10 +213,10 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  437 Mbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Job 2 of 3
-    netperf TCP_STREAM 8192x1: 2 results of k8s-netperf v0.1.30
+    netperf TCP_STREAM 8192x1: 2 results from k8s-netperf v0.1.30
 
       encrypted is 0 % slower than plain in bandwidth, but with only one result
       each, chance cannot be ruled out.
@@ -222,7 +225,7 @@ fn rows_of_k8s_netperf_are_jobs() {
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm              rate  trials
@@ -230,10 +233,10 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  744 Mbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Job 3 of 3
-    netperf UDP_STREAM 1024x1: 2 results of k8s-netperf v0.1.30
+    netperf UDP_STREAM 1024x1: 2 results from k8s-netperf v0.1.30
 
       encrypted is 0 % slower than plain in bandwidth, but with only one result
       each, chance cannot be ruled out.
@@ -242,7 +245,7 @@ fn rows_of_k8s_netperf_are_jobs() {
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm              rate  trials
@@ -250,7 +253,7 @@ fn rows_of_k8s_netperf_are_jobs() {
       encrypted  789 Mbit/s       1
 
     Open questions
-      - The open questions above are about all jobs.
+      - The open questions above apply to all jobs.
 
     Report: out/report.html
     Again:  iotax report out

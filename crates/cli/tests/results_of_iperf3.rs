@@ -21,7 +21,7 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
         "window bandwidth slower 0.333 [0.142, 0.481] 3",
         "window cpu_per_mib undecided 0.418 [-0.072, 1.166] 3",
     ]), @"
-    tcp: 6 results of iperf3 3.12
+    tcp: 6 results from iperf3 3.12
 
       window is 33 % slower [14, 48] than plain in bandwidth.
       No measurements were made; the figures are from the files.
@@ -30,28 +30,29 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       arm     metric           effect [95 % CI]  n  verdict
       window  bandwidth    33 % slower [14, 48]  3  slower
       window  CPU per MiB   42 % more [−7, 117]  3  undecided
-      95 % confidence for each interval alone, if the results are independent of
-      each other; n: results of the arm with fewer results; differences under 5 %
-      count as equal.
+      95 % confidence intervals, each valid on its own if the results are
+      independent; n: number of results of the arm that has fewer; differences under
+      5 % count as equal.
 
     Arms
       arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
       plain   25.2 Gbit/s   400 µs  67.0 µs         4.42   7.6 %       3
       window  16.8 Gbit/s   569 µs  32.0 µs         2.47   6.6 %       3
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - CPU per MiB of window: undecided; with 3 and 3 results, the known range of
-        the effect is 7 % less to 117 % more. More results of each narrow it.
-      - Not checked, because such results do not show it: whether CPUs were busy
-        with other work or stolen, whether the path was the same, and whether a
-        burst ended during the run.
+      - CPU per MiB of window: undecided; with 3 and 3 results, the effect is known
+        only as a range, 7 % less to 117 % more. More results of each would narrow
+        it.
+      - These results do not show whether CPU time went to other work or was stolen,
+        whether the path was the same, or whether a burst ended. iotax could not
+        check this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -65,7 +66,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
         "udprev jitter undecided 1.944 [-, -] 1",
         "udprev cpu_per_mib undecided -0.073 [-, -] 1",
     ]), @"
-    udp: 2 results of iperf3 3.12
+    udp: 2 results from iperf3 3.12
 
       udprev is 0.3 % slower than udp in datagram delivery, but with only one result
       each, chance cannot be ruled out.
@@ -76,38 +77,39 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
         result has only one job
       the results are not from the same job: rw write in udp, read in udprev
       Every difference below includes the difference between the jobs, and figures
-      that one side lacks are not compared. Compare results of the same job, or read
-      this as a comparison of the jobs too.
+      that are missing on one side are not compared. Compare results of the same
+      job, or treat this as a comparison of the jobs as well.
 
     Tax
       arm     metric                   effect  n  verdict
       udprev  datagram delivery  0.3 % slower  1  undecided
       udprev  jitter              2.9x slower  1  undecided
       udprev  CPU per MiB          7.3 % less  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm            rate   lost  reordered   jitter  CPU/MiB  trials
       udp     46.5 Mbit/s  1.3 %        0 %  59.5 µs  2.50 ms       1
       udprev  49.3 Mbit/s  1.6 %        0 %   175 µs  2.32 ms       1
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Datagram delivery of udprev: 1 result of udp and 1 of udprev give no
-        interval; this takes at least 2 of each, and 5 for a narrow interval.
-      - Jitter of udprev: 1 result of udp and 1 of udprev give no interval; this
-        takes at least 2 of each, and 5 for a narrow interval.
-      - CPU per MiB of udprev: 1 result of udp and 1 of udprev give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
-      - Not checked, because such results do not show it: whether CPUs were busy
-        with other work or stolen, whether the path was the same, and whether a
-        burst ended during the run.
+      - Datagram delivery of udprev: 1 result of udp and 1 of udprev are too few
+        for an interval, which needs at least 2 of each; 5 of each give a narrow
+        interval.
+      - Jitter of udprev: 1 result of udp and 1 of udprev are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - CPU per MiB of udprev: 1 result of udp and 1 of udprev are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - These results do not show whether CPU time went to other work or was stolen,
+        whether the path was the same, or whether a burst ended. iotax could not
+        check this.
 
     Report: out/report.html
     Again:  iotax report out

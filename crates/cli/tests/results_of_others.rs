@@ -29,7 +29,7 @@ fn one_result_each_is_a_difference_without_an_interval() {
     assert_snapshot!(desk().compared(&["before.xml", "after.xml"], &[
         "after throughput undecided 0.250 [-, -] 1", "after p50 undecided 0.333 [-, -] 1",
     ]), @"
-    diskspd: 2 results of DiskSpd 2.2.0
+    diskspd: 2 results from DiskSpd 2.2.0
 
       after is 25 % slower than before in throughput, but with only one result each,
       chance cannot be ruled out.
@@ -39,35 +39,36 @@ fn one_result_each_is_a_difference_without_an_interval() {
       arm    metric            effect  n  verdict
       after  throughput   25 % slower  1  undecided
       after  p50 latency  33 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm            rate  MiB/s     mean  trials
       before  12,800 IOPS   50.0  1.25 ms       1
       after    9,600 IOPS   37.5  1.67 ms       1
 
-    Latency, all results of an arm together (descriptive)
+    Latency, pooled over all results of an arm (descriptive)
       arm         p50      p90      p99    p99.9     I/Os
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
       after   1.36 ms  2.97 ms  5.27 ms  7.57 ms   96,000
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
-      - P50 latency of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
+      - Throughput of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - P50 latency of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
-        run all arms at the same rate, 0.7 times the throughput of the slowest.
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+        run all arms at the same rate, 0.7 times the throughput of the slowest arm.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -82,7 +83,7 @@ fn results_of_other_jobs_say_so() {
         "after p99 insufficient tail samples - [-, -] 1", "after p50 undecided 1.000 [-, -] 1",
         "after cpu_per_io undecided 9.938 [-, -] 1",
     ]), @"
-    randread: 2 results of fio 3.33
+    randread: 2 results from fio 3.33
 
       after is 0.5 % slower than before in throughput, but with only one result
       each, chance cannot be ruled out.
@@ -92,8 +93,8 @@ fn results_of_other_jobs_say_so() {
     Warning, results of different workloads: the results are not from the same job:
       bs 4k in before, 8k in after
       Every difference below includes the difference between the jobs, and figures
-      that one side lacks are not compared. Compare results of the same job, or read
-      this as a comparison of the jobs too.
+      that are missing on one side are not compared. Compare results of the same
+      job, or treat this as a comparison of the jobs as well.
 
     Tax
       arm    metric              effect  n  verdict
@@ -102,42 +103,43 @@ fn results_of_other_jobs_say_so() {
       after  p99 latency              –  1  insufficient tail samples
       after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
 
     Arms
       arm         rate  MiB/s     mean   CPU/IO  trials
       before  400 IOPS   1.56   442 µs  85.0 µs       1
       after   398 IOPS   3.11  1.45 ms   930 µs       1
 
-    Latency, all results of an arm together (descriptive)
+    Latency, pooled over all results of an arm (descriptive)
       arm        p50      p90  I/Os
       before  134 µs  1.14 ms   800
       after   268 µs  4.11 ms   797
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
-      - Mean latency of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
+      - Throughput of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - Mean latency of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - P50 latency of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
-      - CPU per I/O of after: 1 result of before and 1 of after give no interval;
-        this takes at least 2 of each, and 5 for a narrow interval.
-      - fio and DiskSpd count latency from submission, not from when an I/O was due
-        at the rate. I/Os that waited for a free place in the queue look faster than
-        they were.
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+      - P50 latency of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - CPU per I/O of after: 1 result of before and 1 of after are too few for an
+        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - fio and DiskSpd measure latency from submission, not from the time at which
+        an I/O was due. I/Os that waited for a free slot in the queue look faster
+        than they were.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -154,19 +156,20 @@ fn several_results_have_an_interval() {
         "after p99 insufficient tail samples - [-, -] 3", "after p50 undecided 0.207 [-0.305, 1.096] 3",
         "after cpu_per_io undecided 1.186 [-0.958, 113.451] 3",
     ]), @"
-    randread: 6 results of fio 3.33
+    randread: 6 results from fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
-      after: 26 % of reads took 3.13 ms each, which is 88 % of the total time; the
-      others took 138 µs (p50 161 µs, p90 3.79 ms, p99 7.31 ms and max 25.8 ms).
+      after: 26 % of reads took 3.13 ms each and account for 88 % of the total time;
+      the others took 138 µs each (p50 161 µs, p90 3.79 ms, p99 7.31 ms and max
+      25.8 ms).
       No measurements were made; the figures are from the files. Mean latency is
       what fio calls clat, from submission to completion.
 
     Warning, results of different workloads: the results are not from the same job:
       rate_iops 400 in before, 300 in after
       Every difference below includes the difference between the jobs, and figures
-      that one side lacks are not compared. Compare results of the same job, or read
-      this as a comparison of the jobs too.
+      that are missing on one side are not compared. Compare results of the same
+      job, or treat this as a comparison of the jobs as well.
 
     Tax
       arm    metric                       effect [95 % CI]  n  verdict
@@ -176,42 +179,46 @@ fn several_results_have_an_interval() {
                                                                samples
       after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
-      95 % confidence for each interval alone, if the results are independent of
-      each other; n: results of the arm with fewer results; differences under 5 %
-      count as equal.
+      95 % confidence intervals, each valid on its own if the results are
+      independent; n: number of results of the arm that has fewer; differences under
+      5 % count as equal.
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
       before  400 IOPS   1.56  478 µs  107 µs  0.07 %       3
       after   300 IOPS   1.17  985 µs  502 µs  0.06 %       3
 
-    Latency, all results of an arm together (descriptive)
+    Latency, pooled over all results of an arm (descriptive)
       arm        p50      p90      p99   I/Os
       before  138 µs  1.06 ms        –  2,401
       after   161 µs  3.79 ms  7.31 ms  1,800
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Mean latency of after: undecided; with 3 and 3 results, the known range of
-        the effect is 56 % faster to 725 % slower. More results of each narrow it.
+      - Mean latency of after: undecided; with 3 and 3 results, the effect is known
+        only as a range, 56 % faster to 725 % slower. More results of each would
+        narrow it.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - P50 latency of after: undecided; with 3 and 3 results, the known range of
-        the effect is 30 % faster to 110 % slower. More results of each narrow it.
-      - CPU per I/O of after: undecided; with 3 and 3 results, the known range of
-        the effect is 24x less to 114x more. More results of each narrow it.
-      - fio and DiskSpd count latency from submission, not from when an I/O was due
-        at the rate. I/Os that waited for a free place in the queue look faster than
-        they were.
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+      - P50 latency of after: undecided; with 3 and 3 results, the effect is known
+        only as a range, 30 % faster to 110 % slower. More results of each would
+        narrow it.
+      - CPU per I/O of after: undecided; with 3 and 3 results, the effect is known
+        only as a range, 24x less to 114x more. More results of each would narrow
+        it.
+      - fio and DiskSpd measure latency from submission, not from the time at which
+        an I/O was due. I/Os that waited for a free slot in the queue look faster
+        than they were.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -237,7 +244,7 @@ fn all_formats_hold_the_same_and_a_record_is_kept() {
     assert!(page.contains("No measurements were made") && page.contains("before1.json"));
     assert!(!page.contains("CPUs online") && !page.contains("load generator overhead"));
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
-    assert!(markdown.contains("4 results of fio 3.33. No measurements were made"), "{markdown}");
+    assert!(markdown.contains("4 results from fio 3.33. No measurements were made"), "{markdown}");
     let csv = desk.run(&["report", "out", "--format", "csv"]).out;
     assert_eq!(csv.lines().count(), 5, "{csv}");
 }
@@ -246,7 +253,7 @@ fn all_formats_hold_the_same_and_a_record_is_kept() {
 fn a_single_result_is_reported_without_a_directory() {
     let desk = desk();
     assert_snapshot!(desk.run(&["report", "before.xml"]), @"
-    diskspd: 1 result of DiskSpd 2.2.0
+    diskspd: 1 result from DiskSpd 2.2.0
 
       diskspd on before.xml: 12,800 IOPS, 50.0 MiB/s, mean latency 1.25 ms.
       No measurements were made; the figures are from the files.
@@ -255,14 +262,15 @@ fn a_single_result_is_reported_without_a_directory() {
       arm            rate  MiB/s     mean  trials
       before  12,800 IOPS   50.0  1.25 ms       1
 
-    Latency, all results of an arm together (descriptive)
+    Latency, pooled over all results of an arm (descriptive)
       arm         p50      p90      p99    p99.9     I/Os
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
 
     Open questions
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
     [exit 0]
     ");
     assert!(!desk.names().iter().any(|name| name.starts_with("iotax")));

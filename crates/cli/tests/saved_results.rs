@@ -81,7 +81,7 @@ fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
     let again = compared(&said);
     assert_eq!(again["comparisons"][0]["tax"], first["tax"], "{again:#}");
     let directories = desk.run(&["compare", "monday", "tuesday", "--out", "both"]);
-    assert!(directories.out.contains("2 results of iotax"), "{directories}");
+    assert!(directories.out.contains("2 results from iotax"), "{directories}");
     let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
     assert_snapshot!(twice, @"
     error: arm a has the same run twice: tuesday and tuesday.json; a run counts as one measurement; give it only once
@@ -128,23 +128,24 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
         ]
     );
     assert_snapshot!(head(&said), @"
-    read, write: 2 jobs of 6 results of fio 3.35
+    read, write: 2 jobs of 6 results from fio 3.35
 
       write: Rule broken: `slower by 5%`: new is 29.9 % slower [29.7, 30.1] in
       throughput after 3 blocks.
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
       throughput after 3 blocks; 2 jobs could not be compared, because only one side
-      has them. It is unknown how large a violation would have been detected.
+      has them. It is unknown how large a violation must be to be detected.
       new compared with old: equivalent in read; slower in write.
-      Left out, because found only in old: log.
-      Left out, because found only in new: verify.
+      Left out (found only in old): log.
+      Left out (found only in new): verify.
 
     By job
       job                                      new / old
       read   2,002 / 2,002 IOPS (0 % slower), equivalent
       write               702 / 1,002 IOPS (30 % slower)
-      The arm's figure, the baseline's, and the difference in brackets, with a
-      verdict if there is one. Bandwidth for I/Os of 64 KiB or more.
+      The arm's figure, the baseline's figure, and the difference in brackets,
+      with a verdict if there is one. For I/Os of 64 KiB or more, the figure is
+      bandwidth.
 
     Jobs
       job    arm        rate  MiB/s
@@ -152,27 +153,32 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       read   new  2,002 IOPS   7.82
       write  old  1,002 IOPS   3.91
       write  new    702 IOPS   2.74
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials
+      (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
-        run all arms at the same rate, 0.7 times the throughput of the slowest.
-      - Some results of old and new have no latency percentiles, or none for reads
-        and writes together. fio writes them with --output-format=json+, DiskSpd
-        with -L.
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+        run all arms at the same rate, 0.7 times the throughput of the slowest arm.
+      - Some results of old and new have no latency percentiles, or no percentiles
+        for reads and writes together. fio writes them with --output-format=json+,
+        and DiskSpd with -L.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
     ");
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
-    assert!(page.contains("href=\"#part-2\"") && page.contains("found only in old: log"), "{page}");
+    assert!(
+        page.contains("href=\"#part-2\"") && page.contains("(found only in old): log"),
+        "{page}"
+    );
     let markdown = desk.run(&["report", "out", "--format", "markdown"]).out;
     assert!(markdown.contains("| write "), "{markdown}");
 }
@@ -188,20 +194,21 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
         ["b throughput undecided -0.000 [-, -] 1", "b throughput undecided 0.200 [-, -] 1",]
     );
     assert_snapshot!(head(&said), @"
-    r, w: 2 jobs of 2 results of fio 3.35
+    r, w: 2 jobs of 2 results from fio 3.35
 
       With only one result each, chance cannot be ruled out.
-      Job rnd of b.json is compared with r of a.json, because no other job does
-      the same.
-      Job seq of b.json is compared with w of a.json, because no other job does
-      the same.
+      Job rnd of b.json is compared with r of a.json, because no other job has the
+      same load.
+      Job seq of b.json is compared with w of a.json, because no other job has the
+      same load.
 
     By job
       job                            b / a
       r        100 / 100 IOPS (0 % slower)
       w    2.50 / 3.12 MiB/s (20 % slower)
-      The arm's figure, the baseline's, and the difference in brackets, with a
-      verdict if there is one. Bandwidth for I/Os of 64 KiB or more.
+      The arm's figure, the baseline's figure, and the difference in brackets,
+      with a verdict if there is one. For I/Os of 64 KiB or more, the figure is
+      bandwidth.
 
     Jobs
       job  arm       rate  MiB/s
@@ -209,26 +216,28 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       r    b     100 IOPS   0.39
       w    a    50.0 IOPS   3.12
       w    b    40.0 IOPS   2.50
-      Means over the trials used; percentiles are pooled over them (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials
+      (descriptive).
 
-    Warning, not interleaved: the runs were not interleaved in random order, as far
-      as the results show: the difference includes whatever changed between them
+    Warning, not interleaved: the results do not show that the runs were interleaved
+      in random order: the difference includes whatever changed between them
       (neighbours, credits, temperature, data on the volume), and no interval covers
       that
-      To measure only the difference between the arms, run them in one iotax
-      compare. It alternates them in random order, then in reverse.
+      To measure only the difference between the arms, run them in a single `iotax
+      compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
-      - Throughput of b: 1 result of a and 1 of b give no interval; this takes at
-        least 2 of each, and 5 for a narrow interval.
+      - Throughput of b: 1 result of a and 1 of b are too few for an interval, which
+        needs at least 2 of each; 5 of each give a narrow interval.
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
-        run all arms at the same rate, 0.7 times the throughput of the slowest.
-      - Some results of a and b have no latency percentiles, or none for reads and
-        writes together. fio writes them with --output-format=json+, DiskSpd with
-        -L.
-      - Not checked, because such results do not show it: whether a cache answered,
-        how much CPU the load generator used, whether CPUs were busy or stolen,
-        whether the storage was the same, and whether a burst ended during the run.
+        run all arms at the same rate, 0.7 times the throughput of the slowest arm.
+      - Some results of a and b have no latency percentiles, or no percentiles for
+        reads and writes together. fio writes them with --output-format=json+, and
+        DiskSpd with -L.
+      - These results do not show whether a cache answered, the storage was the
+        same, or a burst ended during the run. They also do not show how much CPU
+        the load generator used, or whether CPU time went to other work or was
+        stolen. iotax could not check any of this.
     ");
 }
 
@@ -250,7 +259,7 @@ fn each_group_has_a_baseline_of_its_own() {
         ]
     );
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
-    read: 4 results of fio 3.35
+    read: 4 results from fio 3.35
 
       c-gcp is 10 % slower than gke in throughput, but with only one result each,
       chance cannot be ruled out.
@@ -262,7 +271,7 @@ fn each_group_has_a_baseline_of_its_own() {
       arm            metric            effect  n  verdict
       c-azure / aks  throughput  0.3 % faster  1  undecided
       c-gcp / gke    throughput   10 % slower  1  undecided
-      No intervals; n: results of the arm with fewer results.
+      No intervals; n: number of results of the arm that has fewer.
     ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
     let mut all = result["comparisons"].as_array().unwrap().iter();
@@ -312,7 +321,7 @@ fn recorded_cells_make_a_matrix() {
         ]
     );
     assert_snapshot!(said.out.split("Tax").next().unwrap(), @"
-    read: 15 results of fio 3.35
+    read: 15 results from fio 3.35
 
       sec=krb5p is 3.32x slower [3.22, 3.42] than sec=sys in throughput.
       nconnect=4 is 60 % faster [58, 61] than nconnect=1 in throughput.
@@ -322,8 +331,8 @@ fn recorded_cells_make_a_matrix() {
     Warning, results of different workloads: no result for sec=krb5p, nconnect=4:
       krb5p-4-0.json,krb5p-4-1.json,krb5p-4-2.json does not exist
       Every difference below includes the difference between the jobs, and figures
-      that one side lacks are not compared. Compare results of the same job, or read
-      this as a comparison of the jobs too.
+      that are missing on one side are not compared. Compare results of the same
+      job, or treat this as a comparison of the jobs as well.
 
     By factor
       sec                nconnect=1                nconnect=4
@@ -337,18 +346,18 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5    throughput  30.0 % slower [29.3, 30.6]  3  slower
       sec=krb5p   throughput   3.32x slower [3.22, 3.42]  3  slower
       nconnect=4  throughput        60 % faster [58, 61]  3  faster
-      Each level compared with the first of its factor: the mean over all pairs
-      of arms that differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 1 pair;
-      nconnect=4: 2 pairs). All intervals of a metric hold together with 95 %
-      confidence.
+      Each level is compared with the first level of its factor: the mean over all
+      pairs of arms that differ only in this factor (sec=krb5: 2 pairs; sec=krb5p:
+      1 pair; nconnect=4: 2 pairs). All intervals for a metric are valid at the same
+      time, with 95 % confidence.
 
     Changes
       level        IOPS  throughput
       sec=krb5    −30 %       −30 %
       sec=krb5p   −70 %       −70 %
       nconnect=4  +60 %       +60 %
-      Each level compared with the first of its factor: the mean over the arms that
-      differ in nothing else. Descriptive, no intervals.
+      Each level is compared with the first level of its factor: the mean over the
+      arms that differ only in this factor. Descriptive only, no intervals.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());
@@ -413,7 +422,10 @@ fn results_are_never_driven_at() {
         &["disk", "up", "saved/sub=mem(size=1M)"],
     ] {
         let said = desk.run(args);
-        assert!(said.code == 2 && said.err.contains("runs no load there"), "{args:?} {said}");
+        assert!(
+            said.code == 2 && said.err.contains("does not run a load there"),
+            "{args:?} {said}"
+        );
     }
     fs::remove_dir(desk.path().join("saved/sub")).unwrap();
     assert_eq!((desk.names(), files()), (before, held));

@@ -163,8 +163,8 @@ fn a_plan_says_which_job_goes_where() {
     assert_snapshot!(said, @"
     Workload drives
       every trial: 0s ramp, then 1s measured
-      slow (compared): 1 thread, shuffled 4k reads, over 4M on e, io_uring depth
-        16 buffered (cold cache)
+      slow (compared): 1 thread, shuffled 4k reads, over 4M on e, io_uring depth 16
+        buffered (cold cache)
       fast: 1 thread, shuffled 4k reads, over 4M on f, io_uring depth 16 buffered
         (cold cache)
       drives.fio, line 8: ioengine=libaio: iotax uses io_uring; in fio, buffered

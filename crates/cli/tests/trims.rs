@@ -39,7 +39,7 @@ fn trims_are_measured_and_told_apart_from_writes() {
         let said = desk.run(&["repro", "out", "--out", bundle]);
         assert_eq!(said.code, 0, "{said}");
         let readme = fs::read_to_string(desk.path().join(bundle).join("README.md")).unwrap();
-        assert!(readme.contains("fio trims only block devices"), "{readme}");
+        assert!(readme.contains("fio can trim only block devices"), "{readme}");
         let jobs = fs::read_dir(desk.path().join(bundle)).unwrap().flatten();
         let texts = jobs.filter_map(|entry| fs::read_to_string(entry.path()).ok());
         assert!(texts.into_iter().any(|text| text.contains(&rw)), "{rw}");

@@ -209,7 +209,7 @@ fn network_layers_that_few_kernels_have_carry_load_hide_their_keys_and_go_when_k
     	proto esp spi 0x00000104 reqid 4 mode transport
     	aead rfc4106(gcm(aes)) KEY 128
     removed /var/lib/iotax/run/.iotax-RANDOM
-    nothing is left.
+    1 item removed; nothing is left.
     ip was given 6 keys
     ");
     for record in ["few", "all"] {

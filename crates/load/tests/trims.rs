@@ -125,7 +125,7 @@ fn targets_that_cannot_be_trimmed_are_refused_by_name() {
     let of = |engine| Job { trims: Some(Trims::Only), read_percent: 0, ..job(engine) };
     let disk = disk(&[mem(4 * MIB)]);
     let on_disk = prepare_and_run(&workload(of(Engine::Vdisk)), IoTarget::Disk(&disk));
-    insta::assert_snapshot!(on_disk.unwrap_err(), @"job `job`: mem(size=4M) is simulated inside iotax and cannot trim; choose a directory or a block device");
+    insta::assert_snapshot!(on_disk.unwrap_err(), @"job `job`: mem(size=4M) is simulated inside iotax and does not support trim; choose a directory or a block device");
     // proc has no holes, and no way to make any.
     let file = Path::new("/proc/self/comm");
     let refused = prepare_and_run(&workload(of(Engine::Psync)), IoTarget::Own(file));

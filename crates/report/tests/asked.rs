@@ -18,10 +18,10 @@ fn rules_come_first_in_every_format() {
       Rule broken: `slower by 5%`: luks is 34 % slower [31, 37] in throughput after
       12 blocks.
       Rule undecided: `slower by 5%`: a|b is 4 % slower [2, 6] in throughput after
-      12 blocks; about 90 would decide it. A slowdown of 8.3 % or more would have
-      been detected.
-      Rule undecided: `sync.p99 > 10ms`: no result for luks over 12 trials; no trial
-      has a sync p99. No violation, however large, would have been detected.
+      12 blocks; about 90 blocks would be enough for a verdict. A slowdown of 8.3 %
+      or more would have been detected.
+      Rule undecided: `sync.p99 > 10ms`: no result for luks after 12 trials; no
+      trial has a sync p99. No violation, however large, would have been detected.
       Rule passed: `latency.p99 > 10ms`: luks has a latency p99 of 4.1 ms [3.9, 4.4]
       over 12 trials.
       Fit for randread-4k (modified): base has a sync p99 of 1.2 ms [1.1, 1.3] over
@@ -42,11 +42,11 @@ fn rules_come_first_in_every_format() {
         outcome undecided, measured 4 % slower [2, 6] in throughput, trials 12,
         trials needed 90
       latency.p99 > 10ms  luks
-        outcome kept, measured a latency p99 of 4.1 ms [3.9, 4.4], trials 12
+        outcome passed, measured a latency p99 of 4.1 ms [3.9, 4.4], trials 12
       sync.p99 > 10ms  luks
         outcome undecided, measured –, trials 12
       Each end of an interval is a separate bound. It is wrong in at most 5 % of
-      such runs, whenever the run stops.
+      such runs, no matter when they stop.
     ");
     assert!(markdown(&experiment, &analysis).contains("### Rules"));
     let parts = [(experiment, analysis)];
@@ -129,20 +129,20 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       sec=krb5    throughput    18 % slower [16, 20]  12  slower
       sec=krb5p   throughput  2.8x slower [2.6, 2.9]  12  slower
       nconnect=4  throughput      1 % slower [−1, 3]  12  equivalent
-      Each level compared with the first of its factor: the mean over all pairs
-      of arms that differ in nothing else (sec=krb5: 2 pairs; sec=krb5p: 2 pairs;
-      nconnect=4: 3 pairs). All intervals of a metric hold together with 95 %
-      confidence.
+      Each level is compared with the first level of its factor: the mean over all
+      pairs of arms that differ only in this factor (sec=krb5: 2 pairs; sec=krb5p: 2
+      pairs; nconnect=4: 3 pairs). All intervals for a metric are valid at the same
+      time, with 95 % confidence.
 
     Changes
       level                  IOPS        throughput           mean latency  verdict
       sec=krb5p  −60 % [−64, −56]  −60 % [−64, −56]  +1.60 ms [1.52, 1.68]  slower
-      Each level compared with the first of its factor: the mean over the arms that
-      differ in nothing else. All intervals of a column hold together in each phase.
-      The verdict is on the primary metric. Undecided (16): 16 blocks in all would
-      probably decide. Without a figure, it is not known how many, because blocks
-      depend on each other, or the verdict is withheld. In a closed loop, latency is
-      the number of I/Os in flight divided by the rate.
+      Each level is compared with the first level of its factor: the mean over the
+      arms that differ only in this factor. In each phase, all intervals in a column
+      are valid at the same time. The verdict is on the primary metric. Undecided
+      (16): 16 blocks in total would probably be enough. Without a figure, the
+      number is unknown, because blocks are correlated or the verdict is withheld.
+      In a closed loop, latency is the number of I/Os in flight divided by the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");
@@ -168,8 +168,8 @@ fn a_fleet_is_of_nodes() {
       gke-eu-disks-7f3a-n2  31 % slower      25 % slower            < 0.001
       gke-eu-disks-7f3a-n5  22 % slower      18 % slower            < 0.001
       Compared with the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes
-      differ by 2.5 % (one standard deviation). On average, at most 5 % of those
-      named are false.
+      vary by 2.5 % (one standard deviation). On average, at most 5 % of flagged
+      nodes are false alarms.
     ");
 }
 
@@ -192,7 +192,7 @@ fn arms_outside_of_a_fleet_are_named_first() {
       node-7   34 % slower      27 % slower            < 0.001
       node-13  18 % slower      14 % slower            < 0.001
       Compared with the median of 20 arms: 84,700 IOPS (throughput). Healthy arms
-      differ by 2.5 % (one standard deviation). On average, at most 5 % of those
-      named are false.
+      vary by 2.5 % (one standard deviation). On average, at most 5 % of flagged
+      arms are false alarms.
     ");
 }

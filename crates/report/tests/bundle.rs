@@ -59,7 +59,7 @@ fn the_ramp_of_a_job_that_starts_later_is_shorter() {
     let (download, reader) = text.split_once("[mmap_read]").unwrap();
     assert!(download.contains("runtime=60000000us\nramp_time=4000000us\n"), "{text}");
     assert!(reader.contains("runtime=60000000us\nramp_time=2000000us\n"), "{text}");
-    assert!(made.without[0].contains("loads above"), "{:?}", made.without);
+    assert!(made.without[0].contains("limit for slow loads"), "{:?}", made.without);
 }
 
 #[test]
@@ -83,7 +83,7 @@ fn what_cannot_be_repeated_says_why() {
     experiment.spec = experiment.spec.with(|spec| spec.phases[0] = workload);
     let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
     insta::assert_snapshot!(nothing, @"
-    fio cannot run any job of this record:
+    fio cannot run any job in this record:
     job io: operations on file trees are left out
     ");
 }

@@ -57,13 +57,13 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
       random-reads-12  2.1x  2.3x  2.5x  2.8x  3.1x  3.6x  4.2x
       A: encrypted-on-host-1, B: encrypted-on-host-2, C: encrypted-on-host-3,
       D: encrypted-on-host-4, E: encrypted-on-host-5, F: encrypted-on-host-6, G:
-      encrypted-on-host-7. Cost in the primary metric of each phase; less than 0,
-      or 1/2x, is a gain. =: equivalent. ?16: undecided, but 16 blocks in all would
-      probably decide; ?: it is not known how many. !: a warning or no verdict, see
-      the phase.
+      encrypted-on-host-7. Cost in each phase's primary metric; a negative value, or
+      a factor such as 1/2x, is a gain. =: equivalent. ?16: undecided, but 16 blocks
+      in total would probably be enough; ?: undecided, and the number is unknown. !:
+      a warning or no verdict; see the phase.
 
     Open questions, all phases
-      - Throughput of queue: undecided after 12 blocks; at this noise, a verdict
-        takes about 31 blocks.
+      - Throughput of queue: undecided after 12 blocks; at this noise level, a
+        verdict takes about 31 blocks.
     ");
 }

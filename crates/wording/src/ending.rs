@@ -132,6 +132,7 @@ fn all_run(spec: &Spec) -> String {
     match spec.design {
         Design::Single if most == 1 => "the only trial was run".to_owned(),
         Design::Single => format!("all {most} trials were run"),
+        _ if most == 1 => "the only block was run".to_owned(),
         _ if spec.stop.min_blocks >= most => format!("all {most} blocks were run"),
         Design::Compare | Design::Fleet | Design::Peel { .. } => {
             format!("the limit of {most} blocks was reached")
@@ -259,6 +260,7 @@ mod tests {
         };
         let single = compare().with(|spec| spec.design = Design::Single);
         assert_eq!(all_run(&compare(), 6, 6), "all 6 blocks were run");
+        assert_eq!(all_run(&compare(), 1, 1), "the only block was run");
         assert_eq!(all_run(&compare(), 4, 6), "the limit of 6 blocks was reached");
         assert_eq!(all_run(&single, 1, 1), "the only trial was run");
         assert_eq!(all_run(&single, 2, 2), "all 2 trials were run");

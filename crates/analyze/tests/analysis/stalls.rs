@@ -74,7 +74,7 @@ fn three_such_blocks_are_undecided_and_say_what_is_missing() {
         (Verdict::Undecided, Some(4), None)
     );
     assert!(stalls.each.is_some_and(|each| (1_800.0..2_200.0).contains(&each)), "{stalls:?}");
-    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: undecided; some trials completed nothing, so only the sign of each difference counts; 4 more such blocks would decide.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: undecided; some trials completed nothing, so only the sign of each difference counts; 4 more such blocks would be enough.");
 }
 
 #[test]

@@ -246,7 +246,7 @@ fn what_is_due_as_a_window_ends_is_not_missing() {
         said(&analysis, Check::ScheduleSlip)
     };
     assert_eq!(missing(1), "");
-    assert!(missing(2).contains("completed 88 % of the I/Os"), "{}", missing(2));
+    assert!(missing(2).contains("completed only 88 % of the offered I/Os"), "{}", missing(2));
 }
 
 #[test]

@@ -66,8 +66,8 @@ fn index() -> String {
         line(&mut out, name, Workload::suite_about(name).unwrap_or_default());
     }
     out.push_str(
-        "\n`iotax workloads NAME` shows one in full, and what you can change. A fio job file, or a\n\
-         command line of fio or DiskSpd in quotes, is a workload too.\n",
+        "\n`iotax workloads NAME` shows one in full, and what you can change. A workload\n\
+         can also be a fio job file, or a quoted command line of fio or DiskSpd.\n",
     );
     out
 }

@@ -212,9 +212,9 @@ mod tests {
             error.to_string()
         };
         let text = "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n";
-        assert!(said("a.txt", text).contains("is a result of DiskSpd, not a job file"));
+        assert!(said("a.txt", text).contains("is a result file from DiskSpd, not a job file"));
         let json = "{\n  \"fio version\" : \"fio-3.33\",\n  \"jobs\" : []\n}\n";
-        assert!(said("a.json", json).contains("is a result of fio, not a job file"));
+        assert!(said("a.json", json).contains("is a result file from fio, not a job file"));
     }
 
     #[test]

@@ -95,7 +95,7 @@ holds_a_key plain/* luks2/* stderr && fail "a key is in the results"
 # --- killed
 # shellcheck disable=SC2086
 kill_after_tenths "3 4 5 6 7 8" /run/before /mnt \
-    run randwrite-4k "$base + ext4" --dir /mnt/work $load --time 2s
+    run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/work $load --time 2s
 echo "$undone" >undone
 
 # A mapping that has no table yet is in no listing but device mapper's own.
@@ -106,7 +106,7 @@ cat >"$cryptsetup" <<WRAPPER
 dmsetup create "\${@: -1}" --notable && sleep 100
 WRAPPER
 chmod +x "$cryptsetup"
-start "$IOTAX" run randwrite-4k "$base + ext4" --dir /mnt/work --set size=1M --out no-table
+start "$IOTAX" run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/work --set size=1M --out no-table
 has_mapping() { dmsetup ls | grep -q ^iotax-; }
 until_up $pid has_mapping
 undo_killed /run/before /mnt

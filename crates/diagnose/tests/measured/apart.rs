@@ -95,7 +95,7 @@ fn arm(luks: usize, iops: u64, at_loop_ms: f64, at_disk_ms: f64) -> Arm {
 fn a_layer_that_was_put_in_is_named_with_its_time() {
     let reasons = told(&[arm(1, 50, 19.0, 10.0), arm(2, 14, 68.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
-    apart: other: the second luks (added by iotax) took 48.6 ms per I/O (between loop1 and vda); sure encrypted-twice
+    apart: other: the second qemu-luks (added by iotax) took 48.6 ms per I/O (between loop1 and vda); sure encrypted-twice
     alike: likely too-little-parallelism
     other: base: likely encryption-in-path
     ");
@@ -105,7 +105,7 @@ fn a_layer_that_was_put_in_is_named_with_its_time() {
 fn a_layer_of_the_baseline_is_why_the_other_is_faster() {
     let reasons = told(&[arm(2, 14, 68.0, 10.0), arm(1, 50, 19.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
-    apart: base: the second luks (added by iotax) took 48.6 ms per I/O (between loop1 and vda); sure encrypted-twice
+    apart: base: the second qemu-luks (added by iotax) took 48.6 ms per I/O (between loop1 and vda); sure encrypted-twice
     alike: likely too-little-parallelism
     other: other: likely encryption-in-path
     ");
@@ -142,7 +142,7 @@ fn a_layer_that_is_set_up_otherwise_is_named_with_what_that_takes() {
     let slow = Arm { key_bits: 512, ..arm(1, 20, 49.0, 10.0) };
     let reasons = told(&[slow, arm(1, 50, 19.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
-    apart: base: luks (added by iotax) took 29.8 ms more per I/O than in other (between loop1 and vda); sure encryption-in-path
+    apart: base: qemu-luks (added by iotax) took 29.8 ms more per I/O than in other (between loop1 and vda); sure encryption-in-path
     alike: likely too-little-parallelism
     other: other: likely encryption-in-path
     ");
@@ -155,7 +155,7 @@ fn a_peel_says_it_of_the_full_stack() {
     let reasons =
         told_of(bed, &[arm(0, 95, 10.1, 10.0), one(), one(), arm(2, 14, 68.0, 10.0)], None);
     insta::assert_snapshot!(shown(&reasons), @"
-    apart: mask 3: the first luks and the second luks (added by iotax) took 57.4 ms per I/O (between loop1 and vda); sure encrypted-twice
+    apart: mask 3: the first qemu-luks and the second qemu-luks (added by iotax) took 57.4 ms per I/O (between loop1 and vda); sure encrypted-twice
     alike: likely too-little-parallelism
     other: mask 1: likely encryption-in-path
     other: mask 2: likely encryption-in-path

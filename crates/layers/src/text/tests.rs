@@ -304,7 +304,7 @@ fn layers_that_would_do_nothing_are_refused() {
     for example iops=500, burst_iops=3500
     ");
     assert_snapshot!(error("mem + throttle(iops=500, burst_iops=3500)"), @"
-    throttle: credits: a burst rate requires credits: how long a full bucket lasts at it
+    throttle: credits: a burst rate requires credits: how long a full bucket lasts at the burst rate
       mem + throttle(iops=500, burst_iops=3500)
             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 7
     for example credits=30m, as on Azure disks
@@ -363,7 +363,7 @@ fn layers_that_would_do_nothing_are_refused() {
     write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)
     ");
     assert_snapshot!(error("mem + fault(stall=1%)"), @"
-    fault: stall: needs both stall and stall_time
+    fault: stall: requires both stall and stall_time
       mem + fault(stall=1%)
                         ^^ column 19
     for example fault(stall=1%, stall_time=1s)

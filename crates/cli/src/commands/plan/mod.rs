@@ -54,8 +54,9 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
             ));
         }
     }
-    // The plan is of use all the same, for another machine or a later time.
-    failures.into_iter().next().map_or(Ok(Exit::Done), |failure| Err(failure.told()))
+    // What this machine lacks may be there on another, or later; what is mistyped is not.
+    let mistake = failures.into_iter().find(Failure::is_usage);
+    mistake.map_or(Ok(Exit::Done), |failure| Err(failure.told()))
 }
 
 fn text(resolved: &Resolved, plan: &Plan) -> String {

@@ -57,7 +57,7 @@ fn numbers_that_cannot_be_are_refused_with_their_place() {
 fn more_jobs_than_memory_allows_are_refused() {
     let jobs: Vec<_> = (0..=MOST_JOBS).map(|i| format!("{{\"jobname\" : \"{i}\"}}")).collect();
     let text = format!("{{\"fio version\" : \"x\", \"jobs\" : [{}]}}", jobs.join(","));
-    insta::assert_snapshot!(wrong(&text), @"the result has there are more than 512 jobs");
+    insta::assert_snapshot!(wrong(&text), @"the result has more than 512 jobs");
 }
 
 #[test]

@@ -40,7 +40,7 @@ fn a_cached_disk_of_a_small_vm() {
       delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=43G): cache of Standard_DS1_v2, documented
+      tier(size=43G): Standard_DS1_v2 cache, documented
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     ");
 }
@@ -54,13 +54,13 @@ fn cached_and_uncached_disks_have_buckets_apart_and_share_the_cache() {
       file(size=1T, thin): documented size, documented
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): cache of Standard_DS1_v2, divided evenly (an assumption), documented
+      tier(size=22016M): Standard_DS1_v2 cache, divided evenly (an assumption), documented
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P10, caching read only
       file(size=128G, thin): documented size, documented
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): cache of Standard_DS1_v2, divided evenly (an assumption), documented
+      tier(size=22016M): Standard_DS1_v2 cache, divided evenly (an assumption), documented
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P30, caching none
       file(size=1T, thin): documented size, documented
@@ -85,7 +85,7 @@ fn encryption_is_where_it_is_done_and_a_smaller_disk_keeps_its_limits() {
       delay(latency=500us): latency, as requested
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=3m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=43G): cache of Standard_DS1_v2, documented
+      tier(size=43G): Standard_DS1_v2 cache, documented
       aes(sector=512): encryption at host, as requested
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     ");
@@ -130,7 +130,7 @@ fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented()
     temporary disk, caching none
       file(size=7G, thin): documented size, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      (it shares the bucket of cached disks)
+      (it shares a bucket with cached disks)
     ");
 }
 
@@ -226,11 +226,11 @@ fn what_cannot_be_made_is_refused() {
     r6id.4xlarge supports gp2, gp3, io1, io2, st1, sc1, standard
     ");
     assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
-    local of Standard_L8s_v3: it has both a temporary disk and NVMe disks; write temporary or nvme
+    local of Standard_L8s_v3: it has both a temporary disk and NVMe disks; use temporary or nvme
     Standard_L8s_v3 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
     ");
     assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"
-    temporary disk of Standard_E16d_v5: the VM size has fewer of them
+    temporary disk of Standard_E16d_v5: the VM size has fewer of these disks
     Standard_E16d_v5 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name does not imply a size; give one, for example size=4G");
@@ -308,7 +308,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     for example cloud(vm=Standard_DS1_v2, disk=P10, size=2G)
     ");
     assert_snapshot!(error("cloud(disk=local)"), @"
-    a local disk belongs to a VM size; name the VM size too
+    a local disk belongs to a VM size; specify the VM size too
       cloud(disk=local)
       ^^^^^^^^^^^^^^^^^ column 1
     ");

@@ -129,7 +129,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     cgroup-io: read_iops: no limit is given
       file + ext4 + cgroup-io
                     ^^^^^^^^^ column 15
-    write for example cgroup-io(read_iops=1000) or cgroup-io(read_bw=32M)
+    for example cgroup-io(read_iops=1000) or cgroup-io(read_bw=32M)
     ");
 }
 
@@ -183,7 +183,7 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     mtu: bytes: 20 is not a valid IPv4 MTU
       netns + mtu(bytes=20)
                         ^^ column 19
-    write 68 to 65535
+    use a value from 68 to 65535
     ");
     assert_snapshot!(error("netns + offload"), @"
     offload: tso: tso, gso or gro is required
@@ -195,13 +195,13 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     netem: delay: delay, loss or rate is required
       netns + netem
               ^^^^^ column 9
-    write for example delay=2ms
+    for example delay=2ms
     ");
     assert_snapshot!(error("netns + netem(jitter=1ms)"), @"
     netem: jitter: the jitter is larger than the delay
       netns + netem(jitter=1ms)
                            ^^^ column 22
-    write a delay of at least the jitter
+    set delay to at least the jitter
     ");
     assert_snapshot!(error("netns + htb"), @"
     htb: rate: is required

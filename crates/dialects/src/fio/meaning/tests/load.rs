@@ -40,7 +40,7 @@ fn engines() {
     ");
     assert_snapshot!(job("io_submit_mode=inline"), @"as usual");
     assert_snapshot!(job("ioengine=null"), @"engine=null invalidate=false");
-    assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: an engine that exists only in fio] [iodepth=4: kept] [cpuload=50: belongs to an engine that only fio has]");
+    assert_snapshot!(job("ioengine=cpuio\ncpuload=50\niodepth=4"), @"[ioengine=cpuio: an engine that exists only in fio] [iodepth=4: kept] [cpuload=50: an option of an engine that exists only in fio]");
     assert_snapshot!(job("ioengine=external:/tmp/x.so"), @"[ioengine=external:/tmp/x.so: an engine that exists only in fio]");
 }
 

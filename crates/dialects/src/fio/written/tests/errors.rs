@@ -199,7 +199,7 @@ fn errors_in_commands_underline_the_word() {
       ^^^^^^^^^^^^^ column 1
     write --name=NAME before the options of a job, or give a job file
 
-    `for` runs fio several times, but iotax does not
+    `for` runs fio several times, which iotax does not do
       for i in 1 2; do fio --name=a; done
       ^^^ column 1
     paste only the fio command; iotax repeats trials itself (-n) and varies options with --matrix
@@ -267,7 +267,7 @@ fn of_a_script_the_line_is_named() {
         |        ^^
     write k, m, g, t or p, or no unit
 
-    the script:2:1: `for` runs fio several times, but iotax does not
+    the script:2:1: `for` runs fio several times, which iotax does not do
       2 | for i in 1 2; do
         | ^^^
     paste only the fio command; iotax repeats trials itself (-n) and varies options with --matrix
