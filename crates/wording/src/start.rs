@@ -65,7 +65,19 @@ mod tests {
     #[test]
     fn it_fits_half_a_screen_whatever_is_known() {
         let bare = lines(&StartFacts::default());
-        insta::assert_snapshot!(bare, @"");
+        insta::assert_snapshot!(bare, @"
+        iotax shows which part of your storage is slow, why, and how certain that is.
+
+          Is this disk fast and healthy?          iotax check
+          What is under it, and can it hurt?      iotax doctor
+          What are its caps, and what sets them?  iotax limits --quick .
+          What does encrypting it twice cost?     iotax peel
+          Which of two disks is slower?           iotax compare randread-4k a=DIR b=DIR
+          Is it fit for etcd?                     iotax run etcd-wal .
+          How fast is the network to a host?      iotax net ssh://HOST
+
+        All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers.
+        ");
         let instance =
             CloudInstance { vm: "Standard_D16ds_v5".to_owned(), ..CloudInstance::default() };
         let all = lines(&StartFacts {
@@ -78,7 +90,7 @@ mod tests {
         iotax shows which part of your storage is slow, why, and how certain that is.
 
           Is this disk fast and healthy?       iotax check /data
-          What is below it, and can it hurt?   iotax doctor /data
+          What is under it, and can it hurt?   iotax doctor /data
           Is Standard_D16ds_v5 at its limits?  iotax limits --quick /data
           What does encrypting it twice cost?  iotax peel
           Which of two disks is slower?        iotax compare randread-4k a=/data b=/
