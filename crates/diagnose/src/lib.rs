@@ -6,12 +6,14 @@
 //! | a cluster as it was seen | `cluster` | [`cluster_findings`] |
 //! | an analysis, joined with the findings under its arms | `measured` | [`of_arms`], [`reasons`] |
 //! | a search for caps | `searched` | [`of_search`] |
+//! | the machines of saved results | `surroundings` | [`changed_arms`] |
 #![forbid(unsafe_code)]
 
 mod cluster;
 mod machine;
 mod measured;
 mod searched;
+mod surroundings;
 
 pub use cluster::{
     ClusterSubject, VolumeInUse, choice_of, claim_disk, cluster_findings, unknown, vm_limits,
@@ -26,6 +28,7 @@ pub use measured::suspect::{
 };
 pub use measured::{of_arms, reasons};
 pub use searched::of_search;
+pub use surroundings::{Changed, ChangedArm, Surrounding, changed_arms};
 
 /// What speaks for causes, as figures: an enum for each family of rules.
 pub mod evidence {

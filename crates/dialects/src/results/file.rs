@@ -5,7 +5,8 @@ use std::path::{Path, PathBuf};
 use iotax_experiment::units::format_duration;
 use iotax_experiment::{BlockSizes, Engine, FioOption, Job, Pace, Pattern, Trims, Workload};
 use iotax_record::{
-    ExperimentHead, JobRecord, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial, TrialLength,
+    ExperimentHead, HostRecord, JobRecord, LoadRecord, Outcome, Placed, Reader, SearchHead, Trial,
+    TrialLength,
 };
 
 use crate::error::Error;
@@ -29,6 +30,8 @@ pub(super) struct ResultFile {
     pub started: Option<String>,
     /// The place in Kubernetes, if it is only one.
     pub placed: Option<Placed>,
+    /// The machine, if iotax made it on one.
+    pub host: Option<Box<HostRecord>>,
     pub warnings: Vec<String>,
     /// Whether its latencies count from submission, even at an offered rate.
     pub counts_from_submission: bool,
@@ -232,6 +235,7 @@ pub(super) fn read_record(
                 of: of.map(str::to_owned),
                 started,
                 placed: placed(head, of),
+                host: host(head, of),
                 warnings: std::mem::take(&mut warnings),
                 counts_from_submission: is_of_results || head.spec.counts_from_submission(),
                 jobs,
@@ -276,6 +280,24 @@ fn placed(head: &ExperimentHead, of: Option<&str>) -> Option<Placed> {
         .map(|(_, site)| site.placed.as_ref());
     let first = places.next()??;
     places.all(|place| place == Some(first)).then(|| first.clone())
+}
+
+/// The machine of all arms, or of the selected arm, with the layers under its target only.
+fn host(head: &ExperimentHead, of: Option<&str>) -> Option<Box<HostRecord>> {
+    let arms = head.spec.arms.iter().enumerate();
+    let mut places = arms.filter(|(_, arm)| of.is_none_or(|of| of == arm.name));
+    let (first, arm) = places.next()?;
+    let is_same = |(place, _): (usize, _)| head.sites.get(place).map(|site| site.host);
+    let own = is_same((first, arm))?;
+    let is_one = places.all(|place| is_same(place) == Some(own));
+    let mut host = head.hosts.get(own).filter(|_| is_one)?.clone();
+    if let Some(machine) = &mut host.machine {
+        let target = arm.target.to_string();
+        if machine.paths.iter().any(|path| path.path == target) {
+            machine.paths.retain(|path| path.path == target);
+        }
+    }
+    Some(Box::new(host))
 }
 
 /// Each job of each arm and phase, named so that the same job has the same name in other results.
@@ -390,6 +412,7 @@ pub(super) fn of_tool(arm: usize, file: &Path, found: Imported) -> ResultFile {
         of: None,
         started,
         placed: None,
+        host: None,
         warnings,
         // Service time is what fio and DiskSpd measure, and what `run --format json` calls clat.
         counts_from_submission: true,

@@ -12,7 +12,8 @@ use iotax_experiment::{
     Arm, CloudChoice, Design, Draft, Origin, Source, Spec, Stop, Target, Workload,
 };
 use iotax_record::{
-    End, EndReason, ExperimentHead, FORMAT, FioLatency, JobRecord, Outcome, Placed, Site, Trial,
+    End, EndReason, ExperimentHead, FORMAT, FioLatency, HostRecord, JobRecord, Outcome, Placed,
+    Site, Trial,
 };
 use jiff::Timestamp;
 
@@ -23,7 +24,7 @@ use file::{Measured, ResultFile};
 /// An experiment that was run before.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Results {
-    /// Its head: arms, a phase for each job, no machine.
+    /// Its head: arms, a phase for each job, and the machines of records.
     pub experiment: ExperimentHead,
     /// One per job and file, or per trial of a record. The i-th result of each arm is in block i,
     /// but blocks are not pairs: the order is not known to be random. Trials of one record share a
@@ -98,7 +99,12 @@ pub fn read_results(
         ..draft.clone()
     }
     .unchecked();
-    let sites = (0..spec.arms.len()).map(|arm| site(&spec.arms[arm], &reads, arm)).collect();
+    let hosts = hosts(&reads, spec.arms.len());
+    let site = |arm: usize| Site {
+        host: if hosts.is_empty() { 0 } else { arm },
+        ..site(&spec.arms[arm], &reads, arm)
+    };
+    let sites = (0..spec.arms.len()).map(site).collect();
     let starts = starts(&reads);
     let first = starts.as_ref().and_then(|starts| starts.iter().min().copied());
     let results = u32::try_from(reads.len()).unwrap_or(u32::MAX);
@@ -110,7 +116,7 @@ pub fn read_results(
         started: first.map_or_else(String::new, |first| first.to_string()),
         command,
         spec,
-        hosts: Vec::new(),
+        hosts,
         cloud: CloudChoice::default(),
         sites,
     };
@@ -332,6 +338,26 @@ fn site(arm: &Arm, reads: &[ResultFile], index: usize) -> Site {
         mean_latency: latencies.first().filter(|_| latencies.len() == 1).copied(),
         ..Site::default()
     }
+}
+
+/// The machine of each arm, as far as its results agree on it; empty if none is known.
+fn hosts(reads: &[ResultFile], arms: usize) -> Vec<HostRecord> {
+    let of_arm = |arm: usize| {
+        let mut own = reads.iter().filter(|read| read.arm == arm);
+        let first = own.next()?.host.as_ref()?;
+        let is_same = |read: &ResultFile| {
+            read.host.as_ref().is_some_and(|other| {
+                other.environment.kernel == first.environment.kernel
+                    && other.instance == first.instance
+            })
+        };
+        own.all(is_same).then(|| (**first).clone())
+    };
+    let hosts: Vec<Option<HostRecord>> = (0..arms).map(of_arm).collect();
+    if hosts.iter().all(Option::is_none) {
+        return Vec::new();
+    }
+    hosts.into_iter().map(Option::unwrap_or_default).collect()
 }
 
 /// The start of each result, if all of them give it.

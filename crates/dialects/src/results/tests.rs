@@ -1,4 +1,6 @@
 use insta::assert_snapshot;
+use iotax_record::machine::PathSeen;
+use iotax_record::{Environment, Machine};
 
 use super::*;
 
@@ -87,6 +89,24 @@ fn the_clusters_that_records_were_made_in_are_told() {
     let [there, here] = read.experiment.sites.as_slice() else { panic!("two arms") };
     assert_eq!(there.notes[1], "in Kubernetes: cluster 7ae4b693, class fast");
     assert_eq!((&there.placed, &here.placed), (&Some(placed), &None));
+}
+
+#[test]
+fn the_machine_of_a_record_is_kept_with_the_layers_under_its_arm() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut results = try_read(&[arm("a", &["diskspd/before.xml"])]).unwrap();
+    let target = results.experiment.spec.arms[0].target.to_string();
+    let path = |path: &str| PathSeen { path: path.to_owned(), ..PathSeen::default() };
+    let machine = Machine { paths: vec![path("/other"), path(&target)], ..Machine::default() };
+    let environment = Environment { kernel: Some("6.1.0".to_owned()), ..Environment::default() };
+    let machine = Some(Box::new(machine));
+    results.experiment.hosts = vec![HostRecord { environment, machine, ..HostRecord::default() }];
+    write(dir.path(), &results);
+    let there = SavedArm::named("there", vec![dir.path().to_owned()]);
+    let read = try_read(&[arm("here", &["diskspd/after.xml"]), there]).unwrap().experiment;
+    assert_eq!(read.host(1).environment.kernel.as_deref(), Some("6.1.0"));
+    assert_eq!(read.host(1).machine.as_ref().unwrap().paths, [path(&target)]);
+    assert_eq!(read.host(0), &HostRecord::default(), "another tool tells nothing of its machine");
 }
 
 #[test]

@@ -7,6 +7,7 @@
 //! | `cluster` | reasons for findings in a cluster |
 //! | `measured` | evidence from a measurement |
 //! | `diagnoses` | causes that measurements point to, for one arm or several |
+//! | `surroundings` | differences between the machines of saved results |
 //! | `suspect` | suspects and reasons for a difference |
 //! | `searched` | evidence from a search for caps |
 //! | `component` | the part of a machine that a finding is about |
@@ -26,6 +27,7 @@ mod measured;
 mod names;
 mod observation;
 mod searched;
+mod surroundings;
 mod suspect;
 
 use std::cmp::Reverse;
@@ -44,6 +46,7 @@ pub use self::limit::{disk_limits, vm_limit};
 pub use self::measured::put_in;
 use self::names::listed;
 pub use self::observation::{SeenText, observation, seen};
+pub use self::surroundings::changed;
 pub use self::suspect::{alike, leading, reason, suspect, whole_reason};
 use crate::slow_mode;
 

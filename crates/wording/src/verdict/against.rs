@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use indexmap::IndexSet;
 use iotax_analyze::{Analysis, Comparison, Missing, Verdict};
+use iotax_diagnose::changed_arms;
 use iotax_quantity::{capital, count, list};
 
 use super::comparison::{self, primary_of_each, size, subject};
@@ -11,7 +12,7 @@ use super::phases::AnalyzedPhase;
 use super::{caps, stalls};
 use crate::effect::EffectWords as _;
 use crate::name::{self, printable};
-use crate::{format, rule, sentence, units};
+use crate::{cause, format, rule, sentence, units};
 
 /// `slow is 23 % slower [21, 25] than base in throughput.` `baseline` is safe to print.
 pub fn against(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
@@ -201,6 +202,9 @@ pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     let is_of_all = |note: &&String| {
         parts.iter().all(|(experiment, _)| experiment.spec.workload().notes.contains(note))
     };
+    let changed =
+        parts.iter().find_map(|(head, part)| changed_arms(head, part).first().map(cause::changed));
+    sentences.extend(changed);
     let notes = experiment.spec.workload().notes.iter().filter(is_of_all);
     sentences.extend(notes.map(|note| sentence(&capital(note))));
     sentences

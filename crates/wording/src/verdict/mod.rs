@@ -1,7 +1,7 @@
 //! The verdict in plain sentences, the same in every format.
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Rates, SyncSummary, Verdict};
-use iotax_diagnose::{Diagnosis, of_arms, reasons};
+use iotax_diagnose::{Diagnosis, changed_arms, of_arms, reasons};
 use iotax_experiment::documented::Documented;
 use iotax_experiment::{Design, Subject, Workload};
 use iotax_quantity::{capital, count, percent};
@@ -72,8 +72,9 @@ pub fn leading_causes(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<S
         let sentences = all.iter().filter(is_new).filter_map(cause::leading);
         return sentences.map(|sentence| capital(&sentence)).collect();
     }
+    let changed = changed_arms(experiment, analysis);
     let apart = diagnoses::merged(reasons(experiment, analysis).apart, analysis);
-    apart.iter().map(cause::reason).collect()
+    changed.iter().map(cause::changed).chain(apart.iter().map(cause::reason)).collect()
 }
 
 /// The comparison that gives the verdict on an arm or layer: the median or most slices if they are
