@@ -139,8 +139,8 @@ fn check(
 #[test]
 fn a_peel_is_drawn() {
     let Some(browser) = chromium() else { return };
-    // Two forests with 4 + 3 rows and an axis each, and one operation that was slow.
-    let dom = check(&browser, &common::peel(), &analyses::peel(), 4 + 3 + 2 + TRIALS + 1);
+    // Two forests with 4 + 3 rows and an axis each, steps, and one operation that was slow.
+    let dom = check(&browser, &common::peel(), &analyses::peel(), 4 + 3 + 2 + 1 + TRIALS + 1);
     assert!(dom.contains("added time per I/O (µs)"));
     assert!(dom.contains(">p99</text>"), "the percentile axis");
     assert!(!dom.contains(">p99.9</text>"), "it ends where a comparison has samples enough");
@@ -297,6 +297,76 @@ fn keys_zoom_and_move() {
         "0 10 20 30 40 50 60 70 80 minutes since the start",
         "1",
         "0",
+    ]
+    "#);
+}
+
+#[test]
+fn the_steps_of_a_peel_tell_their_costs() {
+    let Some(browser) = chromium() else { return };
+    let act = "for (const y of [0.09, 0.24, 0.39, 0.54, 0.69]) {
+            event('pointermove', chart('waterfall'), 0.8, y);
+            notes.push(tip(chart('waterfall')));
+        }
+        notes.push([...chart('waterfall').querySelectorAll('rect[class=pair]')].length);
+        notes.push(chart('waterfall').querySelectorAll('.whisker').length);";
+    let page = html(&common::peel(), &analyses::peel());
+    insta::assert_debug_snapshot!(notes(&browser, &page, act), @r#"
+    [
+        "bare stack|31.2 µs",
+        "aes|4.9 µs [4.4, 5.4]",
+        "aes#2|5.0 µs [4.4, 5.5]",
+        "full stack|41.1 µs [40.5, 41.7]",
+        "aes x aes#2|1.2 µs [0.4, 2.1]",
+        "1",
+        "4",
+    ]
+    "#);
+}
+
+#[test]
+fn a_command_is_copied() {
+    let Some(browser) = chromium() else { return };
+    let act = "Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => { notes.push(text); } } });
+        document.querySelector('.copied button').click();
+        const commands = document.querySelectorAll('.command').length;
+        notes.push(commands === document.querySelectorAll('.copied button').length);";
+    let page = html(&common::peel(), &analyses::peel());
+    assert_eq!(notes(&browser, &page, act), ["iotax peel", "true"]);
+}
+
+#[test]
+fn the_data_of_a_page_is_downloaded() {
+    let Some(browser) = chromium() else { return };
+    let act = "HTMLAnchorElement.prototype.click = function () { notes.push(this.download, this.href.slice(0, 5)); };
+        const made = [];
+        globalThis.Blob = class extends Blob { constructor(parts, options) { super(parts, options); made.push([parts.join(''), options.type]); } };
+        document.querySelectorAll('.downloads button').forEach((button) => button.click());
+        notes.push(made.map(([, type]) => type).join(' '));
+        notes.push(...made[0][0].slice(1).split('\\n').slice(0, 4));
+        notes.push(csvCell('=1+1'), csvCell('-5'), csvCell('a\"b'));
+        const json = JSON.parse(made[1][0]);
+        notes.push(json.title, json.tables[0].rows[1][0], json.charts[0].kind, json.charts[0].arms.join(' '));";
+    let (experiment, analysis) = two::quick();
+    let noted = notes(&browser, &html(&experiment, &analysis), act);
+    insta::assert_debug_snapshot!(noted, @r#"
+    [
+        "iotax-compare-randread-4k.csv",
+        "blob:",
+        "iotax-compare-randread-4k.json",
+        "blob:",
+        "text/csv application/json",
+        "arm,rate,MiB/s,p50,p99,verdict",
+        "base,\"85,300 IOPS\",333,33.8 µs,103 µs,baseline",
+        "luks,\"65,700 IOPS\",257,43.9 µs,134 µs,\"23 % slower [21, 25]\"",
+        "",
+        "'=1+1",
+        "-5",
+        "\"a\"\"b\"",
+        "luks is 23 % slower than base - iotax compare randread-4k",
+        "luks",
+        "experiment",
+        "base luks",
     ]
     "#);
 }

@@ -5,9 +5,11 @@ mod common;
 use std::collections::HashMap;
 
 use iotax_analyze::Check;
-use iotax_wording::doubt::title;
+use iotax_experiment::Subject;
+use iotax_report::Style;
+use iotax_wording::doubt;
 
-use common::{analyses, html, markup, troubled, two};
+use common::{analyses, html, markup, pages, troubled, two};
 
 fn peel() -> String {
     html(&common::peel(), &analyses::peel())
@@ -65,7 +67,7 @@ fn tables_alone_tell_the_result() {
         "AMD EPYC 7B13",
         "iotax peel",
         "seed 42",
-        title(Check::Steal),
+        doubt::title(Check::Steal),
     ] {
         assert!(shown.contains(&text.replace('#', "&#35;")) || shown.contains(text), "{text}");
     }
@@ -139,9 +141,9 @@ fn a_page_of_five_arms_and_ten_thousand_trials_is_small_and_says_what_it_leaves_
     let page = html(&common::compare(), &analysis);
     assert!(page.len() < 250_000, "{} bytes", page.len());
     for text in [
-        "the band behind it shows their lowest and highest values",
-        "Only the lowest and the highest of every",
-        "Only the first 120 of 2000 blocks are drawn",
+        "seconds, to keep the page small; the band behind it shows their lowest and highest",
+        "blocks, only the lowest and the highest are drawn",
+        "The first 120 of 2000 blocks are drawn",
     ] {
         assert!(page.contains(text), "{text}");
     }
@@ -153,9 +155,123 @@ fn one_second_in_a_day_is_seen() {
     analysis.trials[1_717].per_second_ios[31] = 7_654_321;
     let page = html(&experiment, &analysis);
     assert!(page.contains("7654321"), "the highest of its step");
-    assert!(page.contains("Each column is 4 trials, in the order they ran"));
+    assert!(page.contains("Each column is 4 trials, in the order in which they ran"));
     let all = page.rsplit("\"high\":[").next().unwrap().split(']').next().unwrap();
     assert!(all.split(',').count() > 100, "although it is one of few");
+}
+
+fn title(page: &str) -> &str {
+    let title = page.split("<title>").nth(1).and_then(|rest| rest.split("</title>").next());
+    title.expect("a page has a title")
+}
+
+#[test]
+fn the_title_has_the_verdict_in_short() {
+    let titles = pages::all()
+        .map(|(name, document)| format!("{name}: {}", title(&iotax_report::html(&document))));
+    insta::assert_snapshot!(titles.join("\n"));
+}
+
+#[test]
+fn names_in_a_title_are_escaped() {
+    let (experiment, mut analysis) = two::quick();
+    let name = "</title><img src=x>".to_owned();
+    analysis.arms[1].name.clone_from(&name);
+    for comparison in &mut analysis.comparisons {
+        comparison.subject = Subject::Arm(name.clone());
+    }
+    let page = html(&experiment, &analysis);
+    let shown = "&#60;/title&#62;&#60;img src=x&#62; is 23 % slower than base - iotax compare ";
+    assert!(title(&page).starts_with(shown), "{}", title(&page));
+    assert!(!page.contains("<img"));
+}
+
+/// The rows of the first table of a page, without markup.
+fn first_table(page: &str) -> Vec<String> {
+    let table = page.split("<table").nth(1).and_then(|rest| rest.split("</table>").next());
+    let rows = table.expect("there is one").split("<tr>").skip(1);
+    let cells = |row: &str| {
+        let cells = row.split("</t").filter_map(|cell| cell.rsplit_once('>'));
+        let cells = cells.map(|(_, cell)| cell.trim()).filter(|cell| !cell.is_empty());
+        cells.collect::<Vec<_>>().join(" | ")
+    };
+    rows.map(cells).collect()
+}
+
+#[test]
+fn every_page_begins_with_the_figures_of_its_arms() {
+    let first = |name: &str| {
+        let document = pages::all().into_iter().find(|(known, _)| *known == name).unwrap().1;
+        first_table(&iotax_report::html(&document)).join("\n")
+    };
+    let shown = ["two-quick", "peel", "matrix", "nodes-2", "suite", "limits"].map(first);
+    insta::assert_snapshot!(shown.join("\n\n"));
+    // Of many nodes only some, which is said.
+    assert_eq!(first("nodes-300").lines().count(), 13);
+    let run = html(&common::run(), &analyses::run());
+    let tiles = run.split("class=\"tiles\"").nth(1).unwrap().split("</ul>").next().unwrap();
+    for label in ["rate", "bandwidth", "p50", "p99"] {
+        assert!(tiles.contains(&format!(">{label}</span>")), "{label}");
+    }
+}
+
+#[test]
+fn the_steps_of_a_peel_lead_from_the_bare_stack_to_the_full_one() {
+    let page = peel();
+    let data = page.split("data-kind=\"experiment\">").nth(1).unwrap().split('<').next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    let rows = data["waterfall"]["rows"].as_array().unwrap();
+    let text = |row: &serde_json::Value, key: &str| row[key].as_str().unwrap().to_owned();
+    let shown: Vec<String> =
+        rows.iter().map(|row| text(row, "name") + ": " + &text(row, "said")).collect();
+    insta::assert_snapshot!(shown.join("\n"), @"
+    bare stack: 31.2 µs
+    aes: 4.9 µs [4.4, 5.4]
+    aes#2: 5.0 µs [4.4, 5.5]
+    full stack: 41.1 µs [40.5, 41.7]
+    aes x aes#2: 1.2 µs [0.4, 2.1]
+    ");
+    let sum = |kinds: &[&str]| -> i64 {
+        let own = rows.iter().filter(|row| kinds.contains(&row["kind"].as_str().unwrap()));
+        own.map(|row| row["value"].as_i64().unwrap()).sum()
+    };
+    assert!((sum(&["bare", "layer"]) - sum(&["total"])).abs() < 100, "steps add up");
+    let mut screened = analyses::peel();
+    screened.attribution.as_mut().unwrap().layers[0].shapley_ns = None;
+    let page = html(&common::peel(), &screened);
+    assert!(!page.contains("data-chart=\"waterfall\""), "costs that do not add up are no steps");
+}
+
+#[test]
+fn the_spread_over_time_is_with_the_answer_if_trials_stalled() {
+    let heat = "Latency distribution over time";
+    let page = html(&common::compare(), &troubled::stalled());
+    let all = headings(&page);
+    let place = |of: &str| all.iter().position(|heading| *heading == of).unwrap();
+    assert!(place(heat) < place("Confidence and limitations"), "{all:?}");
+}
+
+#[test]
+fn machines_that_differ_are_told_first() {
+    let (experiment, analysis) = two::saved();
+    let document = iotax_report::experiment(&experiment, &analysis);
+    let told = "Possible cause: base and luks differ in VM size (Standard_DS1_v2 / \
+                Standard_DS2_v2) and kernel (6.1.0-28-amd64 / 6.12.3-amd64).";
+    let page = iotax_report::html(&document);
+    let header = page.split("</header>").next().unwrap();
+    assert!(header.contains(&told.replace('\u{a0}', " ")), "{header}");
+    let screen = iotax_report::screen(&document, Style { color: false, width: 80 }, 21);
+    let screen = screen.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(screen.contains(told), "{screen}");
+    let (mut same, analysis) = two::saved();
+    same.hosts[1] = same.hosts[0].clone();
+    assert!(!html(&same, &analysis).contains("Possible cause"));
+}
+
+#[test]
+fn a_page_with_commands_marks_them_to_be_copied() {
+    let shown = markup(&peel());
+    assert!(shown.contains("<pre class=\"command\">iotax peel"));
 }
 
 /// Relative luminance and contrast as WCAG 2 defines them.

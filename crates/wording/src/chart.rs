@@ -32,6 +32,13 @@ pub const fn of_path(quantity: PathQuantity) -> &'static str {
     }
 }
 
+/// From the bare stack to the full one, layer by layer.
+pub const WATERFALL: &str = "Each step: the Shapley value of a layer, with its interval as a line. \
+    Outlined: what two layers cost together beyond their sum, which the steps include.";
+/// Rows of the waterfall.
+pub const BARE_STACK: &str = "bare stack";
+pub const FULL_STACK: &str = "full stack";
+
 /// Counters of the kernel.
 pub const fn of_quantity(quantity: Quantity) -> &'static str {
     match quantity {
@@ -89,7 +96,7 @@ pub fn operations(has_limit: bool) -> String {
 }
 
 /// A sentence for charts that do not show all arms.
-fn not_all(shown_arms: usize, analysis: &Analysis) -> String {
+pub fn not_all(shown_arms: usize, analysis: &Analysis) -> String {
     let all = analysis.arms.len();
     if shown_arms == all {
         return String::new();

@@ -98,6 +98,15 @@ pub struct Attribution {
     pub blocks: u32,
 }
 
+impl Attribution {
+    /// Time per I/O of the full stack, in nanoseconds, with the interval of the layers' cost.
+    pub fn full_ns(&self) -> Option<Estimate> {
+        let Estimate { value, lo, hi } = self.total_ns?;
+        let [value, lo, hi] = [value, lo, hi].map(|cost| self.bare_ns + cost);
+        Some(Estimate { value, lo, hi })
+    }
+}
+
 /// What one layer costs, in nanoseconds per I/O.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct LayerCost {

@@ -13,6 +13,9 @@ pub(crate) use self::drawing::{NodeGroup, NodeMap, NodeTile, StandingLook};
 pub(crate) use self::table::{Cell, Head, Table};
 use iotax_wording::doubt::Notice;
 
+/// Maximum number of characters of a sentence in a title.
+const MAX_TITLE: usize = 80;
+
 /// A report of any kind. The formats are functions of it: [`crate::text`], [`crate::markdown`],
 /// [`crate::html`].
 #[derive(Debug, Default)]
@@ -37,6 +40,8 @@ pub(crate) struct Lead {
     pub(crate) counts: String,
     /// Duration for one screen: `5 min 40 s`; may be empty.
     pub(crate) took: String,
+    /// The result in a few words, for the title of a page; may be empty.
+    pub(crate) headline: String,
     /// The first sentence is the result; the others add detail.
     pub(crate) sentences: Vec<String>,
     /// The reason why the run ended, in sentences.
@@ -232,12 +237,16 @@ impl Document {
         lead.map_or("", |lead| if lead.subject.is_empty() { lead.kind } else { &lead.subject })
     }
 
-    /// The page title: `peel: peel-search`.
+    /// The page title: `encrypted is 27 % slower than plain - iotax compare randread-4k`.
     pub(crate) fn title(&self) -> String {
-        match &self.lead {
-            Some(Lead { kind, subject, .. }) if !subject.is_empty() => format!("{kind}: {subject}"),
-            Some(lead) => lead.kind.to_owned(),
-            None => self.sections.first().map_or_else(String::new, |first| first.heading.clone()),
+        let Some(lead) = &self.lead else {
+            let heading = self.sections.first().map_or("", |first| &first.heading);
+            return format!("iotax {heading}");
+        };
+        let what = ["iotax", lead.kind, &lead.subject].join(" ");
+        match lead.finding() {
+            Some(finding) => format!("{finding} - {}", what.trim_end()),
+            None => what.trim_end().to_owned(),
         }
     }
 
@@ -250,6 +259,28 @@ impl Document {
             ShownIn::Undrawn => medium != Medium::Page,
             ShownIn::Page => medium == Medium::Page,
         })
+    }
+}
+
+impl Lead {
+    /// The result for a title: the headline, or as much of the first sentence as a title shows.
+    fn finding(&self) -> Option<String> {
+        if !self.headline.is_empty() {
+            return Some(self.headline.clone());
+        }
+        let sentence = self.sentences.first()?.trim_end_matches('.');
+        let Some((end, _)) = sentence.char_indices().nth(MAX_TITLE) else {
+            return Some(sentence.to_owned());
+        };
+        let start = &sentence[..end];
+        let mut words = start.rsplit_once(' ').map_or(start, |(words, _)| words);
+        // Half a bracket is left out.
+        while let Some(open) =
+            words.rfind(['(', '[']).filter(|at| !words[*at..].contains([')', ']']))
+        {
+            words = words[..open].trim_end();
+        }
+        Some(format!("{}…", words.trim_end_matches([',', ';', ':'])))
     }
 }
 

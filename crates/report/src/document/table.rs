@@ -3,6 +3,11 @@
 use crate::words::{Tone, printable};
 use iotax_wording::format::ABSENT;
 
+/// Maximum number of columns that fit on a phone.
+const MAX_COLUMNS: usize = 4;
+/// Maximum number of rows that are stacked.
+const MAX_STACKED: usize = 12;
+
 /// A table of formatted text.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Table {
@@ -136,6 +141,11 @@ impl Table {
             }
         }
         self
+    }
+
+    /// Whether phones show each row as a paragraph: it needs too much width, or all of it is text.
+    pub(crate) fn is_stacked(&self) -> bool {
+        self.is_of_words() || self.heads.len() > MAX_COLUMNS && self.rows.len() <= MAX_STACKED
     }
 
     /// Whether all cells are words, which may wrap.

@@ -25,7 +25,7 @@ pub(super) fn of<'a>(
 ) -> Vec<(Rank, Section)> {
     let table = match experiment.spec.design {
         Design::Peel { .. } => layers(analysis),
-        Design::Single | Design::Compare | Design::Fleet => arms(analysis),
+        Design::Single | Design::Compare | Design::Fleet => arms(analysis, &analysis.arms),
     };
     // The first sentences are already on the screen.
     let told: Vec<String> = verdict(experiment, analysis).into_iter().take(SENTENCES).collect();
@@ -43,8 +43,11 @@ pub(super) fn of<'a>(
         .collect()
 }
 
-/// The figures of each arm, and its verdict.
-fn arms(analysis: &Analysis) -> Table {
+/// The figures of these arms, and their verdicts.
+pub(super) fn arms<'a>(
+    analysis: &Analysis,
+    shown: impl IntoIterator<Item = &'a ArmSummary>,
+) -> Table {
     let is_led = units::is_led_by_syncs(analysis);
     let curve = move |arm: &ArmSummary| match arm.leading_sync() {
         Some(sync) if is_led => sync.latency.clone(),
@@ -53,8 +56,8 @@ fn arms(analysis: &Analysis) -> Table {
     let at =
         move |arm: &ArmSummary, q: f64| Some(quantile(&curve(arm), q)).filter(|c| !c.is_absent());
     let (p50, p99) = if is_led { ("sync p50", "sync p99") } else { ("p50", "p99") };
-    let is_compared = !analysis.comparisons.is_empty();
-    Table::of(&analysis.arms)
+    let is_compared = analysis.comparisons.iter().any(|one| one.subject.arm().is_some());
+    Table::of(shown)
         .word("arm", |arm| &arm.name)
         .figure("rate", |arm| or_absent((arm.trials > 0).then(|| units::rate(arm))))
         .column(Head::figure(bandwidth::MEASURED.word()), |arm| {

@@ -9,6 +9,7 @@ use iotax_wording::cause::diagnoses::causes;
 use iotax_wording::doubt::{Notice, notices, of_files};
 use iotax_wording::question::question;
 use iotax_wording::verdict::comparison::hypotheses;
+use iotax_wording::verdict::headline::headline;
 pub use iotax_wording::verdict::phases::AnalyzedPhase;
 use iotax_wording::verdict::verdict;
 use iotax_wording::{format, note, provenance, units};
@@ -34,6 +35,7 @@ pub(crate) fn beside(
     let mut effects = figures::of_effects(analysis);
     figures::number(effects.iter_mut().chain(&mut forest));
     let drawn = figures::drawn(analysis, &effects.iter().chain(&forest).collect::<Vec<_>>());
+    let waterfall = drawn.has_waterfall.then(page::waterfall);
     let schedule = page::schedule(experiment, analysis, &drawn);
     let blocks = page::blocks(experiment, analysis, &drawn);
     let (severe, mild): (Vec<_>, Vec<_>) = notices(experiment, analysis)
@@ -45,10 +47,11 @@ pub(crate) fn beside(
     document.extend_on(Answer, warnings("Warnings", severe));
     document.extend_on(Answer, rules::section(analysis));
     document.extend_on(Answer, page::tiles(analysis));
+    document.extend_on(Answer, page::arms(analysis, &drawn.shown));
     document.extend_on(Answer, matrix::sections(analysis, effects));
     document.extend_on(Answer, page::nodes(experiment, analysis));
     document.extend_on(Answer, matrix::outliers(analysis));
-    document.extend_on(Answer, page::forest(experiment, analysis, forest));
+    document.extend_on(Answer, page::forest(experiment, analysis, waterfall, forest));
     document.extend_on(Answer, comparisons(experiment, analysis));
     for (title, table) in caps::all(analysis, &experiment.spec.design) {
         document.add_table(&title, Some(table), None);
@@ -66,7 +69,8 @@ pub(crate) fn beside(
         None,
     );
     document.extend(latencies(experiment, analysis, &drawn));
-    document.extend(page::heat(analysis, &drawn));
+    let (heat_topic, heat) = page::heat(analysis, &drawn);
+    document.extend_on(heat_topic, heat);
     document.extend(page::trials(analysis, &drawn));
     document.extend(operations(analysis, drawn.operations));
     document.extend(page::meanwhile(drawn.machine, drawn.machine_seconds_per_step));
@@ -120,6 +124,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         subject: analysis.workload.clone(),
         counts: provenance::counts(experiment, analysis),
         took: facts::took(&experiment.spec, analysis.ending.wall_ns),
+        headline: headline(experiment, analysis).unwrap_or_default(),
         sentences: verdict(experiment, analysis),
         ending: provenance::ending(experiment, analysis),
         origin: facts::origin(&experiment.started, &experiment.hosts),

@@ -1,13 +1,14 @@
 //! Sections only in pages: charts, and the full measurement setup.
 
-use iotax_analyze::{Analysis, Verdict};
+use iotax_analyze::{Analysis, Doubt, DoubtKind, Verdict};
 use iotax_experiment::Design;
 use iotax_record::{ExperimentHead, Stored as _};
 use iotax_wording::verdict::comparison::hypotheses;
 use iotax_wording::verdict::nodes::in_common;
 use iotax_wording::{chart, method, name, note, units};
 
-use crate::document::{ChartFrame, Drawing, Group, Item, LegendEntry, Section, ShownIn};
+use super::glance;
+use crate::document::{ChartFrame, Drawing, Group, Item, LegendEntry, Section, ShownIn, Topic};
 use crate::facts;
 use crate::figures::{self, Drawn};
 use crate::words::printable;
@@ -42,6 +43,15 @@ pub(super) fn tiles(analysis: &Analysis) -> Option<Section> {
     (!tiles.is_empty()).then(|| section("", [Item::Drawing(Drawing::Tiles(tiles))]))
 }
 
+/// The figures of each arm, or of those in the charts. A single arm has tiles.
+pub(super) fn arms(analysis: &Analysis, shown: &[usize]) -> Option<Section> {
+    let table = glance::arms(analysis, shown.iter().map(|arm| &analysis.arms[*arm]));
+    let note = chart::not_all(shown.len(), analysis);
+    let note = (!note.is_empty()).then(|| Item::Note(note.trim_start().to_owned()));
+    let items = [Item::Table(table)].into_iter().chain(note);
+    (analysis.arms.len() > 1).then(|| section("", items.collect::<Vec<_>>()))
+}
+
 /// The nodes of a fleet.
 pub(super) fn nodes(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
     let map = figures::map(experiment, analysis)?;
@@ -51,10 +61,16 @@ pub(super) fn nodes(experiment: &ExperimentHead, analysis: &Analysis) -> Option<
     Some(section("Node map", items.collect::<Vec<_>>()))
 }
 
-/// The comparisons with their intervals drawn.
+/// The steps from the bare stack to the full one.
+pub(super) fn waterfall() -> Item {
+    drawing("waterfall", chart::WATERFALL)
+}
+
+/// The comparisons with their intervals drawn, below `first`.
 pub(super) fn forest(
     experiment: &ExperimentHead,
     analysis: &Analysis,
+    first: Option<Item>,
     groups: Vec<Group>,
 ) -> Option<Section> {
     if groups.is_empty() {
@@ -66,7 +82,8 @@ pub(super) fn forest(
         Design::Single | Design::Compare => ("Comparison with baseline", "arm"),
     };
     let note = chart::forest(experiment, analysis);
-    let mut items = vec![Item::Drawing(Drawing::Forest(subject, groups)), Item::Note(note)];
+    let mut items: Vec<Item> = first.into_iter().collect();
+    items.extend([Item::Drawing(Drawing::Forest(subject, groups)), Item::Note(note)]);
     items.extend(hypotheses(analysis, experiment.spec.workload()).map(Item::Note));
     Some(section(heading, items))
 }
@@ -76,12 +93,24 @@ pub(super) fn latency(analysis: &Analysis, drawn: &Drawn) -> Item {
     drawing("latency", chart::latency(analysis, drawn.shown_arms))
 }
 
-/// The distribution of latencies over time.
-pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> Option<Section> {
+/// The distribution of latencies over time: part of the answer if trials stalled.
+pub(super) fn heat(analysis: &Analysis, drawn: &Drawn) -> (Topic, Option<Section>) {
     let has_spread = analysis.trials.iter().any(|trial| trial.spread.is_some())
         && !analysis.arms.iter().any(units::moves_bytes);
     let caption = chart::heat(analysis, drawn.shown_arms, drawn.trials_per_column);
-    has_spread.then(|| section("Latency distribution over time", [drawing("heat", caption)]))
+    let heat = || section("Latency distribution over time", [drawing("heat", caption)]);
+    let topic = if has_stalls(analysis) { Topic::Answer } else { Topic::Evidence };
+    (topic, has_spread.then(heat))
+}
+
+/// Whether trials, or seconds of them, completed almost nothing.
+fn has_stalls(analysis: &Analysis) -> bool {
+    let is_stall = |doubt: &Doubt| {
+        matches!(doubt.kind, DoubtKind::StalledTrials { .. } | DoubtKind::StalledSecond { .. })
+    };
+    analysis.warnings.iter().any(is_stall)
+        || analysis.comparisons.iter().any(|comparison| comparison.stalls.is_some())
+        || analysis.arms.iter().any(|arm| arm.stalled_trials > 0)
 }
 
 /// Each block's own difference from the baseline.
@@ -145,11 +174,12 @@ pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
 /// Machine, targets, jobs, and command.
 pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
+    let hosts = (0..experiment.hosts.len()).map(|place| facts::host(experiment, place));
     let (heading, places, jobs) = if is_of_results {
         let files = Item::Table(facts::results(experiment));
-        ("Results", vec![files], facts::given_jobs(experiment))
+        let places: Vec<Item> = [files].into_iter().chain(hosts).collect();
+        ("Results", places, facts::given_jobs(experiment))
     } else {
-        let hosts = (0..experiment.hosts.len()).map(|place| facts::host(experiment, place));
         let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
         ("Environment", places, facts::jobs(experiment))
     };

@@ -12,6 +12,7 @@ use serde_json::{Value, json};
 use super::machine::{MachineChart, machine};
 use super::operations::{OperationChart, operations};
 use super::steps::{Figures, Interval, Number, Steps, within};
+use super::waterfall::waterfall;
 use crate::document::{ChartFrame, Charts, Group};
 use crate::words;
 
@@ -36,7 +37,10 @@ pub(crate) struct Drawn {
     /// Charts of operation times.
     pub(crate) operations: Vec<ChartFrame>,
     /// Arms that get a separate line or strip.
+    pub(crate) shown: Vec<usize>,
     pub(crate) shown_arms: usize,
+    /// Whether the layers of a peel are drawn as steps.
+    pub(crate) has_waterfall: bool,
     /// Seconds per step of throughput.
     pub(crate) seconds_per_step: u32,
     /// Seconds per step of system metrics; 1: every sample.
@@ -67,6 +71,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
     let latency: Vec<Vec<(f64, u64)>> = arms.iter().map(latency).collect();
     let operations = operations(analysis);
     let shown_arms = shown(analysis);
+    let waterfall = analysis.attribution.as_ref().and_then(waterfall);
     let room = |per_arm: usize| per_arm * shown_arms.len().max(FEWEST_ARMS);
     let traces = traces(analysis, &shown_arms);
     let (series, seconds_per_step) =
@@ -83,6 +88,7 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
         "arms": names,
         "shown": shown_arms,
         "forest": forest,
+        "waterfall": waterfall,
         "heat": { "columns": columns, "edges": edges(&spreads) },
         "blocks": {
             "points": points,
@@ -101,6 +107,8 @@ pub(crate) fn drawn(analysis: &Analysis, forest: &[&Group]) -> Drawn {
         machine: machine.charts.iter().map(MachineChart::of_page).collect(),
         operations: operations.iter().map(OperationChart::of_page).collect(),
         shown_arms: shown_arms.len(),
+        shown: shown_arms,
+        has_waterfall: waterfall.is_some(),
         seconds_per_step,
         machine_seconds_per_step,
         trials_per_column,
@@ -173,36 +181,44 @@ fn series(analysis: &Analysis, traces: &[Trace<'_>], seconds: u32) -> Vec<Span> 
     traces.iter().filter_map(span).collect()
 }
 
-/// The spread of each trial that has one, of these arms.
-fn spreads<'a>(analysis: &'a Analysis, shown: &[usize]) -> Vec<(usize, Vec<&'a LatencySpread>)> {
+/// The spreads of an arm's trials, in order. A trial without I/Os has none.
+type Spreads<'a> = (usize, Vec<Option<&'a LatencySpread>>);
+
+/// The spread of each trial of these arms.
+fn spreads<'a>(analysis: &'a Analysis, shown: &[usize]) -> Vec<Spreads<'a>> {
     let of = |arm: &usize| {
         let name = &analysis.arms[*arm].name;
         let trials = analysis.trials.iter().filter(|trial| trial.arm == *name);
-        (*arm, trials.filter_map(|trial| trial.spread.as_ref()).collect())
+        (*arm, trials.map(|trial| trial.spread.as_ref()).collect())
     };
     shown.iter().map(of).collect()
 }
 
-fn first_bin(spreads: &[(usize, Vec<&LatencySpread>)]) -> u32 {
-    spreads.iter().flat_map(|(_, of)| of).map(|spread| spread.first).min().unwrap_or(0)
+fn known<'a>(spreads: &'a [Spreads<'a>]) -> impl Iterator<Item = &'a LatencySpread> {
+    spreads.iter().flat_map(|(_, of)| of.iter().flatten().copied())
+}
+
+fn first_bin(spreads: &[Spreads<'_>]) -> u32 {
+    known(spreads).map(|spread| spread.first).min().unwrap_or(0)
 }
 
 /// The edges of all bins, in nanoseconds.
-fn edges(spreads: &[(usize, Vec<&LatencySpread>)]) -> Vec<Number> {
+fn edges(spreads: &[Spreads<'_>]) -> Vec<Number> {
     let first = first_bin(spreads);
-    let end = |spread: &&LatencySpread| spread.first as usize + spread.counts.len();
-    let bins = spreads.iter().flat_map(|(_, of)| of).map(end).max().unwrap_or(0);
+    let end = |spread: &LatencySpread| spread.first as usize + spread.counts.len();
+    let bins = known(spreads).map(end).max().unwrap_or(0);
     let bins = (first..).take(bins.saturating_sub(first as usize) + 1);
     bins.map(|bin| Number::whole(LatencySpread::edge_ns(bin))).collect()
 }
 
 /// The latency distribution of groups of trials of an arm, in ten thousandths.
-fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Value> {
+fn columns(spreads: &[Spreads<'_>], together: usize) -> Vec<Value> {
     let lowest = first_bin(spreads);
-    let column = |arm: usize, number: usize, few: &[&LatencySpread]| {
-        let first = few.iter().map(|spread| spread.first).min().unwrap_or(0);
+    let column = |arm: usize, number: usize, few: &[Option<&LatencySpread>]| {
+        let known = || few.iter().flatten();
+        let first = known().map(|spread| spread.first).min()?;
         let mut counts: Vec<u64> = Vec::new();
-        for spread in few {
+        for spread in known() {
             let from = (spread.first - first) as usize;
             counts.resize(counts.len().max(from + spread.counts.len()), 0);
             for (sum, count) in counts[from..].iter_mut().zip(&spread.counts) {
@@ -215,10 +231,10 @@ fn columns(spreads: &[(usize, Vec<&LatencySpread>)], together: usize) -> Vec<Val
         let share = |count: &u64| Number::whole((*count as f64 / all * 1e4).max(least(*count)));
         let trials = [number * together + 1, number * together + few.len()];
         let share: Vec<Number> = counts.iter().map(share).collect();
-        json!({ "arm": arm, "trials": trials, "first": first - lowest, "share": share })
+        Some(json!({ "arm": arm, "trials": trials, "first": first - lowest, "share": share }))
     };
     let columns = spreads.iter().flat_map(|(arm, of)| {
-        of.chunks(together).enumerate().map(|(number, few)| column(*arm, number, few))
+        of.chunks(together).enumerate().filter_map(|(number, few)| column(*arm, number, few))
     });
     columns.collect()
 }

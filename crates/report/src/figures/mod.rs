@@ -6,8 +6,9 @@ mod machine;
 mod nodes;
 mod operations;
 mod steps;
+mod waterfall;
 
-use iotax_analyze::Analysis;
+use iotax_analyze::{Analysis, latency_at};
 use iotax_wording::{bandwidth, format, units};
 
 pub(crate) use self::data::{Drawn, drawn, of_forest};
@@ -36,9 +37,12 @@ pub(crate) fn tiles(analysis: &Analysis) -> Vec<Tile> {
         let times = [("sync p99", p99), ("mean sync time", sync.mean_ns)];
         return times.into_iter().filter_map(known).chain([rate]).chain(bandwidth).collect();
     }
-    let times = match &arm.network {
-        Some(network) => network::times(arm, network),
-        None => vec![("mean latency", arm.mean_latency_ns), ("CPU per I/O", arm.cpu_ns_per_io)],
+    let times = if let Some(network) = &arm.network {
+        network::times(arm, network)
+    } else {
+        let at = |q: f64| latency_at(&arm.latency, q).map_or(0.0, |ns| ns as f64);
+        let mean = ("mean latency", arm.mean_latency_ns);
+        vec![mean, ("p50", at(0.5)), ("p99", at(0.99)), ("CPU per I/O", arm.cpu_ns_per_io)]
     };
     let times = times.into_iter().filter_map(known);
     [rate].into_iter().chain(bandwidth).chain(times).collect()

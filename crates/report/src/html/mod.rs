@@ -14,15 +14,17 @@ use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
 /// The chart scripts: shared code first, start code last.
-const SCRIPTS: [&str; 9] = [
+const SCRIPTS: [&str; 11] = [
     include_str!("charts/plot.js"),
     include_str!("charts/look.js"),
     include_str!("charts/forest.js"),
+    include_str!("charts/waterfall.js"),
     include_str!("charts/machine.js"),
     include_str!("charts/nodes.js"),
     include_str!("charts/operations.js"),
     include_str!("charts/experiment.js"),
     include_str!("charts/search.js"),
+    include_str!("charts/export.js"),
     include_str!("charts/page.js"),
 ];
 

@@ -81,10 +81,10 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
         document.extend_on(Topic::Answer, saved::sections(parts));
     }
     // For a run, the table is the answer. If arms are compared, it is too wide for a terminal.
+    let table = table.on(Topic::Answer);
     document.add(match grid {
         Some(_) => table.at(ShownIn::Wide),
-        None if is_of_results => table,
-        None => table.on(Topic::Answer),
+        None => table,
     });
     if !is_of_results {
         document.extend_on(Topic::Answer, levels(parts));

@@ -27,7 +27,7 @@ pub fn search(search: SearchResult<'_>) -> Document {
         ..Lead::default()
     });
     document.charts = Some(figures::charts(search));
-    document.extend(figures::sections(search));
+    let mut charts = Some(figures::sections(search));
     let mut rank = Rank::Answer;
     for (topic, title, table) in tables::all(search) {
         if topic == Topic::Answer {
@@ -35,7 +35,10 @@ pub fn search(search: SearchResult<'_>) -> Document {
             rank = Rank::Detail;
         }
         document.extend_on(topic, Section::of_table(title, Some(table), None));
+        // The caps are above the charts.
+        document.extend(charts.take().into_iter().flatten());
     }
+    document.extend(charts.into_iter().flatten());
     document.show_first(Rank::Doubt, Section::of_list("", doubts(search)));
     document.extend_on(Topic::Doubt, Section::of_list("Notes", notes(search)));
     let command = Item::Preformatted(facts::command(&head.command));

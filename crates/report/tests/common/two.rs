@@ -1,8 +1,8 @@
 //! Comparisons of two arms, from few figures to as many as there can be.
 
 use iotax_analyze::Analysis;
-use iotax_experiment::Subject;
-use iotax_record::ExperimentHead;
+use iotax_experiment::{Source, Subject};
+use iotax_record::{CloudInstance, ExperimentHead};
 
 use super::{analyses, machine, troubled};
 
@@ -51,4 +51,20 @@ pub(crate) fn longest() -> (ExperimentHead, Analysis) {
 /// Trials too short to have seconds.
 pub(crate) fn shortest() -> (ExperimentHead, Analysis) {
     of(20_000, 1)
+}
+
+/// Saved results of two arms, made on machines that differ.
+pub(crate) fn saved() -> (ExperimentHead, Analysis) {
+    let (mut head, analysis) = of(12, 10);
+    head.spec = head.spec.with(|spec| spec.source = Source::SavedResults);
+    let vm = |vm: &str| CloudInstance { vm: vm.to_owned(), ..CloudInstance::default() };
+    let mut hosts = vec![head.hosts[0].clone(), head.hosts[0].clone()];
+    hosts[0].instance = Some(vm("Standard_DS1_v2"));
+    hosts[1].instance = Some(vm("Standard_DS2_v2"));
+    hosts[1].environment.kernel = Some("6.12.3-amd64".to_owned());
+    head.hosts = hosts;
+    for (place, site) in head.sites.iter_mut().enumerate() {
+        site.host = place;
+    }
+    (head, analysis)
 }

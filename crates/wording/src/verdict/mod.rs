@@ -20,6 +20,7 @@ pub mod caps;
 pub mod comparison;
 mod fitness;
 mod fleet;
+pub mod headline;
 mod matrix;
 mod network;
 pub mod nodes;
