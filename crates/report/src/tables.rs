@@ -196,11 +196,7 @@ pub(crate) const RATES: [&str; 5] = ["rate", MEASURED.word(), "mean", "p99", "p9
 /// its syncs if they lead.
 pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
     let measured = |text: String| Cell::new(if arm.trials == 0 { ABSENT.to_owned() } else { text });
-    let (mean_ns, curve) = match arm.leading_sync() {
-        Some(sync) => (sync.mean_ns, sync.latency.as_slice()),
-        None if units::moves_bytes(arm) => (0.0, [].as_slice()),
-        None => (arm.mean_latency_ns, arm.latency.as_slice()),
-    };
+    let (mean_ns, curve) = leading_times(arm);
     [
         measured(units::rate(arm)),
         measured(bandwidth_cell(arm)),
@@ -208,6 +204,20 @@ pub(crate) fn rates(arm: &ArmSummary) -> [Cell; 5] {
         quantile(curve, 0.99),
         quantile(curve, 0.999),
     ]
+}
+
+/// The median of the latency in [`rates`].
+pub(crate) fn median(arm: &ArmSummary) -> Cell {
+    quantile(leading_times(arm).1, 0.5)
+}
+
+/// Mean and percentiles of the leading operation of the primary job.
+fn leading_times(arm: &ArmSummary) -> (f64, &[QuantilePoint]) {
+    match arm.leading_sync() {
+        Some(sync) => (sync.mean_ns, &sync.latency),
+        None if units::moves_bytes(arm) => (0.0, &[]),
+        None => (arm.mean_latency_ns, &arm.latency),
+    }
 }
 
 /// Adds a last column with the operation that latencies refer to, if some refer to syncs.

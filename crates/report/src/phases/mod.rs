@@ -70,22 +70,22 @@ pub fn experiments(name: &str, parts: &[AnalyzedPhase]) -> Document {
     let mut forest = figures::over_phases(parts.iter().map(|(_, analysis)| analysis));
     figures::number(&mut forest);
     document.charts = (!forest.is_empty()).then(|| figures::of_forest(&forest));
-    let table =
-        Section::new(phases, [Item::Table(overview(parts)), Item::Note(note::PHASES.to_owned())]);
+    let table = |width| {
+        let items = [Item::Table(overview(parts, width)), Item::Note(note::PHASES.to_owned())];
+        Section::new(phases, items).at(width).on(Topic::Answer)
+    };
     let grid = || if is_of_results { None } else { grid::section(parts) };
-    let answer = grid().unwrap_or_else(|| Section::of(Item::Table(overview(parts))));
+    let answer =
+        grid().unwrap_or_else(|| Section::of(Item::Table(overview(parts, ShownIn::Narrow))));
     document.show_first(Rank::Answer, [answer]);
     document.show_first(Rank::Doubt, common::severe(&own));
     let grid = grid();
     if is_of_results {
         document.extend_on(Topic::Answer, saved::sections(parts));
     }
-    // For a run, the table is the answer. If arms are compared, it is too wide for a terminal.
-    let table = table.on(Topic::Answer);
-    document.add(match grid {
-        Some(_) => table.at(ShownIn::Wide),
-        None => table,
-    });
+    document.add(table(ShownIn::Wide));
+    // If arms are compared, it is too wide for a terminal.
+    document.extend(grid.is_none().then(|| table(ShownIn::Narrow)));
     if !is_of_results {
         document.extend_on(Topic::Answer, levels(parts));
     }
@@ -124,13 +124,19 @@ pub(crate) fn wall_ns(parts: &[AnalyzedPhase]) -> u64 {
 }
 
 /// One row per phase and arm. If arms are compared, it includes the effect on the primary metric
-/// and warnings.
-pub(crate) fn overview(parts: &[AnalyzedPhase]) -> Table {
+/// and warnings. Terminals have no room for medians.
+fn overview(parts: &[AnalyzedPhase], width: ShownIn) -> Table {
+    /// Behind the mean.
+    const MEDIAN: usize = 3;
+    let has_medians = width == ShownIn::Wide;
     let has_arms = parts.iter().any(|(_, analysis)| analysis.arms.len() > 1);
     let is_of_results = parts.iter().any(|(experiment, _)| experiment.spec.is_of_results());
     let phase = if is_of_results { "job" } else { "phase" };
     let words: &[&str] = if has_arms { &[phase, "arm"] } else { &[phase] };
     let mut table = Table::new(words, &tables::RATES);
+    if has_medians {
+        table.heads.insert(words.len() + MEDIAN, Head::figure("p50"));
+    }
     // Comparisons of saved results have a separate table.
     let has_effect = has_arms && !is_of_results;
     if has_effect {
@@ -142,6 +148,9 @@ pub(crate) fn overview(parts: &[AnalyzedPhase]) -> Table {
             let mut row = vec![Cell::new(&analysis.workload)];
             row.extend(has_arms.then(|| Cell::new(&arm.name)));
             row.extend(tables::rates(arm));
+            if has_medians {
+                row.insert(words.len() + MEDIAN, tables::median(arm));
+            }
             if has_effect {
                 let is_of = |c: &&iotax_analyze::Comparison| c.subject.arm() == Some(&arm.name);
                 let found = analysis.comparisons.iter().find(is_of);
