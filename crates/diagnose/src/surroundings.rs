@@ -1,7 +1,7 @@
 //! What differs between the machines on which saved results were made: the likely change, if the
 //! results differ.
 
-use iotax_analyze::Analysis;
+use iotax_analyze::{Analysis, Verdict};
 use iotax_experiment::Subject;
 use iotax_record::machine::{Device, MountSeen, Node};
 use iotax_record::{CloudInstance, ExperimentHead, HostRecord, Machine};
@@ -37,7 +37,7 @@ pub struct ChangedArm {
 }
 
 /// The arms of saved results that are slower or faster, and whose machine differs from that of
-/// their baseline.
+/// their baseline. With one result each, an effect beyond the margin is enough.
 pub fn changed_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<ChangedArm> {
     let spec = &experiment.spec;
     if !spec.is_of_results() || experiment.hosts.is_empty() {
@@ -46,7 +46,11 @@ pub fn changed_arms(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<Cha
     let differs = |name: &str| {
         let own = analysis.comparisons.iter();
         let mut own = own.filter(|one| one.subject == Subject::Arm(name.to_owned()));
-        own.any(|one| one.verdict.is_signed())
+        own.any(|one| {
+            let is_alone = one.verdict == Verdict::Undecided && one.lo.is_none();
+            let is_large = one.tax.is_some_and(|tax| tax.abs() > analysis.margin);
+            one.verdict.is_signed() || is_alone && is_large
+        })
     };
     let changed = |[base, arm]: [usize; 2]| {
         let changes = changes(experiment.host(base), experiment.host(arm));
@@ -117,9 +121,13 @@ fn below(machine: &Machine) -> Vec<&Node> {
     nodes
 }
 
-/// The releases of two kernels, or all text if the release is the same.
+/// The releases of two kernels (`Linux 6.1.0-28-amd64 #1 SMP`), or all text if the release is the
+/// same.
 fn releases(one: String, other: String) -> [String; 2] {
-    let release = |text: &str| text.split_whitespace().next().unwrap_or_default().to_owned();
+    let release = |text: &str| {
+        let mut words = text.split_whitespace().filter(|word| *word != "Linux");
+        words.next().unwrap_or_default().to_owned()
+    };
     let releases = [release(&one), release(&other)];
     if releases[0] == releases[1] { [one, other] } else { releases }
 }
@@ -165,8 +173,8 @@ mod tests {
 
     #[test]
     fn facts_that_differ_are_found() {
-        let before = host("6.1.0 #1 SMP", "rw,noatime", "none");
-        let after = host("6.12.3 #2 SMP", "rw,relatime", "mq-deadline");
+        let before = host("Linux 6.1.0 #1 SMP", "rw,noatime", "none");
+        let after = host("Linux 6.12.3 #2 SMP", "rw,relatime", "mq-deadline");
         let text = |what, one: &str, other: &str| (what, one.to_owned(), other.to_owned());
         assert_eq!(
             told(&before, &after),
@@ -177,8 +185,8 @@ mod tests {
             ]
         );
         assert_eq!(told(&before, &before), []);
-        let rebuilt = host("6.1.0 #2 SMP", "rw,noatime", "none");
-        let builds = text(Surrounding::Kernel, "6.1.0 #1 SMP", "6.1.0 #2 SMP");
+        let rebuilt = host("Linux 6.1.0 #2 SMP", "rw,noatime", "none");
+        let builds = text(Surrounding::Kernel, "Linux 6.1.0 #1 SMP", "Linux 6.1.0 #2 SMP");
         assert_eq!(told(&before, &rebuilt), [builds]);
         assert_eq!(told(&before, &HostRecord::default()), [], "unknown is not different");
     }
