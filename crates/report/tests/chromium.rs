@@ -327,26 +327,39 @@ fn the_steps_of_a_peel_tell_their_costs() {
 #[test]
 fn a_command_is_copied() {
     let Some(browser) = chromium() else { return };
-    let act = "Object.defineProperty(navigator, 'clipboard', { value: { writeText: (text) => { notes.push(text); } } });
+    let act = "const clipboard = { writeText: (text) => { notes.push(text); } };
+        Object.defineProperty(navigator, 'clipboard', { value: clipboard });
         document.querySelector('.copied button').click();
         const commands = document.querySelectorAll('.command').length;
         notes.push(commands === document.querySelectorAll('.copied button').length);";
     let page = html(&common::peel(), &analyses::peel());
     assert_eq!(notes(&browser, &page, act), ["iotax peel", "true"]);
+    // Commands in sentences, too; other text between backquotes stays as it is.
+    let sentence = "<main><p>Try `iotax limits` or `rm`.</p>";
+    let page = page.replacen("<main>", sentence, 1);
+    assert_eq!(notes(&browser, &page, act), ["iotax limits", "true"]);
 }
 
 #[test]
 fn the_data_of_a_page_is_downloaded() {
     let Some(browser) = chromium() else { return };
-    let act = "HTMLAnchorElement.prototype.click = function () { notes.push(this.download, this.href.slice(0, 5)); };
+    let act = "HTMLAnchorElement.prototype.click = function () {
+            notes.push(this.download, this.href.slice(0, 5));
+        };
         const made = [];
-        globalThis.Blob = class extends Blob { constructor(parts, options) { super(parts, options); made.push([parts.join(''), options.type]); } };
+        globalThis.Blob = class extends Blob {
+            constructor(parts, options) {
+                super(parts, options);
+                made.push([parts.join(''), options.type]);
+            }
+        };
         document.querySelectorAll('.downloads button').forEach((button) => button.click());
         notes.push(made.map(([, type]) => type).join(' '));
         notes.push(...made[0][0].slice(1).split('\\n').slice(0, 4));
         notes.push(csvCell('=1+1'), csvCell('-5'), csvCell('a\"b'));
         const json = JSON.parse(made[1][0]);
-        notes.push(json.title, json.tables[0].rows[1][0], json.charts[0].kind, json.charts[0].arms.join(' '));";
+        const [charts] = json.charts;
+        notes.push(json.title, json.tables[0].rows[1][0], charts.kind, charts.arms.join(' '));";
     let (experiment, analysis) = two::quick();
     let noted = notes(&browser, &html(&experiment, &analysis), act);
     insta::assert_debug_snapshot!(noted, @r#"
@@ -464,8 +477,8 @@ fn a_fetch_and_an_error_would_be_noticed() {
     assert_eq!(visited.requests, [""; 0], "the policy holds");
     assert!(attribute(&visited.dom, "data-errors").contains("blocked http://127.0.0.1:9/x.png"));
     let failing = page.replacen(
-        "(function () {\nconst kinds",
-        "throw Error(\"on purpose\"); (function () {\nconst kinds",
+        "(function () {\nconst reports",
+        "throw Error(\"on purpose\"); (function () {\nconst reports",
         1,
     );
     assert!(attribute(&visit(&browser, &failing, 1200).dom, "data-errors").contains("on purpose"));

@@ -13,20 +13,52 @@ use crate::document::StandingLook as _;
 use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
-/// The chart scripts: shared code first, start code last.
-const SCRIPTS: [&str; 11] = [
-    include_str!("charts/plot.js"),
-    include_str!("charts/look.js"),
-    include_str!("charts/forest.js"),
-    include_str!("charts/waterfall.js"),
-    include_str!("charts/machine.js"),
-    include_str!("charts/nodes.js"),
-    include_str!("charts/operations.js"),
-    include_str!("charts/experiment.js"),
-    include_str!("charts/search.js"),
-    include_str!("charts/export.js"),
-    include_str!("charts/page.js"),
+/// The scripts and the pages that need them: shared code first, start code last.
+const SCRIPTS: [(Use, &str); 11] = [
+    (Use::Always, include_str!("charts/plot.js")),
+    (Use::Always, include_str!("charts/look.js")),
+    (Use::Always, include_str!("charts/forest.js")),
+    (Use::Chart("waterfall"), include_str!("charts/waterfall.js")),
+    (Use::Charts("experiment"), include_str!("charts/machine.js")),
+    (Use::Nodes, include_str!("charts/nodes.js")),
+    (Use::Charts("experiment"), include_str!("charts/operations.js")),
+    (Use::Charts("experiment"), include_str!("charts/experiment.js")),
+    (Use::Charts("search"), include_str!("charts/search.js")),
+    (Use::Always, include_str!("charts/export.js")),
+    (Use::Always, include_str!("charts/page.js")),
 ];
+
+/// Which pages need a script.
+#[derive(Debug, Clone, Copy)]
+enum Use {
+    Always,
+    /// Those with charts of a kind.
+    Charts(&'static str),
+    /// Those with one chart.
+    Chart(&'static str),
+    /// Those with a map of nodes.
+    Nodes,
+}
+
+impl Use {
+    fn is_for(self, document: &Document) -> bool {
+        let drawings = || {
+            let items = document.sections.iter().flat_map(|section| &section.items);
+            items.filter_map(|item| if let Item::Drawing(one) = item { Some(one) } else { None })
+        };
+        let is_own = match self {
+            Self::Always => true,
+            Self::Charts(kind) => {
+                document.charts.as_ref().is_some_and(|charts| charts.kind == kind)
+            }
+            Self::Chart(id) => drawings().any(|drawing| {
+                matches!(drawing, Drawing::Charts(all) if all.iter().any(|one| one.id == id))
+            }),
+            Self::Nodes => drawings().any(|drawing| matches!(drawing, Drawing::Nodes(_))),
+        };
+        is_own || document.chapters.iter().any(|chapter| self.is_for(&chapter.document))
+    }
+}
 
 /// A report as one HTML file; its chapters are folded.
 pub fn html(document: &Document) -> String {
@@ -55,8 +87,9 @@ impl<'a> Page<'a> {
 
     /// The scripts without comments and indentation, which saves a tenth of a page of two arms. No
     /// string literal spans lines.
-    fn scripts() -> String {
-        let lines = SCRIPTS.iter().flat_map(|script| script.lines().map(str::trim_start));
+    fn scripts(&self) -> String {
+        let needed = SCRIPTS.iter().filter(|(of, _)| of.is_for(self.document));
+        let lines = needed.flat_map(|(_, script)| script.lines().map(str::trim_start));
         lines.filter(|line| !line.starts_with("//")).flat_map(|line| [line, "\n"]).collect()
     }
 

@@ -176,7 +176,7 @@ function experimentCharts(root, data) {
     });
   }
 
-  const charts = { latency, heat, blocks, series, schedule, ...operationCharts(data), ...waterfallChart(data), ...machineCharts(data, strips) };
+  const charts = { latency, heat, blocks, series, schedule, ...operationCharts(data), ...globalThis.waterfallChart?.(data), ...machineCharts(data, strips) };
   const forest = forestCharts(root, data);
   return function draw() {
     forest();

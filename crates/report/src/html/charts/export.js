@@ -23,7 +23,11 @@ function pageCsv() {
 }
 
 function pageJson() {
-  const texts = (selector) => [...document.querySelectorAll(selector)].map((node) => node.textContent.trim());
+  const texts = (selector) => [...document.querySelectorAll(selector)].map((node) => {
+    const bare = node.cloneNode(true);
+    bare.querySelectorAll("button").forEach((button) => button.remove());
+    return bare.textContent.trim();
+  });
   const charts = [...document.querySelectorAll("script.charts")].map((script) => ({ kind: script.dataset.kind, ...JSON.parse(script.textContent) }));
   return JSON.stringify({ title: document.title, sentences: texts("header h1, header .lead p"), tables: pageTables(), charts }, null, 1);
 }
@@ -46,6 +50,14 @@ function pageJson() {
       area.remove();
     }
   }
+
+  // Commands in sentences are between backquotes.
+  document.querySelectorAll("main :is(p, li, dd, strong)").forEach((place) => {
+    [...place.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE && node.textContent.includes("`iotax ")).forEach((node) => {
+      node.replaceWith(...node.textContent.split(/`(iotax [^`]+)`/).map((part, i) => (
+        i % 2 ? Object.assign(document.createElement("code"), { className: "command", textContent: part }) : part)));
+    });
+  });
 
   document.querySelectorAll(".command").forEach((command) => {
     const box = document.createElement(command.tagName === "PRE" ? "div" : "span");

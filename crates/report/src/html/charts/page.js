@@ -1,9 +1,9 @@
 // Draws the charts of each report when it is unfolded, and again when its width changes.
 (function () {
-  const kinds = { experiment: experimentCharts, forest: forestCharts, search: searchCharts };
+  // A page has only the functions that its charts need.
   const reports = [...document.querySelectorAll("script.charts")].map((script) => {
     const root = script.closest("article");
-    return { root, width: 0, draw: kinds[script.dataset.kind](root, JSON.parse(script.textContent)) };
+    return { root, width: 0, draw: globalThis[`${script.dataset.kind}Charts`](root, JSON.parse(script.textContent)) };
   });
 
   function draw() {
