@@ -21,8 +21,8 @@ fn a_disk_is_checked_and_the_record_says_the_same_again() {
     let names: Vec<&str> = phases.iter().map(|phase| phase["workload"].as_str().unwrap()).collect();
     assert_eq!(names, ["etcd", "PostgreSQL", "Kafka"]);
     for (phase, is_judged) in phases.iter().zip([true, false, true]) {
-        let judged = phase["requirements"].as_array().unwrap();
-        assert_eq!(!judged.is_empty(), is_judged, "{phase:#}");
+        let judged = phase["requirements"].as_array().map_or(0, Vec::len);
+        assert_eq!(judged > 0, is_judged, "{phase:#}");
     }
     assert_eq!(result["doctor"]["hosts"].as_array().unwrap().len(), 1);
     // Latency alone, and each application.

@@ -142,7 +142,7 @@ fn a_page_of_five_arms_and_ten_thousand_trials_is_small_and_says_what_it_leaves_
     assert!(page.len() < 250_000, "{} bytes", page.len());
     for text in [
         "seconds, to keep the page small; the band behind it shows their lowest and highest",
-        "blocks, only the lowest and the highest are drawn",
+        "Only the lowest and the highest of every",
         "The first 120 of 2000 blocks are drawn",
     ] {
         assert!(page.contains(text), "{text}");
@@ -155,7 +155,7 @@ fn one_second_in_a_day_is_seen() {
     analysis.trials[1_717].per_second_ios[31] = 7_654_321;
     let page = html(&experiment, &analysis);
     assert!(page.contains("7654321"), "the highest of its step");
-    assert!(page.contains("Each column is 4 trials, in the order in which they ran"));
+    assert!(page.contains("Each column is 4 trials, in the order they ran"));
     let all = page.rsplit("\"high\":[").next().unwrap().split(']').next().unwrap();
     assert!(all.split(',').count() > 100, "although it is one of few");
 }

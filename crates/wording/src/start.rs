@@ -41,19 +41,19 @@ pub fn lines(facts: &StartFacts) -> String {
     ];
     if facts.has_cluster {
         let question = "Which storage class is slower?".to_owned();
-        let command = match facts.knows_clusters {
-            true => "iotax kube compare --help",
-            false => "needs a build with the kubernetes feature",
+        let command = if facts.knows_clusters {
+            "iotax kube compare --help"
+        } else {
+            "needs a build with the kubernetes feature"
         };
         questions.push((question, command.to_owned()));
     }
     let width = questions.iter().map(|(question, _)| question.len()).max().unwrap_or(0);
-    let questions: String = questions
-        .iter()
-        .map(|(question, command)| format!("  {question:width$}  {command}\n"))
-        .collect();
+    let line = |(question, command): &(String, String)| format!("  {question:width$}  {command}");
+    let questions: Vec<String> = questions.iter().map(line).collect();
+    let questions = questions.join("\n");
     format!(
-        "iotax shows which part of your storage is slow, why, and how certain that is.\n\n{questions}\n\
+        "iotax shows which part of your storage is slow, why, and how certain that is.\n\n{questions}\n\n\
          All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers."
     )
 }

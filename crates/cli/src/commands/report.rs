@@ -116,9 +116,10 @@ fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     let [caps, fitness] = [CAPS, FITNESS].map(|part| dir.join(part));
     if Reader::<SearchHead>::is_in(&caps) {
         let caps = caps_answer(&caps, args)?;
-        let fitness = match Reader::<ExperimentHead>::is_in(&fitness) {
-            true => recorded::read(&fitness)?.1,
-            false => Vec::new(),
+        let fitness = if Reader::<ExperimentHead>::is_in(&fitness) {
+            recorded::read(&fitness)?.1
+        } else {
+            Vec::new()
         };
         return Ok(Answer::Check { caps, fitness });
     }

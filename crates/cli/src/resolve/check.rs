@@ -61,7 +61,7 @@ fn caps(mut arm: Arm, cloud: CloudChoice, load: &LoadArgs) -> Result<Resolved> {
 }
 
 fn fitness(arm: Arm, cloud: CloudChoice, load: &LoadArgs) -> Result<Resolved> {
-    results::refuse_targets([&arm.target].into_iter(), &load.dir)?;
+    results::refuse_targets([&arm.target], &load.dir)?;
     let mut suite = Load::read(SUITE)?;
     let changes = Changes { time_ns: Some(TIME_NS), ramp_ns: Some(RAMP_NS), ..Changes::default() };
     changes.apply_to(&mut suite.phases)?;

@@ -30,7 +30,6 @@ pub struct Dmcrypt {
 /// The work-queue options exist since 2.3.4 (and Linux 5.9). If only the patch level is too low,
 /// cryptsetup itself refuses them.
 const CRYPTSETUP: Need = Need::program_since("cryptsetup", "cryptsetup-bin", 2, 3);
-const DMSETUP: Need = Need::program("dmsetup", "dmsetup");
 
 const NEEDS: &[Need] = &[
     Need::Root,
@@ -49,13 +48,7 @@ const fn word(name: &'static str, about: &'static str, example: &'static str) ->
         takes: &[Form::Block],
         gives: Some(Form::Block),
         does: Does::Encrypts,
-        needs: &[
-            Need::Root,
-            CRYPTSETUP,
-            DMSETUP,
-            Need::Device { path: "/dev/mapper/control", module: "dm-mod" },
-            Need::Module { module: "dm-crypt", about: "device mapper encryption (dm-crypt)" },
-        ],
+        needs: NEEDS,
         parameters: Dmcrypt::PARAMETERS,
         ..IN_SYSTEM
     }

@@ -40,7 +40,7 @@ pub fn state_dir() -> PathBuf {
 fn state_dir_from(
     user: u32,
     variable: impl Fn(&str) -> Option<PathBuf>,
-    can_be_made: impl Fn(&PathBuf) -> bool,
+    can_be_made: impl Fn(&Path) -> bool,
 ) -> PathBuf {
     // The specification asks for relative paths to be ignored.
     let absolute = |name| variable(name).filter(|path| path.is_absolute());
@@ -49,13 +49,13 @@ fn state_dir_from(
         .or_else(|| absolute("XDG_STATE_HOME").map(|path| path.join("iotax")))
         .or_else(|| {
             let home = absolute("HOME").map(|path| path.join(".local/state/iotax"));
-            home.filter(can_be_made)
+            home.filter(|home| can_be_made(home))
         })
         .unwrap_or_else(|| PathBuf::from(format!("/var/tmp/iotax-{user}")))
 }
 
 /// Whether this user may write to the part of the path that exists.
-fn can_be_made(path: &PathBuf) -> bool {
+fn can_be_made(path: &Path) -> bool {
     let there = path.ancestors().find(|part| part.exists());
     there.is_some_and(|part| access(part, Access::WRITE_OK).is_ok())
 }

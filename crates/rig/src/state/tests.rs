@@ -11,7 +11,7 @@ fn state(user: u32, variables: &[(&str, &str)]) -> String {
         let found = variables.iter().find(|(known, _)| *known == name)?;
         Some(PathBuf::from(found.1))
     };
-    let can_be_made = |path: &PathBuf| !path.starts_with("/nonexistent");
+    let can_be_made = |path: &Path| !path.starts_with("/nonexistent");
     state_dir_from(user, variable, can_be_made).display().to_string()
 }
 

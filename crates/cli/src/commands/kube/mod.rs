@@ -92,13 +92,13 @@ fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
     }
     let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
     match Cli::try_parse_from(command).unwrap_or_else(|error| error.exit()).command {
-        Command::Kube(
+        Some(Command::Kube(
             KubeCommand::Compare(_)
             | KubeCommand::Fleet(_)
             | KubeCommand::Run(_)
             | KubeCommand::Net(_)
             | KubeCommand::Limits(_),
-        ) => Ok(()),
+        )) => Ok(()),
         _ => Err(usage(
             "a job can only run compare, fleet, run, net or limits; write one of them after the --",
         )),
