@@ -27,7 +27,7 @@ pub(crate) fn miri() -> Result<()> {
     };
     if !interpreter().arg("--version").output().is_ok_and(|output| output.status.success()) {
         println!(
-            "SKIPPED: Miri, which checks unsafe code, is not installed; run `rustup toolchain \
+            "NOT CHECKED: Miri, which checks unsafe code, is not installed; run `rustup toolchain \
              install nightly --component miri,rust-src`"
         );
         return Ok(());

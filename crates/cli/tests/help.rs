@@ -90,8 +90,8 @@ fn a_plan_says_why_trials_are_whole() {
         schedule.split_once("  block  1").unwrap().0.to_owned()
     };
     assert_snapshot!(whole(&["--time", "3s"]), @"
-    The arms alternate in whole trials, not in short slices: the length of the
-    trials of randread-4k is set (--time, --ramp, or in a file).
+    The arms alternate in whole trials, not in short slices: the trial length of
+    randread-4k is set (with --time or --ramp, or in a file).
     4 to 40 blocks of 2 trials, 40s to 400s without switching
     ");
     assert_snapshot!(whole(&["--drain=90s"]), @"
@@ -139,11 +139,11 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     let text = plan(&["--hold", "45s"]).out;
     let schedule = text.split_once("Schedule, seed 1\n").unwrap().1;
     assert_snapshot!(schedule.split_once("  pair  1").unwrap().0, @"
-    The arms alternate in short slices, so that all see the same noise. Before the
-    measurement, a pilot run on each arm sets the length of the slices.
+    The arms alternate in short slices, so that all of them see the same noise.
+    Before the measurement, a pilot run on each arm sets the slice length.
     28 to 5,120 pairs of slices, at most 16 min. A verdict takes at least 94 s:
-    28 pairs of the shortest slices, plus 45 s of continuous load on each arm,
-    without the time to switch arms.
+    28 pairs of the shortest slices, plus 45 s of continuous load on each arm, not
+    counting the time to switch arms.
     ");
     let json: serde_json::Value =
         serde_json::from_str(&plan(&["--hold", "45s", "--format", "json"]).out).unwrap();
