@@ -142,8 +142,8 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     Nothing could be inspected.
 
     Not visible
-      - storage classes, nodes, persistent volumes, claims, driver limits on nodes,
-        network plugin: not in this file; iotax kube doctor --help shows the
+      - storage classes, nodes, persistent volumes, claims, driver limits on
+        nodes, network plugin: not in this file; iotax kube doctor --help shows the
         commands that print them
     [exit 3]
     ");

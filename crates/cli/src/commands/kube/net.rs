@@ -115,6 +115,9 @@ mod tests {
         assert_eq!(asked(&[]).unwrap(), NetPath::ALL);
         assert_eq!(asked(&["dns", "pod", "dns"]).unwrap(), [NetPath::Pod, NetPath::Dns]);
         let refused = format!("{:#}", asked(&["ingress"]).unwrap_err());
-        assert!(refused.starts_with("option --paths: `ingress` is not a path"), "{refused}");
+        assert!(
+            refused.starts_with("option --paths: `ingress` is not a cluster path"),
+            "{refused}"
+        );
     }
 }
