@@ -104,7 +104,7 @@ fn below_the_floor_it_is_refused() {
     if needs_root() {
         assert_snapshot!(small, @"
         arm target: the test files need 1 GiB, but the stack has only 64 MiB
-        randread-4k can shrink its test files to 64M, but smaller ones give
+        randread-4k can shrink its test files to 64M, but smaller files give
           meaningless results; use a stack of size=96M
         ");
     }
