@@ -48,11 +48,11 @@ fn a_disk_is_checked_and_the_record_says_the_same_again() {
 #[test]
 fn what_is_no_directory_is_refused_with_what_measures_it() {
     let desk = Desk::new();
-    fs::write(desk.path().join("file"), "precious").unwrap();
-    let file = desk.run(&["check", "file"]);
+    fs::write(desk.path().join("data.img"), "precious").unwrap();
+    let file = desk.run(&["check", "./data.img"]);
     assert_eq!(file.code, 2);
     insta::assert_snapshot!(file.err);
-    let none = desk.run(&["check", "none"]);
+    let none = desk.run(&["check", "./none"]);
     assert_eq!(none.code, 2);
     insta::assert_snapshot!(none.err);
     let csv = desk.run(&["check", "--format", "csv"]);
