@@ -18,7 +18,7 @@ use iotax_rig::Held;
 use iotax_run::{Arms as _, Hosts};
 
 use crate::args::{Color, Format};
-use crate::exit::{Context as _, Exit, Failure, GATE_UNDECIDED, Result, bug, usage};
+use crate::exit::{Context as _, Exit, GATE_UNDECIDED, Result, bug, usage};
 use crate::output::{REPORT, say, style, wide_style};
 
 /// What fits a terminal of 24 lines above the path of the report, which may take two, and the
@@ -129,6 +129,9 @@ pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
 impl Answer {
     fn show(&self, dir: Option<&Location>, shown: Shown) -> Result<()> {
         let Shown { format, color, extent } = shown;
+        if let Self::Check { .. } = self {
+            refuse_for_check(format)?;
+        }
         let document = self.document();
         let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
         // People read the document, programs the data.
@@ -143,7 +146,7 @@ impl Answer {
             Format::Csv => match self {
                 Self::Trials { parts, .. } => report::csv(parts.iter().map(|(_, part)| part)),
                 Self::Caps(caps) => report::search_csv(caps.result()),
-                Self::Check { .. } => return Err(not_of_a_check()),
+                Self::Check { .. } => unreachable!("it was refused"),
             },
             Format::Junit => report::junit(self.name(), &self.suites(), self.undecided_as()),
             Format::Github => {
@@ -289,12 +292,15 @@ fn checked<'a>(caps: &'a CapsAnswer, fitness: &'a [AnalyzedPhase]) -> CheckResul
     CheckResult { caps: caps.result(), fitness, host }
 }
 
-/// The error for a format that a check does not have.
-pub(crate) fn not_of_a_check() -> Failure {
-    usage(
-        "--format: iotax check supports text, json and markdown; for csv, junit or github, run its \
-         parts: `iotax limits DIR`, `iotax run fitness DIR`",
-    )
+/// Refuses the formats that a check does not have.
+pub(crate) fn refuse_for_check(format: Format) -> Result<()> {
+    match format {
+        Format::Text | Format::Json | Format::Markdown => Ok(()),
+        Format::Csv | Format::Junit | Format::Github => Err(usage(
+            "--format: iotax check supports text, json and markdown; for csv, junit or github, run \
+             its parts: `iotax limits DIR`, `iotax run fitness DIR`",
+        )),
+    }
 }
 
 fn tell(rulings: &[&Ruling]) {

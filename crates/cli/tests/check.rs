@@ -42,7 +42,13 @@ fn a_disk_is_checked_and_the_record_says_the_same_again() {
         3 + 3,
         "phases are chapters, too"
     );
-    assert_eq!(desk.run(&["report", "out", "--format", "csv"]).code, 2);
+    // A check has neither, and does not pass for lack of them.
+    for none in [["--format", "csv"], ["--format", "junit"], ["--fail-if", "iops < 1"]] {
+        let said = desk.run(&[&["report", "out"][..], &none].concat());
+        assert_eq!(said.code, 2, "{none:?} {said}");
+    }
+    let part = desk.run(&["report", "out/limits", "--fail-if", "iops < 1"]);
+    assert_ne!(part.code, 2, "{part}");
 }
 
 #[test]

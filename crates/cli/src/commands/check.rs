@@ -3,9 +3,9 @@
 use std::fs;
 
 use super::measure::run_to_end;
-use crate::args::{CheckArgs, Format, LoadArgs, OutputArgs};
+use crate::args::{CheckArgs, LoadArgs, OutputArgs};
 use crate::exit::{Exit, Result};
-use crate::publish::{Answer, Extent, Finished, Shown, not_of_a_check, publish};
+use crate::publish::{Answer, Extent, Finished, Shown, publish, refuse_for_check};
 use crate::resolve::Resolved;
 use crate::resolve::check::{DiskCheck, check as resolve};
 use crate::run::{Asked, Backend};
@@ -18,9 +18,7 @@ pub(crate) const FITNESS: &str = "fitness";
 /// `iotax check [DIR]`
 pub(crate) fn check(args: &CheckArgs) -> Result<Exit> {
     let OutputArgs { out, format, color, quiet, verbose } = &args.output;
-    if !matches!(format, Format::Text | Format::Json | Format::Markdown) {
-        return Err(not_of_a_check());
-    }
+    refuse_for_check(*format)?;
     let load = LoadArgs { dir: args.path.clone().into(), ..LoadArgs::default() };
     let DiskCheck { caps, fitness } = resolve(args, &load)?;
     let destination = Destination::new("check", out.as_deref());

@@ -114,7 +114,16 @@ fn several(args: &ReportArgs) -> Result<Exit> {
 fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     let dir = Location::from(directory);
     let [caps, fitness] = [CAPS, FITNESS].map(|part| dir.join(part));
-    if Reader::<SearchHead>::is_in(&caps) {
+    let has_record = Reader::<SearchHead>::is_in(&dir) || Reader::<ExperimentHead>::is_in(&dir);
+    if !has_record && Reader::<SearchHead>::is_in(&caps) {
+        if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
+            return Err(usage(format!(
+                "--fail-if and --undecided judge one record, and a check has two; report them \
+                 separately: {} and {}",
+                caps.shown().display(),
+                fitness.shown().display()
+            )));
+        }
         let caps = caps_answer(&caps, args)?;
         let fitness = if Reader::<ExperimentHead>::is_in(&fitness) {
             recorded::read(&fitness)?.1

@@ -2,7 +2,7 @@
 
 use std::env;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use iotax_inspect::mounts;
 use iotax_record::CloudInstance;
@@ -19,6 +19,8 @@ const OF_DISKS: [&str; 12] = [
 /// Where systems and containers keep mounts that are not for data.
 const NOT_FOR_DATA: [&str; 8] =
     ["/boot", "/efi", "/etc", "/run", "/snap", "/sys", "/var/lib/docker", "/var/lib/kubelet"];
+/// What a pod has that may talk to its cluster.
+const IN_POD: &str = "/var/run/secrets/kubernetes.io/serviceaccount/token";
 /// Makers of machines, as firmware names them, that have a metadata service.
 const CLOUDS: [&str; 3] = ["Amazon", "Google", "Microsoft"];
 
@@ -67,8 +69,7 @@ fn instance() -> Option<CloudInstance> {
 }
 
 fn has_cluster() -> bool {
-    let named = env::var_os("KUBECONFIG").filter(|value| !value.is_empty()).map(PathBuf::from);
-    let usual = env::home_dir().map(|home| home.join(".kube/config"));
-    let in_pod = PathBuf::from("/var/run/secrets/kubernetes.io/serviceaccount/token");
-    named.is_some() || usual.is_some_and(|path| path.exists()) || in_pod.exists()
+    let is_named = env::var_os("KUBECONFIG").is_some_and(|value| !value.is_empty());
+    let is_usual = env::home_dir().is_some_and(|home| home.join(".kube/config").exists());
+    is_named || is_usual || Path::new(IN_POD).exists()
 }
