@@ -6,8 +6,9 @@ use iotax_diagnose::{Certainty, Finding};
 use iotax_experiment::rule::{Condition, Figure, RuleOutcome, Side};
 use iotax_quantity::{count, iops_limit, list, mib_per_s_limit, percent, set_time, whole};
 
+use crate::format::{self, or_absent};
 use crate::search::{SearchResult, quantity};
-use crate::{bandwidth, cap, cause, format, limit, search};
+use crate::{cap, cause, limit, rule, search};
 
 /// Heading of the overview.
 pub const OVERVIEW: &str = "This disk at a glance";
@@ -30,7 +31,7 @@ impl CheckRow {
     }
 }
 
-/// What the disk is fit for, its caps, and what is known to hurt.
+/// What the disk is fit for, its caps, and its known problems.
 pub fn sentences<'a>(
     caps: SearchResult<'_>,
     fitness: impl Iterator<Item = &'a Analysis>,
@@ -155,33 +156,25 @@ fn judged(name: &str, judgment: &Judgment) -> CheckRow {
         RuleOutcome::Fail => "unfit",
         RuleOutcome::Undecided => "undecided",
     };
-    let (what, meaning) = match &judgment.rule.condition {
+    let row = match &judgment.rule.condition {
         Condition::Figure { figure, side, limit, .. } => {
             let most = match side {
                 Side::Above => "max",
                 Side::Below => "min",
             };
-            (figure.name(), format!("{outcome} ({most} {})", in_figure(figure, *limit)))
+            let found = judgment.found.map(|found| rule::interval(figure, found));
+            let meaning = format!("{outcome} ({most} {})", threshold(figure, *limit));
+            CheckRow::of(format!("{name} {}", figure.name()), or_absent(found), meaning)
         }
+        // No workload requires this.
         Condition::SlowerBy(_) | Condition::BelowDocumented(_) => {
-            (String::new(), outcome.to_owned())
+            CheckRow::of(name, or_absent(None), outcome)
         }
     };
-    let figure = match (&judgment.rule.condition, judgment.found) {
-        (Condition::Figure { figure: Figure::Time(..), .. }, Some(found)) => {
-            format::time_interval(found)
-        }
-        (Condition::Figure { figure: Figure::Bandwidth, .. }, Some(found)) => {
-            let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
-            format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
-        }
-        _ => format::ABSENT.to_owned(),
-    };
-    let what = format!("{name} {what}");
-    CheckRow { outcome: Some(judgment.outcome), ..CheckRow::of(what, figure, meaning) }
+    CheckRow { outcome: Some(judgment.outcome), ..row }
 }
 
-fn in_figure(figure: &Figure, limit: f64) -> String {
+fn threshold(figure: &Figure, limit: f64) -> String {
     match figure {
         Figure::Iops => iops_limit(limit),
         Figure::Bandwidth => mib_per_s_limit(limit),

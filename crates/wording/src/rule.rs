@@ -223,13 +223,22 @@ pub fn measured(judgment: &Judgment) -> Option<(&'static str, String)> {
 }
 
 fn of_figure(figure: &Figure, found: Estimate) -> String {
+    let interval = interval(figure, found);
+    match figure {
+        Figure::Iops | Figure::Bandwidth => interval,
+        Figure::Time(..) => format!("a {} of {interval}", figure.name()),
+    }
+}
+
+/// A figure with its interval and unit: `1.2 ms [1.1, 1.3]`.
+pub(crate) fn interval(figure: &Figure, found: Estimate) -> String {
     match figure {
         Figure::Iops => rate_interval(found.value, found.lo, found.hi, "IOPS"),
         Figure::Bandwidth => {
             let [value, lo, hi] = [found.value, found.lo, found.hi].map(bandwidth::measured);
             format!("{value} {} [{lo}, {hi}]", bandwidth::MEASURED.word())
         }
-        Figure::Time(..) => format!("a {} of {}", figure.name(), format::time_interval(found)),
+        Figure::Time(..) => format::time_interval(found),
     }
 }
 

@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use iotax_experiment::units::{parse_bytes, parse_duration};
-use iotax_experiment::{BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms};
+use iotax_experiment::{
+    Arm, BurstWatch, CloudChoice, SearchDraft, SearchTarget, Yields, parse_arms,
+};
 use iotax_wording::doubt::fitted;
 
 use super::{Resolved, documented, option, results, rules, same_storage, seed};
@@ -15,7 +17,7 @@ use crate::exit::{Context as _, Result, usage};
 use crate::in_cluster::{InCluster, usable_bytes};
 
 /// Default size of a file in a directory.
-pub(super) const USUAL_BYTES: u64 = 1 << 30;
+const USUAL_BYTES: u64 = 1 << 30;
 
 /// The search of `iotax limits`.
 pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
@@ -28,27 +30,44 @@ pub(crate) fn limits(args: &LimitsArgs) -> Result<Resolved> {
 
 /// The search, without rules.
 fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
-    let mut arms = parse_arms(args.targets.iter().map(String::as_str))?;
-    let size = option("--size", args.size.as_deref(), parse_bytes)?;
+    let arms = parse_arms(args.targets.iter().map(String::as_str))?;
+    let size_bytes = option("--size", args.size.as_deref(), parse_bytes)?;
     let cloud = documented::choice(&args.documented, arms.len())?;
-    let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
-    for arm in &mut arms {
-        arm.target.resolve_paths(&directory, home.as_deref());
-    }
-    results::refuse_targets(arms.iter().map(|arm| &arm.target), &args.dir)?;
-    let targets = arms.into_iter().map(|arm| {
-        let span_bytes = iotax_rig::span_bytes(&arm.target, size.unwrap_or(USUAL_BYTES));
-        SearchTarget { arm, span_bytes }
-    });
-    let mut search = search(&args.search, args.write, cloud, targets.collect())?;
-    if size.is_none() {
+    let mut search = search(&args.search, args.write, cloud, placed(arms, size_bytes, &args.dir)?)?;
+    if size_bytes.is_none() {
         fit(&mut search, &args.dir);
     }
     Ok(search)
 }
 
+/// The search of `iotax check`: reads, quick, without rules.
+pub(super) fn quick(arm: Arm, cloud: CloudChoice, work_dir: &Path) -> Result<Resolved> {
+    let args = SearchArgs { quick: true, burst: None, pauses: String::new(), seed: None };
+    let mut search = search(&args, false, cloud, placed(vec![arm], None, work_dir)?)?;
+    fit(&mut search, work_dir);
+    Ok(Resolved::of_caps(search.resolve()?))
+}
+
+/// Targets of this machine, by absolute paths, and how much of each is read.
+fn placed(
+    mut arms: Vec<Arm>,
+    size_bytes: Option<u64>,
+    work_dir: &Path,
+) -> Result<Vec<SearchTarget>> {
+    let (directory, home) = (std::env::current_dir()?, std::env::home_dir());
+    for arm in &mut arms {
+        arm.target.resolve_paths(&directory, home.as_deref());
+    }
+    results::refuse_targets(arms.iter().map(|arm| &arm.target), work_dir)?;
+    let targets = arms.into_iter().map(|arm| {
+        let span_bytes = iotax_rig::span_bytes(&arm.target, size_bytes.unwrap_or(USUAL_BYTES));
+        SearchTarget { arm, span_bytes }
+    });
+    Ok(targets.collect())
+}
+
 /// A search without rules.
-pub(super) fn search(
+fn search(
     args: &SearchArgs,
     writes: bool,
     cloud: CloudChoice,
@@ -74,7 +93,7 @@ fn burst(args: &SearchArgs) -> Result<Option<BurstWatch>> {
 }
 
 /// Shrinks the files in directories to the available space, and prints a note.
-pub(super) fn fit(search: &mut SearchDraft, work_dir: &Path) {
+fn fit(search: &mut SearchDraft, work_dir: &Path) {
     let mut spec = search.draft();
     spec.phases[0].yields = Some(Yields::Spans);
     spec.fit(iotax_rig::space_for_files(&spec, Some(work_dir)));
