@@ -75,6 +75,8 @@ fn asked() -> Option<Command> {
     if let Some(command) = plugin::read() {
         return Some(command.settled());
     }
-    let cli = Cli::try_parse().unwrap_or_else(|error| args::with_tip(error).exit());
+    let words: Vec<_> = std::env::args_os().collect();
+    let cli = Cli::try_parse_from(&words);
+    let cli = cli.unwrap_or_else(|error| args::with_tip(error, &words).exit());
     cli.command.map(Command::settled)
 }

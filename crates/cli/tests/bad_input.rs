@@ -184,3 +184,8 @@ fn no_trials_are_refused_by_the_option_s_own_name() {
     let said = desk.run(&["plan", "peel", "--max-blocks", "0"]);
     assert!(said.code == 2 && said.err.contains("--max-blocks"), "{said}");
 }
+
+#[test]
+fn a_target_before_its_workload_is_answered_with_the_command() {
+    assert_snapshot!(refused(&["run", "/tmp", "randread-4k"]));
+}

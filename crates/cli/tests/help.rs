@@ -25,6 +25,20 @@ fn help_of_iotax() {
 }
 
 #[test]
+fn without_arguments_it_says_what_it_can_answer() {
+    let said = printed(&[]);
+    assert!(said.lines().count() <= 12 && said.contains("iotax check"), "{said}");
+}
+
+#[test]
+#[cfg(not(feature = "kubernetes"))]
+fn a_build_without_kubernetes_says_how_to_get_it() {
+    let said = Desk::new().run(&["kube", "compare", "--workload", "randread-4k", "a=class:b"]);
+    assert_eq!(said.code, 2, "{said}");
+    assert!(said.err.contains("--features kubernetes"), "{said}");
+}
+
+#[test]
 fn help_of_peel() {
     assert_snapshot!(printed(&["peel", "--help"]));
 }

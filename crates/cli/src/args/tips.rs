@@ -1,48 +1,47 @@
-//! Tips for words of other tools, behind clap's errors.
+//! Tips for words of other tools, in clap's errors.
+
+use std::ffi::OsString;
 
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Command, CommandFactory as _};
 
+use super::Cli;
 use crate::resolve::workload::is_workload;
 
-/// Options of fio and other tools, and what does the same here.
-const OTHER_NAMES: &[(&str, &str)] = &[
-    ("--duration", "--time TIME"),
-    ("--runtime", "--time TIME"),
-    ("--ramp-time", "--ramp TIME"),
-    ("--ramp_time", "--ramp TIME"),
-    ("--size", "--set size=SIZE"),
-    ("--bs", "--set block-size=SIZE"),
-    ("--block-size", "--set block-size=SIZE"),
-    ("--iodepth", "--set depth=N"),
-    ("--depth", "--set depth=N"),
-    ("--numjobs", "--set threads=N"),
-    ("--threads", "--set threads=N"),
-    ("--rate_iops", "--set rate=IOPS"),
-    ("--ioengine", "--set engine=NAME"),
-    ("--direct", "--set direct=true"),
-    ("--rw", "a workload, such as randread-4k"),
-    ("--readwrite", "a workload, such as randread-4k"),
-    ("--filename", "a target: iotax run randread-4k FILE"),
-    ("--repeat", "--max-blocks N, or --trials N for iotax run"),
-    ("--runs", "--max-blocks N, or --trials N for iotax run"),
-    ("--confidence", "--tight or --quick"),
-    ("--json", "--format json"),
+/// Options of fio and other tools, with what to use instead: the first that the command has.
+const OTHER_NAMES: &[(&str, &[&str])] = &[
+    ("--duration", &["--time TIME"]),
+    ("--runtime", &["--time TIME"]),
+    ("--ramp-time", &["--ramp TIME"]),
+    ("--ramp_time", &["--ramp TIME"]),
+    ("--size", &["--set size=SIZE"]),
+    ("--bs", &["--set block-size=SIZE"]),
+    ("--block-size", &["--set block-size=SIZE"]),
+    ("--iodepth", &["--set depth=N"]),
+    ("--depth", &["--set depth=N"]),
+    ("--numjobs", &["--set threads=N"]),
+    ("--threads", &["--set threads=N"]),
+    ("--rate_iops", &["--set rate=IOPS"]),
+    ("--ioengine", &["--set engine=NAME"]),
+    ("--direct", &["--set direct=true"]),
+    ("--repeat", &["--trials N", "--max-blocks N"]),
+    ("--runs", &["--trials N", "--max-blocks N"]),
+    ("--confidence", &["--tight or --quick"]),
+    ("--json", &["--format json"]),
 ];
 
-/// The error, with what does here what the user seems to mean.
-pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
-    let word = |kind| match error.get(kind) {
-        Some(ContextValue::String(word)) => Some(word.clone()),
+/// Adds to an error of the command line `words` what the user probably meant.
+pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Error {
+    let wrong = |kind| match error.get(kind) {
+        Some(ContextValue::String(word)) => Some(word.as_str()),
         _ => None,
     };
     let tip = match error.kind() {
-        ErrorKind::UnknownArgument => word(ContextKind::InvalidArg).and_then(|word| {
-            let name = word.split('=').next().unwrap_or(&word);
-            let (_, here) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
-            Some(format!("use {here}"))
-        }),
-        ErrorKind::InvalidSubcommand => word(ContextKind::InvalidSubcommand)
+        ErrorKind::UnknownArgument => {
+            wrong(ContextKind::InvalidArg).and_then(|word| instead(word, &asked(words)))
+        }
+        ErrorKind::InvalidSubcommand => wrong(ContextKind::InvalidSubcommand)
             .filter(|word| is_workload(word))
             .map(|word| format!("to run this workload: iotax run {word} DIR")),
         _ => None,
@@ -54,4 +53,66 @@ pub(crate) fn with_tip(mut error: clap::Error) -> clap::Error {
         error.insert(ContextKind::Suggested, tip);
     }
     error
+}
+
+fn instead(word: &str, command: &Command) -> Option<String> {
+    let name = word.split('=').next()?;
+    let (_, options) = OTHER_NAMES.iter().find(|(other, _)| *other == name)?;
+    let has = |option: &&&str| {
+        let long = option.trim_start_matches('-').split(' ').next();
+        command.get_arguments().any(|argument| argument.get_long() == long)
+    };
+    options.iter().find(has).map(|option| format!("use {option}"))
+}
+
+/// The subcommand that the first words name.
+fn asked(words: &[OsString]) -> Command {
+    let mut command = Cli::command();
+    for word in words.iter().skip(1).filter_map(|word| word.to_str()) {
+        let Some(next) = command.find_subcommand(word) else { break };
+        command = next.clone();
+    }
+    command
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser as _;
+
+    use super::*;
+
+    fn tip(line: &str) -> Option<String> {
+        let words: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        let error = with_tip(Cli::try_parse_from(&words).unwrap_err(), &words).to_string();
+        let tip = error.lines().find_map(|line| line.trim().strip_prefix("tip: "));
+        tip.map(str::to_owned)
+    }
+
+    #[test]
+    fn options_of_other_tools_are_answered_with_those_of_the_command() {
+        let run = |option: &str| tip(&format!("iotax run randread-4k d {option}")).unwrap();
+        assert_eq!(run("--runtime=3"), "use --time TIME");
+        assert_eq!(run("--iodepth"), "use --set depth=N");
+        assert_eq!(run("--repeat"), "use --trials N");
+        assert_eq!(tip("iotax compare a=d b=e --repeat 3").unwrap(), "use --max-blocks N");
+        assert_eq!(
+            tip("iotax plan run randread-4k d --bs 4k").unwrap(),
+            "use --set block-size=SIZE"
+        );
+        // A command without such an option gets no tip that would fail, too.
+        assert_ne!(tip("iotax doctor --runtime 3"), Some("use --time TIME".to_owned()));
+        assert_eq!(
+            tip("iotax randread-4k d").unwrap(),
+            "to run this workload: iotax run randread-4k DIR"
+        );
+    }
+
+    #[test]
+    fn what_is_advised_exists() {
+        for (other, options) in OTHER_NAMES {
+            let commands = ["run", "compare"].map(|name| asked(&["iotax".into(), name.into()]));
+            let advised = commands.iter().any(|command| instead(other, command).is_some());
+            assert!(advised, "{other}: {options:?}");
+        }
+    }
 }
