@@ -8,7 +8,7 @@ use crate::analysis::Comparison;
 use crate::conclude::Conclusion;
 use crate::metrics::Role;
 
-/// The run waits for the primary metric if this needs at most so many times the blocks run so far:
+/// The run waits for the primary metric if it needs at most this multiple of the blocks run so far:
 /// where most slices differ, and where they are alike.
 const WAITED_FOR: [u32; 2] = [3, 10];
 

@@ -74,7 +74,7 @@ impl Climb<'_, '_, '_> {
         Ok(())
     }
 
-    /// Measures again the depths below which more was had: more I/Os in flight do not make a target
+    /// Repeats each depth that reached less than a lower one: more I/Os in flight do not make a target
     /// slower, but what disturbs a measurement does.
     fn settle(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {

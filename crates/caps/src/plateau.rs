@@ -23,8 +23,7 @@ const EASY_BYTES: u32 = 64 << 10;
 const EASY_IOPS: f64 = 500.0;
 /// How often what was measured may show that another size would have told more.
 const ROUNDS: usize = 8;
-/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind
-/// them.
+/// If the load had to wait for CPUs, a wider interval does not show a cap of the storage or path.
 const NEARLY: f64 = 0.04;
 
 /// Measures both caps, as far as they are reached.

@@ -24,11 +24,11 @@ const WATCH_QUICK_S: f64 = 30.0;
 const DEEP: u32 = 16;
 /// Windows that it takes to doubt a limiter.
 const ENOUGH: usize = 8;
-/// So far above a cap, what passed was no moment of more.
+/// A rate this far above a cap was not a short peak.
 const ABOVE: f64 = 0.02;
 
 /// Watches the rate for a while if the measurements so far differ as those of an unsteady one do,
-/// and puts what is seen in the place of caps.
+/// and replaces the caps by the result.
 pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let (shares, waited) = shares(&on.scout.windows[on.target], on.found);
     let before = changed_before(&shares, on.found);

@@ -161,8 +161,7 @@ fn load_passes_through_what_each_layer_is_made_of() {
         let bytes: Vec<u64> = received.lines().map(|line| line.parse().unwrap()).collect();
         bytes.len() == 4 && bytes.iter().all(|bytes| *bytes > 10_000)
     });
-    // What is sent before a qdisc has its class is counted apart, which is no part of how it is
-    // made.
+    // The kernel counts packets sent before a qdisc has its class; the count is not part of its setup.
     let qdiscs =
         "tc qdisc show dev eth0 | sed -E 's/ (refcnt|direct_packets_stat) [0-9]+//; s/ *$//'";
     insta::assert_snapshot!(at_far_end(qdiscs), @"

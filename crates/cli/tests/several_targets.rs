@@ -67,8 +67,8 @@ fn two_buckets_add_up_and_below_a_common_cap_they_do_not() {
     is_told_of(&rates(&shared), &[("together", 900.0)], &bound(&shared), &named);
 }
 
-/// Whoever reached a cap is told that it binds; on a busy machine a rate may stay below it. Nothing
-/// is told but of those `named`.
+/// Each rate that reached its cap is reported as bound by it; on a busy machine, a rate may stay
+/// below. Only those in `named` are reported.
 fn is_told_of(found: &[(String, f64)], caps: &[(&str, f64)], told: &[String], named: &[&str]) {
     for (of, cap) in caps {
         let (_, rate) = found.iter().find(|(name, _)| name == of).unwrap();

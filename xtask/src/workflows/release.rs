@@ -69,11 +69,8 @@ pub(super) fn publish(runner: &Runner, program: &Path) -> Result<()> {
     run("Verify the checksums")?;
     run("Publish")?;
     let of_git = fs::read_to_string(runner.place.join("home/.gitconfig"))?;
-    ensure!(
-        of_git.contains(&runner.variables["GITHUB_WORKSPACE"]),
-        "git trusts these directories: \
-                                                                     {of_git}"
-    );
+    let workspace = &runner.variables["GITHUB_WORKSPACE"];
+    ensure!(of_git.contains(workspace), "git does not trust {workspace}:\n{of_git}");
     let published = released(&runner);
     for name in [&*program_name()?, "SHA256SUMS"] {
         ensure!(published.join(name).exists(), "{name} was not published");

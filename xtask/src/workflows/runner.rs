@@ -212,12 +212,8 @@ fn text(value: &Value) -> String {
 /// Lines such as `name=value`.
 fn assignments(lines: &str) -> Result<Values> {
     let read = |line: &str| {
-        let (name, value) = line.split_once('=').with_context(|| {
-            format!(
-                "`{line}` does not have the form \
-                                                          NAME=VALUE"
-            )
-        })?;
+        let (name, value) =
+            line.split_once('=').with_context(|| format!("`{line}` is not NAME=VALUE"))?;
         Ok((name.to_owned(), value.to_owned()))
     };
     lines.lines().map(read).collect()

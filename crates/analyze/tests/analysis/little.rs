@@ -10,8 +10,7 @@ use crate::support::{Bed, SECOND_NS, end, job, load};
 /// The law to within what a histogram rounds a mean by.
 const ROUNDING: f64 = 2e-3;
 
-/// A trial as a closed loop of one at a time makes it: each I/O of so many nanoseconds, one after
-/// the other, for as long as they take.
+/// The trial with a closed loop at depth 1: I/Os of these latencies and counts, one after another.
 fn closed_loop(mut trial: Trial, times: &[(u64, u64)]) -> Trial {
     let record = job(&mut trial);
     let mut service = LatencyHistogram::new();

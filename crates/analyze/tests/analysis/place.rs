@@ -24,8 +24,8 @@ fn b(analysis: &Analysis) -> &iotax_analyze::Comparison {
     of(analysis, "b", Metric::Throughput)
 }
 
-/// The orders of three blocks agree in one of four runs if they are tossed, and then whoever came
-/// first is faster by exactly that much.
+/// With random orders, the same arm is first in all of three blocks in one run of four. It then gets
+/// the whole advantage of that place.
 #[test]
 fn equal_arms_are_not_called_different_for_the_place_of_their_trials() {
     for blocks in 3..=13 {

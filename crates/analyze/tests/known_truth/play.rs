@@ -66,8 +66,8 @@ impl Times {
 pub(crate) enum Weather {
     /// Each measure of each arm has its own.
     OfTrials(Noise),
-    /// Both arms see the windows of a recording, each measure from a place of its own on. A slice
-    /// has so many whole windows, and what lies between two of them is a window, too.
+    /// Both arms see the windows of a recording, each measure from its own place on. A slice, and
+    /// the pause between two slices, last a whole number of windows.
     Recorded(&'static Recording),
 }
 

@@ -26,8 +26,7 @@ const MORE: f64 = 1.1;
 const ODD: f64 = 1.02;
 /// How often what is less than with fewer flows is measured again.
 const TRIES: usize = 2;
-/// An interval that is wider, of a load that had to wait for CPUs, is no cap of what is behind
-/// them.
+/// If the load had to wait for CPUs, a wider interval does not show a cap of the storage or path.
 const UNCERTAIN: f64 = 0.1;
 /// A limiter holds its rate: from one measurement to the next it differs by less.
 const STEADY: f64 = 0.02;

@@ -7,8 +7,8 @@ use super::{DocumentedArgs, OutputArgs};
 #[command(after_help = "\
 Examples:
   iotax check
-      check the disk under this directory; takes a minute and up to 3 GiB of
-      disk space, and does not need root
+      check the disk under this directory; takes one to three minutes and up to
+      3 GiB of disk space, and does not need root
   iotax check /var/lib/postgresql
   iotax check --vm Standard_DS1_v2 --disk P10 /data
       also compare its caps with the documented ones

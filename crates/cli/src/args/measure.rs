@@ -382,7 +382,8 @@ Examples:
       IOPS cap, bandwidth cap and useful queue depth, and whether a throttle or
       a saturated device sets the caps
   iotax limits /dev/sdc --quick
-      the same in half a minute; iotax never writes to files or devices
+      the same with fewer and shorter measurements; iotax never writes to files
+      or devices
   iotax limits --burst=40m /mnt/data
       load it until its burst ends, and see how much recovers during pauses
   iotax limits cached=/mnt/f uncached=/mnt/g

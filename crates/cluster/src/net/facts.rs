@@ -78,7 +78,9 @@ fn ends(between: &Between<'_>) -> String {
             format!("pod on node {near} to Service {service}, whose pod is on node {far}")
         }
         NetPath::Dns => {
-            format!("pod on node {near} to Service {service} by name, whose pod is on node {far}")
+            format!(
+                "pod on node {near} to Service {service}, reached by name; its pod is on node {far}"
+            )
         }
     };
     format!("{ends}{zones}")
@@ -188,7 +190,7 @@ mod tests {
         seen.resolved_ns = Some(1_250_000);
         seen.mtu_bytes = None;
         insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
-        pod on node n1 to Service 10.96.0.7 by name, whose pod is on node n2
+        pod on node n1 to Service 10.96.0.7, reached by name; its pod is on node n2
         from 10.244.1.2 (with a translated port) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
         resolving its name took 1.25 ms; this happens once per turn, not for each connection
         ");

@@ -96,8 +96,7 @@ fn sign(sign: &CapSign) -> String {
             )
         }
         CapSign::Refill => {
-            "credits above the cap come back during pauses, at the rate of the cap, as in a token \
-             bucket"
+            "burst credits refill during pauses, at the capped rate, as in a token bucket"
                 .to_owned()
         }
         CapSign::Limit { by, of } => {

@@ -53,7 +53,7 @@ fn what_speaks_against_a_sign_follows_it() {
     throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on bytes, to within 1 % (a device's curve fits to within 20 %), but a limiter's rate is constant, and this interval spans 12 %
     the load's thread used 90 % of a CPU: use fewer, larger I/Os or more CPUs to see the next limit; throughput still changes with depth (slope 0.40)
     more flows do not raise the rate, which is the same every time, and CPUs are idle: either a limiter, or the link's capacity; all CPUs were busy with other work for 100 % of the time: measure again when that work is finished
-    credits above the cap come back during pauses, at the rate of the cap, as in a token bucket, but the other measurements of this search scatter around it
+    burst credits refill during pauses, at the capped rate, as in a token bucket, but the other measurements of this search scatter around it
     ");
 }
 

@@ -29,8 +29,8 @@ pub(super) fn advice(source: &NoiseSource) -> String {
             percent(*share)
         ),
         NoiseSource::Stalls { trials, of, share } => format!(
-            "Most of the noise is from stalls: {} of {} ran at less than half of the usual speed, \
-             and cause {} of the noise. Find out what stalls the storage (iotax doctor), or use \
+            "Most of the noise comes from stalls: {} of {} ran at less than half the usual speed \
+             and caused {} of the noise. Find out what stalls the storage (iotax doctor), or use \
              p50, which stalls do not affect.",
             grouped((*trials).into()),
             count(*of, "trial"),
@@ -122,7 +122,7 @@ mod tests {
         Most of the noise is probably from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
         Most of the noise is probably from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
         Most of the noise is probably from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or another time of day.
-        Most of the noise is from stalls: 12 of 1,400 trials ran at less than half of the usual speed, and cause 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not affect.
+        Most of the noise comes from stalls: 12 of 1,400 trials ran at less than half the usual speed and caused 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not affect.
         The storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it, so others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
         The storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use it for I/O (only root can see what they read and write), others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
         ");

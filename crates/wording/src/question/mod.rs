@@ -123,7 +123,7 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::BurstAgain { arms } => {
             return format!(
-                "{} ran on burst credits that came back after draining. The sustained rate is the \
+                "{} ran on burst credits that had refilled after draining. The sustained rate is the \
                  rate after the drop.",
                 name::all(arms)
             );

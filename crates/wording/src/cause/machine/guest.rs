@@ -14,7 +14,7 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
                 NinePCache::ReadAhead => "Only read-ahead data is cached",
                 NinePCache::OpenFiles => "Data is cached while a file is open; metadata is not",
                 NinePCache::Everything => "Data and metadata are cached",
-                NinePCache::OnDisk => "Data and metadata are cached, also on a local disk",
+                NinePCache::OnDisk => "Data and metadata are cached, including on a local disk",
                 NinePCache::Unknown => "iotax does not know what this mode caches",
             };
             let mode = mode.as_ref().map_or_else(String::new, |mode| format!(" (cache={mode})"));
