@@ -1,8 +1,8 @@
-//! What iotax makes of the job files in a checkout of fio's repository, as a table for
-//! docs/fio-newest.md. Those files are fio's (GPL) and stay there.
+//! Prints a table of what iotax does with each job file in a checkout of fio's repository.
+//! docs/fio.md has the counts. The job files belong to fio (GPL) and are not copied.
 //!
 //! ```sh
-//! FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
+//! FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs
 //! ```
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::print_stderr)]
 
@@ -17,17 +17,9 @@ use fio_jobs::{Row, counts, in_directory, row};
 const INTRO: &str = "\
 # Job files of the newest fio
 
-This page shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
-[fio's repository](https://github.com/axboe/fio) (August 2026, after fio 3.42). No environment variables were set.
-The files belong to fio and are not part of iotax. To update this page, run:
-
-```sh
-FIO_CHECKOUT=/path/to/fio cargo run -p iotax-dialects --example fio_jobs > docs/fio-newest.md
-```
-
-[fio-examples.md](fio-examples.md) explains *native*, *with fio* and *refused*. If a file has options that
-are newer than the installed fio, `--engine fio` refuses it before anything runs, and names the release that
-introduced them.
+This table shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
+[fio's repository](https://github.com/axboe/fio). No environment variables were set. docs/fio.md explains *native*,
+*with fio* and *refused*.
 ";
 
 fn main() -> ExitCode {

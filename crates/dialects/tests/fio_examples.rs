@@ -11,7 +11,7 @@ use fio_jobs::{Row, Verdict, counts, in_directory, row};
 
 /// Debian's package `fio-examples`, or `fio` itself.
 const EXAMPLES: &str = "/usr/share/doc/fio/examples";
-const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/fio-examples.md");
+const TABLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/fio_examples.md");
 const UPDATE: &str = "UPDATE_FIO_EXAMPLES";
 
 /// The version whose examples the table lists.
@@ -32,9 +32,9 @@ This table shows what `iotax run FILE TARGET` does with each of fio's own exampl
 | refused | iotax does not run the file, because fio would use the network, run a program or reach beyond the target. Or fio itself cannot read the file as it is, for example because an environment variable is not set. |
 
 The `needs` column lists hardware, services and special engines that an ordinary machine does not have.
-The results for fio's newest examples and test jobs are in [fio-newest.md](fio-newest.md).
+[docs/fio.md](../../../docs/fio.md) describes how to run job files.
 
-To update this page, run `UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
+To update this list, run `UPDATE_FIO_EXAMPLES=1 cargo test -p iotax-dialects --test fio_examples`.
 
 ";
 
@@ -138,8 +138,8 @@ fn the_table_of_examples_is_current() {
     let checked_in = std::fs::read_to_string(TABLE).unwrap_or_default();
     assert!(
         checked_in == current,
-        "docs/fio-examples.md is out of date; run\n  {UPDATE}=1 cargo test -p iotax-dialects --test \
-         fio_examples"
+        "crates/dialects/tests/fio_examples.md is out of date; run\n  {UPDATE}=1 cargo test -p \
+         iotax-dialects --test fio_examples"
     );
     let native = rows.iter().filter(|row| row.verdict == Verdict::Native).count();
     assert_eq!(native, NATIVE, "one more or one less than before runs natively");
