@@ -1,12 +1,12 @@
 #!/bin/sh
-# readme-rows.sh PACKAGE.deb [ROW...]: installs iotax on a Debian that was just made, runs the ten rows
-# of the README's table there, as they are written, or those named (`repro` wants `compare` or `gate`
-# before it, `doctor` and `limits` want `disk`), and keeps what they say in docs/examples/readme/ROW.txt.
+# readme-rows.sh PACKAGE.deb [ROW...]: installs iotax on a new Debian system, runs the commands of the
+# README's table there, and writes each output to docs/examples/readme/ROW.txt. With ROWs, it runs only
+# these (`repro` needs `compare` or `gate` before it; `doctor`, `limits` and `fio` need `disk`).
 #
-# As root, on a machine with mmdebstrap, /dev/fuse and loop devices; about half an hour. Each row gets
-# the smallest real target: file systems in files of this machine's disk, and for the cap a P10 on a
-# Standard_DS1_v2, as `iotax disk up` has it. The row of NFS wants a file server that is called nas;
-# nfs-row.sh runs it in a guest that has one.
+# Run it as root, on a machine with mmdebstrap, /dev/fuse and loop devices. It takes about 15 minutes.
+# The volumes are file systems in files on this machine's disk. For `limits`, it is a P10 on a
+# Standard_DS1_v2, as `iotax disk up` simulates it. The NFS row needs a file server called nas;
+# nfs-row.sh runs that row in a guest that has one.
 set -eu
 
 if [ "$1" != --inside ]; then
@@ -22,6 +22,7 @@ hostname clean
 place=$(mktemp -d)
 root=$place/root
 up=
+loops=
 trap 'leave' EXIT
 leave() {
     if [ -n "$up" ]; then
@@ -30,6 +31,7 @@ leave() {
         chroot "$root" iotax disk down --all || :
     fi
     for at in "$root"/mnt/a "$root"/mnt/b; do umount "$at" 2>/dev/null || :; done
+    for loop in $loops; do losetup --detach "$loop" || :; done
     umount --recursive --lazy "$root" 2>/dev/null || :
     rm -rf --one-file-system "$place"
 }
@@ -42,17 +44,16 @@ cp "$package" "$root/root/iotax.deb"
 inside() { chroot "$root" /usr/bin/env -i PATH=/usr/sbin:/usr/bin:/sbin:/bin HOME=/root LC_ALL=C.UTF-8 \
     DEBIAN_FRONTEND=noninteractive "$@"; }
 inside apt-get update -qq
+began=$(date +%s)
 inside apt-get install -y -qq --no-install-recommends /root/iotax.deb >&2
-# What the rows use beside iotax: the encryption of a hypervisor, file systems, FUSE, and fio.
-inside apt-get install -y -qq --no-install-recommends qemu-system-common qemu-utils cryptsetup-bin \
-    e2fsprogs fuse3 fio sysstat >&2
-
+installed=$(($(date +%s) - began))
+inside mkdir -p /mnt/x /mnt/a /mnt/b /data
 mkdir -p "$out"
 header() {
     cpus=$(nproc)
     kernel=$(uname -r | cut -d- -f1)
-    echo "# $(date -u +%F), Debian 12 just made, $cpus CPUs, kernel $kernel, iotax from its .deb;"
-    echo "# by docs/measure/readme-rows.sh. Load average before it: $(cut -d' ' -f1 /proc/loadavg)."
+    echo "# $(date -u +%F), new Debian 12, $cpus CPUs, kernel $kernel, iotax from its .deb, load average"
+    echo "# $(cut -d' ' -f1 /proc/loadavg) before the start. Repeat it with docs/measure/readme-rows.sh."
 }
 # row NAME [REMARK...] -- COMMAND: runs it in /root of the new machine.
 row() {
@@ -79,14 +80,21 @@ row() {
     echo "$name: $(tail -n 1 "$out/$name.txt")" >&2
 }
 
+row check "From the .deb to this answer: the time below, and $installed s to install the package." -- \
+    'iotax check /var/lib'
+
+# The programs that the other rows use: the encryption of a hypervisor, file systems, FUSE, and fio.
+inside apt-get install -y -qq --no-install-recommends qemu-system-common qemu-utils cryptsetup-bin \
+    e2fsprogs fuse3 fio sysstat >&2
+
 # Two volumes: file systems in files.
 for volume in a b; do
     truncate -s 2G "$place/$volume.img"
     mkfs.ext4 -q -E lazy_itable_init=1,lazy_journal_init=1 "$place/$volume.img"
-    mkdir -p "$root/mnt/$volume"
-    mount -o loop "$place/$volume.img" "$root/mnt/$volume"
+    loop=$(losetup --find --show --direct-io=on "$place/$volume.img")
+    loops="$loops $loop"
+    mount "$loop" "$root/mnt/$volume"
 done
-inside mkdir -p /mnt/x /data /var/lib/etcd
 
 row disk -- 'iotax disk up --vm Standard_DS1_v2 --disk P10 /mnt/x'
 if [ -e "$root/mnt/x/disk" ]; then
@@ -98,19 +106,18 @@ fi
 row peel -- "iotax peel 'file(size=1G) + qemu-luks + qemu-luks + ext4'"
 row compare '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
     'iotax compare -w randread-4k a=/mnt/a b=/mnt/b'
-row etcd '/var/lib/etcd is on the disk of the machine.' -- 'iotax run etcd-wal /var/lib/etcd'
-row doctor '/data is ext4 on the disk of the row "What would a smaller VM do".' -- 'iotax doctor /data'
-row limits '/data is ext4 on the disk of the row "What would a smaller VM do".' -- \
+row doctor '/data is ext4 on the disk of disk.txt.' -- 'iotax doctor /data'
+row limits '/data is ext4 on the disk of disk.txt.' -- \
     'iotax limits --vm Standard_DS1_v2 --disk P10 /data'
 row gate '/mnt/a and /mnt/b are ext4 in two files on one disk.' -- \
     "iotax compare -w randread-4k old=/mnt/a new=/mnt/b --fail-if 'slower by 5%'"
-for run in b1 b2 b3 a1 a2 a3; do
-    volume=$(echo "$run" | sed 's/b./a/; s/a[1-9]/b/')
-    inside fio --name=try --directory="/mnt/$volume" --size=256M --rw=randread --bs=4k --iodepth=8 \
+for run in b1 a1 b2 a2 b3 a3; do
+    case $run in b*) volume=/mnt/a ;; *) volume=/data ;; esac
+    inside fio --name=try --directory="$volume" --size=256M --rw=randread --bs=4k --iodepth=8 \
         --direct=1 --ioengine=libaio --runtime=5 --time_based --output-format=json \
         --output="/root/$run.json"
 done
-row fio 'Six runs of fio, 5 s each: b*.json on /mnt/a, a*.json on /mnt/b.' -- \
+row fio 'Six runs of fio, 5 s each: b*.json on /mnt/a, a*.json on /data (a P10, see disk.txt).' -- \
     'iotax compare before=b1.json,b2.json,b3.json after=a1.json,a2.json,a3.json'
 record=$(inside sh -c 'cd /root && ls -d iotax-compare-* | head -n 1')
 row repro -- "iotax repro $record && tar tzf iotax-repro-*.tar.gz"

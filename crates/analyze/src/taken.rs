@@ -17,6 +17,8 @@ pub(crate) struct Taken {
     pub operations: u64,
     /// How many of them are under way at once: a stall delays all of these.
     pub in_flight: u64,
+    /// Operations that took longer than the limit of the rule, where each was timed.
+    pub beyond: Option<u64>,
 }
 
 /// One for each of [`Spec::rules`]; `None` where the trial has no such figure, or the rule is about
@@ -24,9 +26,9 @@ pub(crate) struct Taken {
 pub(crate) fn taken(load: &LoadRecord, spec: &Spec) -> Vec<Option<Taken>> {
     let of = |condition: &Condition| match condition {
         Condition::SlowerBy(_) | Condition::BelowDocumented(_) => None,
-        Condition::Figure { job, figure, .. } => {
+        Condition::Figure { job, figure, limit, .. } => {
             let name = job.as_ref().unwrap_or(&spec.workload().primary);
-            figure_of(load, name, figure, spec.counts_from_submission())
+            figure_of(load, name, figure, *limit, spec.counts_from_submission())
         }
     };
     spec.rules().map(|rule| of(&rule.condition)).collect()
@@ -36,17 +38,18 @@ fn figure_of(
     load: &LoadRecord,
     job: &str,
     figure: &Figure,
+    limit: f64,
     from_submission: bool,
 ) -> Option<Taken> {
     if let Figure::Time(TimeKind::Operation(name), statistic) = figure {
         let done = load.operations.iter().find(|done| done.name == *name)?;
-        return time(&done.latency, *statistic, 1);
+        return time(&done.latency, *statistic, limit, 1);
     }
     let job = load.jobs.iter().find(|record| record.name == job)?;
     let ios = job.ios();
     let rate = |count: u64| {
         let value = count as f64 * 1e9 / job.active_ns.max(1) as f64;
-        (count > 0).then_some(Taken { value, operations: ios, in_flight: 1 })
+        (count > 0).then_some(Taken { value, operations: ios, in_flight: 1, beyond: None })
     };
     match figure {
         Figure::Iops => rate(ios),
@@ -58,9 +61,11 @@ fn figure_of(
                 TimeKind::Sync => threads,
                 _ => threads * u64::from(job.queue_depth.max(1)),
             };
-            time(&*latencies(job, kind, from_submission)?, *statistic, in_flight).or_else(|| {
+            let latencies = latencies(job, kind, from_submission)?;
+            time(&latencies, *statistic, limit, in_flight).or_else(|| {
                 let (value, operations) = described::time(job, kind, *statistic)?;
-                (operations > 0 && value > 0.0).then_some(Taken { value, operations, in_flight })
+                let taken = Taken { value, operations, in_flight, beyond: None };
+                (operations > 0 && value > 0.0).then_some(taken)
             })
         }
     }
@@ -81,11 +86,18 @@ pub(crate) fn latencies<'a>(
     })
 }
 
-fn time(latencies: &LatencyHistogram, statistic: Statistic, in_flight: u64) -> Option<Taken> {
+fn time(
+    latencies: &LatencyHistogram,
+    statistic: Statistic,
+    limit: f64,
+    in_flight: u64,
+) -> Option<Taken> {
     let operations = latencies.count();
     let value = match statistic {
         Statistic::Mean => latencies.mean_ns(),
         Statistic::Quantile(quantile) => latencies.quantile_ns(quantile) as f64,
     };
-    (operations > 0 && value > 0.0).then_some(Taken { value, operations, in_flight })
+    let beyond = latencies.buckets().filter(|(latency_ns, _)| *latency_ns as f64 > limit);
+    let beyond = Some(beyond.map(|(_, count)| count).sum());
+    (operations > 0 && value > 0.0).then_some(Taken { value, operations, in_flight, beyond })
 }

@@ -107,6 +107,7 @@ mod tests {
             targets: vec![target],
             writes: false,
             quick: true,
+            max_time_ns: None,
             burst: None,
             cloud: cloud.clone(),
             fail_if: Vec::new(),

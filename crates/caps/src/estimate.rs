@@ -154,8 +154,13 @@ pub(crate) fn again(
     let critical = critical();
     let quick = on.scout.search.quick;
     while measured.iter().any(|series| !series.is_enough(&critical, quick)) {
+        if measured.iter().all(|series| series.seen.len() >= FEWEST) && !on.scout.may_refine() {
+            break;
+        }
         for at in on.scout.order(shapes.len()) {
-            if measured[at].is_enough(&critical, quick) {
+            if measured[at].is_enough(&critical, quick)
+                || measured[at].seen.len() >= FEWEST && !on.scout.may_refine()
+            {
                 continue;
             }
             let seen = soak::measure(on, shapes[at])?;

@@ -407,6 +407,8 @@ pub enum CapNote {
     SharingUntested { a: String, b: String, unsteady: String },
     /// Of a disk of a cloud and what it does there.
     Role(RoleNote),
+    /// Time was up before everything was refined that the results suggested.
+    TimeLimit,
     /// This version would have made other probes than the one that concluded.
     ConcludedBy { version: String },
     /// What its record lacks, as whoever read it tells it; or in the words of one of format 1.

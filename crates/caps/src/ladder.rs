@@ -87,7 +87,7 @@ impl Climb<'_, '_, '_> {
                 .filter(|(step, _)| is_odd(step))
                 .map(|(step, _)| step.queue_depth)
                 .collect();
-            if odd.is_empty() {
+            if odd.is_empty() || !self.on.scout.may_refine() {
                 break;
             }
             for queue_depth in odd {
@@ -101,7 +101,7 @@ impl Climb<'_, '_, '_> {
     /// that looks like growth.
     fn doubt(&mut self, top: u32) -> Result<(), Ended> {
         for _ in 0..TRIES {
-            if self.plateau(top).is_plateau {
+            if self.plateau(top).is_plateau || !self.on.scout.may_refine() {
                 break;
             }
             for queue_depth in [top, top / 2, top / 4] {

@@ -67,6 +67,9 @@ pub fn search_caps(search: &Search, opened: &Opened, prober: &mut dyn Prober) ->
     let mut scout = Scout::new(search, opened, prober);
     let mut caps = Caps::of(search);
     caps.ended = all_targets(&mut scout, &mut caps).err();
+    if scout.left_out {
+        caps.notes.push(CapNote::TimeLimit);
+    }
     caps.levels = scout.levels;
     documented::compare(search, opened, &mut caps);
     caps.rules = judge(&search.fail_if, &caps);
@@ -94,7 +97,7 @@ fn one_target(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
         sizes::fit(on)?;
         plateau::caps(on)?;
         unsteady::look(on)?;
-        if is_last || !plateau::has_fallen(on.found) {
+        if is_last || !plateau::has_fallen(on.found) || !on.scout.may_refine() {
             break;
         }
         on.found.fell_during_search = true;

@@ -44,7 +44,7 @@ pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
         sizes::doubt(on)?;
         let next = quantities(on.found);
         let is_same = next.iter().map(Quantity::id).eq(wanted.iter().map(Quantity::id));
-        if is_same {
+        if is_same || !on.scout.may_refine() {
             break;
         }
         wanted = next;

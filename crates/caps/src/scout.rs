@@ -39,14 +39,14 @@ impl Pace {
 }
 
 /// How long a search will probably take, in nanoseconds, pauses and waiting for bursts included at
-/// their longest.
+/// their longest. A limit on its time shortens only what comes after that.
 pub fn expected_ns(search: &Search) -> u64 {
     let pace = Pace::of(search);
     let probe_s = pace.shortest_s + pace.ramp_s;
     let targets = search.targets.len() as f64;
     let pairs = targets * (targets - 1.0) / 2.0;
     // The soak, then about 22 probes; for each pair 3 blocks of 3 for each of two quantities.
-    let steps_s = targets * (soak::LEAST_S + 22.0 * probe_s) + pairs * 18.0 * probe_s;
+    let steps_s = targets * (soak::least_s(search) + 22.0 * probe_s) + pairs * 18.0 * probe_s;
     let watch_ns = search.burst.as_ref().map_or(0, |watch| {
         let pauses_ns: u64 = watch.pauses_ns.iter().sum();
         2 * search.targets.len() as u64 * (watch.longest_ns + 2 * pauses_ns)
@@ -83,6 +83,10 @@ pub(crate) struct Scout<'a> {
     /// of them.
     last_iops: Vec<f64>,
     draws: u64,
+    /// Time of all probes so far, in nanoseconds.
+    spent_ns: u64,
+    /// Whether something was left out because the time was up.
+    pub left_out: bool,
     /// All that were measured.
     pub levels: Vec<Level>,
     /// Per target: windows since it was last told to forget them, in the order of time.
@@ -115,6 +119,8 @@ impl<'a> Scout<'a> {
             allotted,
             last_iops,
             draws: search.seed,
+            spent_ns: 0,
+            left_out: false,
             levels: Vec::new(),
             windows,
         }
@@ -177,6 +183,19 @@ impl<'a> Scout<'a> {
         Ok(seen.into_iter().next().expect("one place, one observation"))
     }
 
+    /// Whether time is left for what refines the result; if not, remembers that it was left out.
+    /// The time of the probes counts, not the clock, so that a replay decides the same.
+    pub(crate) fn may_refine(&mut self) -> bool {
+        let may = self.left_ns() > 0;
+        self.left_out |= !may;
+        may
+    }
+
+    /// Time left for probes, in nanoseconds.
+    pub(crate) fn left_ns(&self) -> u64 {
+        self.search.max_time_ns.map_or(u64::MAX, |most| most.saturating_sub(self.spent_ns))
+    }
+
     pub(crate) fn pause(&mut self, seconds: f64) -> Result<(), Ended> {
         self.prober.pause(nanos(seconds))
     }
@@ -198,6 +217,7 @@ impl<'a> Scout<'a> {
             traffic: shape.traffic,
         };
         let seen = self.prober.probe(&probe)?;
+        self.spent_ns += probe.ramp_ns + probe.time_ns;
         for ((target, _), seen) in probe.places.iter().zip(&seen) {
             if seen.ios == 0 {
                 let name = &self.search.targets[*target].arm.name;
@@ -339,6 +359,7 @@ mod tests {
                 targets: (0..targets).map(target).collect(),
                 writes: false,
                 quick,
+                max_time_ns: None,
                 burst,
                 cloud: CloudChoice::default(),
                 fail_if: Vec::new(),
@@ -351,7 +372,7 @@ mod tests {
         assert_eq!(expected_s(1, false, None), 61.5);
         assert_eq!(expected_s(2, false, None), 123.0 + 40.5);
         assert_eq!(expected_s(3, false, None), 184.5 + 121.5);
-        assert_eq!(expected_s(1, true, None), 37.3);
+        assert_eq!(expected_s(1, true, None), 29.3);
         let watch = BurstWatch { longest_ns: 60_000_000_000, pauses_ns: vec![5_000_000_000; 2] };
         assert_eq!(expected_s(2, false, Some(watch)), 163.5 + 4.0 * 80.0);
     }

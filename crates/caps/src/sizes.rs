@@ -186,7 +186,7 @@ impl Sizes<'_, '_, '_> {
     fn settle(&mut self) -> Result<(), Ended> {
         for _ in 0..TRIES {
             let odd = self.odd();
-            if odd.is_empty() {
+            if odd.is_empty() || !self.on.scout.may_refine() {
                 break;
             }
             for at in odd {
@@ -213,6 +213,9 @@ impl Sizes<'_, '_, '_> {
     fn confirm(&mut self, at: usize) -> Result<(), Ended> {
         let mut others = Vec::new();
         for _ in 0..TRIES {
+            if !self.on.scout.may_refine() {
+                break;
+            }
             others.push(self.again(at)?);
             let (size, best) = self.points[at];
             let is_best = |iops: &&f64| **iops * (1.0 + ODD / 2.0) >= best;

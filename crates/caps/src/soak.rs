@@ -1,6 +1,6 @@
 //! Saturate first: what is there at the start may be a burst.
 
-use iotax_experiment::Purpose;
+use iotax_experiment::{Purpose, Search};
 use iotax_stats::bucket::two_phase;
 
 use crate::found::{Burst, Recovery, TargetCaps};
@@ -8,7 +8,7 @@ use crate::probe::{Ended, Observation};
 use crate::scout::{LARGE_BYTES, SMALL_BYTES, Shape, TargetSearch};
 
 /// Seconds of the load if no burst is waited for: enough to see a level change in its midst.
-pub(crate) const LEAST_S: f64 = 12.0;
+const LEAST_S: f64 = 12.0;
 const QUICK_S: f64 = 4.0;
 /// Seconds of each load while waiting for a burst to end.
 const TURN_S: f64 = 20.0;
@@ -97,11 +97,15 @@ fn sustained_iops(found: &TargetCaps, block_bytes: u32) -> Option<f64> {
     iops.into_iter().chain(bytes).reduce(f64::min)
 }
 
+/// Seconds of the load if no burst is waited for.
+pub(crate) fn least_s(search: &Search) -> f64 {
+    if search.quick { QUICK_S } else { LEAST_S }
+}
+
 /// I/Os per second of a saturating load, second by second, for as long as it is worth it.
 pub(crate) fn series(on: &mut TargetSearch<'_, '_>, shape: Shape) -> Result<Vec<f64>, Ended> {
     let Some(watch) = on.scout.search.burst.clone() else {
-        let window_s = if on.scout.search.quick { QUICK_S } else { LEAST_S };
-        let seen = on.measure_for(shape, window_s)?;
+        let seen = on.measure_for(shape, least_s(on.scout.search))?;
         return Ok(seconds(&seen.per_second_ios));
     };
     let longest_s = watch.longest_ns as f64 / 1e9;

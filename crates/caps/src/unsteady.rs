@@ -20,6 +20,8 @@ const COARSE: f64 = 0.01;
 /// Seconds for which an unsteady rate is watched, and the same with `--quick`.
 const WATCH_S: f64 = 60.0;
 const WATCH_QUICK_S: f64 = 30.0;
+/// Less shows no levels.
+const LEAST_WATCH_NS: u64 = 10_000_000_000;
 /// Depth from which on windows count, if it is not known where the plateau begins.
 const DEEP: u32 = 16;
 /// Windows that it takes to doubt a limiter.
@@ -36,6 +38,9 @@ pub(crate) fn look(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     let rose_again = changes(&on.found.soak_iops).is_some() || changes(&shares).is_some();
     if rose_again || may_change(&shares, on.found) || fell_back || !on.found.unsteady.is_empty() {
         let (windows, beside) = watch(on)?;
+        if windows.is_empty() {
+            doubt_all(on.found);
+        }
         // Or it changes more slowly than it was watched.
         let unsteady =
             changes(&windows).map(|levels| Unsteady::between("iops", &windows, levels)).or(before);
@@ -83,7 +88,13 @@ fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
 /// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do
 /// not hold still may be chance, and are watched again.
 fn watch(on: &mut TargetSearch<'_, '_>) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
+    let left_ns = on.scout.left_ns();
+    if left_ns < LEAST_WATCH_NS {
+        on.scout.left_out = true;
+        return Ok((Vec::new(), None));
+    }
     let watch_s = if on.scout.search.quick { WATCH_QUICK_S } else { WATCH_S };
+    let watch_s = watch_s.min(left_ns as f64 / 1e9);
     let shape = Shape {
         purpose: Purpose::Steadiness,
         block_bytes: SMALL_BYTES,
@@ -96,7 +107,7 @@ fn watch(on: &mut TargetSearch<'_, '_>) -> Result<(Vec<f64>, Option<BusySign>), 
         let watched = on.measure_for(shape, watch_s)?;
         windows.extend(soak::seconds(&watched.per_second_ios));
         seen.push(watched);
-        if changes(&windows).is_none_or(|levels| levels.is_tight) {
+        if changes(&windows).is_none_or(|levels| levels.is_tight) || !on.scout.may_refine() {
             break;
         }
     }
@@ -147,9 +158,12 @@ fn doubt_limiters(found: &mut TargetCaps, shares: &[f64]) {
         return;
     }
     let holds = ceiling(shares, COARSE).is_some_and(|ceiling| (ceiling.level - 1.0).abs() <= ABOVE);
-    if holds {
-        return;
+    if !holds {
+        doubt_all(found);
     }
+}
+
+fn doubt_all(found: &mut TargetCaps) {
     for cap in [&mut found.iops, &mut found.bw_bytes].into_iter().flatten() {
         if cap.kind == CapKind::Throttle {
             cap.kind = CapKind::External;

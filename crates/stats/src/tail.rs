@@ -1,5 +1,11 @@
 //! Checks whether there are enough samples for a percentile.
 
+use statrs::distribution::{ContinuousCDF as _, Gamma};
+
+use crate::dependence::{dependence, widening};
+use crate::design::Design;
+use crate::gate::bounds;
+
 /// Minimum number of samples beyond a percentile for a comparison.
 pub(crate) const MIN_SAMPLES_BEYOND: f64 = 100.0;
 
@@ -27,6 +33,42 @@ pub fn samples_needed(q: f64) -> u64 {
 /// 249, 1983). At most 1.
 pub fn rule_of_three(observations: usize) -> f64 {
     (3.0 / observations as f64).min(1.0)
+}
+
+/// The operations of a trial, and how many of them took longer than a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Exceedances {
+    pub beyond: u64,
+    pub operations: u64,
+}
+
+/// Successive operations that one stall is assumed to delay, for each operation in flight.
+const DELAYED_BY_A_STALL: f64 = 10.0;
+
+/// Upper bound on the share of operations beyond a limit: wrong with probability `alpha` at most, at
+/// any look of `design`. It is the larger of two bounds:
+///
+/// * that of a Poisson count (Garwood, Biometrika 28, 1936) of stalls in all `trials`, where each
+///   stall delays `in_flight` operations ten times over. It holds even if no operation was late;
+/// * that of the mean share of a trial, widened if successive trials depend on each other. It holds
+///   if stalls are longer than assumed, but needs to have seen some.
+///
+/// At most 1; 1 without operations.
+pub fn most_beyond(trials: &[Exceedances], in_flight: u64, design: Design, alpha: f64) -> f64 {
+    let operations: u64 = trials.iter().map(|trial| trial.operations).sum();
+    let beyond: u64 = trials.iter().map(|trial| trial.beyond).sum();
+    let at_once = in_flight.max(1) as f64 * DELAYED_BY_A_STALL;
+    // One-sided, at each look.
+    let level = design.nominal_level(2.0 * alpha) / 2.0;
+    let Ok(stalls) = Gamma::new(beyond as f64 / at_once + 1.0, 1.0) else { return 1.0 };
+    let by_count = stalls.inverse_cdf(1.0 - level) * at_once / operations as f64;
+    let share = |trial: &Exceedances| trial.beyond as f64 / trial.operations.max(1) as f64;
+    let shares: Vec<f64> = trials.iter().map(share).collect();
+    let by_trial = bounds(&shares, design, alpha).map_or(0.0, |interval| {
+        let factor = dependence(&shares).map_or(1.0, |_| widening(&shares));
+        interval.mean + factor * interval.half_width()
+    });
+    if operations == 0 { 1.0 } else { by_count.max(by_trial).min(1.0) }
 }
 
 #[cfg(test)]

@@ -24,11 +24,11 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
-            "to show a {} below the limit, each trial needs {}, but these trials have {}; use \
-             longer ones (--time {time_s}s)",
+            "trials of {} are too few to show a {} below the limit; use trials of {} (--time \
+             {time_s}s)",
+            count(has, "operation"),
             figure(judgment),
             count(needed, "operation"),
-            has.round()
         ),
         RuleOpen::JobsUnmatched(jobs) => {
             format!("{} could not be compared, because only one side has them", count(jobs, "job"))

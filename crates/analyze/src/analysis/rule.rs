@@ -54,7 +54,7 @@ pub enum RuleOpen {
     NoFigure,
     /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have
     /// enough.
-    TooFew { needed: u64, has: f64, time_s: f64 },
+    TooFew { needed: u64, has: u64, time_s: f64 },
     /// Jobs that one side alone has.
     JobsUnmatched(u32),
     /// The record was cut off.

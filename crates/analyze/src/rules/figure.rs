@@ -3,10 +3,11 @@
 use iotax_experiment::rule::{Figure, RuleOutcome, Side};
 use iotax_experiment::{Rule, Subject};
 use iotax_stats::dependence::{dependence, widening};
+use iotax_stats::design::Design;
 use iotax_stats::gate::{Outcome, Reach, blocks_needed, bounds, by_sign};
 use iotax_stats::rci::{Interval, Summary};
 use iotax_stats::sample::{count, mean};
-use iotax_stats::tail::samples_needed;
+use iotax_stats::tail::{Exceedances, most_beyond, samples_needed};
 
 use super::{RuleContext, word};
 use crate::analysis::{Estimate, Judgment, Missing, RuleOpen};
@@ -118,6 +119,7 @@ impl Limit<'_> {
         let windows: Vec<f64> = trials.iter().map(|trial| trial.window_ns as f64).collect();
         let window_ns = mean(&windows);
         let open = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
+        let open = open.filter(|_| !self.enough_are_within(&taken[..look], design, alpha));
         let outcome = if open.is_some() { Outcome::Undecided } else { outcome };
         let summary =
             Summary::of(excesses).map(|summary| Summary { sd: summary.sd * factor, ..summary });
@@ -142,16 +144,29 @@ impl Limit<'_> {
         (judgment, Some(interval.hi))
     }
 
+    /// Whether the operations of all trials together show that few enough of them are beyond the
+    /// limit. Each trial may have too few for a quantile of its own.
+    fn enough_are_within(&self, taken: &[Taken], design: Design, alpha: f64) -> bool {
+        let exceedances = |taken: &Taken| {
+            let beyond = taken.beyond.filter(|_| self.side == Side::Above)?;
+            Some(Exceedances { beyond, operations: taken.operations })
+        };
+        let trials: Option<Vec<Exceedances>> = taken.iter().map(exceedances).collect();
+        let (Some(quantile), Some(trials)) = (self.figure.quantile(), trials) else { return false };
+        let in_flight = taken.first().map_or(1, |taken| taken.in_flight);
+        most_beyond(&trials, in_flight, design, alpha) < 1.0 - quantile
+    }
+
     /// Why quantiles below the limit are not to be taken at their word: with few operations beyond
     /// them they come out too low.
     fn too_few(&self, taken: &[Taken], window_ns: f64) -> Option<RuleOpen> {
         let quantile = self.figure.quantile()?;
         // As many are under way in every trial; a stall delays all of these, as one episode.
         let needed = samples_needed(quantile) * taken.first()?.in_flight;
-        let operations: Vec<f64> = taken.iter().map(|taken| taken.operations as f64).collect();
-        let has = mean(&operations);
+        let operations: u64 = taken.iter().map(|taken| taken.operations).sum();
+        let has = operations / taken.len() as u64;
         // A little more than enough: rates vary.
-        let time_s = (1.2 * window_ns / 1e9 * needed as f64 / has).ceil();
-        (has < needed as f64).then_some(RuleOpen::TooFew { needed, has, time_s })
+        let time_s = (1.2 * window_ns / 1e9 * needed as f64 / has as f64).ceil();
+        (has < needed).then_some(RuleOpen::TooFew { needed, has, time_s })
     }
 }

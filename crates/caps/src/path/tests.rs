@@ -113,6 +113,7 @@ fn searched_on(known: Vec<KnownLimit>, path: &mut Path) -> Caps {
         targets: vec![SearchTarget { arm, span_bytes: 1 << 30 }],
         writes: false,
         quick: true,
+        max_time_ns: None,
         burst: path
             .is_watched
             .then(|| BurstWatch { longest_ns: 60_000_000_000, pauses_ns: Vec::new() }),

@@ -167,6 +167,7 @@ fn search_with(disks: &mut Disks, change: impl FnOnce(&mut SearchDraft)) -> Caps
         targets: (0..disks.each.len()).map(target).collect(),
         writes: false,
         quick: false,
+        max_time_ns: None,
         burst: None,
         cloud: CloudChoice::default(),
         fail_if: Vec::new(),

@@ -268,6 +268,12 @@ pub(crate) struct SearchArgs {
     /// Search faster, with fewer points, shorter windows and wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
+    /// Leave out what only refines the result after this time of measuring [default: no limit]
+    ///
+    /// Without it, a rate that changes is watched for up to two more minutes, and uncertain results
+    /// are measured again.
+    #[arg(long, value_name = "TIME", help_heading = "Search")]
+    pub max_time: Option<String>,
     /// Load each target until its burst ends, for at most TIME [default: 10m]
     #[arg(long, value_name = "TIME", num_args = 0..=1, require_equals = true, default_missing_value = "10m", help_heading = "Search")]
     pub burst: Option<String>,

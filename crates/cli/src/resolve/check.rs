@@ -11,6 +11,8 @@ use super::{Resolved, documented, finish, limits, seed};
 use crate::args::{CheckArgs, LoadArgs};
 use crate::exit::{Result, usage};
 
+/// The search for caps refines nothing after this time: the whole check takes about a minute.
+const SEARCH_NS: u64 = 30_000_000_000;
 /// The suite that stands for the applications.
 const SUITE: &str = "fitness";
 /// Short trials: of many short ones, more can be told in the same time than of few long ones.
@@ -32,7 +34,7 @@ pub(crate) fn check(args: &CheckArgs, load: &LoadArgs) -> Result<DiskCheck> {
     let cloud = documented::choice(&args.documented, 1)?;
     let fitness = fitness(Arm::new("target", target.clone()), cloud.clone(), load)?;
     let name = fs::canonicalize(&args.path)?.display().to_string();
-    Ok(DiskCheck { caps: limits::quick(Arm::new(name, target), cloud, &load.dir)?, fitness })
+    Ok(DiskCheck { caps: limits::quick(Arm::new(name, target), cloud, SEARCH_NS, &load.dir)?, fitness })
 }
 
 fn refuse_all_but_directories(target: &Target, path: &str) -> Result<()> {

@@ -41,9 +41,24 @@ fn asked(args: &LimitsArgs) -> Result<SearchDraft> {
 }
 
 /// The search of `iotax check`: reads, quick, without rules.
-pub(super) fn quick(arm: Arm, cloud: CloudChoice, work_dir: &Path) -> Result<Resolved> {
-    let args = SearchArgs { quick: true, burst: None, pauses: String::new(), seed: None };
-    let mut search = search(&args, false, cloud, placed(vec![arm], None, work_dir)?)?;
+pub(super) fn quick(
+    arm: Arm,
+    cloud: CloudChoice,
+    max_time_ns: u64,
+    work_dir: &Path,
+) -> Result<Resolved> {
+    let targets = placed(vec![arm], None, work_dir)?;
+    let mut search = SearchDraft {
+        targets,
+        writes: false,
+        quick: true,
+        max_time_ns: Some(max_time_ns),
+        burst: None,
+        cloud,
+        fail_if: Vec::new(),
+        undecided: None,
+        seed: seed(None),
+    };
     fit(&mut search, work_dir);
     Ok(Resolved::of_caps(search.resolve()?))
 }
@@ -74,8 +89,20 @@ fn search(
     targets: Vec<SearchTarget>,
 ) -> Result<SearchDraft> {
     let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
+    let max_time_ns = option("--max-time", args.max_time.as_deref(), parse_duration)?;
     let (fail_if, undecided) = (Vec::new(), None);
-    Ok(SearchDraft { targets, writes, quick, burst, cloud, fail_if, undecided, seed })
+    let draft = SearchDraft {
+        targets,
+        writes,
+        quick,
+        max_time_ns,
+        burst,
+        cloud,
+        fail_if,
+        undecided,
+        seed,
+    };
+    Ok(draft)
 }
 
 /// How long to wait for the end of a burst, with `--burst`.

@@ -21,6 +21,7 @@ pub(crate) fn search(known: &[f64]) -> (SearchHead, Caps) {
         targets: targets.collect(),
         writes: false,
         quick: true,
+        max_time_ns: None,
         burst: None,
         cloud: spec.cloud.clone(),
         fail_if: Vec::new(),

@@ -1,11 +1,15 @@
 //! Searches that something disturbs, and disks that do not hold still.
 
-use iotax_caps::{BusySign, CapKind, CapNote, Caps, Obstacle, TargetCaps, search_caps};
+use iotax_caps::{
+    BusySign, Cap, CapKind, CapNote, Caps, Ended, Observation, Obstacle, Prober, TargetCaps,
+    search_caps,
+};
+use iotax_experiment::{Probe, SearchDraft};
 use rand::{RngExt as _, SeedableRng as _};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
 use super::model::{Asked, Disturbed, Model, Rate};
-use super::{draw, off, opened, search_of};
+use super::{draft_of, draw, off, opened, search_of};
 
 const SMALLEST_BYTES: f64 = 512.0;
 const LARGEST_BYTES: f64 = 1_048_576.0;
@@ -136,6 +140,66 @@ fn a_disk_that_is_switched_between_two_levels_is_unsteady_and_has_neither_cap_no
     }
     println!("{}", wrong.join("\n"));
     assert!(wrong.len() <= 8, "{} of 200", wrong.len());
+}
+
+/// With 30 s to measure, a search says less, nothing else, and takes at most as long as it needs for
+/// a look at each depth and size.
+#[test]
+fn a_search_that_has_little_time_states_no_cap_that_it_would_not_state_with_more() {
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(53);
+    let (mut wrong, mut hurried) = (Vec::new(), 0);
+    for case in 0..200 {
+        let low = draw(&mut random, 2_000.0, 20_000.0);
+        let is_switched = case % 2 == 0;
+        let high = if is_switched { low * draw(&mut random, 1.6, 5.0) } else { low };
+        let kink = draw(&mut random, 8.0 * 1024.0, 512.0 * 1024.0);
+        let period_s = draw(&mut random, 6.0, 40.0);
+        let bw = if is_switched { 1e12 } else { low * kink };
+        let disturbed = Disturbed { windows: [0.0, 0.15, 0.3][case % 3], ..Disturbed::default() };
+        let model = Model::of(case as u64, disturbed, switched([low, high], period_s, 0.5, bw));
+        let mut model = Timed { model, spent_ns: 0 };
+        let search = SearchDraft {
+            max_time_ns: Some(30_000_000_000),
+            ..draft_of(1, 64 << 30, true, None)
+        };
+        let caps = search_caps(&search.resolve().unwrap(), &opened(1), &mut model);
+        let found = &caps.targets[0];
+        hurried += u32::from(caps.notes.contains(&CapNote::TimeLimit));
+        let states = |cap: &Option<Cap>, truth: f64| {
+            let Some(cap) = cap else { return true };
+            let holds = cap.lo <= truth * 1.01 && cap.hi >= truth * 0.99;
+            holds || is_switched && cap.kind != CapKind::Throttle
+        };
+        let is_fine = states(&found.iops, high)
+            && states(&found.bw_bytes, bw)
+            && (is_switched || found.unsteady.is_empty())
+            && model.spent_ns < 45_000_000_000;
+        if !is_fine {
+            wrong.push(format!(
+                "case {case}: {low:.0} and {high:.0} IOPS, {period_s:.1} s, {:.1} s: {found:?}",
+                model.spent_ns as f64 / 1e9
+            ));
+        }
+    }
+    println!("{}", wrong.join("\n"));
+    assert!(wrong.len() <= 6 && hurried > 20, "{} of 200, {hurried} in a hurry", wrong.len());
+}
+
+/// Adds up the time of all probes.
+struct Timed {
+    model: Model,
+    spent_ns: u64,
+}
+
+impl Prober for Timed {
+    fn probe(&mut self, probe: &Probe) -> Result<Vec<Observation>, Ended> {
+        self.spent_ns += probe.ramp_ns + probe.time_ns;
+        self.model.probe(probe)
+    }
+
+    fn pause(&mut self, pause_ns: u64) -> Result<(), Ended> {
+        self.model.pause(pause_ns)
+    }
 }
 
 /// Without a limiter nothing may be called one: rates that scatter, over sizes flat or a device's

@@ -62,20 +62,28 @@ fn search_with(
 }
 
 fn search_of(targets: usize, span_bytes: u64, quick: bool, burst: Option<BurstWatch>) -> Search {
+    draft_of(targets, span_bytes, quick, burst).resolve().unwrap()
+}
+
+fn draft_of(
+    targets: usize,
+    span_bytes: u64,
+    quick: bool,
+    burst: Option<BurstWatch>,
+) -> SearchDraft {
     let target =
         |name: String| SearchTarget { arm: Arm::new(name, Target::Path("/".into())), span_bytes };
     SearchDraft {
         targets: (0..targets).map(|at| target(format!("disk {at}"))).collect(),
         writes: false,
         quick,
+        max_time_ns: None,
         burst,
         cloud: CloudChoice::default(),
         fail_if: Vec::new(),
         undecided: None,
         seed: 7,
     }
-    .resolve()
-    .unwrap()
 }
 
 fn opened(targets: usize) -> Opened {

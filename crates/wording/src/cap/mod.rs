@@ -226,6 +226,9 @@ pub fn note(note: &CapNote) -> String {
             )
         }
         CapNote::Role(role) => limit::role(role),
+        CapNote::TimeLimit => "The search ended at its time limit. `iotax limits` takes longer, gives \
+             narrower intervals, and can tell whether the rate is steady."
+            .to_owned(),
         CapNote::ConcludedBy { version } => format!(
             "These conclusions are from iotax {version}, which made the measurement. Either this \
              version would have run different probes, or the record was edited afterwards."
