@@ -30,8 +30,8 @@ fn main() {
 
 /// Equal arms.
 fn equal(runs: u32) {
-    println!("{runs} comparisons of equal arms per cell\n");
-    println!("| noise of a trial | disturbance | arms | `--quick` | default | `--tight` |");
+    println!("{runs} comparisons per cell, with equal arms\n");
+    println!("| noise per trial | disturbance | arms | `--quick` | default | `--tight` |");
     println!("|---|---|---|---|---|---|");
     let lag = |lag| Noise { lag, ..Noise::white(0.1) };
     let spikes = Noise { spikes: true, ..Noise::white(0.1) };
@@ -72,8 +72,8 @@ fn equal(runs: u32) {
 
 /// The last arm of two is slower.
 fn planted(runs: u32) {
-    println!("\n{runs} comparisons with a planted tax per cell\n");
-    println!("| noise of a trial | disturbance | tax | `--quick` | default | `--tight` |");
+    println!("\n{runs} comparisons per cell, with one arm slower by a known tax\n");
+    println!("| noise per trial | disturbance | tax | `--quick` | default | `--tight` |");
     println!("|---|---|---|---|---|---|");
     let quiet = Noise::white(0.02);
     for (noise, disturbance) in [
@@ -103,14 +103,14 @@ fn planted(runs: u32) {
 
 /// Slices in noise that was recorded, and made.
 fn slices(runs: u32) {
-    println!("\n{runs} comparisons in slices per cell\n");
+    println!("\n{runs} comparisons per cell, in slices\n");
     println!("| noise | tax | `--quick` | default | `--tight` |");
     println!("|---|---|---|---|---|");
     for at in 0..Scenario::in_slices(StopMode::Quick).len() {
         let rows = std::thread::scope(|scope| {
             let row = |tax| scope.spawn(move || row_of_slices(at, tax, runs));
             let rows = [0.0, 0.02, 0.05, 0.1, 0.2, 0.5].map(row);
-            rows.map(|row| row.join().expect("rows are played to their ends"))
+            rows.map(|row| row.join().expect("every row is simulated to its end"))
         });
         for row in rows {
             println!("{row}");

@@ -43,7 +43,7 @@ impl TrialOutcome {
     }
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "they have nothing to do with each other")]
+#[expect(clippy::struct_excessive_bools, reason = "the fields are independent of each other")]
 #[derive(Debug, Clone)]
 pub(crate) struct TrialFacts {
     pub block: u32,

@@ -454,7 +454,7 @@ fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
 }
 
 /// CPU time of the flows, and what passed of them.
-#[expect(clippy::unnecessary_wraps, reason = "one of several that are called alike")]
+#[expect(clippy::unnecessary_wraps, reason = "has the same signature as similar functions")]
 fn cpu_and_mib(trial: &TrialFacts) -> Option<[f64; 2]> {
     let cpu_ns = |job: &JobFacts| job.cpu_ns as f64 + trial.helpers_cpu_ns(job);
     let passed = |job: &JobFacts| job.bytes() as f64 * job.delivered().unwrap_or(1.0);

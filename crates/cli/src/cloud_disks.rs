@@ -25,7 +25,7 @@ impl Told {
 
     /// Adds a disk, under its heading.
     pub(crate) fn disk(&mut self, heading: &str, disk: &CloudDisk) {
-        let _ = writeln!(self.text, "{}{heading}; from bottom to top", self.indent);
+        let _ = writeln!(self.text, "{}{heading}; layers from bottom to top", self.indent);
         for part in &disk.parts {
             self.wrap(&Layer::from(&part.layer).to_string(), "  ", "      ");
             let mut what = part.what.clone();

@@ -47,7 +47,7 @@ const BUG: u8 = 5;
 pub(crate) const GATE_UNDECIDED: u8 = 6;
 
 /// Exits as interrupted, from a thread that no other thread waits for.
-#[expect(clippy::exit, reason = "the main thread hangs in the kernel, and never returns")]
+#[expect(clippy::exit, reason = "the main thread hangs in the kernel and never returns")]
 pub(crate) fn leave(why: &str) -> ! {
     // If stderr fails too, the exit code still tells.
     let _ = writeln!(io::stderr(), "stopped: {why}");
@@ -55,7 +55,7 @@ pub(crate) fn leave(why: &str) -> ! {
 }
 
 /// Exits the process of a server that nobody needs any more, from another thread.
-#[expect(clippy::exit, reason = "the main thread serves, and never returns")]
+#[expect(clippy::exit, reason = "the main thread serves requests and never returns")]
 pub(crate) fn served() -> ! {
     std::process::exit(0)
 }

@@ -83,7 +83,7 @@ fn what_was_built_is_told_with_its_sources() {
     let said = desk.run(&[&p10[..], &["--caching", "readonly", "--encryption-at-host"]].concat());
     assert_snapshot!(said, @"
     DESK/vm/disk
-    DESK/vm: P10 on Standard_DS1_v2, caching read only; from bottom to top
+    DESK/vm: P10 on Standard_DS1_v2, caching read only; layers from bottom to top
       file(size=128G, thin)
           documented size [1]
       delay(latency=1ms)
@@ -177,7 +177,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "all"]), @"
-    error: option --caching: `all`: use none or readonly
+    error: option --caching: `all` is not supported; use none or readonly
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--credits", "200%"]), @"
@@ -368,7 +368,7 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "full"]), @"
-    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists all virtual disks, and `iotax undo` removes what a killed one left behind
+    error: DESK/full: no virtual disk is mounted here; `iotax disk status` lists all virtual disks, and `iotax undo` removes what a killed disk server left behind
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down"]), @"

@@ -11,7 +11,7 @@ use serde_json::Value;
 use support::{Desk, Said};
 
 const STACK: &str = "file(size=1G) + ext4";
-const REFUSED: &str = "On this machine, the run would currently be refused";
+const REFUSED: &str = "On this machine, iotax would currently refuse this run";
 
 fn planned(desk: &Desk, args: &[&str]) -> Value {
     let said = desk.run(&[&["plan"], args, &["--format", "json"]].concat());

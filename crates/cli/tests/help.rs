@@ -106,12 +106,12 @@ fn a_plan_says_why_trials_are_whole() {
     assert_snapshot!(whole(&["--time", "3s"]), @"
     The arms alternate in whole trials, not in short slices: the trial length of
     randread-4k is set (with --time or --ramp, or in a file).
-    4 to 40 blocks of 2 trials, 40s to 400s without switching
+    4 to 40 blocks of 2 trials, 40s to 400s, not including switching between arms
     ");
     assert_snapshot!(whole(&["--drain=90s"]), @"
     The arms alternate in whole trials, not in short slices: --drain spends burst
     credits before each trial.
-    4 to 40 blocks of 2 trials, 56s to 560s without switching
+    4 to 40 blocks of 2 trials, 56s to 560s, not including switching between arms
     ");
     let run = printed(&["plan", "run", "randread-4k", "mem", "-n", "7"]);
     assert!(!run.contains("slices"), "nothing is compared: {run}");
@@ -221,11 +221,12 @@ fn a_plan_announces_what_may_be_run_beside_it() {
         text.split_once("\nSide runs").map_or(String::new(), |(_, beside)| beside.to_owned())
     };
     assert_snapshot!(beside(&["--drain=90s", "--below-cap", "--max-time", "5m"]), @"
-    , without switching
-      drain: first, until throughput falls; at most 3m, and 30s before each trial
-      depth-check: afterwards, if arms are equal; at most 3m
-      below-cap: after that, if arms reach a cap; at most 2m
-      runs after the trials start only if everything ends within 5m in total
+     (times do not include switching between arms)
+      drain: first, until throughput falls; at most 3m, plus at most 30s before each
+        trial
+      depth-check: after the trials, if arms are equal; at most 3m
+      below-cap: afterwards, if arms reach the same cap; at most 2m
+      a side run after the trials starts only if the whole run can end within 5m
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);

@@ -47,7 +47,7 @@ fn targets_that_no_cluster_has_are_refused() {
 #[test]
 fn options_that_make_no_sense_in_a_cluster_are_refused() {
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--agent", "true"]), @"
-    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave them out
+    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave out these options
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--user", "0"]), @"
@@ -99,7 +99,7 @@ fn the_help_fits_and_names_no_option_of_elsewhere() {
 #[test]
 fn two_containers_are_for_a_driver_and_a_searcher() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--containers", "two"]), @"
-    error: randread-4k: two containers need jobs that write and jobs that only read, but this workload lacks one of the two; leave out --containers two
+    error: randread-4k: two containers need both jobs that write and jobs that only read, but this workload has only one kind; leave out --containers two
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=emptydir", "--driver-cpu", "2"]), @"
@@ -151,7 +151,7 @@ fn paths_that_no_cluster_has_are_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(net(&["--agent", "true"]), @"
-    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave them out
+    error: --agent and --destroy do not apply in a cluster, where iotax starts its own agents and creates volumes; leave out these options
     [exit 2]
     ");
     let said = net(&[]);

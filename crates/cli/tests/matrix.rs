@@ -87,7 +87,7 @@ fn documented_vms_and_disks_are_factors() {
       DS2_v2/P10  cloud(vm=DS2_v2, disk=P10, size=4M)
 
     Cloud disks
-      cloud(vm=DS1_v2, disk=P10, size=4M); from bottom to top
+      cloud(vm=DS1_v2, disk=P10, size=4M); layers from bottom to top
         file(size=4M, thin)
             requested size
         delay(latency=1ms)
@@ -97,7 +97,7 @@ fn documented_vms_and_disks_are_factors() {
             disk limit of P10 [1]
         throttle(iops=3200, bw=46875k, group=Standard_DS1_v2-uncached)
             VM uncached limit of Standard_DS1_v2 [2]
-      cloud(vm=DS2_v2, disk=P10, size=4M); from bottom to top
+      cloud(vm=DS2_v2, disk=P10, size=4M); layers from bottom to top
         file(size=4M, thin)
             requested size
         delay(latency=1ms)

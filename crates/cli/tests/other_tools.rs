@@ -193,7 +193,7 @@ fn a_pasted_line_is_read_wherever_a_workload_is_named() {
       after 1 trial of each arm
 
     Schedule, seed 1
-      1 block of 1 trial, 1s without switching
+      1 block of 1 trial, 1s, not including switching between arms
       block  1: target
     [exit 0]
     ");

@@ -59,7 +59,7 @@ fn what_this_machine_lacks_is_said_in_the_plan() {
     let text = desk.run(&[&["plan", "compare"], &arms[..]].concat()).out;
     let (_, lacks) = text.split_once("\nOn this machine, ").unwrap();
     assert_snapshot!(lacks, @"
-    the run would currently be refused
+    iotax would currently refuse this run
       2 targets cannot be used:
         arm b: /no/such/b: does not exist; create the directory first, or check
         the spelling

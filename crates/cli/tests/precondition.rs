@@ -159,10 +159,11 @@ fn a_plan_says_what_is_written_and_for_how_long() {
     let desk = Desk::new();
     let plan = |workload: &str| {
         let said = desk.run(&["plan", "run", workload, ".", "--precondition"]);
-        let beside = said.out.split_once("Side runs, without switching\n").unwrap().1.to_owned();
+        let heading = "Side runs (times do not include switching between arms)\n";
+        let beside = said.out.split_once(heading).unwrap().1.to_owned();
         beside.lines().map(str::trim).collect::<Vec<_>>().join(" ")
     };
-    insta::assert_snapshot!(plan("randwrite-4k"), @"precondition: first, 2 passes over 1G without a time limit; then rounds of the workload until it is steady; at most 175s");
+    insta::assert_snapshot!(plan("randwrite-4k"), @"precondition: first, 2 passes over 1G without a time limit; then rounds of the workload until its rate is steady; at most 175s");
     insta::assert_snapshot!(plan("randread-4k"), @"precondition: first, 2 passes over 1G without a time limit; no rounds, because the workload only reads");
 }
 

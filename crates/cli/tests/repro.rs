@@ -266,7 +266,7 @@ fn nothing_is_written_over() {
     assert_eq!(desk.run(&["repro", "rec", "--out", "bundle"]).code, 0);
     let again = desk.run(&["repro", "rec", "--out", "bundle"]);
     assert_eq!(again.code, 2);
-    insta::assert_snapshot!(again.err, @"error: bundle already exists, and iotax never overwrites it; choose another directory with --out");
+    insta::assert_snapshot!(again.err, @"error: bundle already exists, and iotax does not overwrite it; choose another directory with --out");
     if !needs_program("fio") {
         return;
     }

@@ -367,7 +367,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["plan", "compare", "before1.json", "after1.json"]), @"
-    error: these are saved results, so nothing would be run; iotax compare shows them
+    error: these are saved results, so there is nothing to run; use iotax compare to show them
     [exit 2]
     ");
     assert_snapshot!(run(&["report", "before1.json", "dir"]), @"

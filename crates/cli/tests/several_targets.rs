@@ -179,7 +179,7 @@ fn a_plan_says_which_job_goes_where() {
       after 1 trial of each arm
 
     Schedule, seed 1
-      1 block of 1 trial, 1s without switching
+      1 block of 1 trial, 1s, not including switching between arms
       block  1: target
     [exit 0]
     ");

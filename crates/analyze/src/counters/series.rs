@@ -116,7 +116,7 @@ fn line<T: Copy>(
     figures: &[Option<T>],
     value: impl Fn(&T) -> f64,
 ) -> CounterLine {
-    #[expect(clippy::cast_possible_truncation, reason = "seven digits are more than a chart shows")]
+    #[expect(clippy::cast_possible_truncation, reason = "a chart shows fewer than seven digits")]
     let values = figures.iter().map(|figures| figures.as_ref().map(|f| value(f) as f32)).collect();
     CounterLine { quantity, name: name.to_owned(), values }
 }

@@ -46,7 +46,7 @@ Examples:
 Write the name of a disk and what you provisioned: NAME:size=...,iops=...,bw=...
 G means GiB. M means MB on Azure and MiB on other clouds.")]
 pub(crate) struct CatalogLookArgs {
-    /// VM size, part of a name (to list matching sizes), or the word disk
+    /// VM size, part of its name (to list all matching sizes), or the word disk
     pub name: Option<String>,
     /// Disks attached to the VM; after the word disk, the disks to show
     #[arg(value_name = "DISK")]
@@ -101,7 +101,7 @@ pub(crate) struct CatalogCheckArgs {
     pub listing: ListingArgs,
 }
 
-/// What a host caches of a disk.
+/// What the host caches for a disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum CachingWord {
     /// Nothing

@@ -11,7 +11,7 @@ Examples:
       3 GiB of disk space, and does not need root
   iotax check /var/lib/postgresql
   iotax check --vm Standard_DS1_v2 --disk P10 /data
-      also compare its caps with the documented ones
+      also compare the caps with the documented ones
   iotax check --format markdown /data > ticket.md
 
 iotax check runs shorter versions of these commands; run them for full results:

@@ -34,10 +34,10 @@ Examples:
   iotax disk up --disk gp2:size=100G --credits 1% --size 4G vm
 
 Each directory then contains two files: disk, which any program can use, and
-stats.json, which has the counters of each layer. Throttles in the same group
-share their token buckets across all disks of a command, just as the disks of a
-VM share its limits. iotax serves existing files read-only unless you name them
-with --write-to.")]
+stats.json, which contains the counters of each layer. Throttles in the same
+group share their token buckets across all disks that one command mounts, just
+as all disks of a VM share the VM's limits. iotax serves existing files
+read-only unless you name them with --write-to.")]
 pub(crate) struct DiskUpArgs {
     #[command(flatten)]
     pub cloud: CloudArgs,
@@ -48,14 +48,14 @@ pub(crate) struct DiskUpArgs {
     pub disks: DiskArgs,
 }
 
-/// Disks with the documented limits of a cloud.
+/// Simulated cloud disks, with their documented limits.
 #[derive(Debug, Args)]
 pub(crate) struct CloudArgs {
     /// Cloud disk to simulate, one for each DIRECTORY: P10, P10:caching=readonly, gp2:size=100G,
     /// pd-ssd:size=500G; local (or temporary, or nvme) is a local disk on the VM's host
     #[arg(long, value_name = "DISK", help_heading = "Cloud disks")]
     pub disk: Vec<String>,
-    /// VM size that the disks are attached to; its limits apply to all the disks together
+    /// Size of the VM that the disks are attached to; its limits apply to all disks together
     #[arg(long, value_name = "SIZE", requires = "disk", help_heading = "Cloud disks")]
     pub vm: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
@@ -73,7 +73,8 @@ pub(crate) struct CloudArgs {
     /// Share of the documented burst credits to start with [default: 100%]
     #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Cloud disks")]
     pub credits: Option<String>,
-    /// Latency of I/O that misses the cache [default: 1ms, or 100us for local disks (assumptions)]
+    /// Latency of I/O that misses the cache [default: 1ms, or 100us for local disks; both are
+    /// assumptions]
     #[arg(long, value_name = "DURATION", requires = "disk", help_heading = "Cloud disks")]
     pub latency: Option<String>,
     /// Size of each disk [default: the documented size]
@@ -91,10 +92,10 @@ pub(crate) struct DiskArgs {
     /// Existing file that a disk is allowed to write to; can be repeated
     #[arg(long, value_name = "FILE")]
     pub write_to: Vec<PathBuf>,
-    /// Directory for the scratch files of stacks on `file` without a path
+    /// Directory for the scratch files of stacks whose `file` layer has no path
     #[arg(long, value_name = "DIR", default_value = ".")]
     pub dir: PathBuf,
-    /// Random seed for the data on the disks and for faults
+    /// Seed for the random data on the disks and for random faults
     #[arg(long, value_name = "N")]
     pub seed: Option<u64>,
 }

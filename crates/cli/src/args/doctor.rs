@@ -40,7 +40,7 @@ pub(crate) struct DoctorArgs {
     /// Network interface of this machine to examine; can be repeated
     #[arg(long = "interface", value_name = "NAME", conflicts_with_all = ["record", "machine", "explain"])]
     pub interfaces: Vec<String>,
-    /// Rank likely causes based on these results of run, compare, peel or limits
+    /// Rank likely causes, based on the results of run, compare, peel or limits in DIR
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub record: Option<PathBuf>,
     /// Examine a saved machine instead of this one
@@ -70,7 +70,7 @@ pub(crate) struct DoctorArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text, help_heading = "Output")]
     pub format: Listing,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
     /// Print all collected data, even on a terminal

@@ -30,7 +30,7 @@ pub(crate) struct MeasureArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct HoldArgs {
     /// Also load each arm for TIME without a break, e.g. 45s, to find burst credits that short
-    /// slices never use up [default: 10 slices or more]
+    /// slices never use up [default: at least 10 slices]
     ///
     /// Arms alternate in short slices, so burst credits can recover while the other arm runs. If an
     /// arm is slower under the long load, iotax repeats that load twice. If the arm is slower all
@@ -43,7 +43,7 @@ pub(crate) struct HoldArgs {
 /// How sure a comparison must be.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct CertaintyArgs {
-    /// Stop at the first verdict
+    /// Stop as soon as every arm has a verdict
     #[arg(long, conflicts_with = "tight", help_heading = "Certainty")]
     pub quick: bool,
     /// Continue until the effect is known to within 1 percentage point or a tenth of its size
@@ -52,7 +52,7 @@ pub(crate) struct CertaintyArgs {
     /// Treat arms that differ by less than this as equal [default: 5%]
     #[arg(long, allow_hyphen_values = true, value_name = "PERCENT", help_heading = "Certainty")]
     pub margin: Option<String>,
-    /// Widen the intervals to correct for the comparison of several arms
+    /// Widen the intervals to correct for comparing several arms
     #[arg(long, help_heading = "Certainty")]
     pub simultaneous: bool,
     /// Maximum number of blocks [default: 40, or 5120 if trials are short slices]
@@ -64,7 +64,7 @@ pub(crate) struct CertaintyArgs {
     pub max_time: Option<String>,
 }
 
-/// The load, and for how long it runs.
+/// The load, and how long it runs.
 #[derive(Debug, Clone, Default, Args)]
 pub(crate) struct LoadArgs {
     /// Measured time of each trial, e.g. 5s
@@ -96,17 +96,17 @@ pub(crate) struct LoadArgs {
     /// Run the trials through an agent, locally or on another host, e.g. 'ssh HOST iotax agent';
     /// ARM=COMMAND sets it for one arm
     ///
-    /// iotax starts the command and talks to it over its standard input and output. The command
-    /// cannot ask for a password, so let ssh use a key. Targets, --dir and --destroy refer to the
-    /// agent's host. Use absolute paths, because iotax resolves relative paths against its own
-    /// working directory. If an agent is lost, its trial fails, and the next trial starts a new
+    /// iotax starts the command and communicates over the command's standard input and output. The
+    /// command cannot ask for a password, so ssh must use a key. Targets, --dir and --destroy refer
+    /// to the agent's host. Use absolute paths, because iotax resolves relative paths against its
+    /// own working directory. If an agent is lost, its trial fails, and the next trial starts a new
     /// agent.
     #[arg(long, value_name = "COMMAND", help_heading = "Load")]
     pub agent: Vec<String>,
-    /// Directory for the scratch files of stacks on `file` without a path
+    /// Directory for the scratch files of stacks whose `file` layer has no path
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Load")]
     pub dir: PathBuf,
-    /// Block device that iotax may overwrite, for stacks on `dev`; can be repeated
+    /// Block device that iotax may overwrite, for stacks whose base is `dev`; can be repeated
     #[arg(long, value_name = "DEV", help_heading = "Load")]
     pub destroy: Vec<PathBuf>,
     /// Print tables in the format of iostat -mxt after each trial
@@ -121,19 +121,19 @@ pub(crate) struct GateArgs {
     /// repeated
     ///
     /// 'slower by 5%' applies to every arm that is compared with the baseline, and 'p50 slower by
-    /// 5%' to the median operation time of these arms. 'sync.p99 > 10ms' applies to every arm. The
-    /// metrics are iops, bandwidth, and latency, read, write, trim, sync, load, publish or query
-    /// followed by .mean, .p99 or another percentile. To limit a rule to one job, write the job
-    /// before the metric. To limit it to one arm, write the arm and a colon first: 'new: wal
-    /// sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until neither is
-    /// possible within the limits of the run.
+    /// 5%' to the median operation time of these arms. 'sync.p99 > 10ms' applies to every arm. A
+    /// metric is iops, bandwidth, or one of latency, read, write, trim, sync, load, publish and
+    /// query followed by .mean, .p99 or another percentile. To limit a rule to one job, write the
+    /// job before the metric. To limit it to one arm, write the arm and a colon first: 'new: wal
+    /// sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until no decision
+    /// is possible within the limits of the run.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
     /// Whether undecided rules pass or fail [default: neither; exit with status 6]
     ///
     /// A rule is undecided if the data allow both outcomes. It is also undecided if there are no
-    /// data, if the run was interrupted, or if the arms are at the same cap. The report says how
-    /// large a violation the run could have detected.
+    /// data, if the run was interrupted, or if the arms are at the same cap. The report states the
+    /// smallest violation that the run could have detected.
     #[arg(long, value_enum, value_name = "OUTCOME", help_heading = "Gate")]
     pub undecided: Option<Undecided>,
 }
@@ -146,16 +146,16 @@ Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be re
 compares both caps with the lowest documented limit of the target's VM and disks (--vm, --disk). \
 To limit a rule to one target, write the target and a colon first: 'log: iops < 5000'.";
 
-/// How a rule counts that is neither broken nor kept.
+/// Whether undecided rules pass or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undecided {
-    /// They pass: exit with status 0 and a warning
+    /// Undecided rules pass: exit with status 0 and a warning
     Pass,
-    /// They fail: exit with status 1
+    /// Undecided rules fail: exit with status 1
     Fail,
 }
 
-/// Where results go and how they look.
+/// Where to write the results, and in which format.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct OutputArgs {
     /// New directory to write the results to [default: iotax-COMMAND-TIME]
@@ -164,7 +164,7 @@ pub(crate) struct OutputArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Format::Text, help_heading = "Output")]
     pub format: Format,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
     /// Print only the answer, without progress
@@ -207,12 +207,12 @@ pub(crate) struct ListingArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t = Color::Auto)]
     pub color: Color,
 }
 
-/// When to use colours.
+/// When to use colors.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Color {
     /// On a terminal, unless `NO_COLOR` is set
@@ -226,12 +226,12 @@ pub(crate) enum Color {
 /// The VM and disks of the targets, as named in the catalog of documented limits.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct DocumentedArgs {
-    /// VM size of the target's machine, as named in the catalog; iotax compares the results with
-    /// its limits
+    /// Size of the target's VM, as named in the catalog; iotax compares the results with the limits
+    /// of this size
     #[arg(long, value_name = "NAME", help_heading = "Documented limits")]
     pub vm: Option<String>,
-    /// Disk type, such as P30 or gp3:size=500G,iops=6000; give it once for all targets, or once for
-    /// each
+    /// Disk type, such as P30 or gp3:size=500G,iops=6000; pass it once for all targets, or once for
+    /// each target
     #[arg(long, value_name = "DISK", help_heading = "Documented limits")]
     pub disk: Vec<String>,
     /// Host caching of the disks: none, readonly, readwrite [default: none]
@@ -240,7 +240,7 @@ pub(crate) struct DocumentedArgs {
     /// Disk controller, for VM sizes whose limits depend on it: scsi, nvme
     #[arg(long, value_name = "KIND", help_heading = "Documented limits")]
     pub variant: Option<String>,
-    /// Do not ask the cloud's metadata service which VM this is
+    /// Do not query the cloud's metadata service to identify the VM
     #[arg(long, help_heading = "Documented limits")]
     pub no_metadata: bool,
     /// Address of the metadata service, for tests
@@ -268,10 +268,11 @@ pub(crate) struct SearchArgs {
     /// Search faster, with fewer points, shorter windows and wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
-    /// Leave out what only refines the result after this time of measuring [default: no limit]
+    /// Measuring time after which iotax skips all steps that only refine the result [default: no
+    /// limit]
     ///
-    /// Without it, a rate that changes is watched for up to two more minutes, and uncertain results
-    /// are measured again.
+    /// Without this option, iotax observes a changing rate for up to two more minutes, and measures
+    /// uncertain results again.
     #[arg(long, value_name = "TIME", help_heading = "Search")]
     pub max_time: Option<String>,
     /// Load each target until its burst ends, for at most TIME [default: 10m]
@@ -296,10 +297,10 @@ pub(crate) struct SearchArgs {
 pub(crate) struct MatrixArgs {
     /// Make one arm for every combination of levels; repeat the option for each factor
     ///
-    /// Give one target. iotax replaces {NAME} in it with each level. If the target does not contain
-    /// {NAME}, the factor sets the layer parameter of that name (LAYER.NAME if several layers have
-    /// it). Each level is compared with the first level of its factor, across all arms that are
-    /// otherwise the same.
+    /// Specify one target. iotax replaces {NAME} in the target with each level. If the target does
+    /// not contain {NAME}, the factor sets the layer parameter of that name (LAYER.NAME if several
+    /// layers have it). Each level is compared with the first level of its factor, across all arms
+    /// that are otherwise the same.
     ///
     /// A factor can also be a --set key of the workload, such as bs, depth or JOB.rate. Each of its
     /// levels is then a phase, and all arms run in every phase.
@@ -310,16 +311,16 @@ pub(crate) struct MatrixArgs {
     pub exclude: Vec<String>,
 }
 
-/// Settings of the host that belong to an arm.
+/// Host settings that belong to an arm.
 #[derive(Debug, Default, Args)]
 pub(crate) struct HostCommandArgs {
     /// Run this command each time ARM's turn begins, to make a host setting part of the arm; repeat
     /// the option for other arms
     ///
     /// iotax runs the command with `sh -c` as your user, in the working directory, for at most 60
-    /// s. If it fails, the trial fails too, and --after runs. Several arms can have the same target
-    /// and differ only in such a setting, for example the I/O scheduler, `read_ahead_kb`, `hdparm
-    /// -W` or `zfs set`.
+    /// s. If it fails, the trial fails too, and the --after command runs. Several arms can have the
+    /// same target and differ only in such a setting, for example the I/O scheduler,
+    /// `read_ahead_kb`, `hdparm -W` or `zfs set`.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub before: Vec<String>,
     /// Run this command each time ARM's turn ends, to undo what --before did; write ARM=none
@@ -350,7 +351,7 @@ pub(crate) struct RunArgs {
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Directory, file, block device (read-only) or stack to test. If the jobs name several
-    /// targets, give NAME=TARGET for each; iotax uses them at the same time
+    /// targets, give NAME=TARGET for each; iotax uses all targets at the same time
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     /// Number of trials [default: 1; with --fail-if or a workload that has a threshold, as many as
@@ -388,12 +389,13 @@ Examples:
       IOPS cap, bandwidth cap and useful queue depth, and whether a throttle or
       a saturated device sets the caps
   iotax limits /dev/sdc --quick
-      the same with fewer and shorter measurements; iotax never writes to files
-      or devices
+      the same with fewer and shorter measurements; iotax never writes to
+      existing files or devices
   iotax limits --burst=40m /mnt/data
-      load it until its burst ends, and see how much recovers during pauses
+      load it until its burst ends, and see how much of the burst recovers
+      during pauses
   iotax limits cached=/mnt/f uncached=/mnt/g
-      also: whether they share one bucket, have one each, or both
+      also: whether they share a bucket, have separate buckets, or both
   iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
       also: which documented limit is reached first
   iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
@@ -417,10 +419,10 @@ pub(crate) struct LimitsArgs {
     /// Size of the test file in a directory [default: 1G, or less if there is not enough space]
     #[arg(long, value_name = "SIZE", help_heading = "Search")]
     pub size: Option<String>,
-    /// Directory for the scratch files of stacks on `file` without a path
+    /// Directory for the scratch files of stacks whose `file` layer has no path
     #[arg(long, value_name = "DIR", default_value = ".", help_heading = "Search")]
     pub dir: PathBuf,
-    /// Block device that iotax may overwrite, for stacks on `dev`; can be repeated
+    /// Block device that iotax may overwrite, for stacks whose base is `dev`; can be repeated
     #[arg(long, value_name = "DEV", help_heading = "Search")]
     pub destroy: Vec<PathBuf>,
     #[command(flatten)]
@@ -437,8 +439,8 @@ pub(crate) struct PeerArgs {
     pub listen: SocketAddr,
     /// File with the token that both ends share. If omitted, iotax creates a token and prints it
     ///
-    /// `-` reads the token from the first line of standard input. The peer then exits when its
-    /// standard input is closed.
+    /// `-` reads the token from the first line of standard input. In that case, the peer exits when
+    /// its standard input is closed.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
@@ -467,8 +469,8 @@ Examples:
       'results/{sec}-{load}.json'
 
 The first arm is the baseline. In a directory, iotax works in a private folder
-and removes it afterwards. It reads files and block devices, but never writes to
-them.
+and removes it afterwards. iotax reads existing files and block devices, but
+never writes to them.
 
 Pass saved results instead of targets to compare them without running anything:
 results directories (DIR#ARM for one arm), JSON from iotax run or fio, and XML
@@ -479,7 +481,7 @@ pub(crate) struct CompareArgs {
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
     /// Workload to run on every arm, as in `iotax run`. You can also write it before the arms;
-    /// write ./NAME for a directory that has the name of a workload
+    /// write ./NAME for a directory that has the same name as a workload
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Compare ARM with BASELINE instead of with the first arm; can be repeated
@@ -500,7 +502,7 @@ impl CompareArgs {
         Self { arms, workload: Some(workload), pair: Vec::new(), host, matrix, measure }
     }
 
-    /// Moves a workload that is written before the arms to where `--workload` is.
+    /// Moves a workload that precedes the arms into `--workload`.
     #[must_use]
     pub(crate) fn settled(mut self) -> Self {
         if self.workload.is_none() && self.arms.len() > 1 && workload::is_workload(&self.arms[0]) {

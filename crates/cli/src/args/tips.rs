@@ -9,7 +9,8 @@ use clap::{Command, CommandFactory as _};
 use super::Cli;
 use crate::resolve::workload::is_workload;
 
-/// Options of fio and other tools, with what to use instead: the first that the command has.
+/// Options of fio and other tools, each with its replacements. The tip names the first replacement
+/// that the command supports.
 const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("--duration", &["--time TIME"]),
     ("--runtime", &["--time TIME"]),
@@ -31,7 +32,7 @@ const OTHER_NAMES: &[(&str, &[&str])] = &[
     ("--json", &["--format json"]),
 ];
 
-/// Adds to an error of the command line `words` what the user probably meant.
+/// Adds a tip about what the user probably meant to a parse error of the command line `words`.
 pub(crate) fn with_tip(mut error: clap::Error, words: &[OsString]) -> clap::Error {
     let wrong = |kind| match error.get(kind) {
         Some(ContextValue::String(word)) => Some(word.as_str()),
@@ -65,7 +66,7 @@ fn instead(word: &str, command: &Command) -> Option<String> {
     options.iter().find(has).map(|option| format!("use {option}"))
 }
 
-/// The subcommand that the first words name.
+/// The subcommand that the first words of a command line name.
 fn asked(words: &[OsString]) -> Command {
     let mut command = Cli::command();
     for word in words.iter().skip(1).filter_map(|word| word.to_str()) {

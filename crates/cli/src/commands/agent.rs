@@ -20,8 +20,8 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {
-        let why = "an agent is started by another iotax, not by hand; on that host, pass --agent \
-                   'ssh HOST iotax agent' to run, compare or peel";
+        let why = "an agent is started by another iotax, not by hand; on the host of that iotax, \
+                   pass --agent 'ssh HOST iotax agent' to run, compare or peel";
         return Err(usage(why.to_owned()));
     }
     let options = AgentOptions {

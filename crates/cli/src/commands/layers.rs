@@ -39,7 +39,7 @@ impl Page {
     fn of_all(&self) -> String {
         let mut out = String::new();
         let mut remedies = BTreeMap::new();
-        out.push_str("A stack is a base and the layers on top of it, from bottom to top:\n");
+        out.push_str("A stack lists a base and the layers on top of it, from bottom to top:\n");
         out.push_str("  iotax peel 'file(size=2G) + luks + luks + ext4'\n");
         out.push_str("  iotax peel 'netns + vxlan + wireguard'\n");
         let of = |is_network| Layer::catalog().filter(move |l| l.is_network() == is_network);
@@ -111,7 +111,9 @@ impl Page {
         let nothing = match layer.world {
             World::InProcess => Some("nothing"),
             World::Both if needs.is_empty() => Some("nothing"),
-            World::Both => Some("nothing in iotax's own process; on the system:"),
+            World::Both => {
+                Some("nothing to run in iotax's own process; to run in the operating system:")
+            }
             World::System => needs.is_empty().then_some("nothing"),
         };
         if let Some(nothing) = nothing {

@@ -20,8 +20,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
             let page = args.out.as_deref().filter(|_| args.open);
             if args.open && page.is_none() {
                 return Err(usage(
-                    "--open shows report.html; to create one for results of other tools, pass \
-                     --out DIR"
+                    "--open needs a report.html, which results of other tools do not have; create \
+                     one with --out DIR"
                         .to_owned(),
                 ));
             }
@@ -118,7 +118,7 @@ fn answer(directory: &Held, args: &ReportArgs) -> Result<Answer> {
     if !has_record && Reader::<SearchHead>::is_in(&caps) {
         if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
             return Err(usage(format!(
-                "--fail-if and --undecided judge one record, and a check has two; report them \
+                "--fail-if and --undecided apply to one record, but a check has two; report them \
                  separately: {} and {}",
                 caps.shown().display(),
                 fitness.shown().display()
@@ -154,6 +154,7 @@ fn shown(args: &ReportArgs) -> Shown {
 /// Shows the page in `dir` in a browser.
 fn open(dir: &Path) -> Result<()> {
     let page = dir.join("report.html");
-    ::open::that_detached(&page)
-        .with_context(|| format!("cannot open {} in a browser; open it yourself", page.display()))
+    ::open::that_detached(&page).with_context(|| {
+        format!("cannot open {} in a browser; open the file yourself", page.display())
+    })
 }

@@ -103,7 +103,7 @@ impl Files {
             && let Some(path) = is_there(dir).then_some(dir.as_path()).or(names(dir).taken())
         {
             return Err(usage(format!(
-                "{} already exists, and iotax never overwrites it; choose another directory with \
+                "{} already exists, and iotax does not overwrite it; choose another directory with \
                  --out",
                 path.display()
             )));
@@ -174,7 +174,7 @@ fn text(bundle: &Bundle, files: &Files) -> String {
         );
     }
     let trials = bundle.trials;
-    let _ = write!(text, "\nRun it in that directory, with fio ({trials} trials):\n  ./run.sh");
+    let _ = write!(text, "\nRun it in that directory ({trials} trials; needs fio):\n  ./run.sh");
     for (id, _) in &bundle.arms {
         let _ = write!(text, " {id}=PATH");
     }

@@ -48,10 +48,11 @@ fn text(report: &UndoReport) -> String {
     };
     if report.live > 0 {
         let processes: Vec<_> = report.processes.iter().map(ToString::to_string).collect();
-        let word = if processes.len() == 1 { "process" } else { "processes" };
+        let (word, are) =
+            if processes.len() == 1 { ("process", "is") } else { ("processes", "are") };
         let _ = writeln!(
             out,
-            "Not removed, because the run is still active: everything that belongs to {word} {}.",
+            "Not removed: everything that belongs to {word} {}, which {are} still running.",
             processes.join(", ")
         );
     }
@@ -63,7 +64,7 @@ fn things(count: usize) -> String {
 }
 
 fn left(problems: usize) -> String {
-    format!("{} could not be removed, see below", things(problems))
+    format!("{} could not be removed (see below)", things(problems))
 }
 
 #[cfg(test)]
@@ -97,7 +98,7 @@ mod tests {
             removed the mount at /x
             removed the loop device on /y
             2 items removed; nothing is left.
-            Not removed, because the run is still active: everything that belongs to process 12.
+            Not removed: everything that belongs to process 12, which is still running.
             ");
     }
 }

@@ -66,8 +66,8 @@ fn index() -> String {
         line(&mut out, name, Workload::suite_about(name).unwrap_or_default());
     }
     out.push_str(
-        "\n`iotax workloads NAME` shows one in full, and what you can change. A workload\n\
-         can also be a fio job file, or a quoted command line of fio or DiskSpd.\n",
+        "\n`iotax workloads NAME` shows a workload in full and lists what you can change. A\n\
+         workload can also be a fio job file, or a quoted fio or DiskSpd command line.\n",
     );
     out
 }

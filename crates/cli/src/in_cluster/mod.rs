@@ -34,7 +34,7 @@ pub(crate) fn refuse_elsewhere(load: &LoadArgs) -> Result<()> {
     }
     Err(usage(
         "--agent and --destroy do not apply in a cluster, where iotax starts its own agents and \
-         creates volumes; leave them out",
+         creates volumes; leave out these options",
     ))
 }
 
@@ -124,8 +124,8 @@ impl<'a> InCluster<'a> {
         let lacks = spec.phases().find(|phase| phase.driver_and_searcher().is_none());
         if let Some(phase) = lacks.filter(|_| is_two) {
             return Err(usage(format!(
-                "{}: two containers need jobs that write and jobs that only read, but this \
-                 workload lacks one of the two; leave out --containers two",
+                "{}: two containers need both jobs that write and jobs that only read, but this \
+                 workload has only one kind; leave out --containers two",
                 phase.name
             )));
         }
@@ -226,7 +226,7 @@ fn place(mut spec: Draft, size_bytes: u64, write_to: &[String]) -> Result<(Draft
     let named = |consent: &&Volume| places.iter().any(|place| place.volume == **consent);
     if let Some(vain) = consents.iter().find(|consent| !named(consent)) {
         return Err(usage(format!(
-            "--write-to {vain}: no arm uses this volume; correct it, or leave it out"
+            "--write-to {vain}: no arm uses this volume; correct the option, or leave it out"
         )));
     }
     spec.fit(Some((0, usable_bytes(size_bytes))));

@@ -24,13 +24,13 @@ pub(crate) enum KubeCommand {
     Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and show their documented limits
     Limits(Box<KubeLimitsArgs>),
-    /// Write the container image that pods run, for example for air-gapped clusters
+    /// Write the container image for the pods to a file, for example for air-gapped clusters
     Image(KubeImageArgs),
-    /// Print YAML for a service account with only the rights that a run needs, and for a job
+    /// Print YAML for a service account with only the permissions that a run needs, and for a job
     Manifest(KubeManifestArgs),
 }
 
-/// Which cluster, and where in it.
+/// The cluster, and the namespace in it.
 #[derive(Debug, Args)]
 pub(crate) struct ClusterArgs {
     /// Context in KUBECONFIG or ~/.kube/config [default: the current context; without a kubeconfig,
@@ -49,9 +49,9 @@ Examples:
   iotax kube image --save iotax.tar
       then, on each node: ctr --namespace k8s.io images import iotax.tar
   iotax kube image --save iotax.tar --program iotax-0.1.0-linux-arm64
-      for clusters with nodes of both architectures")]
+      for clusters with both amd64 and arm64 nodes")]
 pub(crate) struct KubeImageArgs {
-    /// File to write the image to, as an archive of an OCI image layout
+    /// File to write the image to, as a tar archive in the OCI image layout
     #[arg(long, value_name = "FILE")]
     pub save: PathBuf,
     /// Also include this iotax program, built for another architecture; can be repeated
@@ -73,10 +73,10 @@ Examples:
       also a job that runs the comparison in the cluster; to see its report:
       kubectl --namespace bench logs --follow job/iotax")]
 pub(crate) struct KubeManifestArgs {
-    /// Namespace that the rights apply to
+    /// Namespace that the permissions apply to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
-    /// Instead, print a role that lets the same account read the whole cluster
+    /// Print only a role that lets the same account read the whole cluster
     #[arg(long, conflicts_with = "words")]
     pub cluster_reader: bool,
     /// Container image with this version of iotax
@@ -85,10 +85,10 @@ pub(crate) struct KubeManifestArgs {
     /// Image pull secret; can be repeated
     #[arg(long, value_name = "NAME")]
     pub pull_secret: Vec<String>,
-    /// Claim to store the job's results on [default: none; the results are only in the log]
+    /// Volume claim for the job's results [default: none; the results are only in the log]
     #[arg(long, value_name = "CLAIM")]
     pub results: Option<String>,
-    /// Command and options that a job runs in the cluster, such as `compare -w randread-4k
+    /// Command and options for a job to run in the cluster, such as `compare -w randread-4k
     /// a=class:x b=class:y`
     #[arg(last = true, value_name = "COMMAND")]
     pub words: Vec<String>,
@@ -182,10 +182,10 @@ Examples:
       load the volume until its burst ends
   iotax kube limits fast=class:fast@node-1 raw=block:fast@node-1
 
-iotax creates volumes, reads them and deletes them. It writes only the data that
-it reads, unless you pass --write. It touches existing volumes only if you name
-them with --write-to. Use the volume size that you use in production, because
-many cloud disks get faster with size.")]
+iotax creates volumes, reads them and deletes them. It writes only the test data
+that it then reads, unless you pass --write. It touches existing volumes only if
+you name them with --write-to. Use the volume size that you use in production,
+because many cloud disks get faster with size.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 #[command(mut_args(|arg| {
     // Options for this machine, and for workloads that publish an index.
@@ -195,13 +195,14 @@ many cloud disks get faster with size.")]
 }))]
 pub(crate) struct KubeLimitsArgs {
     /// class:CLASS, block:CLASS, ephemeral:CLASS or emptydir; with --write-to also pvc:CLAIM or
-    /// `hostpath:/PATH@NODE`. Append @NODE to use it from that node; write NAME=TARGET to name it
+    /// `hostpath:/PATH@NODE`. Append @NODE to use the volume from that node; write NAME=TARGET to
+    /// give it a name
     #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
     pub targets: Vec<String>,
     /// Storage class of new volumes
     #[arg(long, value_name = "CLASS", help_heading = "Kubernetes")]
     pub class: Option<String>,
-    /// Number of --class volumes to load together, to find caps that they share
+    /// Number of --class volumes to load at the same time, to find caps that they share
     #[arg(long, value_name = "N", requires = "class", default_value_t = 1,
           value_parser = clap::value_parser!(u8).range(1..=16), help_heading = "Kubernetes")]
     pub claims: u8,
@@ -244,10 +245,11 @@ Paths (the first one measured is the baseline):
   pod        pod to pod, between the two nodes
   same-node  pod to pod, both on the near end's node
   service    pod to a Service (ClusterIP) whose pod is on the other node
-  dns        the same, by the Service's DNS name (resolved once per turn)
+  dns        the same, but by the Service's DNS name (resolved once per turn)
 
 The Pod Security levels `baseline` and `restricted` forbid pods on the host
-network. iotax then leaves out `node`, says so, and uses `pod` as the baseline.")]
+network. In such a namespace, iotax leaves out `node`, says so, and uses `pod`
+as the baseline.")]
 #[command(mut_args(|arg| {
     let id = arg.get_id().as_str();
     let is_hidden = OF_VOLUMES.contains(&id) || is_elsewhere(id) || arg.is_hide_set();
@@ -310,10 +312,10 @@ pub(crate) struct PodArgs {
     /// CPU request and limit of each container, such as 2 or 500m
     #[arg(long, value_name = "CPUS", default_value = "1", help_heading = "Kubernetes")]
     pub cpu: String,
-    /// CPU request and limit of the driver, with --containers two [default: as --cpu]
+    /// CPU request and limit of the driver, with --containers two [default: same as --cpu]
     #[arg(long, value_name = "CPUS", help_heading = "Kubernetes")]
     pub driver_cpu: Option<String>,
-    /// Memory request and limit of the driver, with --containers two [default: as --memory]
+    /// Memory request and limit of the driver, with --containers two [default: same as --memory]
     #[arg(long, value_name = "SIZE", help_heading = "Kubernetes")]
     pub driver_memory: Option<String>,
     /// Memory request and limit of each container
@@ -331,13 +333,13 @@ pub(crate) struct PodArgs {
     #[arg(long, value_name = "FILE", help_heading = "Kubernetes")]
     pub pod_overrides: Option<PathBuf>,
     /// Create a namespace for this run, and delete it at the end with everything in it; needs
-    /// cluster-wide rights
+    /// cluster-wide permissions
     #[arg(long, conflicts_with = "namespace", help_heading = "Kubernetes")]
     pub create_namespace: bool,
     /// User ID for all containers, or `cluster` to let the cluster choose it, as OpenShift does
     #[arg(long, value_name = "UID", default_value = "65532", help_heading = "Kubernetes")]
     pub user: String,
-    /// Maximum time for pods and their volumes to start
+    /// Maximum time to wait until the pods and their volumes are ready
     #[arg(long, value_name = "TIME", default_value = "5m", help_heading = "Kubernetes")]
     pub wait: String,
     /// Existing claim (`pvc:NAME`) or node directory (`hostpath:/PATH`) that iotax is allowed to
@@ -356,18 +358,18 @@ Examples:
   iotax kube fleet --class fast
       one new volume of the class on each node that accepts pods
   iotax kube fleet --nodes n1,n2,n3 --class fast -w etcd-wal
-      nodes selected by name, which needs no cluster-wide rights
+      nodes selected by name, which needs no cluster-wide permissions
   iotax kube fleet --nodes pool=disks --emptydir
       the nodes' own disks, on all nodes with that label
 
 In each round, iotax measures every node once: one node at a time, or K at a
 time with --at-once K. Rounds come in pairs: the first in random order, the
 second in reverse. With 20 or more nodes, iotax reports outliers at a false
-discovery rate of 5 %. It runs 4 rounds on all nodes, and up to 16 on nodes that
-could be slow; with --max-blocks N, it runs N rounds on all nodes. With fewer
-nodes, it compares each node with the mean of the others until the result is
-clear. Each node runs one pod for the whole run; iotax removes all pods at the
-end.")]
+discovery rate of 5 %. It runs 4 rounds on all nodes, and up to 16 rounds on
+nodes that could be slow; with --max-blocks N, it runs N rounds on all nodes.
+With fewer than 20 nodes, it compares each node with the mean of the others
+until the result is clear. Each node runs one pod for the whole run; iotax
+removes all pods at the end.")]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
     arg.hide(is_hidden)
@@ -424,8 +426,8 @@ impl FleetDisk {
 #[command(after_help = "\
 Examples:
   iotax kube doctor
-      everything: claims down to VM sizes, classes, nodes, network; and their
-      known problems
+      everything: claims (down to VM sizes), classes, nodes and network, with
+      their known problems
   iotax kube doctor --namespace shop
   iotax kube doctor pvc:shop/data class:gp2 node:node-1
       only what concerns this claim, this class and this node
@@ -442,12 +444,13 @@ pvc,pods,daemonsets -A -o json > objects.json
       examine a cluster from its saved objects, without access to it
 
 The doctor only reads; without --probe it creates nothing. With --probe, naming
-a claim allows iotax to start a pod that mounts it read-only for a few seconds,
-on the node where it is used. If no pod uses the claim, Kubernetes attaches its
-volume first, as for any pod. The driver may then create a file system on a
-volume that never had one. iotax reads no files on the volume, changes nothing
-there, and removes the pod. It lists everything that the account is not allowed
-to read; iotax kube manifest --cluster-reader prints a role that allows it.")]
+a claim allows iotax to start a pod that mounts the claim read-only for a few
+seconds, on the node where the claim is used. If no pod uses the claim,
+Kubernetes attaches its volume first, as it would for any pod. The driver may
+then create a file system on a volume that never had one. iotax reads no files
+on the volume, changes nothing there, and removes the pod. The doctor lists
+everything that the account is not allowed to read; iotax kube manifest
+--cluster-reader prints a role that grants this access.")]
 #[command(mut_args(|arg| {
     // Options for workloads.
     let is_elsewhere = ["containers", "driver_cpu", "driver_memory", "write_to"];
@@ -474,12 +477,13 @@ pub(crate) struct KubeDoctorArgs {
     /// Examine this file, which contains the output of kubectl get -o json, instead of a cluster
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
-    /// Start a pod to look under each named claim, mounted read-only, and under a new volume of
-    /// each named class; iotax removes the pods and new volumes afterwards
+    /// Start pods to examine the storage under each named claim, which they mount read-only, and
+    /// under a new volume of each named class; iotax removes the pods and new volumes afterwards
     #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
     pub probe: bool,
-    /// Run the --probe pods privileged, as root, with the node's root directory mounted read-only,
-    /// to also see device mapper tables (without keys), files behind loop devices, and controllers
+    /// Run the --probe pods privileged and as root, with the node's root directory mounted
+    /// read-only, to also see device mapper tables (without keys), files behind loop devices, and
+    /// controllers
     #[arg(long, requires = "probe", conflicts_with = "user", help_heading = "Kubernetes")]
     pub privileged: bool,
     #[command(flatten)]
@@ -491,7 +495,7 @@ pub(crate) struct KubeDoctorArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text, help_heading = "Output")]
     pub format: Listing,
-    /// When to use colours
+    /// When to use colors
     #[arg(long, value_enum, default_value_t = Color::Auto, help_heading = "Output")]
     pub color: Color,
 }

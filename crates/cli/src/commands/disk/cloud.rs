@@ -41,7 +41,8 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
         return Err(usage(format!("{problem}; give one directory for each disk, in order")));
     }
     let caching = args.caching.as_deref().map_or(Ok(Caching::None), |text| {
-        let wrong = || usage(format!("option --caching: `{text}`: use none or readonly"));
+        let wrong =
+            || usage(format!("option --caching: `{text}` is not supported; use none or readonly"));
         Caching::parse(text).ok_or_else(wrong)
     })?;
     let asked = CloudDisks {

@@ -149,7 +149,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
         chosen.push(found.ok_or_else(|| {
             usage(format!(
                 "{}: no virtual disk is mounted here; `iotax disk status` lists all virtual disks, \
-                 and `iotax undo` removes what a killed one left behind",
+                 and `iotax undo` removes what a killed disk server left behind",
                 at.display()
             ))
         })?);

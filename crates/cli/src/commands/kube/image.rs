@@ -64,7 +64,7 @@ fn text(save: &Path, platforms: &[Platform], digest: &str, bytes: u64) -> String
 digest {digest}
 
 On each node:          ctr --namespace k8s.io images import {file}
-Or to a registry:      skopeo copy oci-archive:{file} docker://REGISTRY/{name}
+Or push to a registry: skopeo copy oci-archive:{file} docker://REGISTRY/{name}
 And with each command: --image REGISTRY/{name}, or pinned:
                        --image REGISTRY/iotax@{digest}
 "
@@ -85,7 +85,7 @@ mod tests {
         digest sha256:0123
 
         On each node:          ctr --namespace k8s.io images import iotax.tar
-        Or to a registry:      skopeo copy oci-archive:iotax.tar docker://REGISTRY/iotax:0.1.0
+        Or push to a registry: skopeo copy oci-archive:iotax.tar docker://REGISTRY/iotax:0.1.0
         And with each command: --image REGISTRY/iotax:0.1.0, or pinned:
                                --image REGISTRY/iotax@sha256:0123
         ");

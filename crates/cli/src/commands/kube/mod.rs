@@ -87,7 +87,8 @@ fn manifest(args: KubeManifestArgs) -> Result<Exit> {
 fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
     if words.iter().any(|word| word == "--create-namespace") {
         return Err(usage(
-            "a job's account has rights only in its own namespace; leave out --create-namespace",
+            "a job's account has permissions only in its own namespace; leave out \
+             --create-namespace",
         ));
     }
     let command = ["iotax", "kube"].into_iter().chain(words.iter().map(String::as_str));
@@ -110,7 +111,7 @@ pub(crate) fn undo(args: &ClusterArgs, format: Listing) -> Result<Exit> {
     let cluster = connect(args)?;
     let undone = iotax_cluster::undo(&cluster, &mut |time| {
         eprintln!(
-            "note: waiting for {} to see which runs are still active",
+            "note: waiting {} to find out which runs are still active",
             iotax_quantity::span(time.as_secs())
         );
         thread::sleep(time);
@@ -137,7 +138,7 @@ fn text(undone: &Undone, namespace: &str) -> String {
     }
     if !undone.live.is_empty() {
         let runs = undone.live.join(", ");
-        let _ = writeln!(out, "Not removed, because they are still active: runs {runs}.");
+        let _ = writeln!(out, "Not removed: the objects of runs that are still active ({runs}).");
     }
     out
 }
@@ -160,7 +161,7 @@ mod tests {
         insta::assert_snapshot!(text(&undone, "bench"), @"
         removed Pod iotax-1-0
         removed Lease iotax-1
-        Not removed, because they are still active: runs 2.
+        Not removed: the objects of runs that are still active (2).
         ");
     }
 }

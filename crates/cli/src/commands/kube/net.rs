@@ -54,7 +54,7 @@ fn possible(
     let told = format!("namespace {namespace} does not allow pods on the host network: {why}");
     if are_named {
         return Err(failed(format!(
-            "{told}\nleave `node` out of --paths, or choose a namespace that allows them"
+            "{told}\nleave `node` out of --paths, or choose a namespace that allows such pods"
         )));
     }
     eprintln!("note: leaving out the path `node`, so `pod` is the baseline: {told}");

@@ -44,8 +44,8 @@ fn all(spec: &Spec) -> Vec<Beside> {
         let longest_ns = longest_ns(&is_asked.then(|| longest(spec)).flatten()?);
         Some(Beside { what: what.name(), when, longest_ns, before_each_trial_ns: None })
     };
-    let depths = "afterwards, if arms are equal";
-    let loads = "after that, if arms reach a cap";
+    let depths = "after the trials, if arms are equal";
+    let loads = "afterwards, if arms reach the same cap";
     let depth_check =
         follows(asked.depth_check, SideRecord::DepthCheck, depths, longest_depth_check);
     let below_cap = follows(asked.below_cap, SideRecord::BelowCap, loads, longest_below_the_cap);
@@ -63,7 +63,7 @@ fn precondition(spec: &Spec, rounds: &Spec) -> Beside {
     let then = if plan.phases.is_empty() {
         "no rounds, because the workload only reads"
     } else {
-        "then rounds of the workload until it is steady"
+        "then rounds of the workload until its rate is steady"
     };
     let span = format_bytes(bytes.saturating_mul(arms as u64));
     let when = format!("first, {PASSES} passes over {span} without a time limit; {then}");
@@ -91,14 +91,14 @@ pub(super) fn text(spec: &Spec) -> String {
     if all.is_empty() {
         return String::new();
     }
-    let mut out = "\nSide runs, without switching\n".to_owned();
+    let mut out = "\nSide runs (times do not include switching between arms)\n".to_owned();
     for Beside { what, when, longest_ns, before_each_trial_ns } in &all {
         let mut line = format!("{what}: {when}");
         if *longest_ns > 0 {
             let _ = write!(line, "; at most {}", format_duration(*longest_ns));
         }
         if let Some(again) = before_each_trial_ns {
-            let _ = write!(line, ", and {} before each trial", format_duration(*again));
+            let _ = write!(line, ", plus at most {} before each trial", format_duration(*again));
         }
         wrap(&mut out, &line, "  ", "    ");
     }
@@ -107,8 +107,9 @@ pub(super) fn text(spec: &Spec) -> String {
     let follows = all.iter().any(|beside| !is_before(beside.what));
     if let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| follows) {
         let limit = format_duration(limit_ns);
-        let text =
-            format!("runs after the trials start only if everything ends within {limit} in total");
+        let text = format!(
+            "a side run after the trials starts only if the whole run can end within {limit}"
+        );
         wrap(&mut out, &text, "  ", "    ");
     }
     out

@@ -34,7 +34,8 @@ pub(crate) fn plan(command: &PlanCommand) -> Result<Exit> {
         PlanCommand::Compare(args) => {
             let Comparison::Targets(resolved) = resolve::compare(args)? else {
                 return Err(usage(
-                    "these are saved results, so nothing would be run; iotax compare shows them",
+                    "these are saved results, so there is nothing to run; use iotax compare to \
+                     show them",
                 ));
             };
             ("compare", *resolved, &args.measure.load, &args.measure.output)
@@ -157,7 +158,7 @@ fn refusals(reasons: &[String]) -> String {
     if reasons.is_empty() {
         return String::new();
     }
-    let mut out = "\nOn this machine, the run would currently be refused\n".to_owned();
+    let mut out = "\nOn this machine, iotax would currently refuse this run\n".to_owned();
     for line in reasons.iter().flat_map(|reason| reason.lines()) {
         let indent = if line.starts_with(' ') { "    " } else { "  " };
         wrap(&mut out, line.trim_start(), indent, "    ");
@@ -186,13 +187,11 @@ fn stop(spec: &Spec) -> String {
         return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
-        _ if !spec.fail_if.is_empty() => {
-            "when every rule is broken or passes, or cannot be decided"
-        }
+        _ if !spec.fail_if.is_empty() => "when every rule is broken, passes or cannot be decided",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
             let precision = default_precision(spec.stop.margin);
-            &format!("when every arm has a verdict, known to {precision}")
+            &format!("when every arm has a verdict and its effect is known to {precision}")
         }
         StopMode::Tight => {
             "when every effect is known to within 1 percentage point or a tenth of its size"
@@ -200,9 +199,9 @@ fn stop(spec: &Spec) -> String {
     };
     let margin = percent(spec.stop.margin);
     let limit = spec.stop.max_time_ns.map_or(String::new(), |limit| {
-        format!(". Blocks that would end after {} are not started", format_duration(limit))
+        format!(". iotax starts no block that would end after {}", format_duration(limit))
     });
-    format!("{goal}; differences below {margin} count as equal{limit}")
+    format!("{goal}; arms that differ by less than {margin} count as equal{limit}")
 }
 
 /// The number of blocks and trials, and how long they take.
@@ -212,10 +211,13 @@ fn length(plan: &Plan) -> String {
     let (shortest, longest) = (format_duration(shortest), format_duration(longest));
     if plan.min_blocks == plan.max_blocks {
         let blocks = count(plan.max_blocks, "block");
-        return format!("{blocks} of {trials}, {longest} without switching");
+        return format!("{blocks} of {trials}, {longest}, not including switching between arms");
     }
     let (fewest, most) = (plan.min_blocks, count(plan.max_blocks, "block"));
-    format!("{fewest} to {most} of {trials}, {shortest} to {longest} without switching")
+    format!(
+        "{fewest} to {most} of {trials}, {shortest} to {longest}, not including switching between \
+         arms"
+    )
 }
 
 fn order<'a>(spec: &'a Spec, plan: &Plan, block: u32) -> Vec<&'a str> {

@@ -52,8 +52,12 @@ fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
 }
 
 fn subject(text: &str, namespace: &str) -> Result<ClusterSubject> {
-    let unreadable =
-        || usage(format!("`{text}`: write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE"));
+    let unreadable = || {
+        usage(format!(
+            "`{text}` does not name a claim, class or node; write pvc:[NAMESPACE/]CLAIM, \
+             class:CLASS or node:NODE"
+        ))
+    };
     let (kind, name) = text.split_once(':').ok_or_else(unreadable)?;
     if name.is_empty() {
         return Err(unreadable());
