@@ -65,9 +65,9 @@ fn main() -> ExitCode {
 }
 
 #[cfg(not(feature = "kubernetes"))]
-const NO_KUBERNETES: &str = "this iotax was built without Kubernetes support; use a released \
-                             program, or build one: cargo install --path crates/cli --features \
-                             kubernetes";
+const NO_KUBERNETES: &str = "this build of iotax does not support Kubernetes; use a release \
+                             binary, or build one that does: cargo install --path crates/cli \
+                             --features kubernetes";
 
 /// The command that the arguments or the program's name select; exits after help or an error.
 fn asked() -> Option<Command> {

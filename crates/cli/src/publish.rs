@@ -230,19 +230,19 @@ impl Answer {
             None => {
                 eprintln!(
                     "error: {are}, so the exit code is {GATE_UNDECIDED}. --undecided pass makes it \
-                     0, --undecided fail makes it 1."
+                     0; --undecided fail makes it 1."
                 );
                 Exit::GateUndecided
             }
             Some(UndecidedAs::Pass) => {
                 eprintln!(
-                    "warning: {are}, but counted as passed: exit code 0 does not mean that nothing \
-                     got slower."
+                    "warning: {are}, but treated as passed, so exit code 0 does not mean that \
+                     nothing got slower."
                 );
                 Exit::Done
             }
             Some(UndecidedAs::Fail) => {
-                eprintln!("error: {are}, but counted as broken, so the exit code is 1.");
+                eprintln!("error: {are}, but treated as broken, so the exit code is 1.");
                 Exit::GateFailed
             }
         }
@@ -298,7 +298,7 @@ pub(crate) fn refuse_for_check(format: Format) -> Result<()> {
         Format::Text | Format::Json | Format::Markdown => Ok(()),
         Format::Csv | Format::Junit | Format::Github => Err(usage(
             "--format: iotax check supports text, json and markdown; for csv, junit or github, run \
-             its parts: `iotax limits DIR`, `iotax run fitness DIR`",
+             its parts separately: `iotax limits DIR` and `iotax run fitness DIR`",
         )),
     }
 }

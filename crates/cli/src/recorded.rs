@@ -136,8 +136,8 @@ pub(crate) fn read_search(dir: &Location) -> Result<(Reader<SearchHead>, Caps)> 
 fn as_concluded(dir: &Location, reader: &Reader<SearchHead>) -> Result<Caps> {
     let Some(mut caps) = reader.found::<Caps>(iotax_caps::earlier)? else {
         return Err(failed(format!(
-            "{}: the probes in this record do not match its search, because the record was edited \
-             or comes from another version of iotax; run iotax limits again",
+            "{}: the probes in this record do not match its cap search, because the record was \
+             edited or comes from another version of iotax; run iotax limits again",
             dir.shown().display()
         )));
     };

@@ -199,7 +199,7 @@ fn an_agent_that_is_none_is_said_to_be_none() {
     [exit 3]
     ");
     insta::assert_snapshot!(run("'unfinished"), @"
-    error: --agent 'unfinished: not a valid command; write one as in a shell, such as --agent 'ssh HOST iotax agent'
+    error: --agent 'unfinished: not a valid command; write it as in a shell, for example --agent 'ssh HOST iotax agent'
     [exit 2]
     ");
     assert_eq!(desk.names(), Vec::<String>::new());

@@ -105,7 +105,7 @@ fn an_experiment_file_says_what_undecided_rules_count_as() {
     let kept = ask("undecided = \"pass\"", &[]);
     assert!(kept.code == 0 && kept.err.contains("warning: 1 rule is undecided"), "{kept}");
     let broken = ask("undecided = \"fail\"", &[]);
-    assert!(broken.code == 1 && broken.err.contains("but counted as broken, "), "{broken}");
+    assert!(broken.code == 1 && broken.err.contains("but treated as broken, "), "{broken}");
     assert_eq!(
         ask("undecided = \"fail\"", &["--undecided", "pass"]).code,
         0,

@@ -25,21 +25,21 @@ fn targets_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(compared(&["a=class:fast", "b=/mnt"]), @"
     error: arm b: `/mnt` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same, without a file system
-      ephemeral:NAME  a new volume that lives as long as its pod
+      block:NAME      the same, but without a file system
+      ephemeral:NAME  a new volume that is deleted with its pod
       emptydir        a directory on the node's disk
-      pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory on the node, with --write-to
+      pvc:NAME        an existing claim (requires --write-to)
+      hostpath:/PATH  a directory on the node (requires --write-to)
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=class:fast", "b=mem(size=64M)"]), @"
     error: arm b: `mem(size=64M)` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same, without a file system
-      ephemeral:NAME  a new volume that lives as long as its pod
+      block:NAME      the same, but without a file system
+      ephemeral:NAME  a new volume that is deleted with its pod
       emptydir        a directory on the node's disk
-      pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory on the node, with --write-to
+      pvc:NAME        an existing claim (requires --write-to)
+      hostpath:/PATH  a directory on the node (requires --write-to)
     [exit 2]
     ");
 }
@@ -51,11 +51,11 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--user", "0"]), @"
-    error: --user 0: use the numeric ID of a user other than root, or cluster
+    error: --user 0: use `cluster`, or the numeric ID of a user other than root
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--toleration", "a:b"]), @"
-    error: --toleration a:b: write KEY or KEY=VALUE, optionally with :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints
+    error: --toleration a:b: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--node-selector", "n1"]), @"
@@ -70,11 +70,11 @@ fn levels_of_a_matrix_are_classes() {
     insta::assert_snapshot!(said, @"
     error: arm Slow: `class:Slow` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
       class:NAME      a new volume of a storage class
-      block:NAME      the same, without a file system
-      ephemeral:NAME  a new volume that lives as long as its pod
+      block:NAME      the same, but without a file system
+      ephemeral:NAME  a new volume that is deleted with its pod
       emptydir        a directory on the node's disk
-      pvc:NAME        an existing claim, with --write-to
-      hostpath:/PATH  a directory on the node, with --write-to
+      pvc:NAME        an existing claim (requires --write-to)
+      hostpath:/PATH  a directory on the node (requires --write-to)
     [exit 2]
     ");
 }
@@ -144,10 +144,10 @@ fn paths_that_no_cluster_has_are_refused() {
     insta::assert_snapshot!(net(&["--paths", "pod,ingress"]), @"
     error: option --paths: `ingress` is not a cluster path; use one of these:
       node       from node to node, on the hosts' network
-      pod        from pod to pod on the other node
+      pod        from pod to pod on another node
       same-node  from pod to pod on one node
       service    from pod to Service (ClusterIP)
-      dns        from pod to Service by its name
+      dns        from pod to Service, reached by name
     [exit 2]
     ");
     insta::assert_snapshot!(net(&["--agent", "true"]), @"

@@ -68,7 +68,7 @@ fn factors_of_the_workload_are_phases_in_each_of_which_the_arms_take_turns() {
     assert!(from_file.out.contains("randread-4k bs=16k"), "{from_file}");
     let one = desk.run(&["plan", "compare", "mem", "-w", "randread-4k", "--matrix", "bs=4k,16k"]);
     insta::assert_snapshot!(one, @"
-    error: workload factors create phases, but there is only one arm; give two arms, or a target factor
+    error: workload factors create phases, not arms, and there is only one arm; give two arms, or add a target factor
     [exit 2]
     ");
 }
@@ -142,7 +142,7 @@ fn what_makes_no_matrix_is_refused() {
         desk.run(&[&["plan", "compare", "-w", "randread-4k"], arguments].concat())
     };
     insta::assert_snapshot!(refused(&["mem", "mem", "--matrix", "size=1M,2M"]), @"
-    error: --matrix creates its arms from one target, but several are given; make them levels, as in --matrix disk=/mnt/a,/mnt/b {disk}
+    error: --matrix creates its arms from one target, but several are given; make them levels of a factor, as in --matrix disk=/mnt/a,/mnt/b {disk}
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"

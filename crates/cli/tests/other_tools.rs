@@ -155,7 +155,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
       a command line: size=50%
         a percentage of the target's size
       a command line: fadvise_hint=noreuse
-        advice that does not match the job's pattern; introduced with fio 3.35
+        a cache hint that does not match the job's access pattern; introduced with fio 3.35
     fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove it, or install a newer fio
     [exit 2]
     ");
@@ -179,7 +179,7 @@ fn a_pasted_line_is_read_wherever_a_workload_is_named() {
       every trial: 0s ramp, then 1s measured
       t: 1 thread, shuffled 4k reads, over 1M of `sdX`, psync buffered (cold cache)
       a command line: filename=/dev/sdX: replaced by TARGET
-      a command line: sudo: start iotax itself as root if the target needs it
+      a command line: sudo: start iotax itself as root if the target requires root
       a command line: numactl -N 0: ignored; to use these CPUs or nodes, start iotax
         under this command
       a command line: > /tmp/out.txt: ignored; iotax writes its own reports

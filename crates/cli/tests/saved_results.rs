@@ -285,7 +285,7 @@ fn each_group_has_a_baseline_of_its_own() {
     let live =
         ["compare", "-w", "randread-4k", "a=mem(size=1M)", "b=mem(size=1M)", "--pair", "a,b"];
     assert_snapshot!(desk.run(&live), @"
-    error: --pair is only for saved results; to compare targets, run iotax compare for each pair, which interleaves their trials
+    error: --pair is only for saved results; to compare targets, run iotax compare once for each pair, so that the trials of a pair are interleaved
     [exit 2]
     ");
 }

@@ -64,7 +64,7 @@ impl PodAgent {
             }
             if !is_told {
                 let whose = &self.member.told_as;
-                (self.session.note)(&format!("{whose}: {error}; waiting for an answer"));
+                (self.session.note)(&format!("{whose}: {error}; waiting for a response"));
                 is_told = true;
             }
             thread::sleep(LOOK);
@@ -110,8 +110,8 @@ pub(crate) fn refuse_unusable(
 ) -> Result<(), Error> {
     if let Some(field) = overrides.changing_files().filter(|_| volume.is_theirs()) {
         let why = format!(
-            "spec.securityContext.{field} would change all existing files on {volume}; leave it \
-             out, and use supplementalGroups or --user"
+            "spec.securityContext.{field} would change the ownership or labels of all existing \
+             files on {volume}; leave it out, and use supplementalGroups or --user"
         );
         return Err(Error::PodOverrides { why });
     }

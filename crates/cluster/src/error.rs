@@ -17,11 +17,11 @@ pub enum Error {
         "`{text}` is not a cluster target; use one of these, with @NODE at the end to choose the \
          pod's node:\n\
          \x20 class:NAME      a new volume of a storage class\n\
-         \x20 block:NAME      the same, without a file system\n\
-         \x20 ephemeral:NAME  a new volume that lives as long as its pod\n\
+         \x20 block:NAME      the same, but without a file system\n\
+         \x20 ephemeral:NAME  a new volume that is deleted with its pod\n\
          \x20 emptydir        a directory on the node's disk\n\
-         \x20 pvc:NAME        an existing claim, with --write-to\n\
-         \x20 hostpath:/PATH  a directory on the node, with --write-to"
+         \x20 pvc:NAME        an existing claim (requires --write-to)\n\
+         \x20 hostpath:/PATH  a directory on the node (requires --write-to)"
     )]
     Target { text: String },
     /// Invalid overrides of pods.
@@ -43,24 +43,24 @@ pub enum Error {
     )]
     NoCluster { why: String },
     /// The cluster does not answer.
-    #[error("the cluster does not answer ({doing}): {why}")]
+    #[error("the cluster does not respond ({doing}): {why}")]
     Unreachable { doing: String, why: String },
     /// The user lacks a right; the message is in the cluster's words.
     #[error(
         "not allowed to {verb} {resource} in namespace {namespace}: {message}\n\
-          `iotax kube manifest --namespace {namespace}` prints a role with all required rights"
+          `iotax kube manifest --namespace {namespace}` prints a role with all required permissions"
     )]
     Forbidden { verb: String, resource: String, namespace: String, message: String },
     /// The user may not list nodes.
     #[error(
-        "not allowed to list nodes, which needs a cluster-wide right: {message}\nname the nodes, \
-         for example --nodes a,b, or ask an administrator for a binding to this role: `kubectl \
-         create clusterrole iotax-nodes --verb=list --resource=nodes`"
+        "not allowed to list nodes, which requires a cluster-wide permission: {message}\nname the \
+         nodes, for example --nodes a,b, or ask an administrator to create this role and bind it \
+         to you: `kubectl create clusterrole iotax-nodes --verb=list --resource=nodes`"
     )]
     NodesForbidden { message: String },
     /// The user may not make a namespace.
     #[error(
-        "not allowed to {verb} {resource}, which needs a cluster-wide right: {message}\n\
+        "not allowed to {verb} {resource}, which requires a cluster-wide permission: {message}\n\
          leave out --create-namespace, and name an existing namespace with --namespace"
     )]
     NamespaceForbidden { verb: String, resource: String, message: String },
@@ -95,19 +95,19 @@ pub enum Error {
     #[error(
         "`{text}` is not a cluster path; use one of these:\n\
          \x20 node       from node to node, on the hosts' network\n\
-         \x20 pod        from pod to pod on the other node\n\
+         \x20 pod        from pod to pod on another node\n\
          \x20 same-node  from pod to pod on one node\n\
          \x20 service    from pod to Service (ClusterIP)\n\
-         \x20 dns        from pod to Service by its name"
+         \x20 dns        from pod to Service, reached by name"
     )]
     Path { text: String },
     #[error(
         "both ends are on node {node}; name two nodes with --from and --to, or measure the path \
-         within it with --paths same-node"
+         within that node with --paths same-node"
     )]
     OneNode { node: String },
     /// The peer at the far end does not listen.
-    #[error("`iotax peer` in pod {pod} does not listen: {why}\nchoose another port with --port")]
+    #[error("`iotax peer` in pod {pod} is not listening: {why}\nchoose another port with --port")]
     NoPeer { pod: String, why: String },
     /// A pod was recreated, and paths lead to its old address.
     #[error(
@@ -117,7 +117,7 @@ pub enum Error {
     Moved { pod: String, before: IpAddr, now: IpAddr },
     /// Something that this run created still exists.
     #[error(
-        "in namespace {namespace}, run {run} left something behind: {what}\n\
+        "run {run} left resources behind in namespace {namespace}: {what}\n\
          `iotax undo --cluster --namespace {namespace}` removes it"
     )]
     Left { namespace: String, run: String, what: String },
@@ -240,7 +240,7 @@ fn advice(message: &str) -> &'static str {
              --privileged, no label is needed, but iotax sees less"
         }
         () if says("Privileged containers are not allowed") => {
-            "--privileged needs an account that can use the security context constraint \
+            "--privileged requires an account that can use the security context constraint \
              `privileged`; without --privileged, iotax sees less"
         }
         () if says("violates PodSecurity") => {
@@ -255,7 +255,7 @@ fn advice(message: &str) -> &'static str {
             "a limit range restricts what pods can request; choose --cpu and --memory within its \
              limits"
         }
-        () => "ask the cluster administrator which rule refuses this",
+        () => "ask the cluster administrator which rule rejects this",
     }
 }
 

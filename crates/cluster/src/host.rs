@@ -169,7 +169,7 @@ fn described(asked: &Volume, volume: Option<&str>, pod: &Pod, options: &PodOptio
     let node = node(pod).map_or_else(String::new, |node| format!(", node {node}"));
     let set = match options.overrides.fields() {
         [] => String::new(),
-        fields => format!(", {} of the pods set by the user", fields.join(", ")),
+        fields => format!(", pod fields set by the user: {}", fields.join(", ")),
     };
     format!("{asked}{volume}{node}{set}")
 }

@@ -62,7 +62,7 @@ impl Runner for Pair {
         };
         let published_in = self.driver.directory(request.arm).map(ToOwned::to_owned);
         let Some(published_in) = published_in else {
-            return Err(failed("an index needs a file system; name another target"));
+            return Err(failed("an index requires a file system; choose another target"));
         };
         let driving =
             TrialRequest { task: driving, index_ends: IndexEnds::Driver, ..request.clone() };

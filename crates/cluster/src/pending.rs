@@ -49,13 +49,13 @@ impl Cause {
             }
             Self::Image => (
                 "its image cannot be pulled",
-                "with --image, name an image that the node can pull, and with --pull-secret its \
-                 secret; without a registry, import the image on the node first",
+                "use --image to name an image that the node can pull, and --pull-secret to name \
+                 its secret; without a registry, import the image on the node first",
             ),
             Self::Runtime => (
                 "the node's container runtime rejects it",
-                "the lines above show what it does not accept; --user, --cpu and --memory change \
-                 what pods request",
+                "the lines above show what it rejects; --user, --cpu and --memory change what pods \
+                 request",
             ),
             Self::Ended => (
                 "it has ended",
@@ -303,7 +303,7 @@ mod tests {
         its image cannot be pulled
           ImagePullBackOff: Back-off pulling image
           Failed: Failed to pull image "x": not found
-        with --image, name an image that the node can pull, and with --pull-secret its secret; without a registry, import the image on the node first
+        use --image to name an image that the node can pull, and --pull-secret to name its secret; without a registry, import the image on the node first
         "#);
     }
 

@@ -247,11 +247,11 @@ mod tests {
         insta::assert_snapshot!(refused("nfs:a/b"), @"
         `nfs:a/b` is not a cluster target; use one of these, with @NODE at the end to choose the pod's node:
           class:NAME      a new volume of a storage class
-          block:NAME      the same, without a file system
-          ephemeral:NAME  a new volume that lives as long as its pod
+          block:NAME      the same, but without a file system
+          ephemeral:NAME  a new volume that is deleted with its pod
           emptydir        a directory on the node's disk
-          pvc:NAME        an existing claim, with --write-to
-          hostpath:/PATH  a directory on the node, with --write-to
+          pvc:NAME        an existing claim (requires --write-to)
+          hostpath:/PATH  a directory on the node (requires --write-to)
         ");
         insta::assert_snapshot!(refused("hostpath:/mnt/a"), @"`hostpath:/mnt/a` needs a node name: hostpath:/mnt/a@NODE");
     }

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use fio_jobs::{Row, counts, in_directory, row};
 
 const INTRO: &str = "\
-# Job files of the newest fio
+# Job files of the latest fio
 
 This table shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
 [fio's repository](https://github.com/axboe/fio). No environment variables were set. docs/fio.md explains *native*,

@@ -21,7 +21,7 @@ pub enum Error {
     )]
     NotAResult { path: PathBuf, begins: String },
     #[error(
-        "{} is the JSON report of an iotax comparison, which has no measurements; pass the \
+        "{} is the JSON report of an iotax comparison and contains no measurements; pass the \
          results directory of that run",
         path.display()
     )]

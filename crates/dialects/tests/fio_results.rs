@@ -177,8 +177,8 @@ fn latencies_that_fio_was_told_to_measure_otherwise() {
       write: 35 I/Os, 143360 bytes, 0 errors, mean 4695 ns, 1852..25948, p99 Some(25984), 34 bins with 35
       syncs: 0, error: None
       cpu 1 ms, 29 switches
-    job total: read latencies are fio's lat (which includes submission), because the result has less clat data
-    job total: write latencies are fio's lat (which includes submission), because the result has less clat data
+    job total: read latencies are fio's lat (which includes submission), because the result has less clat data than lat data
+    job total: write latencies are fio's lat (which includes submission), because the result has less clat data than lat data
     "#);
     insta::assert_snapshot!(story("fio-3.33-no-clat.json"), @r#"
     fio 3.33, started Some("2026-11-22T06:48:11Z")
@@ -187,7 +187,7 @@ fn latencies_that_fio_was_told_to_measure_otherwise() {
       write: 0 I/Os, 0 bytes, 0 errors, mean 0 ns, 0..0, p99 None, 0 bins with 0
       syncs: 0, error: None
       cpu 1 ms, 29 switches
-    job none: read latencies are fio's lat (which includes submission), because the result has less clat data
+    job none: read latencies are fio's lat (which includes submission), because the result has less clat data than lat data
     "#);
 }
 

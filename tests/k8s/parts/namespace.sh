@@ -30,7 +30,7 @@ Y
   [ "$(kubectl -n "$own" get pods -l team=db -o jsonpath='{.items[*].spec.nodeName}')" = "n2 n2" ] ||
     fail "pod overrides: $(kubectl -n "$own" get pods -o wide)"
   wait "$shell" || { cat "$W/own-said" >&2; fail "own namespace: exit code $?"; }
-  grep -rqF "pods with metadata.labels, spec.affinity set by the user" "$W/own" || fail "pod overrides are not in the record"
+  grep -rqF "pod fields set by the user: metadata.labels, spec.affinity" "$W/own" || fail "pod overrides are not in the record"
   ok "what was added to pods is in the record"
   [ -z "$(made)" ] || fail "the namespace stays"
   nothing_left "own namespace"

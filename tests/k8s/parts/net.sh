@@ -43,7 +43,7 @@ part_net() {
   grep -qE 'to 10\.96\.[0-9.]+:7474, translated to 10\.244\.2\.[0-9]+:7474 \(DNAT\)' "$record" ||
     fail "DNAT is not said"
   ok "what a Service translates is said"
-  need "a name is looked up" "resolving its name took" "$record"
+  need "a name is looked up" "resolving the name took" "$record"
   # Of such a length are tokens, and names of containers in paths of control groups.
   ! sed -E 's|/[0-9a-f]{64}"|"|g' "$record" "$W/net/trials.jsonl" | grep -E '[0-9a-f]{64}' ||
     fail "the record has a token"

@@ -16,7 +16,9 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     let user = match args.user.as_str() {
         "cluster" => None,
         id => Some(id.parse().ok().filter(|id| *id != 0).ok_or_else(|| {
-            usage(format!("--user {id}: use the numeric ID of a user other than root, or cluster"))
+            usage(format!(
+                "--user {id}: use `cluster`, or the numeric ID of a user other than root"
+            ))
         })?),
     };
     let mut node_selector = BTreeMap::new();
@@ -72,8 +74,8 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 fn toleration(text: &str) -> Result<Toleration> {
     let unreadable = || {
         usage(format!(
-            "--toleration {text}: write KEY or KEY=VALUE, optionally with :EFFECT (one of {}); \
-             `all` tolerates all taints",
+            "--toleration {text}: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of \
+             {}); `all` tolerates all taints",
             EFFECTS.join(", ")
         ))
     };
@@ -111,6 +113,6 @@ mod tests {
         for text in ["", "=a", ":NoSchedule", "all=a", "a:b", "a:NoSchedule:NoExecute"] {
             assert!(toleration(text).is_err(), "{text}");
         }
-        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY or KEY=VALUE, optionally with :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints");
+        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints");
     }
 }

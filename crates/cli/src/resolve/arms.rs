@@ -77,15 +77,15 @@ fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Resul
     if of_target.is_empty() {
         let arms = parse_arms(args.arms.iter().map(String::as_str))?;
         if arms.len() < 2 && !of_load.is_empty() {
-            let problem = "workload factors create phases, but there is only one arm";
-            return Err(usage(format!("{problem}; give two arms, or a target factor")));
+            let problem = "workload factors create phases, not arms, and there is only one arm";
+            return Err(usage(format!("{problem}; give two arms, or add a target factor")));
         }
         return Ok(arms);
     }
     let [template] = args.arms.as_slice() else {
         let problem = "--matrix creates its arms from one target, but several are given";
         return Err(usage(format!(
-            "{problem}; make them levels, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
+            "{problem}; make them levels of a factor, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
         )));
     };
     let matrix = Matrix::new(of_target).context("option --matrix")?;

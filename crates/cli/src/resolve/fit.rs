@@ -23,8 +23,8 @@ pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
         let least = format_bytes(least_bytes);
         let would = stack.map_or(String::new(), |stack| format!("; use {stack}"));
         return Some(format!(
-            "{} can shrink its test files to {least}, but smaller files give meaningless \
-             results{would}",
+            "{} can shrink its test files to {least}; with smaller files, the results would be \
+             meaningless{would}",
             spec.name()
         ));
     }

@@ -206,8 +206,8 @@ fn refuse_pairs(args: &CompareArgs) -> Result<()> {
         return Ok(());
     }
     Err(usage(
-        "--pair is only for saved results; to compare targets, run iotax compare for each pair, \
-         which interleaves their trials",
+        "--pair is only for saved results; to compare targets, run iotax compare once for each \
+         pair, so that the trials of a pair are interleaved",
     ))
 }
 

@@ -18,7 +18,7 @@ pub(crate) fn refuse_in_search(search: &Search) -> Result<()> {
         )));
     }
     for overlap in layered {
-        eprintln!("warning: {overlap}, so if they share a cap, it may be the cap of that storage");
+        eprintln!("warning: {overlap}, so a cap that they share may be the cap of that storage");
     }
     Ok(())
 }

@@ -174,7 +174,7 @@ fn result_instead(name: &str, tool: Source) -> String {
         ),
         Source::Diskspd => format!(
             "{name} is a result file from DiskSpd, not a job file; iotax report and iotax compare \
-             read results in XML (diskspd -Rxml)"
+             read DiskSpd results as XML (diskspd -Rxml)"
         ),
     }
 }

@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
         let show = |done, total| line.laying_out(done, total);
         resolved.advised(lay_out(spec, &mut opened.hosts, &session.stop, &show))?;
         if spec.may_be_of_slices() {
-            line.briefly("choosing the length of slices");
+            line.briefly("choosing the slice length");
         }
         let spec = &iotax_run::pilot(spec, &mut opened.hosts, &session.stop)?;
         drop(line);
@@ -331,7 +331,7 @@ fn expected(search: &Search) -> Duration {
 fn say_how_long(search: &Search, quiet: bool) {
     if search.burst.is_some() && !quiet {
         let most = iotax_quantity::span(expected(search).as_secs());
-        eprintln!("waiting for bursts to end, for at most {most}");
+        eprintln!("waiting at most {most} for bursts to end");
     }
 }
 
@@ -388,10 +388,10 @@ fn refuse_to_precondition_in_vain(spec: &Spec, hosts: &Hosts) -> Result<()> {
     let mut anew = (0..spec.arms.len()).filter(|arm| hosts.is_made_anew(*arm));
     match anew.next().filter(|_| spec.side_runs.precondition) {
         Some(arm) => Err(usage(format!(
-            "arm {} shares its device with other arms and is created anew for each turn, so \
+            "arm {} shares its device with other arms and is re-created for each turn, so \
              --precondition would have no effect; precondition the device first, as in \
-             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and leave the \
-             option out here",
+             `iotax run --precondition WORKLOAD 'dev(path=...)' --destroy ...`, and then leave out \
+             --precondition here",
             spec.arms[arm].name
         ))),
         None => Ok(()),

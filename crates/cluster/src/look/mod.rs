@@ -139,8 +139,8 @@ impl View {
             let how = "examine a new volume of its class instead: --probe class:CLASS";
             return Err(unseen(
                 format!(
-                    "it is {phase}, and a pod could determine which volume it gets and where \
-                         that volume is"
+                    "it is {phase}, and another pod could determine which volume the claim gets \
+                     and where that volume is"
                 ),
                 how.to_owned(),
             ));
@@ -150,8 +150,8 @@ impl View {
         let has = |mode: &str| modes.iter().any(|one| one == mode);
         let inside = || {
             format!(
-                "if the pod's image has iotax, run it there: kubectl exec --namespace {} {first} \
-                 -- iotax doctor PATH",
+                "if the pod's image contains iotax, run it there: kubectl exec --namespace {} \
+                 {first} -- iotax doctor PATH",
                 claim.namespace
             )
         };
@@ -234,10 +234,10 @@ mod tests {
             format!("{what}: {how}")
         };
         let alone = claim("ReadWriteOncePod", &[("db-0", Some("n1"))]);
-        insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod can use it; if the pod's image has iotax, run it there: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
+        insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod can use it; if the pod's image contains iotax, run it there: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
         let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
         insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and another pod could bind the volume to a different node; try again when that pod is running");
         let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
-        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a pod could determine which volume it gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
+        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and another pod could determine which volume the claim gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
     }
 }

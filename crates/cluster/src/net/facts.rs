@@ -46,7 +46,7 @@ pub(super) fn facts(
     if let Some(ns) = reached.resolved_ns {
         let took = iotax_quantity::time(ns as f64);
         facts.push(format!(
-            "resolving its name took {took}; this happens once per turn, not for each connection"
+            "resolving the name took {took}; this happens once per turn, not for each connection"
         ));
     }
     if between.path == NetPath::Node {
@@ -192,7 +192,7 @@ mod tests {
         insta::assert_snapshot!(told(NetPath::Dns, [None; 2], &seen, None), @"
         pod on node n1 to Service 10.96.0.7, reached by name; its pod is on node n2
         from 10.244.1.2 (with a translated port) to 10.96.0.7:7474, translated to 10.244.2.3:7474 (DNAT)
-        resolving its name took 1.25 ms; this happens once per turn, not for each connection
+        resolving the name took 1.25 ms; this happens once per turn, not for each connection
         ");
     }
 }

@@ -59,13 +59,15 @@ impl PodOverrides {
         }
         if let Some(other) = fields.iter().find(|field| !names.contains(field)) {
             let names = names.join(", ");
-            return Err(unreadable(format!("`{other}` cannot be set; the settings are {names}")));
+            return Err(unreadable(format!(
+                "`{other}` cannot be set; the supported settings are {names}"
+            )));
         }
         let part: Pod =
             serde_json::from_value(asked.clone()).map_err(|error| unreadable(error.to_string()))?;
         let known = serde_json::to_value(&part).expect("it is JSON");
         if let Some(unknown) = lost(&asked, &known, "") {
-            return Err(unreadable(format!("a pod has no `{unknown}`")));
+            return Err(unreadable(format!("a pod has no field `{unknown}`")));
         }
         Ok(Self { part, fields })
     }
@@ -123,8 +125,8 @@ fn keep_required(affinity: &mut Affinity, ours: Affinity) {
 fn object<'a>(value: &'a Value, what: &str) -> Result<&'a Map<String, Value>, String> {
     value.as_object().ok_or_else(|| {
         format!(
-            "{what} has no fields; write part of a pod, for example spec: {{priorityClassName: \
-             high}}"
+            "{what} is not a map of fields; write part of a pod, for example spec: \
+             {{priorityClassName: high}}"
         )
     })
 }
@@ -213,9 +215,9 @@ spec:
         {
             refused(text);
         }
-        insta::assert_snapshot!(refused("spec: {containers: []}"), @"these settings cannot be added to pods: `spec.containers` cannot be set; the settings are metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
-        insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"these settings cannot be added to pods: a pod has no `spec.affinity.nodeAfinity`");
-        insta::assert_snapshot!(refused("spec"), @"these settings cannot be added to pods: this has no fields; write part of a pod, for example spec: {priorityClassName: high}");
+        insta::assert_snapshot!(refused("spec: {containers: []}"), @"these settings cannot be added to pods: `spec.containers` cannot be set; the supported settings are metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
+        insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"these settings cannot be added to pods: a pod has no field `spec.affinity.nodeAfinity`");
+        insta::assert_snapshot!(refused("spec"), @"these settings cannot be added to pods: this is not a map of fields; write part of a pod, for example spec: {priorityClassName: high}");
     }
 
     #[test]

@@ -213,7 +213,7 @@ fn a_namespace_that_cannot_be_used_is_removed_again_and_one_that_cannot_be_made_
     assert_eq!(server.count("namespaces"), 0);
     server.forbid("create", "namespaces");
     insta::assert_snapshot!(run_of_its_own(&server).err().unwrap(), @r#"
-    not allowed to create namespaces, which needs a cluster-wide right: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
+    not allowed to create namespaces, which requires a cluster-wide permission: namespaces is forbidden: User "eve" cannot create resource "namespaces" in API group "" in the namespace "bench"
     leave out --create-namespace, and name an existing namespace with --namespace
     "#);
 }
@@ -225,7 +225,7 @@ fn a_right_that_is_missing_is_named_and_what_was_made_is_removed() {
     let error = run(&cluster(&server)).err().unwrap();
     insta::assert_snapshot!(error, @r#"
     not allowed to create persistentvolumeclaims in namespace bench: persistentvolumeclaims is forbidden: User "eve" cannot create resource "persistentvolumeclaims" in API group "" in the namespace "bench"
-    `iotax kube manifest --namespace bench` prints a role with all required rights
+    `iotax kube manifest --namespace bench` prints a role with all required permissions
     "#);
     assert_eq!(server.count("leases"), 0);
 }
@@ -255,7 +255,7 @@ fn what_cannot_be_deleted_is_told_with_the_way_to_remove_it() {
     let error = session.end().unwrap_err().to_string().replace(&run, "RUN");
     assert!(
         error.starts_with(
-            "in namespace bench, run RUN left something behind: not allowed to delete pods"
+            "run RUN left resources behind in namespace bench: not allowed to delete pods"
         ),
         "{error}"
     );
@@ -271,7 +271,7 @@ fn what_a_cluster_does_not_answer_is_asked_again_in_the_end() {
     assert_eq!(ALL.map(|what| server.count(what)), [0; 4]);
     server.overload(1);
     let error = run(&cluster(&server)).err().unwrap();
-    insta::assert_snapshot!(error, @"the cluster does not answer (create leases): apiserver is shutting down");
+    insta::assert_snapshot!(error, @"the cluster does not respond (create leases): apiserver is shutting down");
 }
 
 #[test]
@@ -288,7 +288,7 @@ fn a_pod_that_cannot_start_ends_the_wait_with_its_reason() {
     insta::assert_snapshot!(error, @"
     arm a: pod iotax-RUN-0 does not start: its image cannot be pulled
       ErrImageNeverPull: not present
-    with --image, name an image that the node can pull, and with --pull-secret its secret; without a registry, import the image on the node first
+    use --image to name an image that the node can pull, and --pull-secret to name its secret; without a registry, import the image on the node first
     ");
 }
 

@@ -33,11 +33,11 @@ const REFUSED: [(&str, &str, &str); 5] = [
     (
         "-X",
         "iotax cannot run XML profiles",
-        "write its values as flags; XML results can be compared directly",
+        "write the profile's values as flags; iotax compare reads XML results directly",
     ),
     ("-e", "Windows event tracing is not available here", "leave it out"),
     ("-y", "Windows events are not available here", "leave it out: all jobs start together"),
-    ("-N", "views of a memory mapping cannot be flushed after each write", "leave it out"),
+    ("-N", "iotax cannot flush a memory-mapped view after each write", "leave it out"),
     ("-?", "this prints DiskSpd's help", "see `iotax run --help`"),
 ];
 
@@ -286,8 +286,8 @@ const SIZE_ADVICE: &str =
 
 const CACHING_ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
                               -Sm (mapped) or -Sr (no local cache)";
-const ZONES_ADVICE: &str = "write the percentage of the I/Os and of the target, as in \
-                            -rdpct90/10:5/20, or a size, as in -rdabs90/10G:5/20G";
+const ZONES_ADVICE: &str = "write the percentages of the I/Os and of the target, as in \
+                            -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G";
 
 /// A size in bytes; `b` means blocks of `block_bytes`.
 pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {

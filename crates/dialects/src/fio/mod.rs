@@ -176,7 +176,7 @@ impl fmt::Display for Beyond {
         match refused {
             0 if *verifies => write!(
                 f,
-                "\nrun it with fio, but without verification, which fio would do during the \
+                "\nrun it with fio, but without verification, because fio would verify during the \
                  measured time:\n--engine fio --set verify=false"
             ),
             0 => write!(f, "\nrun it with fio: --engine fio"),

@@ -26,13 +26,13 @@ pub enum Error {
     Json { line: usize, column: usize, why: String },
     #[error("line {line}: this JSON has no \"{missing}\", so it is not a fio result")]
     NotFio { line: usize, missing: &'static str },
-    #[error("the result has no jobs: fio ended before any of them ran")]
+    #[error("the result has no jobs: fio ended before any job ran")]
     NoJobs,
     #[error("the result has more than {limit} jobs")]
     TooManyJobs { limit: usize },
     #[error("job {}: {} is {}, but should be {expected}", brief(job), brief(field), brief(value))]
     Number { job: String, field: String, value: String, expected: &'static str },
-    #[error("line {line}: {}; DiskSpd's XML results are the output of diskspd -Rxml", brief(why))]
+    #[error("line {line}: {}; diskspd -Rxml writes XML results", brief(why))]
     Xml { line: usize, why: String },
     #[error(
         "this is DiskSpd's text output, which is rounded and incomplete; run DiskSpd again with \

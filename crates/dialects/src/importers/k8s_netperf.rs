@@ -18,7 +18,7 @@ const MOST_DOCUMENTS: usize = 512;
 const LONGEST_S: u64 = 864_000;
 
 #[derive(Deserialize, Default)]
-#[serde(default, rename_all = "camelCase", expecting = "a document, as k8s-netperf writes it")]
+#[serde(default, rename_all = "camelCase", expecting = "a document written by k8s-netperf")]
 struct Document {
     timestamp: String,
     host_network: bool,

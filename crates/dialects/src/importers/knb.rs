@@ -16,7 +16,7 @@ const BLOCK_BYTES: u64 = 128 << 10;
 const SECONDS: u64 = 1;
 
 #[derive(Deserialize)]
-#[serde(expecting = "an object, as knb writes it")]
+#[serde(expecting = "an object written by knb")]
 struct Root {
     metadata: Metadata,
     #[serde(default)]
@@ -71,7 +71,9 @@ fn is_for_people(text: &str) -> bool {
 /// or a run that measured nothing, [`Error::Number`] for an impossible number.
 pub fn read_knb(text: &str) -> Result<Imported, Error> {
     if is_for_people(text) {
-        return Err(nothing("it is not JSON; run knb again with -o json, or knb -fd DATA -o json"));
+        return Err(nothing(
+            "it is not JSON; run knb again with -o json, or convert its data: knb -fd DATA -o json",
+        ));
     }
     let (root, rest) = json::first::<Root>(text, '{')?;
     if rest.contains('{') {
@@ -154,8 +156,8 @@ mod tests {
     #[test]
     fn what_is_no_measurement_says_why() {
         let error = |text: &str| read_knb(text).unwrap_err().to_string();
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
-        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.txt")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or convert its data: knb -fd DATA -o json");
+        assert_snapshot!(error(include_str!("../../tests/fixtures/knb/knb-1.yaml")), @"it contains no knb measurement: it is not JSON; run knb again with -o json, or convert its data: knb -fd DATA -o json");
         assert_snapshot!(error(&JSON[..900]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": -1", 1)), @"job pod2pod tcp: bandwidth is -17813, but should be a number from 0 to 9 * 10^15");
         assert_snapshot!(error(&JSON.replacen("\"bandwidth\": 1", "\"bandwidth\": ,", 1)), @"line 43, column 22: expected value");

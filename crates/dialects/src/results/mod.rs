@@ -45,7 +45,8 @@ pub fn is_result(path: &Path) -> Result<bool, Error> {
             format!("{} contains a cap search, not the results of a workload", path.display());
         return Err(incomparable(
             what,
-            "show it with iotax report; only results of run and compare can be compared",
+            "show it with iotax report; only results from iotax run or iotax compare can be \
+             compared",
         ));
     }
     Ok(file::place(path).is_some() || importers::sniff_file(path)?.is_some())
@@ -157,7 +158,7 @@ impl SavedArm {
         let mut seen = HashSet::new();
         match self.files.iter().find(|file| !seen.insert(*file)) {
             Some(twice) => {
-                let what = format!("arm {} has {} twice", self.arm.name, twice.display());
+                let what = format!("arm {} lists {} twice", self.arm.name, twice.display());
                 Err(incomparable(what, "a copy is not a second measurement; give it only once"))
             }
             None => Ok(&self.files),
@@ -234,7 +235,7 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
         };
         let other = reads.iter().find(lacks).unwrap_or(first);
         let what = format!(
-            "the two sides have no job in common: {} has {}, {} has {}",
+            "the two sides have no job in common: {} has {}, but {} has {}",
             first.file.display(),
             sameness::listed(&first.jobs),
             other.file.display(),
@@ -303,7 +304,7 @@ fn workload(reads: &[ResultFile], name: &str, notes: Vec<String>) -> Workload {
     let tools = tools(having());
     Workload {
         about: format!(
-            "Results of {}, read from files; no measurements were made.",
+            "Results from {}, read from files; no measurements were made.",
             tools.join(" and ")
         ),
         time_ns: windows.map(|load| load.window_ns).max().unwrap_or(0),

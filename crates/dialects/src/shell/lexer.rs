@@ -350,7 +350,7 @@ impl<'a> Lexer<'a> {
         };
         if let Some(what) = what {
             let advice = match c {
-                '{' | '}' => "write the text that it expands to",
+                '{' | '}' => "leave out the braces, or write the text that they expand to",
                 _ => "put the word in single quotes if it is meant for fio",
             };
             self.fault(word, |lexer| lexer.refuse(what, at..at + 1, advice));
@@ -396,7 +396,7 @@ impl<'a> Lexer<'a> {
             return;
         }
         if rest.starts_with('(') {
-            let advice = "write the text that it expands to";
+            let advice = "write the output of that command";
             self.fault(word, |lexer| lexer.refuse("a command in $( )", start..start + 2, advice));
             let length = closing(rest);
             return self.skip(length);
@@ -443,7 +443,7 @@ impl<'a> Lexer<'a> {
     fn backquote(&mut self, start: usize, word: &mut Word) {
         let what = "a command in backquotes";
         self.fault(word, |lexer| {
-            lexer.refuse(what, start..start + 1, "write the text that it expands to")
+            lexer.refuse(what, start..start + 1, "write the output of that command")
         });
         let length = self.rest().find('`').map_or(0, |end| end + 1);
         self.skip(length);

@@ -160,7 +160,7 @@ impl Stage<'_> {
             _ => {
                 let name = words.get(1).map_or("SCRIPT", |word| word.text.as_str());
                 let problem =
-                    format!("`{}` runs a script that is not part of the text", words[0].program());
+                    format!("`{}` runs a script that is not part of this text", words[0].program());
                 let advice = format!("pass the script itself: iotax run {name} TARGET");
                 Err(self.refuse(&words[0], problem, advice))
             }
@@ -267,8 +267,8 @@ impl Stage<'_> {
         };
         let advice = match way {
             Way::Under => format!(
-                "to keep it, start iotax under it, as in `{name} ... iotax run ...`; otherwise \
-                 {begin}"
+                "to keep its effect, start iotax under it, as in `{name} ... iotax run ...`; \
+                 otherwise {begin}"
             ),
             Way::There => format!("start iotax inside it, or {begin} to run it here"),
             Way::Agent => format!(
@@ -304,7 +304,8 @@ impl Stage<'_> {
             return self.refuse(first, problem, format!("start with {name}"));
         }
         let advice = format!(
-            "leave it out; iotax reads {name}, sleep and wait, and ignores commands that only print"
+            "leave it out; iotax supports {name}, sleep and wait, and ignores commands that only \
+             print"
         );
         self.refuse(first, format!("iotax does not run `{text}`"), advice)
     }
@@ -391,7 +392,8 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
 /// is no unit.
 fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
     let refuse = |word: &Word| {
-        let error = Error::syntax("sleep takes exactly one time", "write seconds, as in sleep 10");
+        let error =
+            Error::syntax("sleep takes exactly one duration", "write seconds, as in sleep 10");
         Err(error.at(text, word.span.clone()))
     };
     let is_option = |word: &&Word| word.text.starts_with(['-', '/']);

@@ -81,7 +81,7 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
         TypesetKind::Letter => format!("this is {name} ({code})"),
         TypesetKind::Ellipsis => {
             "write the whole command".clone_into(&mut advice);
-            format!("`{c}` replaces a missing part of the command")
+            format!("`{c}` stands for a missing part of the command")
         }
     };
     Error::syntax(problem, advice).at(text, at..at + c.len_utf8())

@@ -52,7 +52,7 @@ const fn wrapper(names: &'static str, fate: Fate, valued: &'static str, words: u
     Wrapper { names, fate, valued, words }
 }
 
-const ROOT: Fate = Fate::Dropped("start iotax itself as root if the target needs it");
+const ROOT: Fate = Fate::Dropped("start iotax itself as root if the target requires root");
 const BOUND: Fate =
     Fate::Dropped("ignored; to use these CPUs or nodes, start iotax under this command");
 const ORDER: Fate = Fate::Dropped("ignored; to use this priority, start iotax under this command");
@@ -64,7 +64,7 @@ const REMOTE: Fate =
     Fate::Refused("runs % on another machine, which iotax does not do", Way::Agent);
 const OFTEN: Fate = Fate::Refused("runs % several times, which iotax does not do", Way::Often);
 const INSIDE: Fate =
-    Fate::Refused("changes what % sees of the machine, which iotax does not do", Way::Under);
+    Fate::Refused("changes %'s view of the machine, which iotax does not do", Way::Under);
 const LIMITED: Fate = Fate::Refused("can limit %, which iotax does not do", Way::Under);
 const WITHOUT_SYNC: Fate =
     Fate::Refused("disables %'s flushes, which iotax does not do", Way::Without);

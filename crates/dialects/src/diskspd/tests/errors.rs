@@ -17,7 +17,7 @@ fn flags_that_cannot_be_had_are_named() {
     -Xrun.xml: iotax cannot run XML profiles
       diskspd -Xrun.xml -c1G io.dat b
               ^^^^^^^^^ column 9
-    write its values as flags; XML results can be compared directly
+    write the profile's values as flags; iotax compare reads XML results directly
 
     -ePROCESS: Windows event tracing is not available here
       diskspd -ePROCESS -c1G io.dat b
@@ -29,7 +29,7 @@ fn flags_that_cannot_be_had_are_named() {
               ^^^^^^^^ column 9
     leave it out: all jobs start together
 
-    -Nv: views of a memory mapping cannot be flushed after each write
+    -Nv: iotax cannot flush a memory-mapped view after each write
       diskspd -Nv -c1G io.dat b
               ^^^ column 9
     leave it out

@@ -36,7 +36,7 @@ impl<'a> Draft<'a> {
         if depth > 1 && !self.job.engine.is_async() {
             self.beyond(
                 setting,
-                "keeps several I/Os of a synchronous engine in flight, with a thread for each",
+                "keeps several I/Os of a synchronous engine in flight, each in its own thread",
             );
         } else {
             self.keep(setting);
@@ -119,11 +119,11 @@ impl Draft<'_> {
                 continue;
             }
             if rates.contains(&0) {
-                self.beyond(setting, "a rate for only reads or only writes");
+                self.beyond(setting, "a rate for reads only or for writes only");
                 continue;
             }
             if self.job.trims == Some(Trims::First) {
-                self.beyond(setting, "a rate for writes with a trim before each");
+                self.beyond(setting, "a rate for writes that each follow a trim");
                 continue;
             }
             self.set_rate(setting, &rates, poisson);
@@ -180,7 +180,7 @@ impl Draft<'_> {
             && self.job.queue_depth > 1
             && setting.word().0 == "issue"
         {
-            self.beyond(setting, "counts I/Os when they are issued");
+            self.beyond(setting, "counts I/Os when they are issued, not when they complete");
         }
         Ok(())
     }

@@ -90,7 +90,7 @@ impl Draft<'_> {
             let percents = percents.map(|value| percent(value.unwrap_or(100)));
             let mut in_part = patterns.iter().zip(percents).filter(|(_, percent)| *percent < 100);
             if in_part.any(|(pattern, percent)| percent > 0 && pattern.has_hot_places()) {
-                self.beyond(setting, "a skewed distribution that is partly sequential");
+                self.beyond(setting, "skewed random accesses mixed with sequential ones");
             } else {
                 for (pattern, random_percent) in patterns.iter_mut().zip(percents) {
                     match random_percent {
@@ -129,10 +129,7 @@ impl Draft<'_> {
                     self.job.pattern = Pattern::Runs(RunLength::Fixed(count));
                 }
                 _ => {
-                    self.beyond(
-                        setting,
-                        "runs that start at offsets that are not uniformly random",
-                    );
+                    self.beyond(setting, "runs whose starting offsets are not uniformly random");
                 }
             }
             return Ok(());
@@ -174,7 +171,7 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
         "pareto" => Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)),
         "normal" | "gauss" => match number {
             Some(deviation) if deviation > 0.0 => Skew::Normal(deviation),
-            _ => return Err("a normal distribution without width"),
+            _ => return Err("a normal distribution without a positive deviation"),
         },
         _ => return Err("a distribution that iotax does not support"),
     };

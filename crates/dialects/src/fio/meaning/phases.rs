@@ -69,7 +69,7 @@ fn stonewalled(drafts: &[Draft<'_>], at: usize) -> Result<bool, Error> {
         return Ok(false);
     }
     if together.any(|section| section.command != command) {
-        let advice = "join the commands with `;` instead of `&`, or leave it out";
+        let advice = "join the commands with `;` instead of `&`, or leave out this option";
         return Err(
             setting.refuse("is not supported in commands that run at the same time", advice)
         );
@@ -250,7 +250,8 @@ pub(super) fn notes(drafts: &mut [Draft<'_>], window: Window) {
             } else if (from_ns, Some(to_ns)) != (draft.timing.ramped_ns(), draft.timing.end_ns()) {
                 let from = format_duration(from_ns);
                 let time = format_duration(to_ns.saturating_sub(from_ns));
-                let text = format!("measured for {time} after {from}, together with other jobs");
+                let text =
+                    format!("measured together with other jobs: for {time}, starting at {from}");
                 draft.note(setting, &text);
             }
         } else if none_timed && matches!(draft.job.bound, Bound::Bytes(_)) {

@@ -106,7 +106,7 @@ impl<'a> Draft<'a> {
             (_, Some((setting, each))) => self.use_files(setting, each)?,
             (Some((setting, bytes)), None) => {
                 if bytes < largest {
-                    let problem = "is smaller than the block size, which fio also refuses";
+                    let problem = "is smaller than the block size, so fio also refuses it";
                     return Err(setting.refuse_value(problem, "write a larger size"));
                 }
                 self.job.size_bytes = bytes;
@@ -121,7 +121,8 @@ impl<'a> Draft<'a> {
                     && setting.amount()? == Amount::Percent(100)
                 {
                     let note = format!(
-                        "the whole target in fio, {size} in iotax; change it with --set size=SIZE"
+                        "the whole target in fio, but {size} in iotax; change this with --set \
+                         size=SIZE"
                     );
                     self.note(setting, &note);
                     return Ok(());
@@ -141,10 +142,9 @@ impl<'a> Draft<'a> {
         let offset = self.job.offset_bytes;
         let Some(behind) = each.checked_sub(offset) else {
             let (offset, each) = (format_bytes(offset), format_bytes(each));
-            let problem =
-                format!("with a size of {each}, a file ends before the offset of {offset}");
+            let problem = format!("with a size of {each}, a file ends before offset {offset}");
             return Err(
-                filesize.refuse_value(&problem, "write a larger filesize, which fio also requires")
+                filesize.refuse_value(&problem, "write a larger filesize, as fio also requires")
             );
         };
         let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
@@ -156,7 +156,7 @@ impl<'a> Draft<'a> {
             _ => behind,
         };
         if share < u64::from(self.job.max_block_bytes()) {
-            let problem = "leaves less than one block, which fio also refuses";
+            let problem = "leaves less than one block, so fio also refuses it";
             return Err(filesize.refuse_value(problem, "write a larger filesize"));
         }
         self.job.size_bytes = share.saturating_mul(self.job.files_per_thread.into());
@@ -239,7 +239,7 @@ impl Draft<'_> {
     pub(super) fn read_times(&mut self) -> Result<(), Error> {
         if let Some(setting) = self.chosen.get("startdelay") {
             if setting.value.as_deref().is_some_and(|value| value.trim().contains('-')) {
-                self.beyond(setting, "waits for a random time");
+                self.beyond(setting, "waits for a random length of time");
             } else {
                 self.timing.delay_ns = setting.duration_ns()?;
             }
@@ -275,7 +275,7 @@ impl Draft<'_> {
                 BlockSizes::Fixed(block) if self.job.write_block_sizes.is_none() => {
                     bytes = bytes.min(count.saturating_mul((*block).into()));
                 }
-                _ => self.beyond(setting, "a number of I/Os with several block sizes"),
+                _ => self.beyond(setting, "a number of I/Os combined with several block sizes"),
             }
         }
         // fio moves at least one block.

@@ -12,8 +12,8 @@ use crate::fio::section::Setting;
 /// iotax uses its own checksum, header and order.
 const VERIFY: &str = "iotax verifies with its own checksum, after the measured window";
 const CHECKS: &str = "iotax verifies all data with its own checksum, after the measured window";
-const LATER: &str = "iotax writes its own checksums, for a later job of this file";
-const INTERVAL: &str = "iotax writes a header to every 4k, or to every block if blocks are smaller";
+const LATER: &str = "iotax writes its own checksums, which a later job in this file can verify";
+const INTERVAL: &str = "iotax writes a header every 4k, or in every block if blocks are smaller";
 const SYNC: &str = "iotax uses fdatasync";
 
 impl Draft<'_> {
@@ -46,7 +46,7 @@ impl Draft<'_> {
             "0" | "none" => self.job.advise = false,
             "random" if is_random => {}
             "sequential" if self.job.pattern == Pattern::Sequential => {}
-            _ => self.beyond(setting, "advice that does not match the job's pattern"),
+            _ => self.beyond(setting, "a cache hint that does not match the job's access pattern"),
         }
         Ok(())
     }
@@ -121,7 +121,7 @@ impl Draft<'_> {
             && every > 0
             && ![0, every].contains(&batch.small()?)
         {
-            self.beyond(batch, "verifies a different number of blocks than the job wrote");
+            self.beyond(batch, "verifies more or fewer blocks at a time than the job wrote");
         }
         Ok(())
     }

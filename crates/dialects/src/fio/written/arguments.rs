@@ -291,7 +291,7 @@ const fn option(name: &'static str, letter: char, takes: Takes, fate: Fate) -> P
     ProgramOption { name, letter, takes, fate }
 }
 
-const NO_LOAD: Fate = Fate::Refused("makes fio print something instead of running jobs");
+const NO_LOAD: Fate = Fate::Refused("makes fio print information instead of running jobs");
 const REMOTE: Fate = Fate::Refused("lets fio run on another machine");
 const TRIGGER: Fate = Fate::Refused("runs a command during the load");
 

@@ -98,7 +98,10 @@ impl File<'_> {
             );
         };
         if name.is_empty() || name.len() > NAME {
-            return refuse(format!("a section name must have 1 to {NAME} bytes"), "write [job1]");
+            return refuse(
+                format!("a section name must be 1 to {NAME} bytes long"),
+                "write [job1]",
+            );
         }
         let name = name.to_owned();
         self.flush()?;
@@ -118,7 +121,7 @@ impl File<'_> {
     fn include(&mut self, place: &TextPlace, name: &str, depth: usize) -> Result<(), Error> {
         if depth + 1 > DEPTH {
             return Err(place.mark(Error::syntax(
-                format!("files are included more than {DEPTH} levels deep"),
+                format!("include lines are nested more than {DEPTH} levels deep"),
                 "check whether a file includes itself",
             )));
         }
@@ -251,7 +254,7 @@ fn keywords(
         }
         let Some(machine) = machine else {
             let problem =
-                format!("`{word}` depends on the machine, which iotax does not know at this point");
+                format!("`{word}` depends on the machine, and iotax does not know the machine yet");
             return Err(marked(place, Error::syntax(problem, "write the number"), word));
         };
         let so_far = replaced.as_deref().unwrap_or(text);
@@ -276,7 +279,7 @@ fn computed(place: &TextPlace, text: String) -> Result<String, Error> {
         Some(number) => Ok(format!("{name}={number}")),
         None => Err(place.mark(Error::syntax(
             format!("fio passes `{value}` to the calculator bc, which cannot read it"),
-            "with a keyword, write only whole numbers without units, + - * / and parentheses",
+            "with a keyword, use only + - * /, parentheses, and whole numbers without units",
         ))),
     }
 }

@@ -209,7 +209,7 @@ impl TargetSums {
         let end_ms = count("SampleMillisecond", &end)?;
         let second = usize::try_from(end_ms / 1000).unwrap_or(usize::MAX);
         if second > MAX_SECONDS {
-            return Err(format!("a series of more than {MAX_SECONDS} seconds"));
+            return Err(format!("a series is longer than {MAX_SECONDS} seconds"));
         }
         for (name, sums) in [("Read", &mut self.read), ("Write", &mut self.write)] {
             let Some(ios) = attribute(element, name)? else { continue };
@@ -347,7 +347,9 @@ pub(super) fn walk(text: &str, visitor: &mut impl Visitor) -> Result<(), Fault> 
                 append(&mut words, &resolved(&reference)).map_err(fault)?;
             }
             Event::DocType(_) => {
-                return Err(fault("it has a document type, which DiskSpd never writes".to_owned()));
+                return Err(fault(
+                    "it has a document type, but DiskSpd never writes one".to_owned(),
+                ));
             }
             Event::Comment(_) | Event::Decl(_) | Event::PI(_) => {}
             Event::Eof => break,
@@ -445,7 +447,7 @@ mod tests {
     #[test]
     fn tricks_are_refused() {
         let bomb = "<!DOCTYPE a [<!ENTITY b \"&c;&c;\">]>\n<a>&b;</a>";
-        insta::assert_snapshot!(seen(bomb).unwrap_err(), @"line 1: it has a document type, which DiskSpd never writes");
+        insta::assert_snapshot!(seen(bomb).unwrap_err(), @"line 1: it has a document type, but DiskSpd never writes one");
         insta::assert_snapshot!(seen(&"<a>".repeat(40)).unwrap_err(), @"line 1: elements are nested more than 32 levels deep");
         insta::assert_snapshot!(seen(&format!("<a>{}</a>", "x".repeat(70_000))).unwrap_err(), @"line 1: more than 65536 bytes of text in one element");
         insta::assert_snapshot!(seen("<a>\n<b>\n").unwrap_err(), @"line 3: it ends inside <b>: the file is incomplete");

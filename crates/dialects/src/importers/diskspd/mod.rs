@@ -48,7 +48,7 @@ fn imported(document: &Document) -> Result<Imported, String> {
             continue;
         }
         let Some(seconds) = span.seconds.filter(|seconds| *seconds > 0.0) else {
-            return Err("a time span has no TestTimeSeconds, or it is 0".to_owned());
+            return Err("a time span has no TestTimeSeconds, or its value is 0".to_owned());
         };
         let active_ns = whole(seconds * 1e9);
         result.window_ns = result.window_ns.max(active_ns);
@@ -56,8 +56,7 @@ fn imported(document: &Document) -> Result<Imported, String> {
         let alone = span.targets.len() == 1;
         if !alone && !span.buckets.is_empty() {
             result.warnings.push(
-                "percentiles are for all targets together, so individual targets have \
-                 none"
+                "percentiles cover all targets together, so individual targets have none"
                     .to_owned(),
             );
         }

@@ -62,7 +62,7 @@ fn each_target_of_each_time_span_is_a_job() {
     time span 1, target 2: 900 IOPS, 2 x 1, 0 quantiles; filename=E:\b.dat rw=write bs=65536 iodepth=1 numjobs=2 direct=1 sync=1 rate_iops=450 runtime=5 ramp_time=5
     time span 2: 4000 IOPS, 1 x 1, 106 quantiles; filename=E:\a.dat rw=randread bs=4096 iodepth=1 numjobs=1 direct=1 sync=1 runtime=5 ramp_time=5
     ");
-    assert_snapshot!(result.warnings.join("\n"), @"percentiles are for all targets together, so individual targets have none");
+    assert_snapshot!(result.warnings.join("\n"), @"percentiles cover all targets together, so individual targets have none");
 }
 
 #[test]
@@ -76,12 +76,12 @@ fn without_latencies_there_is_no_summary() {
 fn what_is_no_result_says_what_was_expected() {
     let error = |text: &str| read_diskspd(text).unwrap_err().to_string();
     assert_snapshot!(error(INTERRUPTED), @"it contains no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.");
-    assert_snapshot!(error("<html>\n</html>"), @"line 1: the first element is <html> instead of <Results>; DiskSpd's XML results are the output of diskspd -Rxml");
-    assert_snapshot!(error("<Results>\n"), @"line 2: it ends inside <Results>: the file is incomplete; DiskSpd's XML results are the output of diskspd -Rxml");
+    assert_snapshot!(error("<html>\n</html>"), @"line 1: the first element is <html> instead of <Results>; diskspd -Rxml writes XML results");
+    assert_snapshot!(error("<Results>\n"), @"line 2: it ends inside <Results>: the file is incomplete; diskspd -Rxml writes XML results");
     assert_snapshot!(error("<Results></Results>"), @"it contains no DiskSpd measurement: no time span has a target");
-    assert_snapshot!(error(&BEFORE.replace("<ReadCount>", "<ReadCount>-")), @"line 673: ReadCount is `-65280`, not a count; DiskSpd's XML results are the output of diskspd -Rxml");
-    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, not a number of 0 or more; DiskSpd's XML results are the output of diskspd -Rxml");
-    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it contains no DiskSpd measurement: a time span has no TestTimeSeconds, or it is 0");
+    assert_snapshot!(error(&BEFORE.replace("<ReadCount>", "<ReadCount>-")), @"line 673: ReadCount is `-65280`, not a count; diskspd -Rxml writes XML results");
+    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, not a number of 0 or more; diskspd -Rxml writes XML results");
+    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it contains no DiskSpd measurement: a time span has no TestTimeSeconds, or its value is 0");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn direction(
     if chosen.is_total {
         notes.push(format!(
             "job {job}: {part} latencies are fio's lat (which includes submission), because the \
-             result has less clat data"
+             result has less clat data than lat data"
         ));
     }
     Ok(record)

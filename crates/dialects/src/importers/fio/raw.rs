@@ -80,8 +80,8 @@ impl Around {
             return Err(Error::CutOff { line });
         }
         self.lines.push(format!(
-            "the JSON that starts in line {line} is incomplete; iotax uses the interim snapshot \
-             before it"
+            "the JSON that starts on line {line} is incomplete; iotax uses the interim snapshot \
+             that precedes it"
         ));
         Ok(())
     }
@@ -304,7 +304,7 @@ mod tests {
             "note: a",
             "b",
             "d",
-            "the JSON that starts in line 8 is incomplete; iotax uses the interim snapshot before it",
+            "the JSON that starts on line 8 is incomplete; iotax uses the interim snapshot that precedes it",
         ]
         "#);
     }

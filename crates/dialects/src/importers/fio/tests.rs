@@ -26,7 +26,7 @@ fn what_is_no_result_is_refused_and_why() {
     insta::assert_snapshot!(wrong("note\n{\"a\" : \n1,}"), @"line 3, column 3: trailing comma");
     insta::assert_snapshot!(wrong("{\"a\" : 1}"), @r#"line 1: this JSON has no "fio version", so it is not a fio result"#);
     insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\"}"), @r#"line 1: this JSON has no "jobs", so it is not a fio result"#);
-    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\", \"jobs\" : []}"), @"the result has no jobs: fio ended before any of them ran");
+    insta::assert_snapshot!(wrong("{\"fio version\" : \"fio-3.33\", \"jobs\" : []}"), @"the result has no jobs: fio ended before any job ran");
     insta::assert_snapshot!(Error::TooLong { bytes: 70 << 20, limit: LONGEST_BYTES }, @"the result is 73400320 bytes long; the limit is 67108864 bytes");
 }
 
@@ -204,7 +204,7 @@ fn an_interim_snapshot_is_warned_of() {
     let at = |n: usize| whole.match_indices("\n}\n").nth(n).unwrap().0 + 3;
     insta::assert_snapshot!(of(&whole[..at(0)]), @"job paced ran for 859 ms of 3 s (runtime): this is an interim snapshot (--status-interval), or fio ended early; use the last result of a finished run");
     insta::assert_snapshot!(of(&whole[..at(1) + 40]), @"
-    the JSON that starts in line 547 is incomplete; iotax uses the interim snapshot before it
+    the JSON that starts on line 547 is incomplete; iotax uses the interim snapshot that precedes it
     job paced ran for 1.86 s of 3 s (runtime): this is an interim snapshot (--status-interval), or fio ended early; use the last result of a finished run
     ");
 }

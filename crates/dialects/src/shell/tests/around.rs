@@ -107,7 +107,7 @@ fn what_stands_in_front_of_fio_is_left_out() {
     assert_snapshot!(all(&told, Tool::Fio), @"
     > sudo -u root numactl -N 0 fio --name=a
     [0+0] --name=a
-      sudo -u root: start iotax itself as root if the target needs it
+      sudo -u root: start iotax itself as root if the target requires root
       numactl -N 0: ignored; to use these CPUs or nodes, start iotax under this command
     > env A=b timeout 60 fio --name=a
     [0+0] --name=a
@@ -210,7 +210,7 @@ fn what_is_published_in_front_of_it_is_left_out() {
 
     [0+0] --name=a --rw=read
     [1+0] --name=b
-      sudo: start iotax itself as root if the target needs it
+      sudo: start iotax itself as root if the target requires root
     > sync; echo 3 > /proc/sys/vm/drop_caches; fio --name=a
     [0+0] --name=a
       sync: not run; write back dirty pages before you start iotax

@@ -32,7 +32,7 @@ fn engines() {
     // Threads of fio would keep 8 I/Os in flight; with one, or with an asynchronous engine, they
     // only replace the thread of the job.
     assert_snapshot!(job("ioengine=psync\niodepth=8\nio_submit_mode=offload"), @"
-    [iodepth=8: kept] [io_submit_mode=offload: keeps several I/Os of a synchronous engine in flight, with a thread for each]
+    [iodepth=8: kept] [io_submit_mode=offload: keeps several I/Os of a synchronous engine in flight, each in its own thread]
     ");
     assert_snapshot!(job("ioengine=io_uring\niodepth=8\ndirect=1\nio_submit_mode=offload"), @"
     direct=true engine=io_uring invalidate=false queue_depth=8 submit_batch=1 [io_submit_mode=offload: kept]
@@ -65,7 +65,7 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=randtrimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:16384} invalidate=false pattern=shuffled read_percent=0 trims=first");
     assert_snapshot!(job("rw=randtrimwrite:4"), @"invalidate=false pattern={runs:{fixed:4}} read_percent=0 trims=first [rw=randtrimwrite:4: trims and writes at different offsets]");
     assert_snapshot!(job("rw=trim\nrate_iops=10,20,30"), @"invalidate=false pace={even:{iops:30.0}} read_percent=0 trims=only");
-    assert_snapshot!(job("rw=trimwrite\nrate_iops=10"), @"invalidate=false read_percent=0 trims=first [rate_iops=10: a rate for writes with a trim before each]");
+    assert_snapshot!(job("rw=trimwrite\nrate_iops=10"), @"invalidate=false read_percent=0 trims=first [rate_iops=10: a rate for writes that each follow a trim]");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn shares() {
     assert_snapshot!(job("rw=write\nbuffer_compress_percentage=50\ndedupe_percentage=30\ndedupe_mode=working_set\ndedupe_global=1"), @"content={chunk_bytes:512,compress_percent:50,dedupe_percent:30,shared_set:true,working_set_percent:5} invalidate=false read_percent=0");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
     content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
-    note: verify_interval=512: iotax writes a header to every 4k, or to every block if blocks are smaller
+    note: verify_interval=512: iotax writes a header every 4k, or in every block if blocks are smaller
     note: verify=pattern: iotax verifies with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
@@ -184,7 +184,7 @@ fn paces() {
     pace={even:{iops:400.0}} pattern=shuffled read_percent=75
     note: rate_iops=300,100: the two rates determine the share of reads
     ");
-    assert_snapshot!(job("rw=randrw\nrate_iops=300,0"), @"pattern=shuffled read_percent=50 [rate_iops=300,0: a rate for only reads or only writes]");
+    assert_snapshot!(job("rw=randrw\nrate_iops=300,0"), @"pattern=shuffled read_percent=50 [rate_iops=300,0: a rate for reads only or for writes only]");
     assert_snapshot!(job("rate_iops=100\nrate_iops_min=50"), @"
     pace={even:{iops:100.0}}
     note: rate_iops_min=50: iotax reports a rate that is not reached, but does not end the job
@@ -200,7 +200,7 @@ fn syncs_caches_checks_and_cpus() {
     assert_snapshot!(job("direct=1"), @"direct=true invalidate=false");
     assert_snapshot!(job("pre_read=1"), @"invalidate=false pre_read=true");
     assert_snapshot!(job("fadvise_hint=0"), @"advise=false");
-    assert_snapshot!(job("fadvise_hint=random"), @"[fadvise_hint=random: advice that does not match the job's pattern]");
+    assert_snapshot!(job("fadvise_hint=random"), @"[fadvise_hint=random: a cache hint that does not match the job's access pattern]");
     assert_snapshot!(job("rw=write\nsync=1\nfdatasync=8\nend_fsync=1"), @"end_fsync=true fsync_every=8 invalidate=false read_percent=0 write_through=true");
     assert_snapshot!(job("rw=write\nfsync=1"), @"
     fsync_every=1 invalidate=false read_percent=0
@@ -215,14 +215,14 @@ fn syncs_caches_checks_and_cpus() {
     assert_snapshot!(job("rw=randwrite\nverify=0"), @"invalidate=false pattern=shuffled read_percent=0");
     assert_snapshot!(job("rw=randwrite\nverify=crc32c\ndo_verify=0"), @"
     invalidate=false pattern=shuffled read_percent=0 verify_apart=true
-    note: verify=crc32c: iotax writes its own checksums, for a later job of this file
+    note: verify=crc32c: iotax writes its own checksums, which a later job in this file can verify
     ");
     assert_snapshot!(job("rw=randrw\nverify=crc32c\nverify_backlog=16\nverify_fatal=1"), @"
     pattern=shuffled read_percent=50 verify=true verify_ends=true verify_every=16
     note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=crc32c\nverify_backlog=16\nverify_backlog_batch=4"), @"
-    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies a different number of blocks than the job wrote]
+    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies more or fewer blocks at a time than the job wrote]
     note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: verifies data that no other job of this file writes]");

@@ -64,7 +64,7 @@ fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
     assert_snapshot!(with_global(&format!("{writer}{reader}")), @"
     w: 0s ramp, 10s
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 8: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 8: verify=meta: iotax writes its own checksums, which a later job in this file can verify
       note: test.fio, line 10: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     r: 0s ramp, 10s
       r: files={shared:f} verify_apart=true verify_ends=true
@@ -74,7 +74,7 @@ fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
     assert_snapshot!(with_global(&format!("{writer}{another}")), @"
     w: 0s ramp, 10s
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 8: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 8: verify=meta: iotax writes its own checksums, which a later job in this file can verify
       note: test.fio, line 10: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     r: 0s ramp, 10s
       r: files={shared:g} [verify=meta: verifies data that no other job of this file writes]
@@ -83,7 +83,7 @@ fn a_reader_verifies_what_an_earlier_job_of_the_file_wrote() {
     test: 0s ramp, 10s
       r: files={shared:f} [verify=meta: verifies data that no other job of this file writes]
       w: files={shared:f} invalidate=false read_percent=0 verify_apart=true
-      note: test.fio, line 14: verify=meta: iotax writes its own checksums, for a later job of this file
+      note: test.fio, line 14: verify=meta: iotax writes its own checksums, which a later job in this file can verify
       note: test.fio, line 16: fill_device=1: iotax writes up to the size; change it with --set size=SIZE
     ");
 }
@@ -94,13 +94,13 @@ fn windows_are_told() {
     test: 2s ramp, 10s
       a: as usual
       b: start_delay_ns=2000000000
-      note: test.fio, line 6: runtime=12: measured for 10s after 2s, together with other jobs
+      note: test.fio, line 6: runtime=12: measured together with other jobs: for 10s, starting at 2s
     ");
     assert_snapshot!(with_global("[a]\nramp_time=3\n[b]\nruntime=60"), @"
     test: 3s ramp, 57s
       a: end_after_ns=13000000000
       b: as usual
-      note: test.fio, line 8: runtime=60: measured for 57s after 3s, together with other jobs
+      note: test.fio, line 8: runtime=60: measured together with other jobs: for 57s, starting at 3s
     ");
     assert_snapshot!(with_global("[a]\nruntime=60\n[b]\nstartdelay=4\nruntime=5"), @"
     test: 0s ramp, 1m
@@ -118,7 +118,7 @@ fn windows_are_told() {
     test: 0s ramp, 5s
       a: as usual
       b: ends_all=true
-      note: test.fio, line 6: runtime=60: measured for 5s after 0s, together with other jobs
+      note: test.fio, line 6: runtime=60: measured together with other jobs: for 5s, starting at 0s
     ");
     assert_snapshot!(with_global("[a]\n[b]\nstonewall\nstartdelay=20"), @"
     a: 0s ramp, 10s

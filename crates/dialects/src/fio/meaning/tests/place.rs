@@ -103,7 +103,7 @@ fn ends() {
     test: 0s ramp, 10s
       a: bound={bytes:16777216} size_bytes=67108864
     ");
-    assert_snapshot!(job("startdelay=1-3"), @"[startdelay=1-3: waits for a random time]");
+    assert_snapshot!(job("startdelay=1-3"), @"[startdelay=1-3: waits for a random length of time]");
     assert_snapshot!(phases("[a]\nsize=1m\nloops=100\nruntime=10"), @"
     test: 0s ramp, 10s
       a: bound={bytes:104857600} size_bytes=1048576

@@ -89,7 +89,7 @@ fn secrets_are_not_shown() {
 #[test]
 fn what_makes_no_sense_is_named() {
     assert_snapshot!(error("[a]\nsize=1k\nbs=4k"), @"
-    test.fio:2:6: size: is smaller than the block size, which fio also refuses
+    test.fio:2:6: size: is smaller than the block size, so fio also refuses it
       2 | size=1k
         |      ^^
     write a larger size
@@ -110,7 +110,7 @@ fn what_makes_no_sense_is_named() {
 #[test]
 fn options_of_newer_fios_have_their_release() {
     assert_snapshot!(job("fdp=1\nfadvise_hint=noreuse\nverify_policy=fsynced\nss=lat:10%"), @"
-    [fadvise_hint=noreuse: advice that does not match the job's pattern; introduced with fio 3.35] [fdp=1: uses NVMe data placement for its writes; introduced with fio 3.34] [verify_policy=fsynced: verifies in a way that only fio supports; introduced after fio 3.42]
+    [fadvise_hint=noreuse: a cache hint that does not match the job's access pattern; introduced with fio 3.35] [fdp=1: uses NVMe data placement for its writes; introduced with fio 3.34] [verify_policy=fsynced: verifies in a way that only fio supports; introduced after fio 3.42]
     note: steadystate=lat:10%: iotax itself decides how long to measure
     ");
     assert_snapshot!(job("fdp=0\ncomm=x\nlog_window_value=max\nend_syncfs=0"), @"as usual");

@@ -32,7 +32,7 @@ fn the_published_driver_and_searcher_are_the_built_in_ones() {
     read.validate().unwrap();
     assert_snapshot!(read.notes.join("\n"), @"
     the script, line 3: directory=.: replaced by TARGET
-    the script, line 3: runtime=70s: measured for 1m after 4s, together with other jobs
+    the script, line 3: runtime=70s: measured together with other jobs: for 1m, starting at 4s
     the script, line 3: --eta=never: ignored; iotax writes its own reports
     the script, line 8: iostat -mx -t 10 5: ignored; iotax writes its own reports
     the script, line 6: rw=randread: each offset is drawn independently, because the block sizes differ

@@ -83,12 +83,12 @@ fn errors_in_job_files_name_the_line() {
         |      ^^^^^^^
     set it before the command, as in SIZE=VALUE iotax ..., or write its value
 
-    job.fio:2:6: `$mb_memory` depends on the machine, which iotax does not know at this point
+    job.fio:2:6: `$mb_memory` depends on the machine, and iotax does not know the machine yet
       2 | size=$mb_memory
         |      ^^^^^^^^^^
     write the number
 
-    job.fio:2:9: `$ncpus` depends on the machine, which iotax does not know at this point
+    job.fio:2:9: `$ncpus` depends on the machine, and iotax does not know the machine yet
       2 | numjobs=$ncpus*2
         |         ^^^^^^
     write the number
@@ -103,7 +103,7 @@ fn errors_in_job_files_name_the_line() {
         | ^^
     write [job1]
 
-    job.fio:1:1: a section name must have 1 to 254 bytes
+    job.fio:1:1: a section name must be 1 to 254 bytes long
       1 | []
         | ^^
     write [job1]
@@ -123,7 +123,7 @@ fn errors_in_job_files_name_the_line() {
         | ^^^
     fio allows only options in included files
 
-    loop.inc:1:1: files are included more than 16 levels deep
+    loop.inc:1:1: include lines are nested more than 16 levels deep
       1 | include loop.inc
         | ^^^^^^^^^^^^^^^^
     check whether a file includes itself
@@ -215,22 +215,22 @@ fn errors_in_commands_underline_the_word() {
     there is no fio command
     start with fio --name=...
 
-    sleep takes exactly one time
+    sleep takes exactly one duration
       sleep; fio --name=a
       ^^^^^ column 1
     write seconds, as in sleep 10
 
-    sleep takes exactly one time
+    sleep takes exactly one duration
       sleep 1x; fio --name=a
             ^^ column 7
     write seconds, as in sleep 10
 
-    sleep takes exactly one time
+    sleep takes exactly one duration
       sleep 1 2; fio --name=a
               ^ column 9
     write seconds, as in sleep 10
 
-    --showcmd makes fio print something instead of running jobs
+    --showcmd makes fio print information instead of running jobs
       fio --showcmd job.fio
           ^^^^^^^^^ column 5
     leave it out
@@ -325,12 +325,12 @@ fn what_only_a_shell_can_do_is_named() {
     a command in $( ) needs a shell, but iotax does not run one
       fio --name=a --size=$(cat size)
                           ^^ column 21
-    write the text that it expands to
+    write the output of that command
 
     a command in backquotes needs a shell, but iotax does not run one
       fio --name=a --size=`cat size`
                           ^ column 21
-    write the text that it expands to
+    write the output of that command
 
     `-` reads a job file from standard input
       fio - < job.fio
@@ -350,7 +350,7 @@ fn what_only_a_shell_can_do_is_named() {
     a group in braces needs a shell, but iotax does not run one
       { fio --name=a; }
       ^ column 1
-    write the text that it expands to
+    leave out the braces, or write the text that they expand to
 
     a pattern for file names needs a shell, but iotax does not run one
       fio --name=a --filename=/dev/nvme*n1
@@ -397,5 +397,5 @@ fn bounds_keep_time_and_memory_small() {
     the text, with all included files, is longer than 4 MiB
     split it
     ");
-    assert_snapshot!(file_error(&format!("[{}]\n", "x".repeat(300))).lines().next().unwrap(), @"job.fio:1:1: a section name must have 1 to 254 bytes");
+    assert_snapshot!(file_error(&format!("[{}]\n", "x".repeat(300))).lines().next().unwrap(), @"job.fio:1:1: a section name must be 1 to 254 bytes long");
 }

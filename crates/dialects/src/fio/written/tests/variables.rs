@@ -62,17 +62,17 @@ fn what_is_not_set_or_cannot_be_computed_is_named() {
     job.fio:2:1: fio passes `7962*1m` to the calculator bc, which cannot read it
       2 | size=$mb_memory*1m
         | ^^^^^^^^^^^^^^^^^^
-    with a keyword, write only whole numbers without units, + - * / and parentheses
+    with a keyword, use only + - * /, parentheses, and whole numbers without units
 
     job.fio:2:1: fio passes `/data/8` to the calculator bc, which cannot read it
       2 | filename=/data/$ncpus
         | ^^^^^^^^^^^^^^^^^^^^^
-    with a keyword, write only whole numbers without units, + - * / and parentheses
+    with a keyword, use only + - * /, parentheses, and whole numbers without units
 
     job.fio:2:1: fio passes `/mnt/8` to the calculator bc, which cannot read it
       2 | directory=${DIR}
         | ^^^^^^^^^^^^^^^^
-    with a keyword, write only whole numbers without units, + - * / and parentheses
+    with a keyword, use only + - * /, parentheses, and whole numbers without units
 
     job.fio:2:4: bs: fio has no unit `gx` and would read `1gx` as a plain number
       2 | bs=${SIZE}x
