@@ -173,7 +173,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "readwrite"]), @"
-    error: P10: write-back caching is not modelled; use readonly or none
+    error: P10: write-back caching is not modeled; use readonly or none
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--caching", "all"]), @"
@@ -190,12 +190,12 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
-    error: local of Standard_E16s_v5: the catalog lists no such storage on its host
+    error: local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "premium-v2"]), @"
-    error: premium-v2: its name does not imply a size; give one, for example size=4G
+    error: premium-v2: the name does not imply a size; specify one, for example size=4G
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "DS1_v2"]), @"

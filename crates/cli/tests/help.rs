@@ -183,7 +183,7 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     use a time that is longer than any burst, for example 45s
 
     error: hold: loading each arm for 45s takes 90s in total, but max-time is 1m
-    increase max-time, or use a shorter time
+    increase max-time, or reduce hold
 
     error: hold: requires max-blocks to be at least 34, not 20
     leave out max-blocks, or set it to 40

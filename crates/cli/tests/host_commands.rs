@@ -225,7 +225,7 @@ fn a_plan_shows_them_and_what_cannot_be_undone_is_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["--before", "true", "--after", "none"]), @"
-    error: option --before: `true` does not start with the name of an arm and `=`
+    error: option --before: `true` does not start with the name of an arm followed by `=`
     write ARM=COMMAND; the arms are a, b
     [exit 2]
     ");

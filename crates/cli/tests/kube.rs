@@ -116,7 +116,7 @@ fn the_image_of_this_program_is_written() {
     let told: serde_json::Value = serde_json::from_str(&saved.out).unwrap();
     assert_eq!(told["bytes"], std::fs::metadata(desk.path().join("a.tar")).unwrap().len());
     let twice = desk.run(&["kube", "image", "--save", "c.tar", "--program", "a.tar"]);
-    insta::assert_snapshot!(twice.err, @"error: --program a.tar: cannot be used: it is not a 64-bit Linux executable");
+    insta::assert_snapshot!(twice.err, @"error: --program a.tar: cannot be used: the file is not a 64-bit Linux executable");
     assert!(!desk.path().join("c.tar").exists());
 }
 

@@ -117,12 +117,12 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     assert_snapshot!(refused(&["--fail-if", "sync.p99 > 10ms"]), @"
     2
     error: option --fail-if: `sync.p99 > 10ms`: a search finds only caps
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally after a target and a colon
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "slower by 5%"]), @"
     2
     error: option --fail-if: `slower by 5%`: a search finds only caps
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally after a target and a colon
+    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "log: iops < 5000"]), @"
     2

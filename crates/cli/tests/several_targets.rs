@@ -110,7 +110,7 @@ fn jobs_for_several_targets_that_get_one_say_so() {
     let said = desk.run(&["run", "drives.fio", "mem(size=4M)", "--time", "1s"]);
     assert_eq!(said.code, 0, "{said}");
     let warning = said.err.lines().find(|line| line.starts_with("warning: the jobs"));
-    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all of them use the only target given; give a target for each: e=TARGET f=TARGET");
+    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each: e=TARGET f=TARGET");
 }
 
 #[test]
@@ -141,7 +141,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(run(&["e=e", "f=f", "--precondition"]), @"
     error: preconditioning supports only one target per trial, but there are several
-    precondition each target in a separate run, and leave out `precondition` here
+    precondition each target in a separate run, and leave `precondition` out of this one
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
@@ -150,7 +150,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"
     error: no job of this workload has a target called `x`
-    give one target for all jobs, without NAME= (write ./a=b for a path that contains `=`), or one for each job, by its name: io
+    give one target for all jobs, without NAME=, or JOB=TARGET for each of these jobs: io; write ./a=b for a path that contains `=`
     [exit 2]
     ");
     assert_eq!(desk.names(), ["drives.fio", "e", "f"]);

@@ -105,7 +105,7 @@ const NETWORK: EngineInfo = EngineInfo {
     at: DrivenAt::Peer,
     cache: PageCache::Never,
     trims: false,
-    fio: Err("fio cannot run network load here; use iotax's own engines"),
+    fio: Err("fio cannot generate network load for iotax; use iotax's own engines"),
     ..PLAIN
 };
 
@@ -140,7 +140,7 @@ engines! {
         cache: PageCache::Never,
         is_async: true,
         trims: false,
-        fio: Err("fio has no engine `vdisk`; choose another engine"),
+        fio: Err("fio has no `vdisk` engine; choose another engine"),
         ..PLAIN
     },
     /// Operations on a tree of files: see [`Tree`](crate::Tree).

@@ -171,7 +171,7 @@ impl Job {
                 format!("random runs averaging {mean} sequential {operations}")
             }
             Pattern::Mixed { random_percent } => {
-                format!("sequential and {random_percent} % random {operations}")
+                format!("{random_percent} % random and otherwise sequential {operations}")
             }
             Pattern::Random | Pattern::Shuffled | Pattern::Sequential => {
                 format!("{order} {operations}")
@@ -237,8 +237,8 @@ fn explain_tree(tree: &Tree) -> String {
 
 fn explain_index(index: &IndexLoads) -> String {
     format!(
-        "index: publishes and loads up to {} versions/s ({} each), slow above {}; {} queries/s ({} \
-         each)",
+        "index: publishes and loads up to {} versions/s ({} each; loads over {} count as slow), \
+         runs {} queries/s ({} each)",
         format_iops(index.versions_per_second),
         format_bytes(index.index_bytes),
         format_duration(index.slow_load_ns),
@@ -264,7 +264,7 @@ impl Job {
             parts.push(format!("at the depth that meets a latency target ({target})"));
         }
         if let Some(flow) = self.flow {
-            parts.push(format!("in proportion to other jobs (weight {})", format_flow(flow)));
+            parts.push(format!("paced in proportion to other jobs (weight {})", format_flow(flow)));
         }
         if self.priority.is_some() || !self.priorities.is_empty() {
             let priorities = format_priorities(self.priority, &self.priorities);
@@ -374,12 +374,12 @@ mod tests {
           every trial: 4s ramp, then 1m measured
           download: 30 threads, sequential 4M writes, over 2G each, psync buffered, pauses 105ms after every I/O, write-through
           mmap_read (compared): 8 threads, random 4k-1M reads, over 50G of `fio_blob`, mmap buffered (cache kept cold), starts at 2s
-          index: publishes and loads up to 4 versions/s (16M each), slow above 10ms; 1000 queries/s (16k each)
+          index: publishes and loads up to 4 versions/s (16M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
         driver-searcher-published
           every trial: 4s ramp, then 1m measured
           download: 30 threads, sequential 4M writes, over 2G each, psync buffered
           mmap_read (compared): 8 threads, random 4k-1M reads, over 50G of `fio_blob`, mmap buffered (cold cache), starts at 2s
-          index: publishes and loads up to 4 versions/s (16M each), slow above 10ms; 1000 queries/s (16k each)
+          index: publishes and loads up to 4 versions/s (16M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
         git-checkout
           every trial: 1s ramp, then 5s measured
           files: 1 thread, operations on 5000 files of 7111 bytes each (5 per directory): create:20,stat:51,open:9,delete:20
@@ -450,7 +450,7 @@ mod tests {
         assert_snapshot!(explained("runs:8"), @"io: 1 thread, random runs of 8 sequential 4k reads, over 1G, io_uring direct");
         assert!(explained("geometric:3.3333333333333335").contains("averaging 3.33 sequential"));
         assert_snapshot!(explained("geometric:4"), @"io: 1 thread, random runs averaging 4 sequential 4k reads, over 1G, io_uring direct");
-        assert_snapshot!(explained("mixed:30"), @"io: 1 thread, sequential and 30 % random 4k reads, over 1G, io_uring direct");
+        assert_snapshot!(explained("mixed:30"), @"io: 1 thread, 30 % random and otherwise sequential 4k reads, over 1G, io_uring direct");
     }
 
     #[test]

@@ -39,7 +39,7 @@ impl Draft {
             let problem = format!(
                 "loading each arm for {hold} takes {needed} in total, but max-time is {most}"
             );
-            return refuse(problem, "increase max-time, or use a shorter time");
+            return refuse(problem, "increase max-time, or reduce hold");
         }
         Ok(())
     }
@@ -108,7 +108,7 @@ mod tests {
         hold: requires max-blocks to be at least 34, not 20
         leave out max-blocks, or set it to 40
         hold: loading each arm for 45s takes 90s in total, but max-time is 90s
-        increase max-time, or use a shorter time
+        increase max-time, or reduce hold
         ");
     }
 }

@@ -104,7 +104,7 @@ pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'
     let longest = arms.iter().filter_map(of_arm).max_by_key(|(name, _)| name.len());
     longest.ok_or_else(|| {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
-        let problem = format!("`{text}` does not start with the name of an arm and `=`");
+        let problem = format!("`{text}` does not start with the name of an arm followed by `=`");
         Error::syntax(problem, format!("write ARM=COMMAND; the arms are {}", names.join(", ")))
     })
 }
@@ -176,7 +176,7 @@ mod tests {
         assert_eq!(command_of_arm(&spec.arms, "sec=x=A=1 cmd").unwrap(), ("sec=x", "A=1 cmd"));
         let error = command_of_arm(&spec.arms, "echo 1").unwrap_err().to_string();
         insta::assert_snapshot!(error, @"
-        `echo 1` does not start with the name of an arm and `=`
+        `echo 1` does not start with the name of an arm followed by `=`
         write ARM=COMMAND; the arms are a, sec=x
         ");
     }

@@ -98,7 +98,10 @@ pub fn refuse_exclusions<S: AsRef<str>>(excluded: &[S], of_load: &[Factor]) -> R
                 "`{}` belongs to the workload, which is the same for all arms",
                 name.trim()
             );
-            return Err(Error::syntax(problem, "remove some of its levels, or exclude only arms"));
+            return Err(Error::syntax(
+                problem,
+                "remove levels of this factor, or exclude only levels of arms",
+            ));
         }
     }
     Ok(())
@@ -185,7 +188,7 @@ mod tests {
         let excluded = refuse_exclusions(&["sec=sys, bs=4k"], &factors(&["bs=4k,64k"]));
         assert_snapshot!(excluded.unwrap_err(), @"
         `bs` belongs to the workload, which is the same for all arms
-        remove some of its levels, or exclude only arms
+        remove levels of this factor, or exclude only levels of arms
         ");
         assert!(refuse_exclusions(&["sec=sys"], &factors(&["bs=4k,64k"])).is_ok());
     }

@@ -83,8 +83,8 @@ impl Matrix {
         match self.cells.len() {
             0 | 1 => {
                 let left = if self.cells.is_empty() { "none" } else { "one" };
-                let problem = format!("{left} of {all} combinations is left");
-                Err(Error::syntax(problem, "at least two are needed; exclude fewer"))
+                let problem = format!("the exclusions leave {left} of the {all} combinations");
+                Err(Error::syntax(problem, "exclude fewer, so that at least two remain"))
             }
             _ => Ok(self),
         }
@@ -195,7 +195,8 @@ impl Factor {
 fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     let setting = |part: &str| {
         let Some((name, level)) = part.split_once('=') else {
-            let advice = "write the levels that they have in common, as in sec=krb5,nconnect=1";
+            let advice =
+                "write the levels that the excluded arms have in common, as in sec=krb5,nconnect=1";
             return Err(Error::syntax(format!("`{part}` is not a level of any factor"), advice));
         };
         let (name, level) = (name.trim(), level.trim());
@@ -410,8 +411,8 @@ mod tests {
         known levels: 1M, 2M
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
-        one of 2 combinations is left
-        at least two are needed; exclude fewer
+        the exclusions leave one of the 2 combinations
+        exclude fewer, so that at least two remain
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
         `2X` is not a size: unknown unit `X`

@@ -60,11 +60,11 @@ impl Workload {
     /// go below the minimum for meaningful loads.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
-            let advice = "write a factor above 0, such as 0.05 for a twentieth";
+            let advice = "write a factor above 0, such as 0.05 for one twentieth";
             return Err(Error::impossible(
                 About::Experiment,
                 "scale",
-                format!("{factor} is not a valid factor"),
+                format!("{factor} is not a valid scale factor"),
                 advice,
             ));
         }
@@ -377,8 +377,8 @@ mod tests {
                           ^^^^^^^^ column 17
         ");
         assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
-        scale: -1 is not a valid factor
-        write a factor above 0, such as 0.05 for a twentieth
+        scale: -1 is not a valid scale factor
+        write a factor above 0, such as 0.05 for one twentieth
         ");
     }
 

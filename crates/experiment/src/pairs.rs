@@ -52,7 +52,7 @@ pub fn pair_arms<S: AsRef<str>>(arms: &mut [Arm], texts: &[S]) -> Result<(), Err
     match (0..arms.len()).find(is_alone) {
         Some(at) => {
             let problem = format!("`{}` is not part of any pair", arms[at].name);
-            Err(Error::syntax(problem, "add another --pair for it, or leave it out"))
+            Err(Error::syntax(problem, "add a --pair with this arm, or leave the arm out"))
         }
         None => Ok(()),
     }
@@ -101,7 +101,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["a,b", "a,c"]), @"
         `d` is not part of any pair
-        add another --pair for it, or leave it out
+        add a --pair with this arm, or leave the arm out
         ");
     }
 

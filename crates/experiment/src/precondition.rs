@@ -30,7 +30,7 @@ impl Workload {
     pub fn fill(&self) -> Option<Self> {
         let like = self.jobs.iter().find(|job| job.has_span())?;
         Some(Self {
-            about: "writes everything that the jobs use once, sequentially".to_owned(),
+            about: "writes all space that the jobs use, once and sequentially".to_owned(),
             time_ns: LONGEST_FILL_NS,
             ..Self::new(&self.name, vec![fill(like, self.span_bytes())])
         })
@@ -108,8 +108,8 @@ impl Draft {
         if self.has_several_targets() {
             let problem =
                 "preconditioning supports only one target per trial, but there are several";
-            let advice =
-                "precondition each target in a separate run, and leave out `precondition` here";
+            let advice = "precondition each target in a separate run, and leave `precondition` out \
+                          of this one";
             return Err(Error::syntax(problem, advice));
         }
         if self.arms.iter().all(|arm| arm.target.is_in_memory()) {

@@ -186,7 +186,7 @@ fn condition(text: &str) -> Result<Condition, Error> {
     }
     if let (Some(job), Figure::Time(TimeKind::Operation(name), _)) = (&job, &figure) {
         let problem =
-            format!("`{name}` is not measured per job, so it cannot be limited for `{job}`");
+            format!("`{name}` is not measured per job, so a rule cannot limit it for job `{job}`");
         return Err(Error::syntax(problem, "leave out the job"));
     }
     Ok(Condition::Figure { job, figure, side, limit })
@@ -506,7 +506,7 @@ mod tests {
         write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'
         ");
         assert_snapshot!(error("wal load > 1ms"), @"
-        `load` is not measured per job, so it cannot be limited for `wal`
+        `load` is not measured per job, so a rule cannot limit it for job `wal`
         leave out the job
         ");
         assert_snapshot!(error("iops < 0"), @"

@@ -35,7 +35,8 @@ impl SideRuns {
     /// Checks it: only the depth check finds out which arms are masked.
     pub(crate) fn validated(self) -> Result<Self, Error> {
         if self.below_cap && !self.depth_check {
-            let advice = "leave out `depth-check`: the depth check finds the cap to measure below";
+            let advice =
+                "leave out `depth-check`, because the depth check finds the cap to stay below";
             return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)

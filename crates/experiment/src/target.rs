@@ -244,8 +244,8 @@ impl Job {
         let asked: Vec<String> = engine.into_iter().chain(sqpoll).collect();
         (!asked.is_empty()).then(|| {
             format!(
-                "job {}: {} has no effect on layers inside iotax, which bypass the kernel; \
-                 mount them with vdisk(stack=\"...\") to use it",
+                "job {}: layers inside iotax bypass the kernel and ignore {}; to go through the \
+                 kernel, mount the layers with vdisk(stack=\"...\")",
                 self.name,
                 asked.join(" and ")
             )
@@ -442,9 +442,9 @@ mod unheeded_tests {
 
     #[test]
     fn an_engine_that_is_asked_for_and_not_used_is_said() {
-        insta::assert_snapshot!(told(&["engine=psync"], "mem(size=4M)"), @"job io: engine=psync has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
-        insta::assert_snapshot!(told(&["sqpoll=1"], "mem(size=4M) + aes"), @"job io: sqpoll has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
-        insta::assert_snapshot!(told(&["engine=io_uring", "sqpoll=1"], "mem(size=4M)"), @"job io: engine=io_uring and sqpoll has no effect on layers inside iotax, which bypass the kernel; mount them with vdisk(stack=\"...\") to use it");
+        insta::assert_snapshot!(told(&["engine=psync"], "mem(size=4M)"), @"job io: layers inside iotax bypass the kernel and ignore engine=psync; to go through the kernel, mount the layers with vdisk(stack=\"...\")");
+        insta::assert_snapshot!(told(&["sqpoll=1"], "mem(size=4M) + aes"), @"job io: layers inside iotax bypass the kernel and ignore sqpoll; to go through the kernel, mount the layers with vdisk(stack=\"...\")");
+        insta::assert_snapshot!(told(&["engine=io_uring", "sqpoll=1"], "mem(size=4M)"), @"job io: layers inside iotax bypass the kernel and ignore engine=io_uring and sqpoll; to go through the kernel, mount the layers with vdisk(stack=\"...\")");
     }
 
     #[test]

@@ -39,7 +39,8 @@ pub fn of_file(path: &Path) -> io::Result<Platform> {
     let Facts { architecture, loader } = facts(&content)?;
     if loader.is_some() {
         return Err(io::Error::other(
-            "it is not statically linked, so its libraries would be missing; use a release build",
+            "the program is not statically linked, so its libraries would be missing; use a \
+             release build",
         ));
     }
     Ok(Platform { architecture, files: vec![File::program(content)] })
@@ -64,7 +65,7 @@ struct Facts {
 }
 
 fn facts(content: &[u8]) -> io::Result<Facts> {
-    let no_program = |_| io::Error::other("it is not a 64-bit Linux executable");
+    let no_program = |_| io::Error::other("the file is not a 64-bit Linux executable");
     let file: ElfFile64<'_, Endianness> = ElfFile64::parse(content).map_err(no_program)?;
     let architecture = match file.architecture() {
         Architecture::X86_64 => "amd64",

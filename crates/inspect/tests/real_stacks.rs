@@ -97,7 +97,7 @@ fn a_mount_that_nobody_serves_is_given_up_and_the_others_are_seen() {
     let seen = machine(&[&at, Path::new("/"), a, b, c, Path::new("/proc")], &[], &quick());
     assert_eq!(seen.paths[0].top, None);
     let problem = seen.paths[0].problem.as_deref().unwrap();
-    assert_eq!(problem, "no response within a second: its server may be down");
+    assert_eq!(problem, "no response within a second: the server may be down");
     assert_eq!(mounted(&seen, seen.paths[1].top.unwrap()).mount_point, "/");
     // The others of that mount are not waited for.
     for path in &seen.paths[2..5] {

@@ -124,7 +124,7 @@ fn what_fio_must_not_do_is_refused() {
     };
     let with = |option| Job { fio: vec![option], ..job(Engine::Psync) };
     insta::assert_snapshot!(refused(with(option("exec_prerun", "touch /tmp/x"))), @"job `job`: option exec_prerun (job.fio, line 7) is not passed to fio: it runs a program; remove it");
-    insta::assert_snapshot!(refused(job(Engine::Vdisk)), @"job `job`: fio has no engine `vdisk`; choose another engine");
+    insta::assert_snapshot!(refused(job(Engine::Vdisk)), @"job `job`: fio has no `vdisk` engine; choose another engine");
     insta::assert_snapshot!(
         refused(Job { verify: true, read_percent: 0, ..job(Engine::Psync) }),
         @"job `job`: fio verifies during the measurement, but iotax verifies after it; set verify=false"

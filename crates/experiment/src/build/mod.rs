@@ -231,8 +231,8 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
         if job.write_through {
             let problem =
                 format!("{stack} is simulated inside iotax and does not support write-through");
-            let advice =
-                "leave it out, use fsync-every=1, or mount the layers: vdisk(stack=\"...\")";
+            let advice = "leave out write-through, use fsync-every=1, or mount the layers with \
+                 vdisk(stack=\"...\")";
             return Some(("write-through", problem, advice));
         }
         if job.trims.is_some() {
@@ -244,14 +244,14 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
         if !job.granule_bytes().is_multiple_of(SECTOR_BYTES) && job.tree.is_none() {
             let problem =
                 format!("{stack} supports only I/O in whole sectors of {SECTOR_BYTES} bytes");
-            let advice = "put a file system on it, which supports any size: \
-                          vdisk(stack=\"...\") + ext4; or choose another block-size";
+            let advice = "choose another block-size, or put a file system on the stack, which \
+                          allows any size: vdisk(stack=\"...\") + ext4";
             return Some(("block-size", problem, advice));
         }
     }
     (at == DrivenAt::Directory && stack.form() != Form::Directory).then(|| {
         let problem = format!("the job needs a directory, but {stack} is not one");
-        ("engine", problem, "put a file system on it, as in file(size=2G) + ext4")
+        ("engine", problem, "put a file system on top, as in file(size=2G) + ext4")
     })
 }
 
@@ -264,14 +264,17 @@ fn masks(layers: usize, subsets: Subsets) -> Result<Vec<u32>, Error> {
     match (layers, subsets) {
         (0, _) => refuse(
             "the stack has no layer to remove".into(),
-            "add layers to the base, as in file(size=2G) + aes + aes; file systems and loop \
-             devices are not removed, because the load needs them",
+            "add layers to the base, as in file(size=2G) + aes + aes; a peel keeps file systems \
+             and loop devices, because the load needs them",
         ),
         (0..=FACTORIAL_LAYERS, _) | (0..=MAX_FACTORIAL_LAYERS, Subsets::All) => {
             Ok((0..1 << layers).collect())
         }
         (_, Subsets::All) => refuse(
-            format!("all subsets of {layers} layers would be {} arms", 1_u128 << layers.min(127)),
+            format!(
+                "all subsets of {layers} layers would require {} arms",
+                1_u128 << layers.min(127)
+            ),
             "use at most 4 layers, or do not request all subsets",
         ),
         (MAX_LAYERS.., _) => refuse(format!("{layers} layers are too many"), "use at most 30"),

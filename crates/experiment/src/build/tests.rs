@@ -52,10 +52,10 @@ fn four_layers_make_ten_arms_or_sixteen_on_request() {
 fn stacks_that_cannot_be_peeled_are_refused() {
     assert_snapshot!(peel("mem", Subsets::Auto).unwrap_err(), @"
     stack: the stack has no layer to remove
-    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices are not removed, because the load needs them
+    add layers to the base, as in file(size=2G) + aes + aes; a peel keeps file systems and loop devices, because the load needs them
     ");
     assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(5)), Subsets::All).unwrap_err(), @"
-    stack: all subsets of 5 layers would be 32 arms
+    stack: all subsets of 5 layers would require 32 arms
     use at most 4 layers, or do not request all subsets
     ");
     assert_snapshot!(peel(&format!("mem{}", " + aes".repeat(40)), Subsets::Auto).unwrap_err(), @"
@@ -63,7 +63,7 @@ fn stacks_that_cannot_be_peeled_are_refused() {
     use at most 30
     ");
     assert_snapshot!(peel("mem(size=64k) + aes", Subsets::Auto).unwrap_err(), @"
-    job `searcher`: block-size: 1M blocks do not fit into a size of 64k
+    job `searcher`: block-size: 1M blocks do not fit into a span of 64k
     increase size or reduce block-size
     ");
 }
@@ -133,7 +133,7 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
     };
     assert_snapshot!(build(["a=mem(size=4G)", "b=/b"]).unwrap_err(), @r#"
     arm `a`, job `download`: write-through: mem(size=4G) is simulated inside iotax and does not support write-through
-    leave it out, use fsync-every=1, or mount the layers: vdisk(stack="...")
+    leave out write-through, use fsync-every=1, or mount the layers with vdisk(stack="...")
     "#);
     build(["a=vdisk(stack=\"mem(size=4G)\") + ext4", "b=/b"]).unwrap();
     let etcd = || Workload::preset("etcd-wal").unwrap();
@@ -141,7 +141,7 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
     let build = |target| Spec::single(etcd(), arm(target), Stop::default(), 1);
     assert_snapshot!(build("mem(size=1G)").unwrap_err(), @r#"
     arm `target`, job `wal`: block-size: mem(size=1G) supports only I/O in whole sectors of 512 bytes
-    put a file system on it, which supports any size: vdisk(stack="...") + ext4; or choose another block-size
+    choose another block-size, or put a file system on the stack, which allows any size: vdisk(stack="...") + ext4
     "#);
     build("vdisk(stack=\"mem(size=1G)\") + ext4").unwrap();
 }

@@ -45,7 +45,7 @@ fn of_each(disks: &IndexMap<String, String>, arms: &[Arm]) -> Placed<Vec<String>
         return Err(unknown).at(&["documented", "disk", stranger]);
     }
     let of_arm = |name: &str| {
-        let advice = "give a disk for every arm, or write disk = \"...\" for all of them";
+        let advice = "name a disk for each arm, or one for all arms with disk = \"...\"";
         let missing = || Error::syntax(format!("arm `{name}` has no disk"), advice);
         disks.get(name).cloned().ok_or_else(missing).at(&["documented", "disk"])
     };
@@ -129,9 +129,9 @@ mod tests {
         x.toml:7:1: documented.disk: arm `b` has no disk
           7 | disk.a = "P10"
             | ^^^^
-        give a disk for every arm, or write disk = "..." for all of them
+        name a disk for each arm, or one for all arms with disk = "..."
 
-        x.toml:7:8: expected a kind of disk such as "P30", or a table with one for each arm
+        x.toml:7:8: expected a disk type such as "P30", or a table with a disk type for each arm
           7 | disk = 3
             |        ^
 
@@ -143,7 +143,7 @@ mod tests {
         x.toml:1:13: below-cap: `below-cap` needs the depth check
           1 | below-cap = true
             |             ^^^^
-        leave out `depth-check`: the depth check finds the cap to measure below
+        leave out `depth-check`, because the depth check finds the cap to stay below
         "#);
         let refused =
             refused_key("x.toml", "[documented]\nvm = \"D2\"\n", &["documented", "vm"], "no VM");

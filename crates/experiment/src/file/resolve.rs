@@ -136,11 +136,12 @@ fn several(targets: &IndexMap<String, String>) -> Result<Target, Error> {
 fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
         let problem = "a matrix creates its arms from one target, but several are given";
-        return Err(Error::syntax(problem, "write them as levels of a factor")).at(&["arms"]);
+        return Err(Error::syntax(problem, "write the targets as levels of a factor"))
+            .at(&["arms"]);
     };
     let ArmEntry::One(template) = template else {
         let problem = "a matrix creates its arms from one target, but this arm has several";
-        return Err(Error::syntax(problem, "write the arms one by one, without a matrix"))
+        return Err(Error::syntax(problem, "list the arms individually, without a matrix"))
             .at(&["arms", name]);
     };
     let matrix = Matrix::new(factors).at(&["matrix"])?.without(&file.exclude).at(&["exclude"])?;

@@ -197,7 +197,7 @@ fn misspelt_keys_are_pointed_at() {
     known jobs: io
     ");
     assert_snapshot!(error(&format!("workload = \"randread-4k\"\nset.io.depth = 0{arms}")), @"
-    x.toml:2:16: set.io.depth: job `io`: 0 I/Os in flight; the range is 1 to 32768
+    x.toml:2:16: set.io.depth: job `io`: 0 is not between 1 and 32768
       2 | set.io.depth = 0
         |                ^
     ");
@@ -254,10 +254,10 @@ fn wrong_values_are_pointed_at() {
         |        ^^^
     "#);
     assert_snapshot!(with("scale = 0"), @"
-    x.toml:2:9: scale: 0 is not a valid factor
+    x.toml:2:9: scale: 0 is not a valid scale factor
       2 | scale = 0
         |         ^
-    write a factor above 0, such as 0.05 for a twentieth
+    write a factor above 0, such as 0.05 for one twentieth
     ");
     assert_snapshot!(with("baseline = \"c\""), @r#"
     x.toml:2:12: baseline: unknown arm `c`
@@ -272,7 +272,7 @@ fn wrong_values_are_pointed_at() {
     keep only one of them; `peel` creates its own arms
     "#);
     assert_snapshot!(with("set.threads = []"), @"
-    x.toml:2:15: expected a value (number, text or true/false), or a table with keys of a job
+    x.toml:2:15: expected a value (number, text or true/false), or a table of job keys
       2 | set.threads = []
         |               ^^
     ");
@@ -304,7 +304,7 @@ fn arms_are_checked() {
     add an [arms] table, for example with base = "/mnt/a" and other = "/mnt/b"
     "#);
     assert_snapshot!(arms("[arms]\na = 5"), @"
-    x.toml:3:5: expected a target, or a table with a target for each name that jobs use
+    x.toml:3:5: expected a target, or a table that assigns a target to each name used by the jobs
       3 | a = 5
         |     ^
     ");
@@ -346,7 +346,7 @@ fn arms_are_checked() {
     x.toml:2:8: peel: stack: the stack has no layer to remove
       2 | peel = 'mem'
         |        ^^^^^
-    add layers to the base, as in file(size=2G) + aes + aes; file systems and loop devices are not removed, because the load needs them
+    add layers to the base, as in file(size=2G) + aes + aes; a peel keeps file systems and loop devices, because the load needs them
     ");
     assert_snapshot!(error("[arms]\na = '/x'"), @"
     x.toml:1:1: missing field `workload`

@@ -123,7 +123,7 @@ pub(super) struct SpecFile {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a target, or a table with a target for each name that jobs use"
+    expecting = "expected a target, or a table that assigns a target to each name used by the jobs"
 )]
 pub(super) enum ArmEntry {
     /// `base = "/mnt/a"`.
@@ -138,7 +138,7 @@ pub(super) enum ArmEntry {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a value (number, text or true/false), or a table with keys of a job"
+    expecting = "expected a value (number, text or true/false), or a table of job keys"
 )]
 pub(super) enum SetEntry {
     /// `depth = 8`.
@@ -192,7 +192,7 @@ pub(super) struct DocumentedTable {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(
     untagged,
-    expecting = "expected a kind of disk such as \"P30\", or a table with one for each arm"
+    expecting = "expected a disk type such as \"P30\", or a table with a disk type for each arm"
 )]
 pub(super) enum DiskEntry {
     /// For all arms.

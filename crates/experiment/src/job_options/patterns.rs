@@ -157,7 +157,7 @@ pub(crate) fn format_cpus(cpus: &[u32]) -> String {
     if cpus.is_empty() { "any".to_owned() } else { ranges.map(range).collect::<Vec<_>>().join(",") }
 }
 
-const ADVICE: &str = "write parts as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";
+const ADVICE: &str = "write each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";
 
 /// Zones separated by colons: percentage of the accesses, then the part of the span.
 pub(super) fn zones(text: &str) -> Result<Vec<Zone>, Error> {
@@ -348,7 +348,7 @@ mod zones_tests {
     fn zones_say_what_is_wrong() {
         assert_snapshot!(zones("50").unwrap_err(), @"
         `50` is not a pattern: the part of the span is missing
-        write parts as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G
+        write each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G
         ");
         assert_snapshot!(zones("150/5%").unwrap_err(), @"
         `150` is not a percentage: it is above 100

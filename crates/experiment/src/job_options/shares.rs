@@ -16,7 +16,7 @@ pub(super) fn stretches(text: &str) -> Result<Option<Stretches>, Error> {
     }
     let parts: Vec<&str> = text.split('/').collect();
     let [bytes, range, skip] = parts.as_slice() else {
-        let problem = "it does not have three parts";
+        let problem = "expected three parts";
         let advice = "write the bytes transferred per stretch, the stretch length and the gap, as \
                       in 256M/256M/2G";
         return Err(Unit::Stretches.refuse(text, problem, advice));
@@ -74,7 +74,7 @@ pub(super) fn latency_target(text: &str) -> Result<Option<LatencyTarget>, Error>
         let number = part.trim().parse::<f64>().ok();
         number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| {
             let advice = "write the latency, the window and the percentile, as in 500us/5s/99.9";
-            Unit::LatencyTarget.refuse(text, "the percentile must be 0 to 100", advice)
+            Unit::LatencyTarget.refuse(text, "the percentile must be from 0 to 100", advice)
         })
     })?;
     Ok(Some(LatencyTarget { target_ns, window_ns, percentile, keeps_on }))
@@ -88,7 +88,7 @@ pub(crate) fn format_latency_target(of: LatencyTarget) -> String {
 }
 
 const PRIORITY_ADVICE: &str = "write a priority for all I/Os, such as be:4, or for some, such \
-                               as rt:0=20% or rt:0=read/64k/20%; separate several by commas";
+                               as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas";
 
 /// `be:4` for all, `rt:0=20%` for some, `rt:0=read/64k/20%` for some reads of a size; `none`.
 pub(super) fn priorities(text: &str) -> Result<(Option<IoPriority>, Vec<PriorityShare>), Error> {
@@ -111,7 +111,7 @@ fn priority(text: &str) -> Result<IoPriority, Error> {
     let refuse = |problem: &str| Unit::Priority.refuse(text, problem, PRIORITY_ADVICE);
     let class = known.ok_or_else(|| refuse("the class must be rt, be or idle"))?;
     let level = level.trim().parse::<u8>().ok().filter(|level| *level < 8);
-    Ok(IoPriority { class, level: level.ok_or_else(|| refuse("the level must be 0 to 7"))? })
+    Ok(IoPriority { class, level: level.ok_or_else(|| refuse("the level must be from 0 to 7"))? })
 }
 
 fn priority_shares(priority: IoPriority, text: &str) -> Result<Vec<PriorityShare>, Error> {
@@ -144,8 +144,8 @@ pub(crate) fn format_priorities(all: Option<IoPriority>, some: &[PriorityShare])
     if parts.is_empty() { "none".to_owned() } else { parts.join(",") }
 }
 
-const NUMA_ADVICE: &str = "write nodes such as 0-1, then / and local, prefer:0, bind:0 or \
-                           interleave:0-1 to place memory";
+const NUMA_ADVICE: &str = "write nodes such as 0-1; to place memory, add /local, /prefer:0, \
+                           /bind:0 or /interleave:0-1";
 
 /// `0-1`, `any/bind:0`, `0/interleave:0-1`; `any` for none.
 pub(super) fn numa(text: &str) -> Result<Option<Numa>, Error> {
@@ -188,7 +188,7 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Error> {
     }
     let refuse = || {
         let advice = "write pairs of hexadecimal digits, as in 0xdeadbeef";
-        Unit::Name.refuse(text, "it is not hexadecimal data", advice)
+        Unit::Name.refuse(text, "expected hexadecimal data", advice)
     };
     if digits.is_empty() || !digits.len().is_multiple_of(2) || !digits.is_ascii() {
         return Err(refuse());
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn values_say_what_is_wrong() {
         assert_snapshot!(stretches("256M/2G").unwrap_err(), @"
-        `256M/2G` is not a stretch length with a gap: it does not have three parts
+        `256M/2G` is not a stretch length with a gap: expected three parts
         write the bytes transferred per stretch, the stretch length and the gap, as in 256M/256M/2G
         ");
         assert_snapshot!(flow("x").unwrap_err(), @"
@@ -275,27 +275,27 @@ mod tests {
         write only digits, such as 4 or 4000
         ");
         assert_snapshot!(latency_target("1ms/5s/101").unwrap_err(), @"
-        `1ms/5s/101` is not a latency target: the percentile must be 0 to 100
+        `1ms/5s/101` is not a latency target: the percentile must be from 0 to 100
         write the latency, the window and the percentile, as in 500us/5s/99.9
         ");
         assert_snapshot!(priorities("rt:9").unwrap_err(), @"
-        `rt:9` is not a priority: the level must be 0 to 7
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
+        `rt:9` is not a priority: the level must be from 0 to 7
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(priorities("fast").unwrap_err(), @"
         `fast` is not a priority: the class must be rt, be or idle
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(priorities("rt:0=read").unwrap_err(), @"
         `read` is not a priority: the percentage is missing
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate several by commas
+        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(numa("0/near").unwrap_err(), @"
         `near` is not a set of NUMA nodes: unknown memory policy
-        write nodes such as 0-1, then / and local, prefer:0, bind:0 or interleave:0-1 to place memory
+        write nodes such as 0-1; to place memory, add /local, /prefer:0, /bind:0 or /interleave:0-1
         ");
         assert_snapshot!(bytes("0xabc").unwrap_err(), @"
-        `0xabc` is not a name: it is not hexadecimal data
+        `0xabc` is not a name: expected hexadecimal data
         write pairs of hexadecimal digits, as in 0xdeadbeef
         ");
     }

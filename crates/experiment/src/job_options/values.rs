@@ -9,8 +9,7 @@ use crate::workload::{BlockSizes, Job, Pace, Share};
 /// Bytes that fit 32 bits.
 pub(super) fn small_bytes(text: &str) -> Result<u32, Error> {
     let bytes = units::parse_bytes(text)?;
-    u32::try_from(bytes)
-        .map_err(|_| Unit::Size.refuse(text, "it is too large; the limit is 4G - 1", ""))
+    u32::try_from(bytes).map_err(|_| Unit::Size.refuse(text, "it must be smaller than 4G", ""))
 }
 
 /// A count that fits 32 bits.
@@ -108,7 +107,7 @@ fn operation_share(text: &str) -> Result<OperationShare, Error> {
         .ok()
         .filter(|weight| (1..=1000).contains(weight))
         .map(|weight| OperationShare { operation, weight })
-        .ok_or_else(|| Unit::Operations.refuse(text, "the weight must be 1 to 1000", ""))
+        .ok_or_else(|| Unit::Operations.refuse(text, "the weight must be from 1 to 1000", ""))
 }
 
 /// The text that [`operations`] reads back.
@@ -150,7 +149,7 @@ mod tests {
         `64k` is not a block size: the percentage is missing
         write a split as SIZE/PERCENT, as in 4k/60:64k/40
         ");
-        assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: it is too large; the limit is 4G - 1");
+        assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: it must be smaller than 4G");
         assert_snapshot!(block_sizes("-4k").unwrap_err(), @"
         `-4k` is not a size: it is negative
         write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
@@ -207,7 +206,7 @@ mod tree_tests {
         unknown operation `stats`; did you mean `stat`?
         known operations: create, stat, open, list, rename, delete
         ");
-        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: the weight must be 1 to 1000");
+        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: the weight must be from 1 to 1000");
         assert_snapshot!(error("stat:many"), @"
         `many` is not a whole number: it does not start with a digit
         write only digits, such as 4 or 4000

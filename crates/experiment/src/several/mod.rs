@@ -165,7 +165,7 @@ impl Draft {
             )
         };
         Some(format!(
-            "the jobs name {} targets ({}), but all of them use {one}; {own}",
+            "the jobs name {} targets ({}), but all jobs use {one}; {own}",
             called.len(),
             called.join(", "),
         ))
@@ -235,8 +235,8 @@ impl Draft {
                 return Err(Error::syntax(
                     format!("no job of this workload has a target called `{name}`"),
                     format!(
-                        "give one target for all jobs, without NAME= (write ./a=b for a path \
-                         that contains `=`), or one for each job, by its name: {}",
+                        "give one target for all jobs, without NAME=, or JOB=TARGET for each of \
+                         these jobs: {}; write ./a=b for a path that contains `=`",
                         jobs.join(", ")
                     ),
                 ));

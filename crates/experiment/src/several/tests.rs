@@ -65,7 +65,7 @@ fn one_target_is_for_all_jobs_and_that_is_said_where_they_name_several() {
     let (spec, told) = bound(&DRIVES, &["/mnt/a"]).unwrap();
     assert_eq!(spec.arms[0].target, Target::Path("/mnt/a".into()));
     assert!(spec.workload().jobs.iter().all(|job| job.target.is_none()));
-    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all of them use the only target given; give a target for each: e=TARGET f=TARGET");
+    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each: e=TARGET f=TARGET");
     assert_eq!(spec.workload().notes, [told.unwrap()]);
     let (_, told) = bound(&[("a", Some("e")), ("b", Some("e"))], &["/mnt/a"]).unwrap();
     assert_eq!(told, None);
@@ -91,7 +91,7 @@ fn what_does_not_fit_together_is_said() {
     let plain = bound(&[("a", None), ("b", None)], &["e=/mnt/e"]);
     assert_snapshot!(plain.unwrap_err(), @"
     no job of this workload has a target called `e`
-    give one target for all jobs, without NAME= (write ./a=b for a path that contains `=`), or one for each job, by its name: a, b
+    give one target for all jobs, without NAME=, or JOB=TARGET for each of these jobs: a, b; write ./a=b for a path that contains `=`
     ");
     let parsed = |texts: &[&str]| Target::parse_all(texts.iter().copied()).unwrap_err();
     assert_snapshot!(parsed(&["/mnt/e", "/mnt/f"]), @"
@@ -129,7 +129,7 @@ fn preconditioning_is_of_one_target() {
     spec.side_runs.precondition = true;
     assert_snapshot!(spec.validate_precondition().unwrap_err(), @"
     preconditioning supports only one target per trial, but there are several
-    precondition each target in a separate run, and leave out `precondition` here
+    precondition each target in a separate run, and leave `precondition` out of this one
     ");
 }
 

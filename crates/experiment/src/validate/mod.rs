@@ -64,19 +64,27 @@ impl Workload {
     fn validate_turn(&self, job: &Job) -> Result<(), Error> {
         // Both saturate at 584 years.
         if job.start_delay_ns >= self.ramp_ns.saturating_add(self.time_ns) {
-            let advice = "reduce it, or increase the workload's time";
-            return Err(job.refuse("start-delay", "the trial has ended by then", advice));
+            let advice = "reduce start-delay, or increase the workload's time";
+            return Err(job.refuse(
+                "start-delay",
+                "the job would start after the end of the trial",
+                advice,
+            ));
         }
         let Some(end_ns) = job.end_after_ns else { return Ok(()) };
         if end_ns <= job.start_delay_ns {
             let (end, start) = (format_duration(end_ns), format_duration(job.start_delay_ns));
             let problem = format!("the job ends at {end}, but starts only at {start}");
-            return Err(job.refuse("end-after", problem, "increase it, or reduce start-delay"));
+            return Err(job.refuse(
+                "end-after",
+                problem,
+                "increase end-after, or reduce start-delay",
+            ));
         }
         if end_ns <= self.ramp_ns && job.name == self.primary {
             let ramp = format_duration(self.ramp_ns);
             let problem = format!("the primary job ends before the {ramp} ramp ends");
-            return Err(job.refuse("end-after", problem, "increase it, or reduce ramp"));
+            return Err(job.refuse("end-after", problem, "increase end-after, or reduce ramp"));
         }
         Ok(())
     }
@@ -108,7 +116,7 @@ impl Job {
         self.validate_shares()?;
         self.validate_trims()?;
         if !(1..=MAX_THREADS).contains(&self.threads) {
-            let problem = format!("{} threads; the range is 1 to {MAX_THREADS}", self.threads);
+            let problem = format!("{} is not between 1 and {MAX_THREADS}", self.threads);
             return Err(self.refuse("threads", problem, ""));
         }
         if self.read_percent > 100 {
@@ -118,7 +126,7 @@ impl Job {
         if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
             && !(iops.is_finite() && iops > 0.0)
         {
-            let advice = "write a rate above 0, or closed for no rate";
+            let advice = "write a rate above 0, or closed for no fixed rate";
             return Err(self.refuse(
                 "rate",
                 format!("{iops} I/Os per second is not a valid rate"),
@@ -137,7 +145,7 @@ impl Job {
         self.refuse_any(
             &write_only,
             "the job does not write data",
-            "leave it out, or let the job write",
+            "remove this option, or let the job write",
         )
     }
 
@@ -146,23 +154,28 @@ impl Job {
         if let Some(every) = self.verify_every
             && !(1..=MAX_BACKLOG).contains(&every)
         {
-            let problem = format!("{every} writes; the range is 1 to {MAX_BACKLOG}");
+            let problem = format!("{every} is not between 1 and {MAX_BACKLOG}");
             return refuse("verify-every", problem, "");
         }
         if self.verify_apart {
             if self.verify || self.reads() && self.writes() || self.trims == Some(Trims::Only) {
-                let problem = "it applies only to jobs that only write or only read".to_owned();
-                return refuse("verify-apart", problem, "use verify, or two jobs");
+                let problem =
+                    "applies only to jobs that either read or write, but not both".to_owned();
+                return refuse(
+                    "verify-apart",
+                    problem,
+                    "use verify, or separate jobs for reading and writing",
+                );
             }
             if !self.engine.has_span() {
-                let problem = format!("{} has no data to verify", self.engine.name());
-                return refuse("verify-apart", problem, "leave it out");
+                let problem = format!("the {} engine has no data to verify", self.engine.name());
+                return refuse("verify-apart", problem, "remove this option");
             }
         }
         let ends = self.verify_ends && !(self.verify || self.verify_apart && self.reads());
         let switches =
             [("verify-every", self.verify_every.is_some() && !self.verify), ("verify-ends", ends)];
-        self.refuse_any(&switches, "nothing is verified", "add verify=true, or leave it out")
+        self.refuse_any(&switches, "nothing is verified", "add verify=true, or remove this option")
     }
 
     /// Names become file names inside a target directory.
@@ -175,11 +188,11 @@ impl Job {
         }
         if !safe(&self.name) {
             let advice = "use letters, digits, `.`, `_` and `-`";
-            return Err(self.refuse("name", "it must be usable in a file name", advice));
+            return Err(self.refuse("name", "must be usable in a file name", advice));
         }
         match &self.files {
             Files::Shared(file) if !safe(file) => {
-                let problem = format!("`{file}` is not the name of a file inside the target");
+                let problem = format!("`{file}` is not a valid name for a file in the target");
                 Err(self.refuse("file", problem, "use letters, digits, `.`, `_` and `-`"))
             }
             _ => Ok(()),
@@ -197,7 +210,7 @@ impl Job {
         }
         if u64::from(max) > self.size_bytes {
             let (block, size) = (format_bytes(max.into()), format_bytes(self.size_bytes));
-            let problem = format!("{block} blocks do not fit into a size of {size}");
+            let problem = format!("{block} blocks do not fit into a span of {size}");
             return refuse(problem, "increase size or reduce block-size");
         }
         if self.bound == Bound::Bytes(0) {
@@ -230,7 +243,7 @@ impl Job {
             BlockSizes::Split(shares) => shares.iter().any(|share| misaligned(share.bytes)),
         };
         if self.direct && odd {
-            let problem = "direct I/O needs multiples of 512 bytes";
+            let problem = "direct I/O requires a multiple of 512 bytes";
             return refuse(problem.into(), "write a multiple of 512, or direct=false");
         }
         Ok(())
@@ -239,7 +252,7 @@ impl Job {
     fn validate_engine(&self) -> Result<(), Error> {
         let (depth, engine) = (self.queue_depth, self.engine.name());
         if !(1..=MAX_DEPTH).contains(&depth) {
-            let problem = format!("{depth} I/Os in flight; the range is 1 to {MAX_DEPTH}");
+            let problem = format!("{depth} is not between 1 and {MAX_DEPTH}");
             return Err(self.refuse("depth", problem, ""));
         }
         if depth > 1 && !self.engine.is_async() {
@@ -247,18 +260,22 @@ impl Job {
             return Err(self.refuse("depth", problem, "use engine=io_uring, or more threads"));
         }
         if self.direct && self.engine.info().cache == PageCache::Always {
-            let problem = "a mapping uses the page cache and cannot bypass it";
+            let problem = "a memory mapping always uses the page cache";
             return Err(self.refuse("direct", problem, "use direct=false, or engine=psync"));
         }
         if self.sqpoll && !self.engine.info().has_queue {
             let problem = format!("{engine} has no submission queue to poll");
-            return Err(self.refuse("sqpoll", problem, "use engine=io_uring, or leave it out"));
+            return Err(self.refuse(
+                "sqpoll",
+                problem,
+                "use engine=io_uring, or remove this option",
+            ));
         }
         match self.submit_batch {
             Some(0) => return Err(self.refuse("submit-batch", "nothing would be submitted", "")),
             Some(_) if !self.engine.info().has_queue => {
                 let problem = format!("{engine} submits each I/O separately");
-                let advice = "use engine=io_uring, or leave it out";
+                let advice = "use engine=io_uring, or remove this option";
                 return Err(self.refuse("submit-batch", problem, advice));
             }
             _ => {}
@@ -278,7 +295,7 @@ impl Job {
             return Ok(());
         };
         if !self.engine.has_tree() {
-            let problem = format!("{} only reads and writes", self.engine.name());
+            let problem = format!("the {} engine only reads and writes", self.engine.name());
             return Err(self.refuse("operations", problem, "use engine=metadata"));
         }
         let counts = [
@@ -287,7 +304,7 @@ impl Job {
         ];
         for (key, count, most) in counts {
             if !(1..=most).contains(&count) {
-                return Err(self.refuse(key, format!("{count}; the range is 1 to {most}"), ""));
+                return Err(self.refuse(key, format!("{count} is not between 1 and {most}"), ""));
             }
         }
         if tree.file_bytes > MAX_TREE_FILE_BYTES {
@@ -299,8 +316,8 @@ impl Job {
         }
         let (create, delete) = (tree.weight(Operation::Create), tree.weight(Operation::Delete));
         if (create == 0) != (delete == 0) {
-            let problem = "a tree needs both create and delete, because otherwise it only grows or \
-                           shrinks";
+            let problem = "create and delete must be used together; otherwise, the tree only grows \
+                           or only shrinks";
             let advice = "give create and delete the same weight";
             return Err(self.refuse("operations", problem, advice));
         }
@@ -313,8 +330,8 @@ impl Job {
         ];
         self.refuse_any(
             &meaningless,
-            "it does not apply to operations on file trees",
-            "leave it out",
+            "does not apply to operations on file trees",
+            "remove this option",
         )
     }
 }
@@ -371,11 +388,11 @@ mod tests {
     #[test]
     fn impossible_blocks_are_named() {
         assert_snapshot!(error("seqread-1m", &["size=512k"]), @"
-        job `io`: block-size: 1M blocks do not fit into a size of 512k
+        job `io`: block-size: 1M blocks do not fit into a span of 512k
         increase size or reduce block-size
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
-        job `io`: block-size: direct I/O needs multiples of 512 bytes
+        job `io`: block-size: direct I/O requires a multiple of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error("randread-4k", &["bs=0"]), @"
@@ -391,29 +408,29 @@ mod tests {
 
     #[test]
     fn impossible_engines_are_named() {
-        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 I/Os in flight; the range is 1 to 32768");
-        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 I/Os in flight; the range is 1 to 32768");
+        assert_snapshot!(error("randread-4k", &["depth=0"]), @"job `io`: depth: 0 is not between 1 and 32768");
+        assert_snapshot!(error("randread-4k", &["depth=100000"]), @"job `io`: depth: 100000 is not between 1 and 32768");
         assert_snapshot!(error("randread-4k", &["engine=psync", "depth=4"]), @"
         job `io`: depth: psync keeps one I/O in flight per thread, not 4
         use engine=io_uring, or more threads
         ");
         assert_snapshot!(error("driver-searcher", &["direct=1"]), @"
-        job `mmap_read`: direct: a mapping uses the page cache and cannot bypass it
+        job `mmap_read`: direct: a memory mapping always uses the page cache
         use direct=false, or engine=psync
         ");
         assert_snapshot!(error("driver-searcher", &["download.sqpoll=1"]), @"
         job `download`: sqpoll: psync has no submission queue to poll
-        use engine=io_uring, or leave it out
+        use engine=io_uring, or remove this option
         ");
     }
 
     #[test]
     fn impossible_trees_are_named() {
         assert_snapshot!(error("git-status", &["operations=create:1"]), @"
-        job `files`: operations: a tree needs both create and delete, because otherwise it only grows or shrinks
+        job `files`: operations: create and delete must be used together; otherwise, the tree only grows or only shrinks
         give create and delete the same weight
         ");
-        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0; the range is 1 to 10000000");
+        assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0 is not between 1 and 10000000");
         assert_snapshot!(error("git-status", &["file-size=1G"]), @"
         job `files`: file-size: 1073741824 bytes is too large for a file in a tree
         write at most 16M
@@ -423,48 +440,48 @@ mod tests {
         use engine=io_uring, or more threads
         ");
         assert_snapshot!(error("git-status", &["direct=1"]), @"
-        job `files`: direct: it does not apply to operations on file trees
-        leave it out
+        job `files`: direct: does not apply to operations on file trees
+        remove this option
         ");
         assert_snapshot!(error("randread-4k", &["files=10"]), @"
-        job `io`: operations: io_uring only reads and writes
+        job `io`: operations: the io_uring engine only reads and writes
         use engine=metadata
         ");
     }
 
     #[test]
     fn impossible_loads_are_named() {
-        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 threads; the range is 1 to 4096");
+        assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 is not between 1 and 4096");
         assert_snapshot!(error("randread-4k", &["rate=0"]), @"
         job `io`: rate: 0 I/Os per second is not a valid rate
-        write a rate above 0, or closed for no rate
+        write a rate above 0, or closed for no fixed rate
         ");
         assert_snapshot!(error("randread-4k", &["verify=1"]), @"
         job `io`: verify: the job does not write data
-        leave it out, or let the job write
+        remove this option, or let the job write
         ");
         assert_snapshot!(error("randread-4k", &["time=0"]), @"
         time: nothing would be measured
         use a time such as 5s
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=7s"]), @"
-        job `io`: start-delay: the trial has ended by then
-        reduce it, or increase the workload's time
+        job `io`: start-delay: the job would start after the end of the trial
+        reduce start-delay, or increase the workload's time
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
         job `io`: end-after: the job ends at 3s, but starts only at 3s
-        increase it, or reduce start-delay
+        increase end-after, or reduce start-delay
         ");
         assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
         job `io`: end-after: the primary job ends before the 2s ramp ends
-        increase it, or reduce ramp
+        increase end-after, or reduce ramp
         ");
         assert_snapshot!(error("driver-searcher", &["primary=reader"]), @"
         unknown primary job `reader`
         known primary jobs: download, mmap_read
         ");
         assert_snapshot!(error("driver-searcher", &["mmap_read.file=../x"]), @"
-        job `mmap_read`: file: `../x` is not the name of a file inside the target
+        job `mmap_read`: file: `../x` is not a valid name for a file in the target
         use letters, digits, `.`, `_` and `-`
         ");
         assert_snapshot!(error("driver-searcher", &["index.query-size=64M"]), @"index: query-size: a query cannot read more than the whole index");
@@ -482,7 +499,7 @@ mod tests {
         ");
         assert_snapshot!(with_jobs(vec![Job::new("io"), Job::new("io")]), @"job `io` is given twice");
         assert_snapshot!(with_jobs(vec![Job::new("a/b")]), @"
-        job `a/b`: name: it must be usable in a file name
+        job `a/b`: name: must be usable in a file name
         use letters, digits, `.`, `_` and `-`
         ");
         assert_snapshot!(with_jobs(vec![Job::new("index")]), @"

@@ -23,12 +23,12 @@ impl Arm {
         let (engine, target) = (job.engine.name(), &self.target);
         let (problem, advice) = match (job.engine.is_network(), target.is_network()) {
             (true, false) => (
-                format!("{engine} runs load over a network path, but {target} is storage"),
+                format!("{engine} requires a network path, but {target} is storage"),
                 "choose a network path such as netns or loopback, or a storage workload such as \
                  randread-4k",
             ),
             (false, true) if !job.engine.does_nothing() => (
-                format!("{engine} runs I/O on storage, but {target} is a network path"),
+                format!("{engine} requires storage, but {target} is a network path"),
                 "choose a workload such as tcp-stream, tcp-rr or udp-stream",
             ),
             (true, true) if !job.engine.keeps_connections() && target.is_encrypted_by_load() => (
@@ -39,7 +39,7 @@ impl Arm {
                 "remove its top layer, or choose tcp-stream or tcp-rr",
             ),
             (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
-                let problem = format!("{target} encrypts the data, which copies it");
+                let problem = format!("{target} copies the data to encrypt it");
                 let advice = "leave out zero-copy, or remove the top layer";
                 return Err(Error::impossible(subject, "zero-copy", problem, advice));
             }
@@ -54,9 +54,12 @@ impl Job {
         let engine = self.engine.name();
         if self.zero_copy && (!self.engine.is_stream() || self.reads()) {
             let (problem, advice) = if self.engine.is_stream() {
-                ("received data is always copied", "leave it out, or write read-percent = 0")
+                ("received data is always copied", "remove this option, or write read-percent = 0")
             } else {
-                ("only tcp_stream can send without a copy", "leave it out, or choose tcp-stream")
+                (
+                    "only tcp_stream can send data without copying it",
+                    "remove this option, or choose tcp-stream",
+                )
             };
             return Err(self.refuse("zero-copy", problem, advice));
         }
@@ -91,7 +94,8 @@ impl Job {
             return Err(self.refuse("block-size", problem, "use a size such as 128k"));
         }
         if self.threads > MAX_FLOWS {
-            let problem = format!("{} connections; the range is 1 to {MAX_FLOWS}", self.threads);
+            let problem =
+                format!("a peer accepts 1 to {MAX_FLOWS} connections, not {}", self.threads);
             return Err(self.refuse("threads", problem, ""));
         }
         let meaningless = [
@@ -108,8 +112,8 @@ impl Job {
         ];
         self.refuse_any(
             &meaningless,
-            "it does not apply to a network path, which has no storage",
-            "leave it out",
+            "does not apply to a network path, which has no storage",
+            "remove this option",
         )
     }
 }
@@ -145,15 +149,15 @@ mod tests {
         let zero_copy = |job: &mut Job| job.zero_copy = true;
         assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
         job `flow`: zero-copy: received data is always copied
-        leave it out, or write read-percent = 0
+        remove this option, or write read-percent = 0
         ");
         assert_snapshot!(refused("udp-stream", zero_copy), @"
-        job `datagrams`: zero-copy: only tcp_stream can send without a copy
-        leave it out, or choose tcp-stream
+        job `datagrams`: zero-copy: only tcp_stream can send data without copying it
+        remove this option, or choose tcp-stream
         ");
         assert_snapshot!(refused("randread-4k", zero_copy), @"
-        job `io`: zero-copy: only tcp_stream can send without a copy
-        leave it out, or choose tcp-stream
+        job `io`: zero-copy: only tcp_stream can send data without copying it
+        remove this option, or choose tcp-stream
         ");
         assert_snapshot!(refused("udp-stream", small), @"
         job `datagrams`: block-size: 8-byte datagrams are not supported; the range is 24 to 65507

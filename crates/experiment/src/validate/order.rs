@@ -29,12 +29,16 @@ impl Job {
         let Some([_, writes]) = self.by_direction() else { return Ok(()) };
         let key = if self.write_pattern.is_some() { "write-pattern" } else { "write-block-size" };
         if !(self.reads() && self.writes()) {
-            let problem = "it applies only to a job that reads and writes";
-            return Err(self.refuse(key, problem, "leave it out, or let the job read and write"));
+            let problem = "applies only to a job that reads and writes";
+            return Err(self.refuse(
+                key,
+                problem,
+                "remove this option, or let the job read and write",
+            ));
         }
         if self.bound == Bound::Span {
-            let problem = "reads and writes that advance separately do not end together";
-            return Err(self.refuse(key, problem, "leave it out, or use io-size"));
+            let problem = "separate reads and writes reach the end of the span at different times";
+            return Err(self.refuse(key, problem, "remove this option, or use io-size"));
         }
         writes.validate_pattern()?;
         writes.validate_alignment()
@@ -75,7 +79,7 @@ impl Job {
     fn validate_skew(&self, skew: Skew, centre: Option<f64>) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if let Some(centre) = centre.filter(|centre| !(0.0..=1.0).contains(centre)) {
-            let problem = format!("a centre at {centre} is outside the span");
+            let problem = format!("a center of {centre} is outside the span");
             return refuse(problem, "write a value from 0 (start of the span) to 1 (end)");
         }
         match skew {
@@ -91,7 +95,7 @@ impl Job {
             ),
             Skew::Normal(percent) if !(0.0..100.0).contains(&percent) => {
                 let problem = format!("a deviation of {percent} % of the span is out of range");
-                refuse(problem, "write 0 or more, and less than 100")
+                refuse(problem, "write a value of at least 0 and below 100")
             }
             _ => Ok(()),
         }
@@ -100,13 +104,16 @@ impl Job {
     fn validate_zones(&self, zones: &[Zone]) -> Result<(), Error> {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if zones.len() > MAX_ZONES {
-            return refuse(format!("{} zones; the limit is {MAX_ZONES}", zones.len()), "");
+            return refuse(
+                format!("{} zones are too many; the limit is {MAX_ZONES}", zones.len()),
+                "",
+            );
         }
         let accesses: u32 = zones.iter().map(|zone| u32::from(zone.accesses_percent)).sum();
         if accesses != 100 {
-            let advice = "make them add up to 100";
+            let advice = "make the percentages add up to 100";
             return refuse(
-                format!("the access percentages of the zones add up to {accesses} %"),
+                format!("the access percentages of the zones add up to {accesses} %, not 100 %"),
                 advice,
             );
         }
@@ -116,13 +123,13 @@ impl Job {
         };
         let covered: u32 = zones.iter().map(percent).sum();
         if covered > 100 {
-            let advice = "make them add up to at most 100 %";
+            let advice = "make the zones cover at most 100 %";
             return refuse(format!("the zones cover {covered} % of the span"), advice);
         }
         let none = |zone: &&Zone| matches!(zone.extent, Extent::Percent(0) | Extent::Bytes(0));
         if let Some(zone) = zones.iter().filter(none).find(|zone| zone.accesses_percent > 0) {
             let problem = format!(
-                "{} % of the accesses are not assigned to a part of the span",
+                "a zone with {} % of the accesses covers no part of the span",
                 zone.accesses_percent
             );
             return refuse(problem, "give each zone a part of the span");
@@ -145,7 +152,7 @@ impl Job {
         }
         if !matches!(self.block_sizes, BlockSizes::Fixed(_)) {
             let sizes = format_block_sizes(&self.block_sizes);
-            let problem = format!("strides need a single block size, not {sizes}");
+            let problem = format!("strides require a single block size, not {sizes}");
             return refuse(problem, "use one block-size, or another pattern");
         }
         self.validate_aligned("pattern", stride)
@@ -160,7 +167,8 @@ impl Job {
         let end = last.and_then(|last| last.checked_add(self.max_block_bytes().into()));
         if end.is_none_or(|end| end > self.size_bytes) {
             let (apart, size) = (format_bytes(apart_bytes), format_bytes(self.size_bytes));
-            let problem = format!("{} threads {apart} apart do not fit into {size}", self.threads);
+            let problem =
+                format!("{} threads {apart} apart do not fit into a span of {size}", self.threads);
             return refuse(problem, "increase size, or use fewer threads");
         }
         Ok(())
@@ -171,16 +179,16 @@ impl Job {
         let refuse = |problem: &str, advice| Err(self.refuse("pattern", problem, advice));
         if !matches!(self.files, Files::Shared(_)) {
             return refuse(
-                "threads with separate files cannot share an order",
-                "use one file for all threads",
+                "this pattern requires that all threads share one file",
+                "use file=NAME, a file that all threads share",
             );
         }
         if self.files_per_thread > 1 {
-            return refuse("this order supports only one file", "use one file per thread");
+            return refuse("this pattern supports only one file", "use files-per-thread=1");
         }
         if self.bound == Bound::Span {
-            let problem = "threads that share a span cannot end when they reach the end of the \
-                           span";
+            let problem = "with this pattern, threads share the span and cannot stop when they \
+                           reach its end";
             return refuse(problem, "use io-size or time, or another pattern");
         }
         Ok(())
@@ -195,7 +203,10 @@ impl Job {
         }
         self.validate_aligned("align", align)?;
         if self.pattern.step_bytes().is_some() {
-            return refuse("the stride already determines the offsets".into(), "leave it out");
+            return refuse(
+                "the stride already determines the offsets".into(),
+                "remove this option",
+            );
         }
         if self.pattern == Pattern::Shuffled && align != u64::from(min) && align < max.into() {
             let problem = format!(
@@ -203,11 +214,11 @@ impl Job {
                 format_block_sizes(&self.block_sizes),
                 format_bytes(align)
             );
-            return refuse(problem, "use pattern=random, or leave it out");
+            return refuse(problem, "use pattern=random, or remove this option");
         }
         if align > self.bytes_per_file() {
             let (align, size) = (format_bytes(align), format_bytes(self.bytes_per_file()));
-            return refuse(format!("multiples of {align} do not fit into a size of {size}"), "");
+            return refuse(format!("an alignment of {align} is larger than the file ({size})"), "");
         }
         Ok(())
     }
@@ -217,7 +228,7 @@ impl Job {
         let refuse =
             |problem: String, advice| Err(self.refuse("files-per-thread", problem, advice));
         if !(1..=MAX_FILES).contains(&files) {
-            return refuse(format!("{files} files; the range is 1 to {MAX_FILES}"), "");
+            return refuse(format!("{files} is not between 1 and {MAX_FILES}"), "");
         }
         let largest = u64::from(self.max_block_bytes());
         if largest > self.bytes_per_file() {
@@ -228,7 +239,7 @@ impl Job {
         }
         let end = self.offset_bytes.checked_add(self.size_bytes);
         if end.is_none_or(|end| end > MAX_OFFSET_BYTES) {
-            let problem = "offset and size together exceed the largest possible file";
+            let problem = "offset and size together exceed the maximum file size";
             return Err(self.refuse("offset", problem, "reduce one of them"));
         }
         self.validate_aligned("offset", self.offset_bytes)
@@ -250,7 +261,7 @@ impl Job {
             }
             if self.engine.is_async() || self.engine.info().cache == PageCache::Never {
                 let problem = format!("{} cannot drop pages from the cache", self.engine.name());
-                let advice = "use engine=psync or engine=mmap, or leave it out";
+                let advice = "use engine=psync or engine=mmap, or remove this option";
                 return Err(self.refuse("uncached", problem, advice));
             }
             if self.pre_read {
@@ -259,8 +270,12 @@ impl Job {
             }
         }
         if self.fresh && self.reads() {
-            let problem = "newly allocated space has nothing to read";
-            return Err(self.refuse("fresh", problem, "leave it out, or let the job only write"));
+            let problem = "newly allocated space contains no data to read";
+            return Err(self.refuse(
+                "fresh",
+                problem,
+                "remove this option, or let the job only write",
+            ));
         }
         if let Some(think) = self.think {
             if think.after_ios == 0 {
@@ -268,7 +283,11 @@ impl Job {
                 return Err(self.refuse("think", problem, "use a pause such as 1ms/8"));
             }
             if think.time_ns == 0 {
-                return Err(self.refuse("think", "a pause must be longer than 0", "leave it out"));
+                return Err(self.refuse(
+                    "think",
+                    "a pause must be longer than 0",
+                    "remove this option",
+                ));
             }
         }
         Ok(())
@@ -276,7 +295,7 @@ impl Job {
 
     pub(super) fn validate_aligned(&self, key: &'static str, bytes: u64) -> Result<(), Error> {
         if self.direct && !is_aligned(bytes) {
-            let problem = "direct I/O needs multiples of 512 bytes";
+            let problem = "direct I/O requires a multiple of 512 bytes";
             return Err(self.refuse(key, problem, "write a multiple of 512, or direct=false"));
         }
         Ok(())
@@ -324,10 +343,10 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=normal:100"]), @"
         job `io`: pattern: a deviation of 100 % of the span is out of range
-        write 0 or more, and less than 100
+        write a value of at least 0 and below 100
         ");
         assert_snapshot!(error(&["pattern=zipf:1.2:1.5"]), @"
-        job `io`: pattern: a centre at 1.5 is outside the span
+        job `io`: pattern: a center of 1.5 is outside the span
         write a value from 0 (start of the span) to 1 (end)
         ");
         assert_snapshot!(error(&["pattern=runs:0"]), @"
@@ -339,15 +358,15 @@ mod tests {
         use at least 1
         ");
         assert_snapshot!(error(&["pattern=zoned:50/5%:40/rest"]), @"
-        job `io`: pattern: the access percentages of the zones add up to 90 %
-        make them add up to 100
+        job `io`: pattern: the access percentages of the zones add up to 90 %, not 100 %
+        make the percentages add up to 100
         ");
         assert_snapshot!(error(&["pattern=zoned:50/60%:50/50%"]), @"
         job `io`: pattern: the zones cover 110 % of the span
-        make them add up to at most 100 %
+        make the zones cover at most 100 %
         ");
         assert_snapshot!(error(&["pattern=zoned:50/0%:50/50%"]), @"
-        job `io`: pattern: 50 % of the accesses are not assigned to a part of the span
+        job `io`: pattern: a zone with 50 % of the accesses covers no part of the span
         give each zone a part of the span
         ");
         assert_snapshot!(error(&["pattern=zoned:50/rest:50/50%"]), @"
@@ -355,8 +374,8 @@ mod tests {
         write rest last
         ");
         assert_snapshot!(error(&["write-block-size=8k"]), @"
-        job `io`: write-block-size: it applies only to a job that reads and writes
-        leave it out, or let the job read and write
+        job `io`: write-block-size: applies only to a job that reads and writes
+        remove this option, or let the job read and write
         ");
         assert_snapshot!(error(&["rw=randrw", "write-pattern=zipf:1"]), @"
         job `io`: pattern: the exponent 1 is not supported
@@ -367,11 +386,11 @@ mod tests {
         use a stride such as 64k
         ");
         assert_snapshot!(error(&["pattern=strided:64k", "bs=4k-8k"]), @"
-        job `io`: pattern: strides need a single block size, not 4k-8k
+        job `io`: pattern: strides require a single block size, not 4k-8k
         use one block-size, or another pattern
         ");
         assert_snapshot!(error(&["pattern=strided:1000"]), @"
-        job `io`: pattern: direct I/O needs multiples of 512 bytes
+        job `io`: pattern: direct I/O requires a multiple of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(of(|job| job.pattern = Pattern::Mixed { random_percent: 101 }), @"
@@ -387,27 +406,27 @@ mod tests {
         use a size such as 4k
         ");
         assert_snapshot!(error(&["align=100"]), @"
-        job `io`: align: direct I/O needs multiples of 512 bytes
+        job `io`: align: direct I/O requires a multiple of 512 bytes
         write a multiple of 512, or direct=false
         ");
-        assert_snapshot!(error(&["align=2G"]), @"job `io`: align: multiples of 2G do not fit into a size of 1G");
+        assert_snapshot!(error(&["align=2G"]), @"job `io`: align: an alignment of 2G is larger than the file (1G)");
         assert_snapshot!(error(&["align=64k", "pattern=strided:64k"]), @"
         job `io`: align: the stride already determines the offsets
-        leave it out
+        remove this option
         ");
         assert_snapshot!(error(&["align=4k", "pattern=shuffled", "bs=64k"]), @"
         job `io`: align: 64k I/Os at multiples of 4k overlap, so they cannot access each block exactly once
-        use pattern=random, or leave it out
+        use pattern=random, or remove this option
         ");
         assert_snapshot!(error(&["offset=100"]), @"
-        job `io`: offset: direct I/O needs multiples of 512 bytes
+        job `io`: offset: direct I/O requires a multiple of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset=8388607T", "size=2T"]), @"
-        job `io`: offset: offset and size together exceed the largest possible file
+        job `io`: offset: offset and size together exceed the maximum file size
         reduce one of them
         ");
-        assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 files; the range is 1 to 65535");
+        assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 is not between 1 and 65535");
         assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
         job `io`: files-per-thread: 4k blocks do not fit into 16k divided into 8 files
         increase size, or use fewer files
@@ -426,15 +445,15 @@ mod tests {
         ");
         assert_snapshot!(error(&["direct=0", "uncached=1"]), @"
         job `io`: uncached: io_uring cannot drop pages from the cache
-        use engine=psync or engine=mmap, or leave it out
+        use engine=psync or engine=mmap, or remove this option
         ");
         assert_snapshot!(error(&["engine=psync", "direct=0", "uncached=1", "pre-read=1"]), @"
         job `io`: uncached: the cache cannot be both warm and cold
         leave out uncached or pre-read
         ");
         assert_snapshot!(error(&["fresh=1"]), @"
-        job `io`: fresh: newly allocated space has nothing to read
-        leave it out, or let the job only write
+        job `io`: fresh: newly allocated space contains no data to read
+        remove this option, or let the job only write
         ");
         assert_snapshot!(error(&["pre_read=1", "invalidate=1"]), @"
         job `io`: pre-read: the cache cannot be both warm and cold
@@ -446,7 +465,7 @@ mod tests {
         ");
         assert_snapshot!(of(|job| job.think = Some(Think { time_ns: 0, after_ios: 1 })), @"
         job `io`: think: a pause must be longer than 0
-        leave it out
+        remove this option
         ");
     }
 

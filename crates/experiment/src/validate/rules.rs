@@ -42,7 +42,7 @@ impl Draft {
                 if slowdown.typical && self.phases().all(Workload::moves_bytes) =>
             {
                 let problem =
-                    format!("`{rule}`: this workload is measured by bytes, not by operations");
+                    format!("`{rule}`: this workload is measured in bytes, not in operations");
                 Err(Error::syntax(problem, "write 'slower by 5%'"))
             }
             Condition::Figure { job, figure: figure @ Figure::Time(kind, _), .. }
@@ -58,7 +58,7 @@ impl Draft {
     fn without_times(&self, rule: &Rule, job: Option<&str>, kind: &TimeKind) -> Error {
         if let TimeKind::Operation(_) = kind {
             let problem = format!("`{rule}`: the workload has no index");
-            return Error::syntax(problem, "write a metric of a job, as in 'latency.p99 > 10ms'");
+            return Error::syntax(problem, "use a metric of a job, as in 'latency.p99 > 10ms'");
         }
         let does = match kind {
             TimeKind::Read => "read",
@@ -71,11 +71,11 @@ impl Draft {
         let advice = match jobs.find(|job| job.has_times(kind)) {
             Some(able) => {
                 format!(
-                    "write the name of a job that does, such as `{}`, before the metric",
+                    "before the metric, write the name of a job that does, such as `{}`",
                     able.name
                 )
             }
-            None => "no other job does either; use another metric".to_owned(),
+            None => "no job does; use another metric".to_owned(),
         };
         Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
     }
@@ -144,7 +144,7 @@ impl SearchDraft {
                 Condition::SlowerBy(_) | Condition::Figure { .. } => {
                     let problem = format!("`{rule}`: a search finds only caps");
                     let advice = "write 'iops < 5000', 'bandwidth < 100M' or 'below documented \
-                                  by 5%', optionally after a target and a colon";
+                                  by 5%', optionally preceded by a target and a colon";
                     Err(Error::syntax(problem, advice))
                 }
             }
@@ -186,15 +186,15 @@ mod tests {
         ");
         assert_snapshot!(refused(&["target"], "sync.p99 > 9ms"), @"
         `sync.p99 > 9ms`: job `io` does not sync during the run
-        no other job does either; use another metric
+        no job does; use another metric
         ");
         assert_snapshot!(refused(&["target"], "io write.p99 > 9ms"), @"
         `io write.p99 > 9ms`: job `io` does not write
-        no other job does either; use another metric
+        no job does; use another metric
         ");
         assert_snapshot!(refused(&["target"], "load > 9ms"), @"
         `load.mean > 9ms`: the workload has no index
-        write a metric of a job, as in 'latency.p99 > 10ms'
+        use a metric of a job, as in 'latency.p99 > 10ms'
         ");
         assert_snapshot!(refused(&["old", "new"], "wal sync.p99 > 9ms"), @"
         unknown job `wal`

@@ -18,8 +18,7 @@ impl Job {
         if let Some(flow) = self.flow
             && !(1..=MAX_WEIGHT).contains(&flow.weight)
         {
-            let problem =
-                format!("a weight of {} is not valid; the range is 1 to {MAX_WEIGHT}", flow.weight);
+            let problem = format!("a weight of {} is not between 1 and {MAX_WEIGHT}", flow.weight);
             return Err(self.refuse("flow", problem, ""));
         }
         self.validate_latency_target()?;
@@ -36,7 +35,7 @@ impl Job {
             );
         }
         if !(self.engine.has_span() || self.engine.does_nothing()) {
-            return refuse("it applies only to reads and writes of storage", "leave it out");
+            return refuse("applies only to storage reads and writes", "remove this option");
         }
         Ok(())
     }
@@ -52,7 +51,7 @@ impl Job {
         if !matches!(self.pattern, Pattern::Random | Pattern::Shuffled | Pattern::Sequential)
             || self.by_direction().is_some()
         {
-            let problem = format!("the order {} does not support stretches", self.pattern.name());
+            let problem = format!("the {} pattern does not support stretches", self.pattern.name());
             return refuse(problem, "use pattern=sequential, random or shuffled");
         }
         if self.bound == Bound::Span {
@@ -60,7 +59,7 @@ impl Job {
         }
         let lengths = [stretches.range_bytes, stretches.skip_bytes];
         if self.direct && !lengths.into_iter().all(is_aligned) {
-            let problem = "direct I/O needs multiples of 512 bytes";
+            let problem = "direct I/O requires multiples of 512 bytes";
             return refuse(problem.into(), "write multiples of 512, or direct=false");
         }
         Ok(())
@@ -74,8 +73,8 @@ impl Job {
         let end = end.and_then(|end| end.checked_add(self.size_bytes));
         if end.is_none_or(|end| i64::try_from(end).is_err()) {
             return refuse(
-                "the last thread would start beyond the largest possible file",
-                "reduce it",
+                "the last thread's span would exceed the maximum file size",
+                "reduce offset-increment",
             );
         }
         self.validate_aligned("offset-increment", self.offset_increment_bytes)
@@ -85,10 +84,18 @@ impl Job {
         let Some(content) = &self.content else { return Ok(()) };
         if !self.writes_data() || !(self.engine.has_span() || self.engine.does_nothing()) {
             let problem = "the job does not write data";
-            return Err(self.refuse("compress", problem, "leave it out, or let the job write"));
+            return Err(self.refuse(
+                "compress",
+                problem,
+                "remove this option, or let the job write",
+            ));
         }
         if content.compress_percent > 100 || content.dedupe_percent > 100 {
-            return Err(self.refuse("compress", "more than 100 % of the data", ""));
+            return Err(self.refuse(
+                "compress",
+                "`compress` and `dedupe` must each be at most 100 %",
+                "",
+            ));
         }
         if content.chunk_bytes == 0 {
             return Err(self.refuse(
@@ -98,12 +105,14 @@ impl Job {
             ));
         }
         if content.pattern.len() > MAX_PATTERN_BYTES {
-            let problem =
-                format!("{} bytes; the limit is {MAX_PATTERN_BYTES}", content.pattern.len());
+            let problem = format!(
+                "{} bytes are too many; the limit is {MAX_PATTERN_BYTES}",
+                content.pattern.len()
+            );
             return Err(self.refuse("fill-pattern", problem, ""));
         }
         if content.working_set_percent.is_some_and(|percent| !(1..=100).contains(&percent)) {
-            return Err(self.refuse("dedupe-set", "it must be 1 to 100 % of the span", ""));
+            return Err(self.refuse("dedupe-set", "must be from 1 to 100 % of the span", ""));
         }
         Ok(())
     }
@@ -112,13 +121,13 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("priority", problem, advice));
         let levels = self.priorities.iter().map(|share| share.priority).chain(self.priority);
         if let Some(wrong) = levels.map(|priority| priority.level).find(|level| *level > 7) {
-            return refuse(format!("a level of {wrong} is not valid; the range is 0 to 7"), "");
+            return refuse(format!("a level of {wrong} is not between 0 and 7"), "");
         }
         if self.priorities.is_empty() {
             return Ok(());
         }
         if !self.engine.info().has_queue && self.engine != crate::engine::Engine::Libaio {
-            let problem = format!("{} gives all its I/Os the same priority", self.engine.name());
+            let problem = format!("{} gives all I/Os the same priority", self.engine.name());
             return refuse(problem, "use engine=io_uring or libaio, or one priority for all");
         }
         for share in &self.priorities {
@@ -130,7 +139,7 @@ impl Job {
             if sum > 100 {
                 return refuse(
                     format!("the shares add up to {sum} %"),
-                    "make them add up to at most 100",
+                    "make the shares add up to at most 100 %",
                 );
             }
         }
@@ -149,16 +158,16 @@ impl Job {
         if self.reads() {
             return refuse(
                 "a job that trims cannot read",
-                "use rw=trim or rw=trimwrite, and another job to read",
+                "use rw=trim or rw=trimwrite, and a separate job for the reads",
             );
         }
         if self.fresh {
-            let problem = "newly allocated space has nothing to trim";
+            let problem = "newly allocated space contains nothing to trim";
             return refuse(problem, "leave out fresh");
         }
         // The write would go to another offset than the trim.
         if trims == Trims::First && self.by_direction().is_some() {
-            let problem = "the job writes where it has trimmed, with the same block size";
+            let problem = "each write must have the same offset and size as the trim before it";
             return refuse(problem, "leave out write-block-size and write-pattern");
         }
         Ok(())
@@ -183,24 +192,24 @@ mod tests {
         make the stretches longer
         ");
         assert_snapshot!(error(&["stretches=1M/1M/1M", "pattern=zipf:1.2"]), @"
-        job `io`: stretches: the order skewed does not support stretches
+        job `io`: stretches: the skewed pattern does not support stretches
         use pattern=sequential, random or shuffled
         ");
         assert_snapshot!(error(&["stretches=1M/1M/100"]), @"
-        job `io`: stretches: direct I/O needs multiples of 512 bytes
+        job `io`: stretches: direct I/O requires multiples of 512 bytes
         write multiples of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
-        job `io`: offset-increment: the last thread would start beyond the largest possible file
+        job `io`: offset-increment: the last thread's span would exceed the maximum file size
         reduce it
         ");
         assert_snapshot!(error(&["offset-increment=100"]), @"
-        job `io`: offset-increment: direct I/O needs multiples of 512 bytes
+        job `io`: offset-increment: direct I/O requires a multiple of 512 bytes
         write a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["compress=50", "rw=randread"]), @"
         job `io`: compress: the job does not write data
-        leave it out, or let the job write
+        remove this option, or let the job write
         ");
         assert_snapshot!(error(&["compress-chunk=0"]), @"
         job `io`: compress-chunk: a chunk must be larger than 0
@@ -210,14 +219,14 @@ mod tests {
         job `io`: latency-target: the latency and the window must be above 0
         use values such as 500us/5s/99.9
         ");
-        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000 is not valid; the range is 1 to 1000");
+        assert_snapshot!(error(&["flow=2000"]), @"job `io`: flow: a weight of 2000 is not between 1 and 1000");
         assert_snapshot!(error(&["priority=rt:0=20%", "engine=psync", "depth=1"]), @"
-        job `io`: priority: psync gives all its I/Os the same priority
+        job `io`: priority: psync gives all I/Os the same priority
         use engine=io_uring or libaio, or one priority for all
         ");
         assert_snapshot!(error(&["priority=rt:0=60%,idle:0=60%"]), @"
         job `io`: priority: the shares add up to 120 %
-        make them add up to at most 100
+        make the shares add up to at most 100 %
         ");
     }
 
@@ -237,7 +246,7 @@ mod tests {
             workload.set(text).unwrap();
         }
         assert_eq!(workload.validate(), Ok(()));
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the thread's data, at the depth that meets a latency target (500us/5s/99.9), in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the thread's data, at the depth that meets a latency target (500us/5s/99.9), paced in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
     }
 }
 
@@ -256,7 +265,7 @@ mod trims_tests {
     fn impossible_trims_are_named() {
         assert_snapshot!(error(&["trim=only"]), @"
         job `io`: trim: a job that trims cannot read
-        use rw=trim or rw=trimwrite, and another job to read
+        use rw=trim or rw=trimwrite, and a separate job for the reads
         ");
         assert_snapshot!(error(&["rw=trim", "direct=false", "engine=vdisk", "depth=1"]), @"
         job `io`: trim: vdisk cannot trim
@@ -264,15 +273,15 @@ mod trims_tests {
         ");
         assert_snapshot!(error(&["rw=trim", "verify=true"]), @"
         job `io`: verify: the job does not write data
-        leave it out, or let the job write
+        remove this option, or let the job write
         ");
         assert_snapshot!(error(&["rw=randtrim", "fsync-every=1"]), @"
         job `io`: fsync-every: the job does not write data
-        leave it out, or let the job write
+        remove this option, or let the job write
         ");
         assert_snapshot!(error(&["rw=trim", "compress=50"]), @"
         job `io`: compress: the job does not write data
-        leave it out, or let the job write
+        remove this option, or let the job write
         ");
     }
 
@@ -280,24 +289,24 @@ mod trims_tests {
     fn impossible_checks_are_named() {
         assert_snapshot!(error(&["rw=write", "verify-every=16"]), @"
         job `io`: verify-every: nothing is verified
-        add verify=true, or leave it out
+        add verify=true, or remove this option
         ");
-        assert_snapshot!(error(&["rw=write", "verify=true", "verify-every=2000000"]), @"job `io`: verify-every: 2000000 writes; the range is 1 to 1048576");
+        assert_snapshot!(error(&["rw=write", "verify=true", "verify-every=2000000"]), @"job `io`: verify-every: 2000000 is not between 1 and 1048576");
         assert_snapshot!(error(&["verify-ends=true"]), @"
         job `io`: verify-ends: nothing is verified
-        add verify=true, or leave it out
+        add verify=true, or remove this option
         ");
         assert_snapshot!(error(&["rw=rw", "verify-apart=true"]), @"
-        job `io`: verify-apart: it applies only to jobs that only write or only read
-        use verify, or two jobs
+        job `io`: verify-apart: applies only to jobs that either read or write, but not both
+        use verify, or separate jobs for reading and writing
         ");
         assert_snapshot!(error(&["rw=write", "verify=true", "verify-apart=true"]), @"
-        job `io`: verify-apart: it applies only to jobs that only write or only read
-        use verify, or two jobs
+        job `io`: verify-apart: applies only to jobs that either read or write, but not both
+        use verify, or separate jobs for reading and writing
         ");
         assert_snapshot!(error(&["engine=null", "verify-apart=true"]), @"
-        job `io`: verify-apart: null has no data to verify
-        leave it out
+        job `io`: verify-apart: the null engine has no data to verify
+        remove this option
         ");
     }
 

@@ -36,7 +36,7 @@ pub(super) fn fill<'a>(
         let Some(mapping) = &mut device.mapping else { continue };
         let targets = table(tables.as_deref().unwrap_or_default(), &mapping.name, &versions);
         if targets.is_empty() {
-            let what = format!("the table of {} ({})", device.name, mapping.name);
+            let what = format!("the device-mapper table of {} ({})", device.name, mapping.name);
             unseen.push(Unseen::new(what, format!("as root: dmsetup table {}", mapping.name)));
         } else {
             mapping.targets = Some(targets);

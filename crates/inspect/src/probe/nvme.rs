@@ -89,7 +89,7 @@ pub(super) fn fill<'a>(devices: impl Iterator<Item = &'a mut Device>, unseen: &m
         device.ebs = page.and_then(|page| counters(&page));
         // Volumes of the first Nitro instances do not report them even to root.
         if device.ebs.is_none() && !rustix::process::geteuid().is_root() {
-            let what = format!("how long {} exceeded its EBS limits", device.name);
+            let what = format!("for how long {} exceeded its EBS limits", device.name);
             unseen.push(Unseen::new(what, "as root: iotax doctor"));
         }
     }

@@ -121,7 +121,7 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
             ));
         }
         if started.elapsed() >= PATHS_LIMIT {
-            return problem("not inspected: earlier paths took too long to respond".to_owned());
+            return problem("not inspected: previous paths took too long to respond".to_owned());
         }
         match stack.path(path) {
             Ok(Some(top)) => {
@@ -133,7 +133,7 @@ pub(super) fn looked_at(stack: &mut Stack<'_>, mounts: &[Mount], paths: &[&Path]
             Ok(None) => problem("no mount or device was found for this path".to_owned()),
             Err(error) if error.kind() == ErrorKind::TimedOut => {
                 silent.extend(remote.map(|mount| mount.id));
-                problem("no response within a second: its server may be down".to_owned())
+                problem("no response within a second: the server may be down".to_owned())
             }
             Err(error) => problem(error.to_string()),
         }

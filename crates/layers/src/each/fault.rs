@@ -30,7 +30,7 @@ impl Declared for Fault {
     parameters! {
         eio: parameter("eio", Unit::Share, Some("0"), "share of I/Os that fail with EIO"),
         after_ios: parameter("after", Unit::Count, Some("0"),
-            "I/Os that succeed before the first fault"),
+            "number of I/Os that succeed before the first fault"),
         short: parameter("short", Unit::Share, Some("0"), "share of reads that return fewer bytes"),
         stall: parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
         stall_ns: parameter("stall_time", Unit::Duration, Some("0"), "duration of a stall"),

@@ -12,7 +12,7 @@ pub struct Gocryptfs {
 impl Declared for Gocryptfs {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "gocryptfs",
-        about: "file encryption by a FUSE program",
+        about: "file encryption with a FUSE program",
         example: "gocryptfs",
         takes: &[Form::Directory],
         gives: Some(Form::Directory),

@@ -12,7 +12,7 @@ pub struct Loop {
 impl Declared for Loop {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "loop",
-        about: "a loop device; added when a file must become a block device",
+        about: "a loop device; added automatically when a file must become a block device",
         example: "loop(direct=false)",
         takes: &[Form::File, Form::Block],
         gives: Some(Form::Block),
@@ -27,6 +27,7 @@ impl Declared for Loop {
     }];
 
     parameters! {
-        direct: parameter("direct", Unit::Switch, Some("true"), "bypass the page cache below"),
+        direct: parameter("direct", Unit::Switch, Some("true"),
+            "bypass the page cache of the file below"),
     }
 }

@@ -278,7 +278,7 @@ fn layers_that_would_do_nothing_are_refused() {
     delay: jitter: would make latencies negative
       mem + delay(latency=1ms, jitter=2ms)
                                       ^^^ column 33
-    write a jitter of at most the latency
+    write a jitter that is at most the latency
     ");
     assert_snapshot!(error("mem + throttle"), @"
     throttle: iops: iops or bw is required
@@ -336,7 +336,7 @@ fn layers_that_would_do_nothing_are_refused() {
     flash: jitter: would make service times negative
       mem + flash(jitter=1ms)
                          ^^^ column 20
-    write a jitter of at most the latency
+    write a jitter that is at most the latency
     ");
     assert_snapshot!(error("mem + tier"), @"
     tier: size: is required
@@ -345,7 +345,7 @@ fn layers_that_would_do_nothing_are_refused() {
     for example tier(size=43G)
     ");
     assert_snapshot!(error("file(path=/a, thin)"), @"
-    file: thin: only an unnamed file can be thin; a file with a path is used as it is, or filled
+    file: thin: only an unnamed file can be thin; a file with a path is used as is, or filled
       file(path=/a, thin)
                     ^^^^ column 15
     leave out path or thin

@@ -27,7 +27,10 @@ pub(super) fn fill(
     interface.ring = programs.output("ethtool", &["-g", &name]).and_then(|told| ring(&told));
     let Some(directory) = directory(&name, hardware) else {
         let what = format!("driver and speed of {name}");
-        unseen.push(Unseen::new(what, "needs the /sys of this network namespace: iotax doctor"));
+        unseen.push(Unseen::new(
+            what,
+            "with the /sys of this network namespace mounted: iotax doctor",
+        ));
         return;
     };
     let device = fs::canonicalize(directory.join("device/driver"));

@@ -229,7 +229,7 @@ fn address(host: &str, is_for_ssh: bool, programs: &Programs<'_>) -> Result<IpAd
         Some(Ok(Some(address))) => Ok(address),
         Some(Ok(None)) => Err(format!("{name} has no address")),
         Some(Err(error)) => Err(format!("{name} has no address: {error}")),
-        None => Err(format!("{name} did not resolve within a second; give its address instead")),
+        None => Err(format!("{name} did not resolve within a second; specify its address instead")),
     }
 }
 
@@ -240,7 +240,7 @@ fn route(to: IpAddr, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Resul
         return Err(format!("no route to {destination}; check `ip route get {destination}`"));
     };
     let Some(IpRoute { dev, gateway, prefsrc, metrics }) = parse(&told) else {
-        return Err(format!("the output of `ip route get {destination}` is not as expected"));
+        return Err(format!("`ip route get {destination}` gave unexpected output"));
     };
     let route = Route {
         ipsec: has_policy(to, &destination, programs, unseen),
@@ -304,7 +304,7 @@ fn tunnel_of(
 /// The first peer's address.
 fn endpoint(name: &str, programs: &Programs<'_>, unseen: &mut Vec<Unseen>) -> Option<IpAddr> {
     let Some(told) = programs.output("wg", &["show", name, "endpoints"]) else {
-        let what = format!("the far end of {name}, and the interface that leads to it");
+        let what = format!("the far end of {name}, and the interface to the far end");
         unseen
             .push(Unseen { what, how: format!("needs root and wireguard-tools: wg show {name}") });
         return None;

@@ -49,7 +49,7 @@ fn cache(
     notes: &mut Vec<String>,
 ) -> Result<Option<CloudPart>, Error> {
     if expected.caching == Caching::ReadWrite {
-        let problem = "write-back caching is not modelled; use readonly or none";
+        let problem = "write-back caching is not modeled; use readonly or none";
         return Err(refused("disk", &expected.disk.name, problem));
     }
     let Some(vm) = vm else {
@@ -58,7 +58,9 @@ fn cache(
     };
     let Some(cache_bytes) = vm.cache_bytes else {
         let name = &vm.name;
-        notes.push(format!("{name}: the cache size is not documented, so no read hits the cache"));
+        notes.push(format!(
+            "{name}: the cache size is not documented, so iotax assumes that no read hits the cache"
+        ));
         return Ok(None);
     };
     notes.push(
@@ -70,7 +72,7 @@ fn cache(
     let tier = PartLayer::Tier(Tier { size_bytes: share_bytes - share_bytes % PAGE_BYTES });
     let what = match cached_disks {
         1 => format!("{} cache", vm.name),
-        _ => format!("{} cache, divided evenly (an assumption)", vm.name),
+        _ => format!("{} cache, divided evenly among its disks (an assumption)", vm.name),
     };
     Ok(Some(CloudPart::documented(tier, what, &vm.source)))
 }

@@ -90,7 +90,7 @@ pub(super) fn base(
         (None, None) => Err(refused(
             "size",
             name,
-            "its name does not imply a size; give one, for example size=4G",
+            "the name does not imply a size; specify one, for example size=4G",
         )),
     }
 }

@@ -116,7 +116,9 @@ fn modelled(rate: &Rate, credits: f64, lacks: impl FnOnce(String)) -> Modelled {
         return without;
     }
     let Some(full_s) = burst.full_s(sustained) else {
-        lacks(format!("the burst duration is not documented, so there is no burst to {per_s}"));
+        lacks(format!(
+            "the burst duration is not documented, so iotax does not simulate a burst to {per_s}"
+        ));
         return without;
     };
     #[expect(

@@ -47,10 +47,10 @@ impl Local {
             |problem| refused("disk", &format!("{} of {}", self.word(), vm.name), problem);
         match (found.next(), found.next()) {
             (Some(storage), None) => Ok(storage),
-            (None, _) => Err(refused("the catalog lists no such storage on its host")),
-            (Some(_), Some(_)) => {
-                Err(refused("it has both a temporary disk and NVMe disks; use temporary or nvme"))
-            }
+            (None, _) => Err(refused("the catalog lists no such storage on the VM's host")),
+            (Some(_), Some(_)) => Err(refused(
+                "the VM size has both a temporary disk and NVMe disks; use temporary or nvme",
+            )),
         }
     }
 }
@@ -68,7 +68,11 @@ pub(super) fn local_disks(
     for of in &storage {
         if storage.iter().filter(|other| other.scope == of.scope).count() > of.disks as usize {
             let name = format!("{} of {}", name(of), vm.name);
-            return Err(refused("disk", &name, "the VM size has fewer of these disks"));
+            return Err(refused(
+                "disk",
+                &name,
+                "the VM size has fewer of these disks than requested",
+            ));
         }
     }
     storage.into_iter().map(|storage| compose(vm, storage, options)).collect()
@@ -83,10 +87,12 @@ fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<Cl
     let limits: Vec<&Limit> = limits(vm, storage).collect();
     if limits.is_empty() {
         let (name, vm) = (name(storage), &vm.name);
-        notes.push(format!("no limit is documented for the {name} of {vm}, so it is not limited"));
+        notes.push(format!(
+            "no limit is documented for the {name} of {vm}, so the disk is not limited"
+        ));
     }
     if storage.shares_cache {
-        notes.push("it shares a bucket with cached disks".to_owned());
+        notes.push(format!("the {} shares a bucket with cached disks", name(storage)));
     }
     parts.extend(of_vm(&limits, &mut notes));
     parts.extend(host_encryption(Some(vm), options, &mut notes));

@@ -59,7 +59,7 @@ const CACHING: [(&str, Caching); 2] = [("none", Caching::None), ("readonly", Cac
 impl Declared for Cloud {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "cloud",
-        about: "base: a cloud disk on a VM size, with the documented limits of both",
+        about: "base: a cloud disk on a VM, with the documented limits of both",
         example: "cloud(vm=Standard_DS1_v2, disk=P10, size=2G)",
         world: World::InProcess,
         gives: Some(Form::File),
@@ -79,7 +79,8 @@ impl Declared for Cloud {
             "disk",
             Unit::Name,
             None,
-            "P10, \"gp3:iops=6000,size=500G\"; or a disk on the VM's host: local, temporary, nvme",
+            "P10 or \"gp3:iops=6000,size=500G\"; or a disk on the VM's host: local, temporary or \
+             nvme",
         ),
         parameter(
             "caching",
@@ -92,13 +93,13 @@ impl Declared for Cloud {
             "credits",
             Unit::Share,
             Some("100%"),
-            "share of the documented burst credits; a smaller share runs out sooner",
+            "share of the documented burst credits; with a smaller share, credits run out sooner",
         ),
         parameter(
             "latency",
             Unit::Duration,
             None,
-            "latency of the medium; replaces the assumed 1ms (local disks: 100us)",
+            "latency of the medium; replaces the assumed latency of 1ms (100us for local disks)",
         ),
         parameter(
             "encryption_at_host",
@@ -135,7 +136,7 @@ impl Declared for Cloud {
             other => other,
         });
         let MadeDisks { mut disks, notes, .. } = made?;
-        let made = disks.pop().expect("one for each that was asked for");
+        let made = disks.pop().expect("one disk for each one requested");
         Ok(Self { asked, made, notes })
     }
 

@@ -54,13 +54,13 @@ fn cached_and_uncached_disks_have_buckets_apart_and_share_the_cache() {
       file(size=1T, thin): documented size, documented
       throttle(iops=5000, bw=200000000, unit=256k): disk limit of P30, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): Standard_DS1_v2 cache, divided evenly (an assumption), documented
+      tier(size=22016M): Standard_DS1_v2 cache, divided evenly among its disks (an assumption), documented
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P10, caching read only
       file(size=128G, thin): documented size, documented
       throttle(iops=500, bw=100000000, burst_iops=3500, burst_bw=170000000, credits=30m, unit=256k): disk limit of P10, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      tier(size=22016M): Standard_DS1_v2 cache, divided evenly (an assumption), documented
+      tier(size=22016M): Standard_DS1_v2 cache, divided evenly among its disks (an assumption), documented
       (reads that miss the cache, and all writes, count only against the VM's cached limits, as measured on Standard_DS1_v2)
     P30, caching none
       file(size=1T, thin): documented size, documented
@@ -130,7 +130,7 @@ fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented()
     temporary disk, caching none
       file(size=7G, thin): documented size, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      (it shares a bucket with cached disks)
+      (the temporary disk shares a bucket with cached disks)
     ");
 }
 
@@ -143,14 +143,14 @@ fn what_is_not_documented_is_said_and_left_out() {
       delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30, documented
       (VM cached limit of Standard_E16d_v5: not documented, so not applied)
-      (Standard_E16d_v5: the cache size is not documented, so no read hits the cache)
+      (Standard_E16d_v5: the cache size is not documented, so iotax assumes that no read hits the cache)
     E30, caching none
       file(size=1T, thin): documented size, documented
       delay(latency=1ms): latency (an assumption, not documented)
       throttle(iops=500, bw=100000000, burst_iops=1000, burst_bw=250000000, credits=30m, unit=256k): disk limit of E30, documented
       throttle(iops=25600, bw=600000000, group=Standard_E16d_v5-uncached): VM uncached limit of Standard_E16d_v5, documented
-      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so there is no burst to 40000 I/Os per second)
-      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so there is no burst to 1200000000 bytes per second)
+      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so iotax does not simulate a burst to 40000 I/Os per second)
+      (VM uncached limit of Standard_E16d_v5: the burst duration is not documented, so iotax does not simulate a burst to 1200000000 bytes per second)
     ");
 }
 
@@ -209,7 +209,7 @@ fn what_cannot_be_made_is_refused() {
         made("DS1_v2", &[disk], &options).unwrap_err().to_string()
     };
     assert_snapshot!(refused("P10:caching=readwrite", None), @"
-    P10:caching=readwrite: write-back caching is not modelled; use readonly or none
+    P10:caching=readwrite: write-back caching is not modeled; use readonly or none
     Standard_DS1_v2 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(refused("P10", Some(0)), @"P10: the size must be above 0");
@@ -218,22 +218,22 @@ fn what_cannot_be_made_is_refused() {
         made(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
     };
     assert_snapshot!(refused_local("E16s_v5", &["local"]), @"
-    local of Standard_E16s_v5: the catalog lists no such storage on its host
+    local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"
-    nvme of r6id.4xlarge: the catalog lists no such storage on its host
+    nvme of r6id.4xlarge: the catalog lists no such storage on the VM's host
     r6id.4xlarge supports gp2, gp3, io1, io2, st1, sc1, standard
     ");
     assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
-    local of Standard_L8s_v3: it has both a temporary disk and NVMe disks; use temporary or nvme
+    local of Standard_L8s_v3: the VM size has both a temporary disk and NVMe disks; use temporary or nvme
     Standard_L8s_v3 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra, temporary, nvme
     ");
     assert_snapshot!(refused_local("E16d_v5", &["local"; 2]), @"
-    temporary disk of Standard_E16d_v5: the VM size has fewer of these disks
+    temporary disk of Standard_E16d_v5: the VM size has fewer of these disks than requested
     Standard_E16d_v5 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
-    assert_snapshot!(refused("premium-v2", None), @"premium-v2: its name does not imply a size; give one, for example size=4G");
+    assert_snapshot!(refused("premium-v2", None), @"premium-v2: the name does not imply a size; specify one, for example size=4G");
 }
 
 #[test]
@@ -291,7 +291,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     Standard_D1_v2 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=E16s_v5, disk=local)"), @"
-    local of Standard_E16s_v5: the catalog lists no such storage on its host
+    local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
       cloud(vm=E16s_v5, disk=local)
                              ^^^^^ column 24
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
@@ -313,7 +313,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
       ^^^^^^^^^^^^^^^^^ column 1
     ");
     assert_snapshot!(error("cloud(disk=gp3)"), @"
-    gp3: its name does not imply a size; give one, for example size=4G
+    gp3: the name does not imply a size; specify one, for example size=4G
       cloud(disk=gp3)
       ^^^^^^^^^^^^^^^ column 1
     ");
