@@ -77,7 +77,7 @@ fn every_command_that_reads_a_record_tells_what_it_lacks() {
     assert_snapshot!(warnings, @"
     warning: half-line: the record ends in the middle of a trial and contains 5 of the 6 trials that were run; the results below use only what the record contains
     warning: lines: the record contains 4 of the 6 trials that were run; the results below use only what the record contains
-    warning: no-end: the record has no end (iotax was killed or is still running); the results below use only what the record contains
+    warning: no-end: the record has no end marker (iotax was killed or is still running); the results below use only what the record contains
     ");
     let text = desk.run(&["report", "half-line"]);
     assert!(text.out.contains("Warning: the record ends in the middle"), "{text}");

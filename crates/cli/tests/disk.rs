@@ -275,7 +275,7 @@ fn a_disk_that_somebody_uses_stays_up_unless_forced() {
     assert_eq!(desk.run(&["disk", "up", "vm=mem(size=1M)"]).code, 0);
     let mut user = fs::File::open(desk.path().join("vm/disk")).unwrap();
     assert_snapshot!(desk.run(&["disk", "down", "vm"]).to_string(), @"
-    error: DESK/vm: is in use (fuser -vm DESK/vm lists the programs, losetup -a the loop devices); stop what uses it, or add --force, which makes any further I/O on it fail
+    error: DESK/vm: is in use (fuser -vm DESK/vm lists the programs, losetup -a the loop devices); stop the programs that use it, or add --force, which makes any further I/O on it fail
     [exit 3]
     ");
     let mut block = [0; 4096];

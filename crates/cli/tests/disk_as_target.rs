@@ -86,7 +86,7 @@ fn a_disk_on_a_file_of_the_users_is_only_read_unless_it_was_given_up() {
     let stack = "file(path=theirs, size=8M)";
     let Some(mounted) = Mounted::new(&[], stack) else { return };
     assert_snapshot!(mounted.run("randwrite-4k", "vm"), @"
-    error: arm target: DESK/vm: is a read-only virtual disk, because its file existed before; to allow iotax to overwrite the file, take the disk down and mount it with --write-to FILE
+    error: arm target: DESK/vm: is a read-only virtual disk, because its file already existed when the disk was created; to allow iotax to overwrite the file, take the disk down and mount it again with --write-to FILE
     [exit 2]
     ");
     assert_eq!(mounted.run("randread-4k", "vm").code, 0);

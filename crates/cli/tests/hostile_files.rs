@@ -62,7 +62,7 @@ fn ten_thousand_layers_are_refused_at_once() {
     let desk = Desk::new();
     let stack = format!("mem(size=1M){}", " + aes".repeat(9_999));
     assert_snapshot!(desk.run(&["run", "randread-4k", &stack]), @"
-    error: 10000 layers are too many; a stack can have at most 64
+    error: the stack has 10000 layers, but the maximum is 64
     remove some layers
     [exit 2]
     ");
@@ -72,7 +72,7 @@ fn ten_thousand_layers_are_refused_at_once() {
     )
     .unwrap();
     let said = desk.run(&["plan", "compare", "e.toml"]);
-    assert!(said.err.contains("10000 layers are too many; a stack can have at most 64"), "{said}");
+    assert!(said.err.contains("the stack has 10000 layers, but the maximum is 64"), "{said}");
 }
 
 #[test]

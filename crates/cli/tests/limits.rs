@@ -201,7 +201,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert_snapshot!(refused(&["mem", "--size", "big"]), @"
     2
     error: option --size: `big` is not a size: it does not start with a digit
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
 }
 

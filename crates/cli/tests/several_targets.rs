@@ -145,7 +145,7 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
-    error: arm target: mem(size=4M) is a virtual disk inside iotax, which fio cannot use: mount it (iotax disk up) and name its mount point, or use --engine native
+    error: arm target: mem(size=4M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point, or use --engine native
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"

@@ -25,7 +25,7 @@ fn forbid_io_uring(command: &mut Command) {
     let program: BpfProgram = filter.unwrap().try_into().unwrap();
     let forbid = move || apply_filter(&program).map_err(std::io::Error::other);
     // SAFETY: two system calls, which are async-signal-safe; nothing is allocated unless one fails.
-    #[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+    #[expect(unsafe_code, reason = "safe Rust cannot run code between fork and exec")]
     unsafe {
         command.pre_exec(forbid)
     };

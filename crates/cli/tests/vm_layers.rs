@@ -165,7 +165,7 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     vers=4.2,rsize=32768,sec=krb5p
     --- without protection, and encrypted
     --- a mount that was there before
-    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; the client shares connections with an earlier mount from the same server: unmount that one, or set the same nconnect
+    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; the client shares connections with an earlier mount from the same server: unmount that one, or use the same nconnect value
     [exit 3]
     --- less than was asked for
     --- killed while another arm is driven

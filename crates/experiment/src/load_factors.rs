@@ -174,7 +174,7 @@ mod tests {
         `4x` is not a size: unknown unit `x`
           bs=4x
              ^^ column 4
-        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(error(&["bs=4k"]), @"
         `bs` has only one level

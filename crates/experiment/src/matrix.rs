@@ -418,7 +418,7 @@ mod tests {
         `2X` is not a size: unknown unit `X`
           mem(size=2X)
                    ^^ column 10
-        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
         unknown VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?

@@ -203,7 +203,7 @@ impl Usage {
         let system_ns = self.system_ns.saturating_sub(earlier.system_ns);
         let estimate_ns = u128::from((user_ns + system_ns).max(1));
         let system_ns = u64::try_from(u128::from(cpu_ns) * u128::from(system_ns) / estimate_ns)
-            .expect("a share of a u64")
+            .expect("a fraction of a u64 fits in a u64")
             .min(cpu_ns);
         Self {
             cpu_ns,

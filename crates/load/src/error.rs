@@ -27,8 +27,8 @@ pub enum Error {
     NoSpace { path: PathBuf, wanted: u64, available: u64 },
     /// An index to publish on a target without files.
     #[error(
-        "{path}: is a block device, but the workload publishes index versions as files; put a file \
-         system such as ext4 on the stack, or choose a workload without an index"
+        "{path} is a block device, but the workload publishes index versions as files; add a file \
+         system such as ext4 to the stack, or choose a workload without an index"
     )]
     IndexOnDevice { path: PathBuf },
     /// The workload would write to a file or device that is not ours.

@@ -366,7 +366,7 @@ impl<'a> PlacedParts<'a> {
             let at = part.jobs.iter().position(|other| *other == job)?;
             Some((part.target, places, places.by_job[at].as_slice()))
         });
-        found.expect("every job is in a part")
+        found.expect("every job belongs to a part")
     }
 
     /// The first directory in which files are laid out, if there is one.

@@ -26,8 +26,8 @@ pub enum Error {
     NotARecord { dir: PathBuf },
     /// Written by a later version.
     #[error(
-        "{} has record format {format}, but this iotax reads formats up to {known}; use a newer \
-         iotax",
+        "{} has record format {format}, but this version of iotax reads formats only up to \
+         {known}; use a newer version",
         path.display()
     )]
     Newer {

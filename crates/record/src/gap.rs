@@ -27,7 +27,7 @@ impl fmt::Display for Gap {
         let of = self.of;
         let mut facts = Vec::new();
         if self.has_no_end {
-            facts.push("has no end (iotax was killed or is still running)".to_owned());
+            facts.push("has no end marker (iotax was killed or is still running)".to_owned());
         }
         if self.has_part_of_a_line {
             facts.push(format!("ends in the middle of a {of}"));
@@ -112,6 +112,6 @@ mod tests {
         insta::assert_snapshot!(said("1\n2", Ok(Some(2))), @"the record ends in the middle of a trial and contains 1 of the 2 trials that were run; the results below use only what the record contains");
         insta::assert_snapshot!(said("1\n2", Ok(None)), @"the record ends in the middle of a trial; the results below use only what the record contains");
         insta::assert_snapshot!(said("1\n", Ok(Some(3))), @"the record contains 1 of the 3 trials that were run; the results below use only what the record contains");
-        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end (iotax was killed or is still running) and ends in the middle of a trial; the results below use only what the record contains");
+        insta::assert_snapshot!(said("1\n2", Err(())), @"the record has no end marker (iotax was killed or is still running) and ends in the middle of a trial; the results below use only what the record contains");
     }
 }

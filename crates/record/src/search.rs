@@ -79,7 +79,7 @@ impl Writer<SearchHead> {
     /// Adds the conclusions. A later version may search in another way, so that it cannot follow
     /// these probes.
     pub fn conclude(&self, found: &impl Serialize) -> Result<(), Error> {
-        let text = serde_json::to_vec_pretty(found).expect("types of records are always JSON");
+        let text = serde_json::to_vec_pretty(found).expect("record types always serialize to JSON");
         self.add(FOUND, text)
     }
 }

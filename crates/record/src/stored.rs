@@ -27,7 +27,7 @@ macro_rules! stored {
             }
 
             fn encode(&self) -> Vec<u8> {
-                serde_json::to_vec(self).expect("types of records are always JSON")
+                serde_json::to_vec(self).expect("record types always serialize to JSON")
             }
 
         }

@@ -124,7 +124,7 @@ fn errors_name_the_file_and_what_to_do() {
 
     fs::write(dir.path().join("experiment.json"), "{\"format\": 99}").unwrap();
     let error = Reader::<ExperimentHead>::open(dir.path()).unwrap_err();
-    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json has record format 99, but this iotax reads formats up to 3; use a newer iotax");
+    insta::assert_snapshot!(shown(error.to_string()), @"DIR/experiment.json has record format 99, but this version of iotax reads formats only up to 3; use a newer version");
 }
 
 #[test]

@@ -26,7 +26,7 @@
 #![forbid(unsafe_code)]
 #![allow(
     clippy::format_push_string,
-    reason = "reports are small, and `write!` to a string returns a result that cannot fail"
+    reason = "reports are small, and `write!` to a string returns a result although it cannot fail"
 )]
 
 pub mod bundle;

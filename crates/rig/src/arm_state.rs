@@ -46,7 +46,7 @@ impl ArmState {
             Up::Disk(disk) => Ok(IoTarget::Disk(disk)),
             Up::System(_) | Up::Alone(_) => match self.place.peer() {
                 Some(peer) => Ok(IoTarget::Peer(peer)),
-                None => unreachable!("it is entered, or refused"),
+                None => unreachable!("it was entered or refused before"),
             },
             // It is ours even if it was renamed.
             Up::Private(held) => match held.has_name() {

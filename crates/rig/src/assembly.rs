@@ -172,7 +172,7 @@ impl NetworkPath {
     /// Makes the layers of a stack.
     pub(crate) fn make(stack: &Stack, context: &mut BuildContext<'_>) -> Result<Self, Error> {
         let (bottom, above) = stack.layers.split_first().expect("a stack has a base");
-        let base = layers::network_base(bottom).expect("a network path has a base of its own");
+        let base = layers::network_base(bottom).expect("a network path has its own base");
         let (peer, link) = match base.make(context)? {
             Base::Elsewhere(peer) => (peer, None),
             Base::Here { link, port, secret } => {

@@ -207,7 +207,7 @@ impl Build<'_> {
         base: ArmBase,
     ) -> Result<Up, Error> {
         let all = || self.spec.arms.iter().zip(resolved_targets);
-        let (arm, resolved) = all().nth(index).expect("an index of the spec");
+        let (arm, resolved) = all().nth(index).expect("an index into the spec");
         let own = keys(arm, resolved);
         let alike = |(arm, resolved)| keys(arm, resolved).iter().any(|key| own.contains(key));
         if all().filter(|pair| alike(*pair)).count() > 1 {
@@ -228,7 +228,7 @@ impl Build<'_> {
                 return Up::users(path, matches!(resolved, ResolvedTarget::OwnDisk(_)));
             }
             (Target::Stack(stack), _) => stack,
-            (Target::Several(_), _) => unreachable!("several targets are taken one by one"),
+            (Target::Several(_), _) => unreachable!("several targets are processed one by one"),
         };
         // The open disk keeps the file alive.
         let thin = match resolved {

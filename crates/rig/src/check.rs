@@ -169,7 +169,7 @@ pub(crate) fn resolved(arm: &Arm, workload: &Workload, work_dir: &Path) -> Looke
             let facts = look(path).map_err(at(path))?;
             path_target(facts, workload).map_err(at(path))
         }
-        Target::Several(_) => unreachable!("its targets are arms of their own here"),
+        Target::Several(_) => unreachable!("each of its targets is a separate arm here"),
         Target::Stack(stack) => match stack.base() {
             Some(Base::File(File { path: None, thin, .. })) => {
                 let facts = look(work_dir).map_err(at(work_dir))?;

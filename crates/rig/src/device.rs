@@ -163,7 +163,7 @@ fn users(facts: &Facts) -> Vec<Obstacle> {
         let names = device.partitions.join(", ");
         used(
             format!("has partitions: {names}"),
-            "name a device without partitions, or one of these",
+            "name a device without partitions, or one of these partitions",
         );
     }
     if !device.holders.is_empty() {

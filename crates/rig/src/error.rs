@@ -51,8 +51,8 @@ pub enum Error {
     Make { path: PathBuf, action: &'static str, source: io::Error },
     /// The file system filled up while a file was written.
     #[error(
-        "{path}: the file system is full: only {} of {} fit; free some space, or choose a smaller \
-         size",
+        "{path}: the file system is full: only {} of {} could be written; free some space, or \
+         choose a smaller size",
         size(*done_bytes), size(*wanted_bytes)
     )]
     Full { path: PathBuf, done_bytes: u64, wanted_bytes: u64 },
@@ -96,7 +96,7 @@ pub enum Error {
     /// A virtual disk that programs use.
     #[error(
         "{path}: is in use (fuser -vm {path} lists the programs, losetup -a the loop devices); \
-         stop what uses it, or add --force, which makes any further I/O on it fail"
+         stop the programs that use it, or add --force, which makes any further I/O on it fail"
     )]
     InUse { path: PathBuf },
     /// A server of virtual disks that does not end.

@@ -171,6 +171,6 @@ mod tests {
         let stop = AtomicBool::new(false);
         let mut watch = Watch { progress: &mut |_| (), stop: &stop };
         let error = fill(&file, Path::new("/mnt/x"), 4 << 20, 1, &mut watch).unwrap_err();
-        insta::assert_snapshot!(error, @"/mnt/x: the file system is full: only 0 B of 4 MiB fit; free some space, or choose a smaller size");
+        insta::assert_snapshot!(error, @"/mnt/x: the file system is full: only 0 B of 4 MiB could be written; free some space, or choose a smaller size");
     }
 }

@@ -32,7 +32,7 @@ const LAST_PROGRAM: Duration = Duration::from_secs(5);
 
 /// The journals of this process, by names that no other has.
 static OWN: Mutex<Vec<(Arc<Held>, OsString)>> = Mutex::new(Vec::new());
-const WHOLE: &str = "nothing panics while the list is held";
+const WHOLE: &str = "nothing panics while the list is locked";
 
 /// First line of a journal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -411,7 +411,7 @@ impl Journal {
     /// that is waited for only where the run's process is dead.
     pub(crate) fn die(mut self) {
         if let Some(open) = self.open.take() {
-            open.file.unlock().expect("a lock of our own");
+            open.file.unlock().expect("this process holds the lock");
         }
     }
 }

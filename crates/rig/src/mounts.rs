@@ -22,7 +22,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Mounts `source` at `at`, as mount(8) would with `-t kind -o options`.
 pub(crate) fn mount(source: &Path, at: &Path, kind: &str, options: &str) -> Result<(), Error> {
     let (flags, data) = split(options);
-    let data = CString::new(data).expect("options come from text without NUL");
+    let data = CString::new(data).expect("mount options never contain NUL");
     mount_syscall(source, at, kind, flags, &*data).map_err(|error| Error::Mount {
         kind: kind.to_owned(),
         source: error.into(),

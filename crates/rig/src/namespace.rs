@@ -43,7 +43,7 @@ impl Namespace {
     }
 }
 
-#[expect(unsafe_code, reason = "a thread of its own leaves the namespace of the others")]
+#[expect(unsafe_code, reason = "a separate thread leaves the shared namespace")]
 fn unshare() -> io::Result<File> {
     // SAFETY: of a network namespace nothing but sockets depends, and this thread makes none.
     unsafe { unshare_unsafe(UnshareFlags::NEWNET) }?;

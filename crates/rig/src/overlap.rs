@@ -52,7 +52,7 @@ impl fmt::Display for Overlap {
             }
             Common::Partition { part, disk } => write!(
                 f,
-                "{a} and {b} {verb} a partition and its disk, {} on {}",
+                "{a} and {b} {verb} a partition and the disk that contains it: {} on {}",
                 part.display(),
                 disk.display()
             ),

@@ -169,7 +169,7 @@ impl Program {
     /// token must have been announced.
     pub(crate) fn detach(mut self, run: &str, token: &str, stop: &AtomicBool) -> Result<(), Error> {
         let child = self.spawn(run, Some(token))?;
-        let status = wait(child, stop, None)?.expect("waited for without a limit");
+        let status = wait(child, stop, None)?.expect("waiting has no time limit");
         self.wipe_input();
         if status.success() { Ok(()) } else { Err(self.failed(&status.to_string(), &self.said())) }
     }
@@ -279,7 +279,7 @@ impl Daemon {
 
 /// Binds the program's life to this thread, which must wait for its end: for the kernel, the thread
 /// is the parent.
-#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+#[expect(unsafe_code, reason = "safe Rust cannot run code between fork and exec")]
 fn die_with_parent(command: &mut Command) {
     let parent = rustix::process::getpid();
     let bind = move || {
@@ -296,7 +296,7 @@ fn die_with_parent(command: &mut Command) {
 }
 
 /// Restricts the program to these CPUs.
-#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+#[expect(unsafe_code, reason = "safe Rust cannot run code between fork and exec")]
 fn bind_to_cpus(command: &mut Command, cpus: &[u32]) {
     let mut set = CpuSet::new();
     for cpu in cpus {
@@ -307,7 +307,7 @@ fn bind_to_cpus(command: &mut Command, cpus: &[u32]) {
 }
 
 /// Makes the program run in a namespace.
-#[expect(unsafe_code, reason = "what is done between fork and exec has no safe words in Rust")]
+#[expect(unsafe_code, reason = "safe Rust cannot run code between fork and exec")]
 fn enter(command: &mut Command, namespace: Arc<Namespace>) {
     let enter = move || {
         let kind = Some(LinkNameSpaceType::Network);

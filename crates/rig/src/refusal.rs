@@ -140,8 +140,9 @@ pub enum Obstacle {
     Unprobed { why: String },
     /// A virtual disk on a file that may not be written.
     #[error(
-        "is a read-only virtual disk, because its file existed before; to allow iotax to overwrite \
-         the file, take the disk down and mount it with --write-to FILE"
+        "is a read-only virtual disk, because its file already existed when the disk was created; \
+         to allow iotax to overwrite the file, take the disk down and mount it again with \
+         --write-to FILE"
     )]
     ReadOnlyDisk,
     /// A device that refuses writes.
@@ -178,7 +179,7 @@ pub enum Obstacle {
     /// A file or device that is only read.
     #[error(
         "preconditioning writes the whole span, but iotax never writes to a file or device given \
-         by its path; leave out --precondition, name a directory on it, or let iotax overwrite a \
+         by its path; leave out --precondition, name a directory instead, or let iotax overwrite a \
          device: dev(path=...) with --destroy"
     )]
     WouldPrecondition,
@@ -199,7 +200,7 @@ pub enum Obstacle {
     NoDirect { file_system: String },
     /// Direct I/O in units that the device does not support.
     #[error(
-        "direct I/O here requires multiples of {align_bytes} bytes, but job {job} uses \
+        "direct I/O here requires blocks in multiples of {align_bytes} bytes, but job {job} uses \
          {block_bytes}-byte blocks; choose larger blocks, or turn off direct I/O for all arms \
          (direct=false)"
     )]
@@ -297,7 +298,7 @@ mod tests {
         insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; turn off direct I/O for all arms (direct=false), or choose another location");
         let job = "query".to_owned();
         insta::assert_snapshot!(
-            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here requires multiples of 4096 bytes, but job query uses 512-byte blocks; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here requires blocks in multiples of 4096 bytes, but job query uses 512-byte blocks; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB is available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);

@@ -244,8 +244,8 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
         format!(
-            "{} already existed: unless another run is using it, a run whose host was lost has \
-             left it behind, and you can remove it",
+            "{} already existed: if no other run is using it, a run whose host failed left it \
+             behind, and you can remove it",
             names.join(", ")
         )
     })
@@ -257,7 +257,7 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "has {}, which is smaller than the size of {}: the run uses all of it",
+            "has only {}, less than the size set for {}; the run uses all of it",
             size(facts.size_bytes),
             names.join(", ")
         )

@@ -57,8 +57,7 @@ pub fn read_token(path: &Path) -> io::Result<Token> {
     Ok(Token { secret, warning })
 }
 
-const NONE: &str =
-    "it does not contain a token, which is 64 hexadecimal digits printed by `iotax peer`";
+const NONE: &str = "it does not contain a token (64 hexadecimal digits, printed by `iotax peer`)";
 
 fn refused(why: &str) -> io::Error {
     io::Error::new(ErrorKind::InvalidData, why)

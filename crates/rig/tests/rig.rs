@@ -233,7 +233,7 @@ fn a_file_smaller_than_a_job_is_used_whole_and_the_record_says_so() {
     let bench = Bench::new();
     fs::write(bench.at("target/data"), vec![5; 32 << 10]).unwrap();
     let rig = bench.open(&spec(&[("a", path(bench.at("target/data")))])).unwrap();
-    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has 32 KiB, which is smaller than the size of job: the run uses all of it");
+    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has only 32 KiB, less than the size set for job; the run uses all of it");
 }
 
 #[test]

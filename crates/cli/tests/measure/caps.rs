@@ -39,7 +39,7 @@ fn caps_are_found_recorded_and_reported_again() {
         assert!(page.contains(part), "{part}");
     }
     let text = desk.run(&["report", "out"]);
-    for part in ["capped at", "Caps, with 95 % intervals", "Throughput over block size"] {
+    for part in ["capped at", "Caps with 95 % confidence intervals", "Throughput by block size"] {
         assert!(text.out.to_lowercase().contains(&part.to_lowercase()), "{}", text.out);
     }
     assert!(text.out.lines().all(|line| line.chars().count() <= 80), "{}", text.out);

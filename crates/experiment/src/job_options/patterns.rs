@@ -239,7 +239,7 @@ mod tests {
         ");
         assert_snapshot!(pattern("strided:x").unwrap_err(), @"
         `x` is not a size: it does not start with a digit
-        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(think("1ms/").unwrap_err(), @"
         `` is not a whole number: it is empty
@@ -356,7 +356,7 @@ mod zones_tests {
         ");
         assert_snapshot!(zones("50/5x").unwrap_err(), @"
         `5x` is not a size: unknown unit `x`
-        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
     }
 }

@@ -152,7 +152,7 @@ mod tests {
         assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: it must be smaller than 4G");
         assert_snapshot!(block_sizes("-4k").unwrap_err(), @"
         `-4k` is not a size: it is negative
-        write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(percent("170").unwrap_err(), @"
         `170` is not a percentage: it is above 100
@@ -199,7 +199,7 @@ mod tree_tests {
     fn operations_say_what_is_wrong() {
         let error = |text: &str| operations(&mut Job::new("x"), text).unwrap_err().to_string();
         assert_snapshot!(error("stat"), @"
-        `stat` is not an operation with its weight: the weight is missing
+        `stat` is not an operation with a weight: the weight is missing
         write each operation with its weight, as in stat:80,open:8,list:12
         ");
         assert_snapshot!(error("stats:5"), @"

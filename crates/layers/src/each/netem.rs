@@ -32,9 +32,9 @@ impl Declared for Netem {
 
     parameters! {
         delay_ns: parameter("delay", Unit::Duration, None,
-            "delay added to each round trip, applied where packets leave the near end"),
+            "delay added to each round trip, applied to packets that leave the near end"),
         jitter_ns: parameter("jitter", Unit::Duration, None,
-            "maximum deviation of the delay, plus or minus; reorders packets"),
+            "maximum deviation from the delay, up or down; can reorder packets"),
         loss: parameter("loss", Unit::Share, None, "share of packets lost in each direction"),
         rate_bits: parameter("rate", Unit::BitRate, None,
             "bits per second in each direction, including headers"),
@@ -46,6 +46,6 @@ impl Declared for Netem {
         arguments.demand(is_given, "delay", problem, "for example delay=2ms")?;
         let problem = "the jitter is larger than the delay";
         let is_within = self.jitter_ns <= self.delay_ns;
-        arguments.demand(is_within, "jitter", problem, "set delay to at least the jitter")
+        arguments.demand(is_within, "jitter", problem, "increase delay, or reduce jitter")
     }
 }

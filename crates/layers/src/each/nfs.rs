@@ -78,12 +78,12 @@ impl Declared for Nfs {
         vers: parameter("vers", Unit::Choice(&["3", "4.0", "4.1", "4.2"]), None,
             "protocol version"),
         sec: parameter("sec", Unit::Choice(&["sys", "krb5", "krb5i", "krb5p"]), None,
-            "authentication, and whether data is signed (i) or encrypted (p)"),
+            "authentication method; krb5i also signs data, and krb5p also encrypts it"),
         nconnect: parameter("nconnect", Unit::Count, None, "number of connections, 1 to 16"),
         rsize_bytes: parameter("rsize", Unit::Size, None, "bytes per READ"),
         wsize_bytes: parameter("wsize", Unit::Size, None, "bytes per WRITE"),
         xprtsec: parameter("xprtsec", Unit::Choice(&["none", "tls", "mtls"]), None,
-            "TLS for the connection, in addition to Kerberos or instead of it"),
+            "TLS for the connection, in addition to or instead of Kerberos"),
         read_ahead_bytes: READ_AHEAD,
     }
 

@@ -15,7 +15,7 @@ const DAEMON: Need = Need::program_since("qemu-storage-daemon", "qemu-system-com
 impl Declared for QemuLuks {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "qemu-luks",
-        about: "LUKS in qemu-storage-daemon behind FUSE, as on a hypervisor",
+        about: "LUKS as on a hypervisor: in qemu-storage-daemon, exposed through FUSE",
         example: "qemu-luks",
         takes: &[Form::File, Form::Block],
         gives: Some(Form::File),

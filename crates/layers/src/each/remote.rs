@@ -14,7 +14,7 @@ pub struct Remote {
 impl Declared for Remote {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "remote",
-        about: "base: the path to a host where ssh starts a peer; short form: ssh://HOST",
+        about: "base: the path to a host where iotax starts a peer via ssh; short form: ssh://HOST",
         example: "remote(host=10.0.0.2)",
         gives: Some(Form::Service),
         needs: &[Need::program("ssh", "openssh-client")],
@@ -25,7 +25,7 @@ impl Declared for Remote {
     parameters! {
         host: parameter("host", Unit::Name, None,
             "ssh destination: user@host, or an alias from the ssh configuration"),
-        program: parameter("program", Unit::Name, Some("iotax"), "path of iotax on that host"),
+        program: parameter("program", Unit::Name, Some("iotax"), "path to iotax on that host"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {

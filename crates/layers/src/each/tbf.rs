@@ -32,6 +32,6 @@ impl Declared for Tbf {
 
     parameters! {
         rate_bits: parameter("rate", Unit::BitRate, None, "bits per second, including headers"),
-        burst_bytes: parameter("burst", Unit::Size, None, "bytes that can be sent at once"),
+        burst_bytes: parameter("burst", Unit::Size, None, "bytes that can be sent in one burst"),
     }
 }

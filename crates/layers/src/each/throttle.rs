@@ -94,18 +94,18 @@ impl Declared for Throttle {
         credits_ns: parameter("credits", Unit::Duration, None,
             "how long a full bucket lasts at the burst rate"),
         io_unit_bytes: parameter("unit", Unit::Size, None,
-            "an I/O larger than this counts as several"),
+            "an I/O larger than this counts as several I/Os"),
         counts: parameter("counts", Unit::Choice(&["both", "reads", "writes"]), Some("both"),
-            "which I/Os are limited; others are not"),
+            "which I/Os to limit"),
         group: parameter("group", Unit::Name, None, "throttles in one group share their buckets"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let counts = self.io_unit_bytes.is_none_or(|unit| unit > 0 && self.iops.is_some());
-        let problem = "must be above 0 and requires iops";
+        let problem = "must be above 0, and iops must also be set";
         arguments.demand(counts, "unit", problem, "for example iops=500, unit=256k")?;
         let is_limit = self.iops.is_some() || self.bw_bytes.is_some();
-        let advice = "write throttle(iops=4000), throttle(bw=32M) or both";
+        let advice = "for example throttle(iops=4000), or throttle(iops=4000, bw=32M)";
         arguments.demand(is_limit, "iops", "iops or bw is required", advice)?;
         for (name, burst, base) in [
             ("burst_iops", self.burst_iops, self.iops),

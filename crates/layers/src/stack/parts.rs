@@ -47,7 +47,7 @@ impl Stack {
                 About::Experiment,
                 "stack",
                 format!(
-                    "without some layers, the stack becomes `{part}`, but {}",
+                    "without some of its layers, the stack is `{part}`, which cannot be built: {}",
                     error.headline()
                 ),
                 "compare stacks that can be built: iotax compare a=STACK b=STACK",

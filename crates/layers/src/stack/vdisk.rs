@@ -28,11 +28,11 @@ impl Declared for Vdisk {
 impl Field for Stack {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
         let stack = Self::parse(&String::from_argument(arguments, name)?).map_err(|error| {
-            let advice = "write layers from `iotax layers`, in quotes";
+            let advice = "write the layers in quotes; `iotax layers` lists them";
             arguments.refuse(name, error.headline(), advice)
         })?;
-        let problem = "only in-process layers can be in a virtual disk";
-        let advice = "put the others on top of vdisk(...)";
+        let problem = "a virtual disk can contain only in-process layers";
+        let advice = "put all other layers on top of vdisk(...)";
         arguments.demand(stack.is_in_process(), name, problem, advice)?;
         Ok(stack)
     }

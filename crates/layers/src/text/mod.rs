@@ -48,10 +48,7 @@ impl Stack {
         let count = 1 + tokens.iter().filter(|token| token.kind == TokenKind::Plus).count();
         if count > Self::MOST_LAYERS {
             return Err(Error::syntax(
-                format!(
-                    "{count} layers are too many; a stack can have at most {}",
-                    Self::MOST_LAYERS
-                ),
+                format!("the stack has {count} layers, but the maximum is {}", Self::MOST_LAYERS),
                 "remove some layers",
             ));
         }

@@ -284,13 +284,13 @@ fn layers_that_would_do_nothing_are_refused() {
     throttle: iops: iops or bw is required
       mem + throttle
             ^^^^^^^^ column 7
-    write throttle(iops=4000), throttle(bw=32M) or both
+    for example throttle(iops=4000), or throttle(iops=4000, bw=32M)
     ");
     assert_snapshot!(error("mem + throttle(group=a)"), @"
     throttle: iops: iops or bw is required
       mem + throttle(group=a)
             ^^^^^^^^^^^^^^^^^ column 7
-    write throttle(iops=4000), throttle(bw=32M) or both
+    for example throttle(iops=4000), or throttle(iops=4000, bw=32M)
     ");
     assert_snapshot!(error("mem + throttle(iops=0)"), @"
     throttle: iops: a limit of 0 would block every I/O
@@ -316,13 +316,13 @@ fn layers_that_would_do_nothing_are_refused() {
     add burst_iops or burst_bw
     ");
     assert_snapshot!(error("mem + throttle(bw=1M, unit=256k)"), @"
-    throttle: unit: must be above 0 and requires iops
+    throttle: unit: must be above 0, and iops must also be set
       mem + throttle(bw=1M, unit=256k)
                                  ^^^^ column 28
     for example iops=500, unit=256k
     ");
     assert_snapshot!(error("mem + throttle(iops=500, unit=0)"), @"
-    throttle: unit: must be above 0 and requires iops
+    throttle: unit: must be above 0, and iops must also be set
       mem + throttle(iops=500, unit=0)
                                     ^ column 31
     for example iops=500, unit=256k
@@ -458,11 +458,11 @@ fn more_layers_than_any_path_has_are_counted_and_not_read() {
     let text = |layers| format!("mem(size=1M) + {}", stack(layers));
     assert_eq!(Stack::parse(&text(Stack::MOST_LAYERS)).unwrap().layers.len(), Stack::MOST_LAYERS);
     assert_snapshot!(error(&text(Stack::MOST_LAYERS + 1)), @"
-    65 layers are too many; a stack can have at most 64
+    the stack has 65 layers, but the maximum is 64
     remove some layers
     ");
     assert_snapshot!(error(&text(100_000)), @"
-    100000 layers are too many; a stack can have at most 64
+    the stack has 100000 layers, but the maximum is 64
     remove some layers
     ");
 }

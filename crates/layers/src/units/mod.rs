@@ -30,7 +30,7 @@ impl Unit {
     }
 }
 
-const SIZE_ADVICE: &str = "write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)";
+const SIZE_ADVICE: &str = "write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)";
 const SIZE_LETTERS: [(&str, u64); 4] =
     [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
 const BIT_UNITS: [(&str, f64); 4] = [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
@@ -91,7 +91,7 @@ fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64,
 
 /// Reads a bit rate in bits per second, as for networks; `/s` may be left out.
 pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
-    let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (letters are powers of 1000)";
+    let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (suffixes are powers of 1000)";
     let trimmed = text.trim();
     let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
     let number = Number::read(per_second, Unit::BitRate, advice)?;
@@ -152,7 +152,9 @@ pub fn parse_count(text: &str) -> Result<u64, Error> {
     let number = Number::read(text, Unit::Count, advice)?;
     match (number.suffix, number.times(1)) {
         ("", Some(count)) => Ok(count),
-        ("", None) => Err(Unit::Count.refuse(text, "it has a fraction or is too large", advice)),
+        ("", None) => {
+            Err(Unit::Count.refuse(text, "it has a fractional part, or is too large", advice))
+        }
         (other, _) => {
             Err(Unit::Count.refuse(text, format!("unexpected `{other}` after the number"), advice))
         }
@@ -283,7 +285,7 @@ impl<'a> Number<'a> {
 
     /// The nearest `f64`.
     pub(super) fn as_f64(&self) -> f64 {
-        self.digits.parse().expect("digits with at most one inner point are a float")
+        self.digits.parse().expect("digits with at most one decimal point are a valid float")
     }
 }
 

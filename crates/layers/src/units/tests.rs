@@ -76,27 +76,27 @@ fn sizes_say_what_is_wrong() {
     ");
     assert_snapshot!(text(parse_bytes("0.3")), @"
     `0.3` is not a size: not a whole number of bytes below 16 EiB
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("-4k")), @"
     `-4k` is not a size: it is negative
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("4q")), @"
     `4q` is not a size: unknown unit `q`
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("i")), @"
     `i` is not a size: it does not start with a digit
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("4i")), @"
     `4i` is not a size: unknown unit `i`
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("99999999999T")), @"
     `99999999999T` is not a size: not a whole number of bytes below 16 EiB
-    write a size as 4k, 64M, 2G or 4096 (letters are powers of 1024)
+    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bandwidth("32MB/s")), @"
     `32MB/s` is not a bandwidth: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
@@ -139,7 +139,7 @@ fn counts_and_shares_say_what_is_wrong() {
     write only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_count("1.5")), @"
-    `1.5` is not a whole number: it has a fraction or is too large
+    `1.5` is not a whole number: it has a fractional part, or is too large
     write only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_share("5")), @"

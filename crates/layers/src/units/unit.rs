@@ -82,7 +82,7 @@ impl Unit {
             Self::Choice(_) => ("", "a valid choice"),
             Self::BlockSizes => ("SIZE|MIN-MAX|SPLIT", "a block size"),
             Self::Pace => ("closed|IOPS|poisson:IOPS", "a rate"),
-            Self::Operations => ("NAME:WEIGHT,...", "an operation with its weight"),
+            Self::Operations => ("NAME:WEIGHT,...", "an operation with a weight"),
             Self::Pattern => ("random|shuffled|sequential|zipf:1.2|...", "a pattern"),
             Self::Think => ("DURATION/IOS", "a pause"),
             Self::Cpus => ("0-3,5", "a list of CPUs"),

@@ -179,7 +179,7 @@ fn main() {
             results[index].push(contenders[index].run(&directory, seconds));
         }
     }
-    println!("{rounds} rounds of {seconds} s, medians, 4 KiB random reads:\n");
+    println!("Medians of {rounds} rounds of {seconds} s, 4 KiB random reads:\n");
     println!("| contender | CPU per I/O, ns | I/Os per second |\n|---|---|---|");
     for (contender, results) in contenders.iter().zip(&results) {
         let mut cpu: Vec<f64> = results.iter().map(|result| result.0).collect();

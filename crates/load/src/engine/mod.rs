@@ -125,7 +125,7 @@ fn forget_pages(file: &File, span: Span) {
 #[inline]
 pub(crate) fn below(word: u64, bound: u64) -> u64 {
     let product = u128::from(word) * u128::from(bound);
-    u64::try_from(product >> 64).expect("the high half of a 128-bit product")
+    u64::try_from(product >> 64).expect("half of a 128-bit product fits in 64 bits")
 }
 
 // One I/O, and what became of it.

@@ -70,7 +70,7 @@ impl Guarded {
     ) -> Result<(), Errno> {
         let end = self.range.end.load(Ordering::Relaxed);
         let first = self.start + at;
-        assert!(first + len <= end, "only what is guarded is mapped anew");
+        assert!(first + len <= end, "only guarded regions are remapped");
         let writable = rustix::fs::fcntl_getfl(file)?.contains(rustix::fs::OFlags::RDWR);
         let protection = libc::PROT_READ | if writable { libc::PROT_WRITE } else { 0 };
         let offset = libc::off_t::try_from(offset).map_err(|_| Errno::OVERFLOW)?;

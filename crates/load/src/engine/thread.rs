@@ -130,7 +130,7 @@ impl Thread<'_> {
 
     /// Files it spreads its I/O over.
     pub(crate) fn file_count(&self) -> u16 {
-        u16::try_from(self.files.len()).expect("`Places` gives at most so many")
+        u16::try_from(self.files.len()).expect("a thread has at most 65,535 files")
     }
 
     /// Of its files, for people.

@@ -47,7 +47,7 @@ pub(crate) struct FilePlace {
 }
 
 /// A file that the workload uses.
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of a file")]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts about a file")]
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct TestFile {
     /// Its path; for a disk, its stack text.
@@ -158,7 +158,7 @@ impl Places {
             let granule = job.granule_bytes();
             if (verified(job) || checked(job)) && !can_verify(granule) {
                 let what = format!(
-                    "blocks or offsets at multiples of {granule} bytes leave no room for the \
+                    "block sizes or offsets in multiples of {granule} bytes leave no room for the \
                          header that `verify` needs; use multiples of 512 bytes"
                 );
                 return Err(Error::unsuitable(job, what));
@@ -235,7 +235,7 @@ fn examine(target: IoTarget<'_>) -> Result<(FileKind, PathBuf, u64), Error> {
     match target {
         IoTarget::Disk(disk) => Ok((FileKind::Disk, disk.to_string().into(), disk.size_bytes())),
         IoTarget::Peer(peer) => Ok((FileKind::Peer, peer.to_string().into(), u64::MAX / 2)),
-        IoTarget::Several(_) => unreachable!("its parts are looked at one by one"),
+        IoTarget::Several(_) => unreachable!("its parts are examined one by one"),
         IoTarget::Path(path) | IoTarget::Own(path) => {
             let facts = path.metadata().map_err(Error::path("find", path))?;
             let kind = FileKind::of(&facts).ok_or_else(|| Error::NoTarget { path: shown(path) })?;

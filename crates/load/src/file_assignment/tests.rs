@@ -112,7 +112,7 @@ fn what_cannot_work_is_refused_before_anything_is_touched() {
     verified.jobs[0].block_sizes = iotax_experiment::BlockSizes::Fixed(96);
     insta::assert_snapshot!(
         refusal(&verified, IoTarget::Path(directory.path())),
-        @"job `first`: blocks or offsets at multiples of 32 bytes leave no room for the header that `verify` needs; use multiples of 512 bytes"
+        @"job `first`: block sizes or offsets in multiples of 32 bytes leave no room for the header that `verify` needs; use multiples of 512 bytes"
     );
     assert_eq!(std::fs::read(&file).unwrap(), vec![7; 100_000]);
 }

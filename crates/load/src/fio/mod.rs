@@ -259,7 +259,7 @@ fn of_threads(
     }
     if let Some(option) = job.fio.iter().find(|option| option.name == "offset_increment") {
         let what = format!(
-            "option {} ({}) counts threads on one file, but here each thread has its own file",
+            "option {} ({}) requires all threads to share one file, but each has its own file here",
             option.name, option.place
         );
         return Err(Error::unsuitable(job, what));

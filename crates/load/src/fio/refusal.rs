@@ -55,7 +55,7 @@ fn refuse_disk(disk: impl Display) -> Error {
 }
 
 fn cannot_drive(what: &str, advice: &str) -> Error {
-    Error::NotWithFio { why: format!("{what}, which fio cannot use: {advice}") }
+    Error::NotWithFio { why: format!("{what}, which fio cannot use; {advice}") }
 }
 
 fn check_at(workload: &Workload, kind: FileKind) -> Result<(), Error> {
@@ -99,8 +99,8 @@ fn check_version(job: &Job, version: Version) -> Result<(), Error> {
             value => format!("{name}={value}"),
         };
         let problem = format!(
-            "the installed fio is {version}, but `{what}` ({place}) was introduced {}; remove it, \
-             or install a newer fio",
+            "the installed fio is {version}, but `{what}` ({place}) was introduced {}; remove the \
+             option, or install a newer fio",
             came.came()
         );
         return Err(Error::unsuitable(job, problem));
@@ -195,7 +195,7 @@ mod tests {
         let workload =
             iotax_dialects::fio::from_job_file("job.fio", text, &none).unwrap().remove(0);
         let check = |minor| check_version(&workload.jobs[0], Version { major: 3, minor });
-        assert_snapshot!(check(33).unwrap_err(), @"job `a`: the installed fio is 3.33, but `fdp=1` (job.fio, line 4) was introduced with fio 3.34; remove it, or install a newer fio");
+        assert_snapshot!(check(33).unwrap_err(), @"job `a`: the installed fio is 3.33, but `fdp=1` (job.fio, line 4) was introduced with fio 3.34; remove the option, or install a newer fio");
         check(34).unwrap();
     }
 }

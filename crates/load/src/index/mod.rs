@@ -171,7 +171,7 @@ pub(crate) fn publish_versions(
 ) -> OperationRecord {
     let mut record = operation("publish");
     let period_ns = 1e9 / run.loads.versions_per_second;
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a rate is > 0")]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "rates are > 0")]
     let period_ns = period_ns as u64;
     let over = || clock.now_ns() >= run.window.close_ns || run.flags.raised();
     let mut due_ns = run.start_ns;

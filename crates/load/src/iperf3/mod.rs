@@ -94,7 +94,7 @@ fn of_path<'a>(job: &Job, target: IoTarget<'a>) -> Result<&'a Peer, Error> {
         return Err(Error::unsuitable(job, why));
     };
     if peer.tls.is_some() {
-        let why = "iperf3 does not support TLS; leave out layer tls, or choose a native engine";
+        let why = "iperf3 does not support TLS; remove the layer `tls`, or choose a native engine";
         return Err(Error::unsuitable(job, why));
     }
     Ok(peer)

@@ -48,9 +48,7 @@ pub(super) fn the_job(workload: &Workload) -> Result<&Job, Error> {
 /// What keeps iperf3 from a job, and what to do about it.
 fn obstacle(job: &Job) -> Option<String> {
     let BlockSizes::Fixed(bytes) = job.block_sizes else {
-        return Some(
-            "iperf3 sends blocks of a single size; set the size, for example bs=128k".to_owned(),
-        );
+        return Some("iperf3 supports only one block size; set it, for example bs=128k".to_owned());
     };
     let (sizes, other) = match job.engine.info().does {
         Work::Stream => (1..=LARGEST_BYTES, "use a closed loop (rate=closed)"),
@@ -62,8 +60,8 @@ fn obstacle(job: &Job) -> Option<String> {
             return Some(why.to_owned());
         }
         Work::Nothing | Work::Span | Work::Tree => {
-            let why = "iperf3 only drives streams and datagrams over network paths, not storage \
-                       I/O; choose --engine fio";
+            let why = "iperf3 generates only network streams and datagrams, not storage I/O; \
+                       choose --engine fio";
             return Some(why.to_owned());
         }
     };
@@ -78,7 +76,7 @@ fn obstacle(job: &Job) -> Option<String> {
     if !sizes.contains(&bytes) {
         let (from, to) = (sizes.start(), sizes.end());
         return Some(format!(
-            "iperf3 supports {from} to {to}-byte blocks for this workload, not {}; change bs",
+            "for this workload, iperf3 supports blocks of {from} to {to} bytes, not {}; change bs",
             format_bytes(bytes.into())
         ));
     }
@@ -184,12 +182,12 @@ mod tests {
         };
         let error = |change| refused("tcp-stream", change);
         assert_snapshot!(refused("tcp-rr", |_| ()), @"job `requests`: iperf3 cannot time requests and responses; choose tcp-stream or udp-stream, or use --engine native");
-        assert_snapshot!(refused("randread-4k", |_| ()), @"job `io`: iperf3 only drives streams and datagrams over network paths, not storage I/O; choose --engine fio, or use --engine native");
+        assert_snapshot!(refused("randread-4k", |_| ()), @"job `io`: iperf3 generates only network streams and datagrams, not storage I/O; choose --engine fio, or use --engine native");
         assert_snapshot!(refused("driver-searcher", |_| ()), @"job `download`: iperf3 can run only one job, but workload driver-searcher has several; split it, or use --engine native");
         assert_snapshot!(error(|job| job.pace = Pace::Even { iops: 10.0 }), @"job `flow`: iperf3 does not support this pacing; use a closed loop (rate=closed), or use --engine native");
         assert_snapshot!(refused("udp-stream", |job| job.pace = Pace::Poisson { iops: 10.0 }), @"job `datagrams`: iperf3 does not support this pacing; use evenly spaced I/Os (rate=N), or use --engine native");
-        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: iperf3 supports 1 to 1048576-byte blocks for this workload, not 2M; change bs, or use --engine native");
-        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: iperf3 supports 16 to 65507-byte blocks for this workload, not 8; change bs, or use --engine native");
+        assert_snapshot!(error(|job| job.block_sizes = BlockSizes::Fixed(2 << 20)), @"job `flow`: for this workload, iperf3 supports blocks of 1 to 1048576 bytes, not 2M; change bs, or use --engine native");
+        assert_snapshot!(refused("udp-stream", |job| job.block_sizes = BlockSizes::Fixed(8)), @"job `datagrams`: for this workload, iperf3 supports blocks of 16 to 65507 bytes, not 8; change bs, or use --engine native");
         assert_snapshot!(error(|job| job.threads = 129), @"job `flow`: iperf3 supports at most 128 streams, not 129; reduce threads, or use --engine native");
         assert_snapshot!(error(|job| job.read_percent = 50), @"job `flow`: iperf3 measures the two directions separately; choose one direction, or use --engine native");
         assert_snapshot!(error(|job| job.think = Some(Think { time_ns: 1, after_ios: 1 })), @"job `flow`: iperf3 has no equivalent of think; remove it, or use --engine native");

@@ -117,7 +117,7 @@ pub(crate) fn run_threads(
         if let Some(error) = jobs_error.or(index_error) {
             return Err(error);
         }
-        let (start_ns, system) = start.zip(system).expect("no thread failed, so they started");
+        let (start_ns, system) = start.zip(system).expect("no thread failed, so all started");
         let operations = index.into_iter().flatten().collect();
         Ok(merge(&shared, start_ns, threads, records, operations, system))
     })

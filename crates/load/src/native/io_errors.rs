@@ -45,7 +45,7 @@ impl IoErrors {
     #[cold]
     pub(crate) fn missed_latency(&mut self) {
         let what = "latency-target: even one I/O at a time takes longer than the target; set a \
-                    longer latency, or a percentile below 100";
+                    higher target, or a percentile below 100";
         self.first.get_or_insert_with(|| what.to_owned());
     }
 }
@@ -55,7 +55,7 @@ fn describe(target: &str, io: Io, outcome: Outcome) -> String {
     let what = op.name();
     match outcome {
         Ok(0) => {
-            format!("{what} at offset {offset} of {target}: transferred none of {bytes} bytes")
+            format!("{what} at offset {offset} of {target}: transferred 0 of {bytes} bytes")
         }
         Ok(moved) => {
             format!(
@@ -105,7 +105,7 @@ mod tests {
         );
         insta::assert_snapshot!(
             describe(READ, Ok(0)),
-            @"read at offset 8192 of /data/job.0: transferred none of 4096 bytes"
+            @"read at offset 8192 of /data/job.0: transferred 0 of 4096 bytes"
         );
     }
 

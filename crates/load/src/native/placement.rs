@@ -64,8 +64,8 @@ fn take_memory(job: &Job, numa: &Numa) -> Result<(), Error> {
     }
     set_memory_policy(mode, &mask, nodes.is_empty()).map_err(|error| {
         let what = format!(
-            "the kernel does not allow memory on NUMA nodes {nodes:?} ({error}); set `numa` to \
-             nodes listed in /sys/devices/system/node"
+            "the kernel does not allow memory allocation on NUMA nodes {nodes:?} ({error}); set \
+             `numa` to nodes listed in /sys/devices/system/node"
         );
         Error::unsuitable(job, what)
     })

@@ -177,7 +177,7 @@ impl PeerTold {
 }
 
 fn take<const N: usize>(rest: &mut &[u8]) -> [u8; N] {
-    let (first, more) = rest.split_first_chunk().expect("fields add up to what was read");
+    let (first, more) = rest.split_first_chunk().expect("the fields add up to the bytes read");
     *rest = more;
     *first
 }

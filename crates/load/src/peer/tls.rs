@@ -126,7 +126,7 @@ fn signing_key(seed: &[u8; 32]) -> io::Result<Arc<dyn SigningKey>> {
 }
 
 fn public_key(key: &dyn SigningKey) -> SubjectPublicKeyInfoDer<'static> {
-    key.public_key().expect("keys of this kind tell it").into_owned()
+    key.public_key().expect("keys of this type have a public key").into_owned()
 }
 
 fn certified(seed: &[u8; 32]) -> io::Result<Arc<CertifiedKey>> {

@@ -76,7 +76,7 @@ impl<T> Waiting<T> {
         is_one: impl Fn(&HashMap<IpAddr, usize>, &IpAddr) -> bool,
     ) -> bool {
         let older = count.div_ceil(2) as u64;
-        #[expect(clippy::cast_possible_truncation, reason = "it is below a usize")]
+        #[expect(clippy::cast_possible_truncation, reason = "below `count`, which is a usize")]
         let chosen = (self.random.next_u64() % older) as usize;
         let mut old = self.all.iter().filter(|(_, guest)| is_one(&self.of, &guest.from));
         let number = old.nth(chosen).map(|(number, _)| *number);

@@ -239,7 +239,7 @@ impl Contents {
             Some(set) => {
                 let nth = below(self.rng.next_u64(), set.writes);
                 let threads = set.threads.len().max(1) as u64;
-                let whose = usize::try_from(nth % threads).expect("an index of the threads");
+                let whose = usize::try_from(nth % threads).expect("an index into the threads");
                 seed_of(set.threads.get(whose).copied().unwrap_or(self.thread), nth)
             }
         }

@@ -131,7 +131,7 @@ impl WriteLog {
 
     fn unit_of(&self, offset: u64) -> usize {
         usize::try_from((offset - self.span.start) / u64::from(self.unit_bytes))
-            .expect("as many units as the write_log has entries")
+            .expect("the write_log has one entry per unit")
     }
 
     /// The next stretch of at most `max_bytes` whose contents are known, at or after `offset`.
@@ -155,7 +155,7 @@ impl WriteLog {
                         lost");
         }
         if word(16) != offset {
-            return Err("contains data that was written for another offset");
+            return Err("contains data that belongs at another offset");
         }
         let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
         if stored != checksum(unit) {
@@ -180,7 +180,7 @@ pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> 
         return Err("does not match its checksum, or no job with `verify` wrote it");
     }
     if word(16) != offset {
-        return Err("contains data that was written for another offset");
+        return Err("contains data that belongs at another offset");
     }
     Ok(())
 }
@@ -190,7 +190,7 @@ fn checksum(unit: &[u8]) -> u32 {
 }
 
 fn array<const N: usize>(bytes: &[u8]) -> [u8; N] {
-    bytes.try_into().expect("a slice of this length")
+    bytes.try_into().expect("the slice has this length")
 }
 
 // Reads back what was written, after the measurement, and compares.
@@ -391,7 +391,7 @@ mod tests {
         assert_eq!(write_log.judge(&first, 8192), Ok(()));
         assert_eq!(
             write_log.judge(&first, 12_288),
-            Err("contains data that was written for another offset")
+            Err("contains data that belongs at another offset")
         );
         let second = written(&mut write_log, write(8192, 4096));
         assert_eq!(write_log.judge(&second, 8192), Ok(()));

@@ -65,7 +65,7 @@ impl LatencyHistogram {
             self.counts.clone_from(&other.counts);
             return;
         }
-        self.counts.add(&other.counts).expect("grown or bounded by an hour, a sum always fits");
+        self.counts.add(&other.counts).expect("it grows, or no value exceeds one hour");
     }
 
     /// Forgets everything, keeps the memory.

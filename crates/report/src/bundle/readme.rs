@@ -89,14 +89,14 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
     if spec.arms.iter().any(|arm| arm.target.is_in_process()) {
         text.push_str(
             "Virtual disks (`mem`, `aes`, `delay` and others) exist only inside iotax. Use any \
-             directory for\ntheir arms, and expect different figures.\n",
+             directory for\narms with a virtual disk, and expect different figures.\n",
         );
     }
     text.push_str(
         "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, \
          in the same\nunits as `expected.txt`. Compare the differences between the arms; the \
          figures themselves depend\non the machine. `out/` contains one fio result per trial and \
-         the output of iostat. With\niotax, the command in `out/compare.txt` computes verdicts \
+         the iostat output. With\niotax, the command in `out/compare.txt` computes verdicts \
          from these results.",
     );
     if spec.phases().count() > 1 {
@@ -109,7 +109,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
         "\n## Differences from the original measurement\n\n\
-         - Given the same seeds, fio chooses different offsets.\n\
+         - From the same seeds, fio and iotax choose different offsets.\n\
          - Each trial also includes the time that fio takes to start and exit.\n",
     );
     for phase in phases {
@@ -131,11 +131,11 @@ const FILES: &str = "
 | file | contents |
 | --- | --- |
 | `run.sh` | the script |
-| `arms.txt`, `phases.txt`, `order.txt` | arms, phases, and trials with their seeds |
+| `arms.txt`, `phases.txt`, `order.txt` | arms; phases; order and seeds of the trials |
 | `jobs/` | fio job files |
 | `expected.txt` | measured figures and verdicts |
 | `results.csv` | all measured trials |
-| `environment.json` | machine and experiment |
+| `environment.json` | description of the machine and the experiment |
 ";
 
 // The arms of a bundle. Each has an ID that needs no quoting in a shell or a file name.
@@ -168,7 +168,8 @@ pub(super) fn arms(experiment: &ExperimentHead) -> Vec<Arm> {
         let site = experiment.sites.get(n);
         let kind = site.map(|site| format!("{}: ", site.kind)).unwrap_or_default();
         let commands = arm.host_commands.as_ref().map(iotax_wording::job::host_commands);
-        let commands = commands.map(|text| format!(" ({text}; run.sh does not run these)"));
+        let commands =
+            commands.map(|text| format!(" ({text}; run.sh does not run these commands)"));
         let target = format!("{kind}{}{}", arm.target, commands.unwrap_or_default());
         arms.push(Arm { id, name: arm.name.clone(), target });
     }

@@ -47,7 +47,7 @@ pub(crate) fn table<const N: usize>(
 ) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     writer.write_record(columns).expect("memory takes it");
-    rows.for_each(|row| writer.write_record(row).expect("it is as long as the columns"));
+    rows.for_each(|row| writer.write_record(row).expect("a row has one value per column"));
     let bytes = writer.into_inner().expect("memory takes it");
     String::from_utf8(bytes).expect("made of strings only")
 }

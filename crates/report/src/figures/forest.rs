@@ -81,7 +81,7 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
     let subjects: IndexSet<&Subject> = all.iter().map(|(_, c)| &c.subject).collect();
     let of_subject = |of: &Subject| {
         let own: Vec<_> = all.iter().filter(|(_, c)| c.subject == *of).collect();
-        let (analysis, comparison) = own.first().expect("it is the subject of one at least");
+        let (analysis, comparison) = own.first().expect("it has at least one comparison");
         let name = subject(comparison);
         let against = match of.arm() {
             Some(_) => format!(" against {}", words::printable(&baseline_of(comparison, analysis))),
@@ -305,7 +305,7 @@ impl Scale {
     fn axis_of_all(self, metric: Metric) -> String {
         let [better, worse] = ways(metric.on());
         match self {
-            Self::Percent => format!("% {worse} (below 0: {better})"),
+            Self::Percent => format!("% {worse} (negative: {better})"),
             Self::Factors => "ratio".to_owned(),
         }
     }

@@ -51,7 +51,7 @@ impl Serialize for Number {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         const MOST: f64 = 9e15;
         if self.0.fract() == 0.0 && self.0.abs() < MOST {
-            #[expect(clippy::cast_possible_truncation, reason = "it is whole and not too large")]
+            #[expect(clippy::cast_possible_truncation, reason = "a whole number within range")]
             return serializer.serialize_i64(self.0 as i64);
         }
         serializer.serialize_f64(self.0)

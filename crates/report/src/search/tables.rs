@@ -14,14 +14,14 @@ use crate::document::{Table, Topic};
 pub(super) fn all(search: SearchResult<'_>) -> Vec<(Topic, &'static str, Table)> {
     let (targets, unit) = (&search.caps.targets, search.unit());
     let tables = [
-        (Topic::Answer, "Caps, with 95 % intervals", caps(targets, unit)),
+        (Topic::Answer, "Caps with 95 % confidence intervals", caps(targets, unit)),
         (Topic::Answer, "Bursts", bursts(targets, unit)),
         (Topic::Answer, "Targets alone and together", sharing(search, unit)),
         (Topic::Answer, "Known limits", documented(search, unit)),
-        (Topic::Evidence, "Throughput and latency over queue depth, 4 KiB", ladder(targets)),
-        (Topic::Evidence, "Throughput over block size", sizes(targets, unit)),
+        (Topic::Evidence, "Throughput and latency by queue depth, 4 KiB", ladder(targets)),
+        (Topic::Evidence, "Throughput by block size", sizes(targets, unit)),
         (Topic::Answer, "Rate on the wire", wire(targets)),
-        (Topic::Evidence, "Throughput over flows", flows(targets)),
+        (Topic::Evidence, "Throughput by number of flows", flows(targets)),
     ];
     let tables = tables.into_iter().filter(|(.., table)| !table.rows.is_empty());
     tables

@@ -36,7 +36,7 @@ impl Mounting {
         let mounts = iotax_inspect::mounts().unwrap_or_default().into_iter();
         let found = mounts.rev().find(|mount| mount.mount_point == self.path);
         let found = found.filter(|mount| mount.file_system.starts_with("nfs"));
-        let failed = Error::cannot("find the mount that mount.nfs made here", &self.path);
+        let failed = Error::cannot("find the mount that mount.nfs created here", &self.path);
         found.ok_or(io::ErrorKind::NotFound).map_err(failed)
     }
 

@@ -167,9 +167,8 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         }
         if limits.read_bw_bytes.is_some() || limits.write_bw_bytes.is_some() {
             caveats.push(format!(
-                "io_uring I/Os above {largest} can count twice against the bandwidth limit, and so \
-                 reach only half of it: the kernel counts the I/O, finds it too large for {name}, \
-                 and submits it again"
+                "io_uring I/Os above {largest}, which are too large for {name}, can reach only \
+                 half the bandwidth limit, because the kernel may count them twice"
             ));
         }
     }
@@ -216,7 +215,7 @@ mod tests {
         insta::assert_snapshot!(caveats(&limits(), &device, Version::V1).join("\n"), @"
         cgroup version 1 limits direct and synchronous writes to loop4, but not writes through the page cache
         the IOPS limit counts pieces of at most 512 KiB, the largest I/O that loop4 accepts: a larger I/O counts several times
-        io_uring I/Os above 512 KiB can count twice against the bandwidth limit, and so reach only half of it: the kernel counts the I/O, finds it too large for loop4, and submits it again
+        io_uring I/Os above 512 KiB, which are too large for loop4, can reach only half the bandwidth limit, because the kernel may count them twice
         ");
         let reads = CgroupIo { read_iops: Some(1), ..CgroupIo::default() };
         assert_eq!(caveats(&reads, &device, Version::V2).len(), 1);

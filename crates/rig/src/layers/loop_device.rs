@@ -16,11 +16,11 @@ impl System for Loop {
     fn make(&self, below: Top, context: &mut BuildContext<'_>) -> Result<Top, Error> {
         let node = attach(&below.path, self.direct, context.journal, context.stop)?;
         if !self.direct {
-            context.caches("the loop device goes through the page cache, as requested");
+            context.caches("I/O to the loop device goes through the page cache, as requested");
         } else if !bypasses_cache(&node) {
             context.caches(format!(
-                "{} goes through the page cache of the layer below, which does not support direct \
-                 I/O",
+                "I/O to {} goes through the page cache of the layer below, which does not support \
+                 direct I/O",
                 node.display()
             ));
         }
@@ -45,7 +45,7 @@ fn attach(
     let node = PathBuf::from(losetup.run(&journal.name(), stop)?);
     // The layers above overwrite the device, so the answer of losetup is checked.
     if !on(backing).contains(&node) {
-        let failed = Error::cannot("find the loop device that losetup made", &node);
+        let failed = Error::cannot("find the loop device that losetup created", &node);
         return Err(failed(io::ErrorKind::NotFound));
     }
     if let Some(attached) = Attached::at(&node) {

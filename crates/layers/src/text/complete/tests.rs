@@ -78,16 +78,16 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     create it on a file or device: file(size=2G) + ext4
     ");
     assert_snapshot!(error("vdisk(stack=\"file + qemu-luks\")"), @r#"
-    vdisk: stack: only in-process layers can be in a virtual disk
+    vdisk: stack: a virtual disk can contain only in-process layers
       vdisk(stack="file + qemu-luks")
                   ^^^^^^^^^^^^^^^^^^ column 13
-    put the others on top of vdisk(...)
+    put all other layers on top of vdisk(...)
     "#);
     assert_snapshot!(error("vdisk(stack=\"fil\")"), @r#"
     vdisk: stack: unknown layer `fil`; did you mean `file`?
       vdisk(stack="fil")
                   ^^^^^ column 13
-    write layers from `iotax layers`, in quotes
+    write the layers in quotes; `iotax layers` lists them
     "#);
     assert_snapshot!(error("file + dmcrypt(no_read_workqueue=perhaps)"), @"
     `perhaps` is not a boolean: it is neither true nor false
@@ -201,7 +201,7 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     netem: jitter: the jitter is larger than the delay
       netns + netem(jitter=1ms)
                            ^^^ column 22
-    set delay to at least the jitter
+    increase delay, or reduce jitter
     ");
     assert_snapshot!(error("netns + htb"), @"
     htb: rate: is required
@@ -211,7 +211,7 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     ");
     let stack = Stack::parse("netns + wireguard + vxlan + bridge").unwrap();
     assert_snapshot!(stack.part(0b101).unwrap_err(), @"
-    stack: without some layers, the stack becomes `netns + wireguard + bridge`, but `bridge` needs an Ethernet path below it, not an IP path
+    stack: without some of its layers, the stack is `netns + wireguard + bridge`, which cannot be built: `bridge` needs an Ethernet path below it, not an IP path
     compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
 }
@@ -228,7 +228,7 @@ fn only_what_the_load_can_do_without_is_taken_off() {
 fn a_layer_that_others_stand_on_stays() {
     let stack = Stack::parse("dev(path=/dev/sdx) + qemu-luks + throttle(iops=4000)").unwrap();
     assert_snapshot!(stack.part(0b10).unwrap_err(), @"
-    stack: without some layers, the stack becomes `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, but `throttle` needs a file below it, not a block device
+    stack: without some of its layers, the stack is `dev(path=/dev/sdx) + throttle(iops=4000) + loop`, which cannot be built: `throttle` needs a file below it, not a block device
     compare stacks that can be built: iotax compare a=STACK b=STACK
     ");
     assert!(stack.part(0b11).is_ok());

@@ -67,7 +67,7 @@ impl<O: Order, S: Sizes> Source for Generator<O, S> {
         let (bytes, covered) = self.sizes.draw(&mut self.rng);
         let spot = self.order.next(word, covered, &mut self.rng);
         let bytes = if spot.covered < covered {
-            u32::try_from(spot.covered * self.unit).expect("less than was asked for, a u32")
+            u32::try_from(spot.covered * self.unit).expect("less than the requested size")
         } else {
             bytes
         };

@@ -97,7 +97,8 @@ pub(super) struct ShuffledParts {
 impl ShuffledParts {
     /// Over so many units.
     pub(super) fn new(positions: u64, rng: &mut Xoshiro256PlusPlus) -> Self {
-        let words = usize::try_from(positions.div_ceil(64)).expect("a bit per unit fits memory");
+        let words =
+            usize::try_from(positions.div_ceil(64)).expect("one bit per unit fits in memory");
         let covered = vec![0; words].into_boxed_slice();
         Self { order: Permutation::new(positions, rng), covered, mark: true }
     }
@@ -121,7 +122,7 @@ impl ShuffledParts {
 
 #[inline]
 fn place(unit: u64) -> (usize, u64) {
-    (usize::try_from(unit / 64).expect("an index of the bits in memory"), 1 << (unit % 64))
+    (usize::try_from(unit / 64).expect("an index into the bits in memory"), 1 << (unit % 64))
 }
 
 impl Order for ShuffledParts {

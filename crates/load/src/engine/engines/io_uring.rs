@@ -95,24 +95,24 @@ pub(crate) fn advice(error: &io::Error) -> &'static str {
     let disabled = std::fs::read_to_string("/proc/sys/kernel/io_uring_disabled");
     match (error.raw_os_error(), disabled.as_deref().map(str::trim)) {
         (_, Ok("2")) => {
-            "the administrator has disabled it (kernel.io_uring_disabled = 2): set the sysctl \
-             to 0, or use `engine = \"psync\"`"
+            "the administrator has disabled io_uring (kernel.io_uring_disabled = 2): set the \
+             sysctl to 0, or use `engine = \"psync\"`"
         }
         (Some(libc::EPERM), Ok("1")) => {
-            "only privileged processes can use it (kernel.io_uring_disabled = 1): run as root, set \
-             the sysctl to 0, or use `engine = \"psync\"`"
+            "only privileged processes can use io_uring (kernel.io_uring_disabled = 1): run as \
+             root, set the sysctl to 0, or use `engine = \"psync\"`"
         }
         (Some(libc::EPERM | libc::EACCES), _) => {
-            "a sandbox blocks it (container runtimes do so with seccomp): allow io_uring_setup, \
+            "a sandbox blocks io_uring (container runtimes use seccomp): allow io_uring_setup, \
              io_uring_enter and io_uring_register, or use `engine = \"psync\"`"
         }
         (Some(libc::ENOSYS), _) => {
-            "this kernel does not support it (it needs Linux 5.1 or later), or a sandbox hides it: \
+            "the kernel does not support io_uring (added in Linux 5.1), or a sandbox hides it: \
              use `engine = \"psync\"`"
         }
         (Some(libc::ENOMEM), _) => {
-            "its buffers exceed the limit on locked memory: raise `ulimit -l`, or lower the queue \
-             depth"
+            "the io_uring buffers exceed the limit on locked memory: raise `ulimit -l`, or lower \
+             the queue depth"
         }
         _ => "use `engine = \"psync\"` instead",
     }
@@ -131,7 +131,7 @@ impl<const FIXED: bool> Uring<FIXED> {
 
     #[inline]
     fn entry(&mut self, slot: u32, io: Io) -> squeue::Entry {
-        #[expect(clippy::cast_possible_truncation, reason = "slots are below the depth, a u16")]
+        #[expect(clippy::cast_possible_truncation, reason = "slots are below the u16 depth")]
         let index = slot as u16;
         let file = Fixed(io.file.into());
         let priority = self.priorities.draw(io);
@@ -229,7 +229,7 @@ impl<const FIXED: bool> Engine for Uring<FIXED> {
     fn reap(&mut self, _: u64, mut completed: impl FnMut(u32, Outcome)) {
         for entry in self.ring.completion() {
             self.in_flight -= 1;
-            #[expect(clippy::cast_possible_truncation, reason = "what `submit` made from a u32")]
+            #[expect(clippy::cast_possible_truncation, reason = "`submit` made it from a u32")]
             completed(entry.user_data() as u32, outcome(entry.result()));
         }
     }

@@ -238,7 +238,7 @@ impl Engine for Libaio {
     #[inline]
     fn reap(&mut self, _: u64, mut completed: impl FnMut(u32, Outcome)) {
         for event in &self.events[..self.ready] {
-            #[expect(clippy::cast_possible_truncation, reason = "what `submit` made from a u32")]
+            #[expect(clippy::cast_possible_truncation, reason = "`submit` made it from a u32")]
             completed(event.data as u32, outcome(event.result));
         }
         self.ready = 0;

@@ -103,7 +103,7 @@ impl Engine for Mmap {
             return Submitted::Done(self.trim.perform(&mapped.file, io));
         }
         let len = io.bytes as usize;
-        #[expect(clippy::cast_possible_truncation, reason = "inside a mapping, so in a usize")]
+        #[expect(clippy::cast_possible_truncation, reason = "mappings fit in a usize")]
         let at = (io.offset - mapped.start) as usize;
         assert!(at + len <= mapped.mapping.len(), "offsets stay within the span");
         // SAFETY: inside the mapping, as just checked. The mapping is shared with the file, so

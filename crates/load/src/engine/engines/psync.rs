@@ -56,7 +56,7 @@ impl Engine for Psync {
                 break result;
             }
         };
-        #[expect(clippy::cast_possible_truncation, reason = "moved at most io.bytes, a u32")]
+        #[expect(clippy::cast_possible_truncation, reason = "at most io.bytes, which is a u32")]
         Submitted::Done(moved.map(|bytes| bytes as u32))
     }
 

@@ -122,7 +122,7 @@ impl Engine for TcpConnect {
     fn wait(&mut self, deadline: Deadline) {
         let Some(mut connection) = self.under_way.take() else { return };
         let since_ns = *connection.since_ns.get_or_insert(deadline.now_ns);
-        #[expect(clippy::cast_possible_truncation, reason = "it was given as a u32")]
+        #[expect(clippy::cast_possible_truncation, reason = "the original value was a u32")]
         let bytes = self.request.len() as u32;
         connection.outcome = match self.advance(&mut connection) {
             Ok(true) => Some(Ok(bytes)),

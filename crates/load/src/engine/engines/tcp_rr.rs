@@ -153,7 +153,7 @@ impl Engine for TcpRr {
         while self.answered >= self.bytes {
             let Some(slot) = self.under_way.pop_front() else { break };
             self.answered -= self.bytes;
-            #[expect(clippy::cast_possible_truncation, reason = "it was given as a u32")]
+            #[expect(clippy::cast_possible_truncation, reason = "the original value was a u32")]
             completed(slot, Ok(self.bytes as u32));
         }
         if let Some(errno) = self.broken {

@@ -92,7 +92,9 @@ impl TcpStream {
                     let rest = &mut self.buffers.read_mut(slot)[*done..len];
                     self.flow.recv(rest, RecvFlags::WAITALL)
                 }
-                Op::Trim | Op::Sync | Op::Pause | Op::Forget => unreachable!("no I/O of a flow"),
+                Op::Trim | Op::Sync | Op::Pause | Op::Forget => {
+                    unreachable!("flows do not have such I/Os")
+                }
             };
             match moved {
                 // The peer is gone.

@@ -120,7 +120,7 @@ impl UdpStreamBack {
         #[expect(
             clippy::cast_possible_truncation,
             clippy::cast_sign_loss,
-            reason = "above 0, and an interval of 500 years is as good as any longer one"
+            reason = "positive, and intervals above 500 years need not be exact"
         )]
         let interval_ns = job
             .pace

@@ -53,8 +53,8 @@ impl Vdisk {
         let smallest = job.granule_bytes();
         if !smallest.is_multiple_of(disk.block_bytes().into()) {
             let what = format!(
-                "blocks or offsets at multiples of {smallest} bytes do not match the {}-byte units \
-                 of {disk}; use multiples of the unit size",
+                "block sizes or offsets in multiples of {smallest} bytes do not fit the {}-byte \
+                 units of {disk}; use multiples of the unit size",
                 disk.block_bytes()
             );
             return Err(Error::unsuitable(job, what));
@@ -182,7 +182,7 @@ impl Engine for Vdisk {
                 break;
             }
             self.held.pop();
-            let number = u32::try_from(slot).expect("slots are numbered by u32");
+            let number = u32::try_from(slot).expect("slot numbers fit in a u32");
             completed(number, self.outcomes[slot]);
         }
     }
@@ -203,6 +203,6 @@ impl Engine for Vdisk {
 
 #[inline]
 fn outcome(result: Result<usize, Errno>) -> Outcome {
-    #[expect(clippy::cast_possible_truncation, reason = "at most the bytes asked for, a u32")]
+    #[expect(clippy::cast_possible_truncation, reason = "at most the requested u32 bytes")]
     result.map(|bytes| bytes as u32)
 }

@@ -310,7 +310,7 @@ pub(super) fn greet(
     let answer = read::<CODE_BYTES>(stream)?;
     expected
         .verify_slice(&answer)
-        .map_err(|_| refused("it does not have the right token either"))?;
+        .map_err(|_| refused("it did not prove that it has the token"))?;
     let session = u64::from_le_bytes(session);
     Ok(Met { wanted, session, keys: keys(secret, &far, &nonce) })
 }

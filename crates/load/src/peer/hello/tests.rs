@@ -141,7 +141,7 @@ fn a_far_end_that_does_not_know_the_secret_is_refused() {
     let mut impostor = hears(hello(&other, [1; NONCE_BYTES], BARE));
     accept(&mut impostor, &other, [1; NONCE_BYTES], 42).unwrap();
     let error = greet(&mut hears(impostor.said), &SECRET, [2; NONCE_BYTES], BARE).map(drop);
-    assert_eq!(error.unwrap_err().to_string(), "it does not have the right token either");
+    assert_eq!(error.unwrap_err().to_string(), "it did not prove that it has the token");
 }
 
 #[test]
