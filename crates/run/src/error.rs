@@ -80,7 +80,7 @@ pub enum AgentError {
     },
     /// Something that a lost agent made still exists.
     #[error(
-        "on its host, the lost agent `{command}` left things behind that could not be removed; run \
+        "the lost agent `{command}` left things on its host that could not be removed; run \
          `iotax undo` there to try again:\n{}",
         problems.join("\n")
     )]

@@ -339,7 +339,7 @@ impl<'a> Trials<'a> {
 }
 
 pub(crate) fn workload(spec: &Spec, phase: usize) -> &Workload {
-    spec.phases().nth(phase).expect("a phase of the plan")
+    spec.phases().nth(phase).expect("the plan has this phase")
 }
 
 /// Completed, unless some I/O failed or another program reported an error. It is not a failure if a

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example fleet [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use iotax_stats::fleet::{Fleet, Probes};
 use rand::SeedableRng;
@@ -18,7 +18,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(1_000_usize, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "| arms, trials per arm | trials vary by | no slow arm: any arm flagged | 10 % slow arm: flagged | 20 % | 30 % |"
+        "| arms, trials per arm | trials vary by | any arm flagged when none is slow | slow arm flagged when 10 % slower | 20 % slower | 30 % slower |"
     );
     println!("|---|---|---|---|---|---|");
     for (arms, probes) in [(20, 4), (20, 8), (50, 8), (200, 8)] {

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example gate [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use iotax_stats::design::Design;
 use iotax_stats::gate::{Outcome, bounds};
@@ -16,8 +16,13 @@ const MARGIN: f64 = 0.05;
 fn main() {
     let runs =
         std::env::args().nth(1).map_or(4_000_usize, |runs| runs.parse().expect("a number of runs"));
-    println!("{runs} runs per cell: broken, kept, undecided; median blocks of those decided\n");
-    println!("| trials vary by, maximum blocks | true tax 0 % | 5 % | 10 % | 20 % |");
+    println!(
+        "Percentage of {runs} gates that fail / pass / stay undecided, and the median number of"
+    );
+    println!("blocks in decided gates\n");
+    println!(
+        "| trials vary by, maximum blocks | true tax 0 % | true tax 5 % | true tax 10 % | true tax 20 % |"
+    );
     println!("|---|---|---|---|---|");
     for (cov, most) in [(0.05, 10), (0.05, 40), (0.1, 10), (0.1, 40), (0.2, 40)] {
         let cells = [0.0, 0.05, 0.1, 0.2].map(|tax| cell(runs, cov, most, tax));

@@ -2,7 +2,7 @@
 //! and how often effects and an interaction are found, in simulated experiments. Seeded.
 //!
 //!     cargo run --release -p iotax-stats --example matrix [RUNS]
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 #![expect(clippy::unwrap_used, reason = "a wrong argument")]
 
 use iotax_stats::design::Design;
@@ -35,11 +35,11 @@ fn main() {
     let nothing = Planted { main: [0.0; 2], together: 0.0 };
     let planted = Planted { main: [-0.3, -0.105], together: -0.2 };
     println!(
-        "| CoV, missing | any interval misses | found: -26 % / -10 % | interaction: found / false |"
+        "| trials vary by, missing trials | any interval misses the true effect | 26 % / 10 % effect detected | dependence between factors: detected / false alarm |"
     );
     println!("|---|---|---|---|");
     for (cov, missing, effects, what) in [
-        (0.1, 0.0, nothing, ", nothing planted"),
+        (0.1, 0.0, nothing, ", no effects planted"),
         (0.1, 0.0, planted, ""),
         (0.1, 0.05, planted, ""),
         (0.2, 0.0, planted, ""),

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example quick [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use iotax_stats::design::Design;
 use iotax_stats::sequential::{Decision, Sequential};
@@ -17,10 +17,10 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(5_000_usize, |runs| runs.parse().expect("a number of runs"));
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);
-    println!("{runs} quick runs per row\n");
     println!(
-        "| block-to-block noise, tax, lag-1 correlation | without guard: difference reported, mean blocks | with guard |"
+        "Percentage of {runs} quick runs that report a difference, and the mean number of blocks\n"
     );
+    println!("| block-to-block noise, tax, lag-1 correlation | without guard | with guard |");
     println!("|---|---|---|");
     for (sd, tax, rho) in [
         (0.14, 0.0, 0.0),

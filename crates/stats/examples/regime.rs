@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example regime [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 #[path = "../tests/simulation/mod.rs"]
 mod simulation;
@@ -52,8 +52,13 @@ fn messages(noise: Noise, planted: Planted, count: usize, rng: &mut Rng) -> [boo
 /// The worst over lag-1 0, .25, .5 and with and without spikes, for each number of blocks and
 /// spread.
 fn false_alarms(runs: usize) {
-    println!("False alarms, % of {runs} A/A runs of 2 arms; worst of lag-1 0, .25, .5, with and");
-    println!("without 5 % of trials at 1/2 to 1/5: common / single arm / either\n");
+    println!(
+        "False alarms: percentage of {runs} A/A runs of 2 arms that report a level change in all"
+    );
+    println!(
+        "arms / in one arm / of either kind. Worst case of lag-1 correlation 0, .25 and .5, with"
+    );
+    println!("and without spikes (5 % of trials run at 1/2 to 1/5 of their speed)\n");
     println!("| blocks | CoV 5 % | 10 % | 20 % | 40 % |\n|---|---|---|---|---|");
     for count in [7, 8, 16, 40] {
         let cells = COVS.map(|cov| {
@@ -76,7 +81,10 @@ fn false_alarms(runs: usize) {
 
 /// A step at mid-run, seen in what all arms share and in the differences.
 fn power(runs: usize) {
-    println!("\nPower, % of {runs} runs with a step at mid-run: of all arms / of one arm\n");
+    println!(
+        "\nPower: percentage of {runs} runs in which a step at mid-run is detected, if it occurs in"
+    );
+    println!("all arms / in one arm\n");
     println!(
         "| step, blocks | CoV 5 % | 10 % | 20 % | 20 %, spikes, lag-1 .25 | 40 % | 40 %, spikes, lag-1 .25 |"
     );
@@ -102,9 +110,13 @@ fn power(runs: usize) {
 
 /// Quick runs to their stop, or 40 blocks: equal arms, and a planted tax of 10 %.
 fn verdicts(runs: usize) {
-    println!("\nVerdicts of quick runs, %, {runs} runs: signed although equal / a tax of 10 %");
-    println!("found; in the last column: seen to change / found\n");
-    println!("| noise | no step | all arms -50 % at a random trial | one arm -50 % at block 15 |");
+    println!(
+        "\nPercentage of {runs} quick runs that report equal arms as different / that find a tax of"
+    );
+    println!("10 %; in the last column: that report a level change / that find the tax\n");
+    println!(
+        "| noise | no step | all arms 50 % slower from a random trial on | one arm 50 % slower from block 15 on |"
+    );
     println!("|---|---|---|---|");
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);
     for (name, noise) in [

@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example screening [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use iotax_stats::fleet::Fleet;
 use iotax_stats::sample::median;
@@ -23,7 +23,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(200_usize, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "| nodes, slow nodes | healthy nodes differ by | probes vary by | no slow node: any node flagged | slow by 10 %: flagged | 20 % | 30 % | flagged nodes that are healthy, at most | probes per node | node-minutes |"
+        "| nodes, slow nodes | healthy nodes differ by | probes vary by | any node flagged when none is slow | slow nodes flagged when 10 % slower | 20 % slower | 30 % slower | highest share of healthy nodes among the flagged | probes per node | node-minutes |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for nodes in [50, 1_000] {

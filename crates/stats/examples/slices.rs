@@ -3,7 +3,7 @@
 //!
 //! `cargo run --release -p iotax-stats --example slices [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use iotax_stats::design::Design;
 use iotax_stats::sequential::{Decision, Sequential};
@@ -18,8 +18,11 @@ const MOST: usize = 2_560;
 fn main() {
     let runs =
         std::env::args().nth(1).map_or(2_000_usize, |runs| runs.parse().expect("a number of runs"));
-    println!("{runs} comparisons of equal arms per cell: called different, mean pairs\n");
-    println!("| noise of a difference, lag-1 | `--quick` | default |");
+    println!(
+        "Percentage of {runs} comparisons of equal arms that report a difference, and the mean"
+    );
+    println!("number of pairs\n");
+    println!("| noise of a difference, lag-1 correlation | `--quick` | default |");
     println!("|---|---|---|");
     for sd in [0.05, 0.2] {
         for rho in [0.0, 0.3, 0.6] {

@@ -2,10 +2,10 @@
 //!
 //! `cargo run --release -p iotax-stats --example trend [RUNS]`
 
-#![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 #[path = "../tests/simulation/mod.rs"]
-#[allow(dead_code, reason = "each program uses its part")]
+#[allow(dead_code, reason = "each program uses only part of the module")]
 mod simulation;
 
 use iotax_stats::trend::trend;
@@ -17,20 +17,23 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(4_000, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "Said to have a trend, % of {runs} runs; no trend: the worst of 1 and 2 arms, CoV 5 to"
+        "Percentage of {runs} runs that report a trend. Worst case: the highest percentage for 1"
     );
-    println!("40 %, lag-1 0, .25, .5, with and without 5 % of trials at 1/2 to 1/5\n");
+    println!(
+        "and 2 arms, CoV 5 to 40 %, lag-1 correlation 0, .25 and .5, with and without spikes (5 %"
+    );
+    println!("of trials run at 1/2 to 1/5 of their speed)\n");
     println!(
         "| throughput during the run | 8 blocks | 10 | 16 | 25 | 40 |\n|---|---|---|---|---|---|"
     );
     println!(
-        "| stays constant | {} |",
+        "| stays constant, worst case | {} |",
         BLOCKS.map(|count| worst_false_alarm(count, runs)).join(" | ")
     );
     let falls = [
-        ("-30 %, straight", 0.7_f64, false),
-        ("-50 %, straight", 0.5, false),
-        ("-75 %, slowing down", 0.25, true),
+        ("falls by 30 %, linear", 0.7_f64, false),
+        ("falls by 50 %, linear", 0.5, false),
+        ("falls by 75 %, more and more slowly", 0.25, true),
     ];
     let noises = [
         ("CoV 5 %", Noise { cov: 0.05, lag1: 0.0, spikes: 0.0 }),

@@ -42,5 +42,5 @@ fn read(table: &str) -> Vec<Calibration> {
 
 fn column(table: &str, at: usize) -> Levels {
     let cells = table.lines().skip(1).filter_map(|row| row.split(',').nth(at)?.parse().ok());
-    cells.collect::<Vec<f64>>().try_into().expect("a level in each row")
+    cells.collect::<Vec<f64>>().try_into().expect("each row has a level in this column")
 }

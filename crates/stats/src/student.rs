@@ -31,7 +31,7 @@ pub(crate) fn critical_t_from_z(z: f64, df: f64) -> f64 {
 }
 
 fn student(df: usize) -> StudentsT {
-    StudentsT::new(0.0, 1.0, df as f64).expect("at least one degree of freedom")
+    StudentsT::new(0.0, 1.0, df as f64).expect("there is at least one degree of freedom")
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@
 //! Short; the table of docs/benchmarks.md is printed by
 //! `cargo run --release -p iotax-stats --example trend`.
 
-#[allow(dead_code, reason = "each program uses its part")]
+#[allow(dead_code, reason = "each program uses only part of the module")]
 mod simulation;
 
 use iotax_stats::trend::trend;

@@ -6,7 +6,7 @@
 //!
 //! Every stack is driven in a closed loop by the blocking calls or at depth 32, for ten seconds
 //! each. Run it on an idle machine.
-#![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -27,7 +27,7 @@ fn main() -> Result<(), Error> {
     });
     println!(
         "{:<44} {:>9} {:>9} {:>9} {:>6}",
-        "stack, depth, I/O size", "IOPS", "MiB/s", "us", "CPU"
+        "stack, depth, I/O size", "IOPS", "MiB/s", "mean us", "CPU"
     );
     for (layer, len) in [(&delay, 4096), (&throttle, 4096), (&throttle, 65_536)] {
         for depth in [1, 32] {

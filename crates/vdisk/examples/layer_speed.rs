@@ -9,7 +9,7 @@
 //! cache as the buffer of `openssl speed` does. CPU time of the thread counts, as `openssl speed`
 //! counts it; for `queue`, whose cost is waiting, elapsed time. The time of the same stack without
 //! the layer is taken off. The best of many short rounds counts: what disturbs makes slower.
-#![expect(clippy::print_stdout, reason = "a program that prints what it measured")]
+#![expect(clippy::print_stdout, reason = "this program prints its results")]
 
 use std::sync::Arc;
 use std::time::Instant;

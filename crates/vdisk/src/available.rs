@@ -44,7 +44,7 @@ impl fmt::Display for MemoryLimit {
             Self::Group(group) => {
                 write!(f, " within the limit of control group {}", group.display())
             }
-            Self::AddressSpace => f.write_str(" within the limit of this process, `ulimit -v`"),
+            Self::AddressSpace => f.write_str(" within the `ulimit -v` limit of this process"),
         }
     }
 }
@@ -179,7 +179,7 @@ mod tests {
         let of = |bytes, limit| AvailableMemory { bytes, limit }.to_string();
         assert_eq!(of(20 << 30, MemoryLimit::Machine), "20 GiB available");
         insta::assert_snapshot!(of(3 << 30, MemoryLimit::Group("/docker/x".into())), @"3 GiB available within the limit of control group /docker/x");
-        insta::assert_snapshot!(of(5 << 20, MemoryLimit::AddressSpace), @"5 MiB available within the limit of this process, `ulimit -v`");
+        insta::assert_snapshot!(of(5 << 20, MemoryLimit::AddressSpace), @"5 MiB available within the `ulimit -v` limit of this process");
         assert!(available_memory().is_some_and(|available| available.bytes > 0));
     }
 }

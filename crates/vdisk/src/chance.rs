@@ -26,7 +26,7 @@ impl Draws {
     pub(crate) fn below(&self, bound: u64) -> u64 {
         let (_, bits) = self.draw();
         u64::try_from((u128::from(bits) * u128::from(bound)) >> 64)
-            .expect("the high half of a product of two 64-bit numbers")
+            .expect("the high half of a 128-bit product fits in 64 bits")
     }
 }
 

@@ -138,7 +138,7 @@ impl VirtualDisk {
             layers: self.stats(),
         };
         let mut text = serde_json::to_string_pretty(&document)
-            .expect("numbers and strings, and the names of counters as keys");
+            .expect("values are numbers and strings, and keys are counter names");
         text.push('\n');
         text
     }
@@ -208,7 +208,7 @@ impl Inner {
     }
 
     pub(crate) fn base(&self) -> &dyn Base {
-        self.stack.layers[0].base().expect("open() refuses a stack without a base at the bottom")
+        self.stack.layers[0].base().expect("open() rejects a stack without a base at the bottom")
     }
 
     fn shards(&self) -> MutexGuard<'_, Shards> {

@@ -170,7 +170,7 @@ impl Io {
 /// panic in a layer or a queue that is torn down never leaves a submitter waiting.
 pub(crate) struct Parcel(Option<Box<Io>>);
 
-const HELD: &str = "a parcel holds its I/O until it is consumed";
+const HELD: &str = "a parcel holds its I/O until the parcel is consumed";
 
 impl Parcel {
     pub(crate) fn new(io: Box<Io>) -> Self {

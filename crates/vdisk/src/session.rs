@@ -15,7 +15,7 @@ const MAX_DEPTH: usize = 65_536;
 
 /// The result of submitting a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[must_use = "a finished request's completion is given here and nowhere else"]
+#[must_use = "the completion of a finished request is returned only here"]
 pub enum Submitted {
     /// It is finished, and the slot is free.
     Done(Completion),
@@ -192,7 +192,7 @@ impl Session {
     }
 
     fn run(&mut self, request: Request) -> Result<usize, Errno> {
-        assert_eq!(self.in_flight, 0, "blocking I/O needs a session with nothing in flight");
+        assert_eq!(self.in_flight, 0, "blocking I/O requires a session with no requests in flight");
         let completion = match self.submit(0, request) {
             Submitted::Done(completion) => completion,
             Submitted::InFlight => self.wait().expect("a request is in flight"),

@@ -24,14 +24,14 @@ impl SharedMemory {
         self.0.len()
     }
 
-    #[expect(clippy::cast_ptr_alignment, reason = "a mapping is aligned to pages")]
+    #[expect(clippy::cast_ptr_alignment, reason = "mappings are page-aligned")]
     fn words(&self, offset: u64, len: usize) -> &[AtomicU64] {
         let words = self.0.as_mut_ptr().cast::<AtomicU64>();
         // SAFETY: the mapping is aligned to pages and lives as long as `self`, and its length is
         // divided by the word size. AtomicU64 has the size and validity of u64, for which any
         // bytes will do. All accesses to the mapping go through this function, so all are atomic.
         let words = unsafe { std::slice::from_raw_parts(words, self.0.len() / WORD_BYTES) };
-        let start = usize::try_from(offset).expect("an offset inside the mapping") / WORD_BYTES;
+        let start = usize::try_from(offset).expect("the offset is inside the mapping") / WORD_BYTES;
         &words[start..start + len / WORD_BYTES]
     }
 

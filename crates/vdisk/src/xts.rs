@@ -19,7 +19,7 @@ const TWEAK_UNIT_BYTES: u64 = 512;
 pub(crate) fn random(bytes: &mut [u8]) {
     // SAFETY: the pointer and the length are those of a live, writable slice.
     let done = unsafe { ffi::RAND_bytes(bytes.as_mut_ptr(), bytes.len()) };
-    assert_eq!(done, 1, "RAND_bytes aborts rather than fails");
+    assert_eq!(done, 1, "RAND_bytes aborts instead of failing");
 }
 
 pub(crate) fn random_key() -> Key {
@@ -52,7 +52,7 @@ impl Cipher {
         assert!(sector_bytes > 0 && sector_bytes.is_multiple_of(512));
         // SAFETY: takes nothing, returns an owned context or null.
         let context = unsafe { ffi::EVP_CIPHER_CTX_new() };
-        let context = NonNull::new(context).expect("memory for a cipher context");
+        let context = NonNull::new(context).expect("there is enough memory for a cipher context");
         let encrypt = match direction {
             Direction::Encrypt => 1,
             Direction::Decrypt => 0,
@@ -71,7 +71,7 @@ impl Cipher {
         };
         // Owned from here on, so that it is freed even if the assertion fails.
         let cipher = Self { context, sector_bytes };
-        assert_eq!(done, 1, "XTS refuses a key only if its two halves are equal");
+        assert_eq!(done, 1, "XTS rejects a key only if its two halves are equal");
         cipher
     }
 
@@ -127,7 +127,7 @@ impl Cipher {
                     self.sector_bytes,
                 )
             };
-            assert!(tweaked == 1 && done > 0, "XTS fails only below 16 bytes or without a key");
+            assert!(tweaked == 1 && done > 0, "XTS needs at least 16 bytes and a key");
         }
     }
 }

@@ -135,11 +135,11 @@ mod tests {
     #[test]
     fn what_does_not_fit_is_refused_with_what_does() {
         let told = |job, bytes| refused(vec![job], bytes).unwrap();
-        insta::assert_snapshot!(told(job(1 << 30, 64, 1), 6 << 30), @"the workload's buffers need 64 GiB of memory (job `io`: threads 1, queue depth 64, block size 1 GiB), but only 6 GiB is available within the limit of this process, `ulimit -v`; use `--set depth=5`");
-        insta::assert_snapshot!(told(job(1 << 30, 4, 8), 6 << 30), @"the workload's buffers need 32 GiB of memory (job `io`: threads 8, queue depth 4, block size 1 GiB), but only 6 GiB is available within the limit of this process, `ulimit -v`; use `--set depth=1 --set bs=512M`");
-        insta::assert_snapshot!(told(job(4096, 1, 65_000), 6 << 30), @"the workload's buffers need 16.1 GiB of memory (job `io`: threads 65000, queue depth 1, block size 4 KiB), but only 6 GiB is available within the limit of this process, `ulimit -v`; use `--set depth=1 --set bs=4k --set threads=10752`");
+        insta::assert_snapshot!(told(job(1 << 30, 64, 1), 6 << 30), @"the workload's buffers need 64 GiB of memory (job `io`: threads 1, queue depth 64, block size 1 GiB), but only 6 GiB is available within the `ulimit -v` limit of this process; use `--set depth=5`");
+        insta::assert_snapshot!(told(job(1 << 30, 4, 8), 6 << 30), @"the workload's buffers need 32 GiB of memory (job `io`: threads 8, queue depth 4, block size 1 GiB), but only 6 GiB is available within the `ulimit -v` limit of this process; use `--set depth=1 --set bs=512M`");
+        insta::assert_snapshot!(told(job(4096, 1, 65_000), 6 << 30), @"the workload's buffers need 16.1 GiB of memory (job `io`: threads 65000, queue depth 1, block size 4 KiB), but only 6 GiB is available within the `ulimit -v` limit of this process; use `--set depth=1 --set bs=4k --set threads=10752`");
         let small = Job { name: "small".to_owned(), ..job(4096, 8, 1) };
-        insta::assert_snapshot!(refused(vec![small, job(1 << 30, 64, 1)], 6 << 30).unwrap(), @"the workload's buffers need 64 GiB of memory (job `io`: threads 1, queue depth 64, block size 1 GiB), but only 6 GiB is available within the limit of this process, `ulimit -v`; use `--set depth=5`");
+        insta::assert_snapshot!(refused(vec![small, job(1 << 30, 64, 1)], 6 << 30).unwrap(), @"the workload's buffers need 64 GiB of memory (job `io`: threads 1, queue depth 64, block size 1 GiB), but only 6 GiB is available within the `ulimit -v` limit of this process; use `--set depth=5`");
         assert_eq!(refused(vec![job(4096, 1024, 4)], 1 << 30), None);
     }
 

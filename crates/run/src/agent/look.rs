@@ -38,7 +38,7 @@ pub fn look(agent: &mut dyn Launch, asked: Look, stop: &AtomicBool) -> Result<Ma
     });
     let machine = match told? {
         Reply::Looked(machine) => *machine,
-        _ => return Err(lost("it sent an unexpected answer".to_owned()).into()),
+        _ => return Err(lost("it sent an unexpected reply".to_owned()).into()),
     };
     connection.end(stop).map_err(lost)?;
     Ok(machine)

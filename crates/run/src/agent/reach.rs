@@ -28,7 +28,7 @@ pub(super) fn reach(
 ) -> Result<Reached, Error> {
     let target = &open.spec.arms[arm].target;
     let Some(Layer::Peer(peer)) = target.layers().first() else {
-        let error = format!("{target} is not a path to a peer");
+        let error = format!("{target} is not a network path to a peer");
         return Err(AgentError::Failed { error, fault: Fault::Usage }.into());
     };
     let started = Instant::now();
@@ -38,7 +38,7 @@ pub(super) fn reach(
             Err(error) => error,
         };
         if stop.load(Ordering::Relaxed) {
-            let error = "stopped while waiting for a path".to_owned();
+            let error = "stopped while waiting for the peer to answer".to_owned();
             return Err(AgentError::Failed { error, fault: Fault::Interrupted }.into());
         }
         if started.elapsed() > patience {

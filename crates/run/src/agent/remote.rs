@@ -202,7 +202,7 @@ impl Remote {
     }
 
     fn out_of_turn(&mut self) -> Error {
-        self.lost("it sent an unexpected answer")
+        self.lost("it sent an unexpected reply")
     }
 
     fn lost(&mut self, why: &str) -> Error {

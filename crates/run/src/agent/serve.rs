@@ -215,7 +215,7 @@ impl Agent<'_> {
                 self.local.take().ok_or_else(no_arms)?.down()?;
                 Reply::Down
             }
-            Command::Stop => unreachable!("the thread that reads answers it"),
+            Command::Stop => unreachable!("the reader thread handles `Stop`"),
         })
     }
 
@@ -234,7 +234,7 @@ impl Agent<'_> {
         self.alone = Alone::be(directory, GRACE, &self.stop)
             .map_err(|error| failed(format!("{}: {error}", directory.display())))?;
         if self.alone.is_none() {
-            let what = "an earlier agent in this container has not finished its trial";
+            let what = "an earlier agent in this container is still running its trial";
             return Err(failed(what.to_owned()).into());
         }
         Ok(())

@@ -186,7 +186,9 @@ impl Runner for Local {
                 .map(|thread| match thread.map(thread::ScopedJoinHandle::join) {
                     Ok(Ok(load)) => load,
                     Ok(Err(panic)) => std::panic::resume_unwind(panic),
-                    Err(error) => Err(format!("cannot start a thread for its load: {error}")),
+                    Err(error) => {
+                        Err(format!("cannot start a thread for one of the loads: {error}"))
+                    }
                 })
                 .collect()
         }))

@@ -119,7 +119,7 @@ struct Meter {
 impl Meter {
     #[expect(
         clippy::cast_possible_truncation,
-        reason = "rates are checked to be from 0.001 to 1e15 when the disk is opened"
+        reason = "opening the disk checks that rates are from 0.001 to 1e15"
     )]
     fn new(per_s: f64, credits: u64) -> Self {
         let rate = ((per_s * 1000.0).round() as i128).max(1);

@@ -63,7 +63,7 @@ pub enum Error {
 
     /// The path leads to something that is not a regular file.
     #[error(
-        "`file`: {path} is {}: name a file",
+        "`file`: {path} is {}: choose another path",
         if *device {
             "a block device, which a stack would overwrite"
         } else {
@@ -78,8 +78,8 @@ pub enum Error {
 
     /// Throttles of one group disagree.
     #[error(
-        "`throttle`: group={group} is already used with other caps: give all throttles in a group \
-         the same caps, or use another group for this throttle"
+        "`throttle`: group={group} is already used with different caps: give all throttles in a \
+         group the same caps, or use another group for this throttle"
     )]
     GroupConflict { group: String },
 
@@ -96,7 +96,7 @@ pub enum Error {
     Mount { path: PathBuf, source: std::io::Error },
 
     /// A session without a slot, or with too many.
-    #[error("a session of depth {depth} is not valid: it must be 1 to {max}")]
+    #[error("session depth {depth} is not valid: it must be 1 to {max}")]
     Depth { depth: usize, max: usize },
 
     /// A session for I/Os of a size that the disk does not support.
@@ -112,7 +112,7 @@ fn advice(source: &std::io::Error) -> &'static str {
         ErrorKind::NotFound => ": only an existing file can be used",
         ErrorKind::PermissionDenied => ": choose a location that you have permission to write to",
         ErrorKind::ReadOnlyFilesystem => ": choose a path on a writable file system",
-        ErrorKind::IsADirectory => ": name a file",
+        ErrorKind::IsADirectory => ": specify a file",
         _ => "",
     }
 }
@@ -131,10 +131,10 @@ fn fuse_advice(source: &std::io::Error) -> &'static str {
 fn mount_advice(source: &std::io::Error) -> &'static str {
     match source.kind() {
         ErrorKind::NotFound => ": create the directory first",
-        ErrorKind::NotADirectory => ": name a directory",
+        ErrorKind::NotADirectory => ": specify a directory",
         ErrorKind::PermissionDenied => {
-            ": run as root, or install fusermount3 (package fuse3) and name a directory that you \
-             own"
+            ": run as root, or install fusermount3 (package fuse3) and specify a directory that \
+             you own"
         }
         _ => "",
     }

@@ -88,12 +88,12 @@ fn parameters_out_of_range() {
     let throttle = |iops, burst_iops, credits_ns| {
         Layer::Throttle(Throttle { iops, burst_iops, credits_ns, ..Throttle::default() })
     };
-    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not valid: it must be set, unless bw is set");
+    assert_snapshot!(on_mem(throttle(None, None, None)), @"`throttle`: iops=none is not valid: it must be set unless bw is set");
     assert_snapshot!(on_mem(throttle(Some(5e2), Some(4e2), Some(1_000_000_000))), @"`throttle`: burst_iops=400 is not valid: it must be above the sustained rate, and at most 1e15 per second");
-    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not valid: it must be long enough for at least one I/O or byte beyond the sustained rate");
+    assert_snapshot!(on_mem(throttle(Some(5e2), Some(3.5e3), Some(1000))), @"`throttle`: credits=0 is not valid: it must be long enough to allow at least one I/O or byte above the sustained rate");
     let fault = |eio| Layer::Fault(Fault { eio, ..Fault::default() });
-    assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not valid: it must be a probability, 0 to 1");
-    assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not valid: it must be a probability, 0 to 1");
+    assert_snapshot!(on_mem(fault(1.5)), @"`fault`: eio=1.5 is not valid: it must be a probability from 0 to 1");
+    assert_snapshot!(on_mem(fault(f64::NAN)), @"`fault`: eio=NaN is not valid: it must be a probability from 0 to 1");
     let stall = Fault { stall_ns: u64::MAX, ..Fault::default() };
     assert_snapshot!(on_mem(Layer::Fault(stall)), @"`fault`: stall_time=18446744073709551615ns is not valid: it must be at most 1 hour");
 }
@@ -108,7 +108,7 @@ fn throttles_out_of_range_or_at_odds() {
     assert_snapshot!(on_mem(throttle(0.0, None)), @"`throttle`: iops=0 is not valid: it must be 0.001 to 1e15 per second");
     assert_snapshot!(on_mem(throttle(500.0, Some(1e16))), @"`throttle`: burst_iops=10000000000000000 is not valid: it must be above the sustained rate, and at most 1e15 per second");
     let group = "vm".to_owned();
-    assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is already used with other caps: give all throttles in a group the same caps, or use another group for this throttle");
+    assert_snapshot!(Error::GroupConflict { group }, @"`throttle`: group=vm is already used with different caps: give all throttles in a group the same caps, or use another group for this throttle");
 }
 
 #[test]
@@ -117,13 +117,13 @@ fn files_that_cannot_be_had() {
     let file = |errno: Errno, action| Error::file(&path, action, &errno.into());
     assert_snapshot!(file(Errno::ACCESS, "open"), @"`file`: cannot open /data/disk.img: Permission denied (os error 13): choose a location that you have permission to write to");
     assert_snapshot!(file(Errno::ROFS, "open"), @"`file`: cannot open /data/disk.img: Read-only file system (os error 30): choose a path on a writable file system");
-    assert_snapshot!(file(Errno::ISDIR, "open"), @"`file`: cannot open /data/disk.img: Is a directory (os error 21): name a file");
+    assert_snapshot!(file(Errno::ISDIR, "open"), @"`file`: cannot open /data/disk.img: Is a directory (os error 21): specify a file");
     assert_snapshot!(file(Errno::IO, "inspect"), @"`file`: cannot inspect /data/disk.img: Input/output error (os error 5)");
     let path = || path.clone();
     let (file_bytes, size_bytes) = (4096, 1 << 20);
     assert_snapshot!(Error::FileTooSmall { path: path(), file_bytes, size_bytes }, @"`file`: /data/disk.img has 4096 bytes, fewer than size=1M, and iotax never extends an existing file: choose a smaller size or another path");
-    assert_snapshot!(Error::NotAFile { path: path(), device: true }, @"`file`: /data/disk.img is a block device, which a stack would overwrite: name a file");
-    assert_snapshot!(Error::NotAFile { path: path(), device: false }, @"`file`: /data/disk.img is not a regular file: name a file");
+    assert_snapshot!(Error::NotAFile { path: path(), device: true }, @"`file`: /data/disk.img is a block device, which a stack would overwrite: choose another path");
+    assert_snapshot!(Error::NotAFile { path: path(), device: false }, @"`file`: /data/disk.img is not a regular file: choose another path");
 }
 
 #[test]
@@ -133,16 +133,16 @@ fn files_that_are_none() {
         open(&[Layer::File(file)]).unwrap_err()
     };
     assert_snapshot!(error("/nonexistent/disk.img"), @"`file`: cannot open /nonexistent/disk.img: No such file or directory (os error 2): only an existing file can be used");
-    assert_snapshot!(error("/"), @"`file`: cannot open /: Is a directory (os error 21): name a file");
-    assert_snapshot!(error("/dev/null"), @"`file`: /dev/null is not a regular file: name a file");
+    assert_snapshot!(error("/"), @"`file`: cannot open /: Is a directory (os error 21): specify a file");
+    assert_snapshot!(error("/dev/null"), @"`file`: /dev/null is not a regular file: choose another path");
 }
 
 #[test]
 fn sessions_that_cannot_be() {
     let disk = open(&[mem(), aes()]).unwrap();
     let error = |depth, max_io_bytes| Session::new(&disk, depth, max_io_bytes).unwrap_err();
-    assert_snapshot!(error(0, 4096), @"a session of depth 0 is not valid: it must be 1 to 65536");
-    assert_snapshot!(error(1 << 20, 4096), @"a session of depth 1048576 is not valid: it must be 1 to 65536");
+    assert_snapshot!(error(0, 4096), @"session depth 0 is not valid: it must be 1 to 65536");
+    assert_snapshot!(error(1 << 20, 4096), @"session depth 1048576 is not valid: it must be 1 to 65536");
     assert_snapshot!(error(1, 512), @"a maximum I/O size of 512 bytes is not valid on this disk: it must be a multiple of 4096 bytes, and not 0");
     let source = std::io::Error::from_raw_os_error(11);
     assert_snapshot!(Error::Spawn { number: 7, source }, @"`queue`: worker thread 7 could not be started: Resource temporarily unavailable (os error 11); use fewer workers");
@@ -157,7 +157,7 @@ fn mounts_that_fail() {
     assert_snapshot!(device(Errno::NODEV), @"cannot open /dev/fuse: No such device (os error 19)");
     let at = |source: System| Error::Mount { path: PathBuf::from("/mnt/disk"), source };
     assert_snapshot!(at(Errno::NOENT.into()), @"cannot mount the disk at /mnt/disk: No such file or directory (os error 2): create the directory first");
-    assert_snapshot!(at(Errno::NOTDIR.into()), @"cannot mount the disk at /mnt/disk: Not a directory (os error 20): name a directory");
-    assert_snapshot!(at(Errno::PERM.into()), @"cannot mount the disk at /mnt/disk: Operation not permitted (os error 1): run as root, or install fusermount3 (package fuse3) and name a directory that you own");
+    assert_snapshot!(at(Errno::NOTDIR.into()), @"cannot mount the disk at /mnt/disk: Not a directory (os error 20): specify a directory");
+    assert_snapshot!(at(Errno::PERM.into()), @"cannot mount the disk at /mnt/disk: Operation not permitted (os error 1): run as root, or install fusermount3 (package fuse3) and specify a directory that you own");
     assert_snapshot!(at(Errno::BUSY.into()), @"cannot mount the disk at /mnt/disk: Device or resource busy (os error 16)");
 }

@@ -89,7 +89,7 @@ fn by_system_call(at: &Path, name: &str, read_only: bool) -> Result<Result<Owned
         getuid().as_raw(),
         getgid().as_raw(),
     );
-    let data = CString::new(data).expect("numbers and words have no NUL");
+    let data = CString::new(data).expect("numbers and words contain no NUL");
     let mut flags = MountFlags::NOSUID | MountFlags::NODEV | MountFlags::NOATIME;
     flags.set(MountFlags::RDONLY, read_only);
     let mounted = mount(name, at, format!("fuse.{SUBTYPE}"), flags, data.as_c_str());

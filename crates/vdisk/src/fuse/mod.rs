@@ -30,7 +30,7 @@
 //! time: so hundreds of delayed or throttled requests can be in flight, and only the real work of
 //! the layers, such as reading the backing file, occupies a thread.
 
-#![expect(clippy::vec_box, reason = "I/Os travel boxed; a vector is one station on their way")]
+#![expect(clippy::vec_box, reason = "I/Os stay boxed while layers and vectors pass them on")]
 
 mod files;
 mod held;

@@ -65,7 +65,7 @@ impl<T> Ranges<T> {
 
     /// Ends the I/O of `slot`; those that may start now are appended to `started`.
     pub(crate) fn leave(&mut self, slot: usize, started: &mut Vec<T>) {
-        let left = self.active[slot].take().expect("an I/O leaves once, after it has started");
+        let left = self.active[slot].take().expect("each I/O leaves once, after it starts");
         self.alone -= usize::from(left.alone);
         let mut waiting = std::mem::take(&mut self.waiting);
         // Once more, in order, against those that still wait before them.

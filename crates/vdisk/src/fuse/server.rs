@@ -230,7 +230,7 @@ impl Server {
     fn answer(&self, io: Box<Io>, todo: &mut Vec<Box<Io>>) {
         let expected = &self.pending[io.slot];
         let pending = expected.lock().unwrap_or_else(PoisonError::into_inner).take();
-        match pending.expect("an I/O under way has a request that waits for it") {
+        match pending.expect("every I/O in flight has a request waiting for it") {
             Pending::Read { skip, len, reply } => {
                 self.in_flight().leave(io.slot, todo);
                 match transferred(&io, skip, len) {
@@ -311,5 +311,5 @@ fn told(errno: Errno) -> fuser::Errno {
 }
 
 fn length(bytes: &std::ops::Range<u64>) -> usize {
-    usize::try_from(bytes.end - bytes.start).expect("no longer than a request and two blocks")
+    usize::try_from(bytes.end - bytes.start).expect("at most one request and two blocks")
 }

@@ -22,7 +22,7 @@ impl Recipe for Fault {
         for (parameter, share) in [("eio", self.eio), ("short", self.short), ("stall", self.stall)]
         {
             let is_share = (0.0..=1.0).contains(&share);
-            Error::demand(is_share, NAME, parameter, share, "a probability, 0 to 1")?;
+            Error::demand(is_share, NAME, parameter, share, "a probability from 0 to 1")?;
         }
         check_time(NAME, "stall_time", self.stall_ns)?;
         Ok(Box::new(OpenFault {

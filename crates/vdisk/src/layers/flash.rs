@@ -60,7 +60,7 @@ impl OpenFlash {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
-        reason = "positive, and what is beyond u64 saturates"
+        reason = "the value is positive, and values beyond u64 saturate"
     )]
     fn service_ns(&self, bytes: usize) -> u64 {
         let Flash { latency_ns, bw_bytes, jitter_ns, .. } = self.config;
@@ -82,7 +82,7 @@ impl OpenLayer for OpenFlash {
         let mut channels = self.channels.lock().unwrap_or_else(PoisonError::into_inner);
         // Read under the lock, so that arrivals are in the order in which they are served.
         let arrival_ns = self.clock.now_ns().saturating_add(io.extra_ns);
-        let mut free = channels.peek_mut().expect("there is at least one channel, always");
+        let mut free = channels.peek_mut().expect("there is always at least one channel");
         let wait_ns = free.0.saturating_sub(arrival_ns);
         let spent_ns = wait_ns.saturating_add(service_ns);
         *free = Reverse(arrival_ns.saturating_add(spent_ns));

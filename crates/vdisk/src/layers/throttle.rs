@@ -40,7 +40,7 @@ impl Recipe for Throttle {
     fn build(&self, place: &BuildPlace<'_>) -> Result<Box<dyn OpenLayer>, Error> {
         let caps = caps(self);
         let is_limit = caps.iops.is_some() || caps.bw_bytes.is_some();
-        Error::demand(is_limit, NAME, "iops", "none", "set, unless bw is set")?;
+        Error::demand(is_limit, NAME, "iops", "none", "set unless bw is set")?;
         check_limit(caps.iops, ["iops", "burst_iops"])?;
         check_limit(caps.bw_bytes, ["bw", "burst_bw"])?;
         let bucket = match &self.group {
@@ -64,7 +64,7 @@ fn check_limit(
     let is_above = RATES.contains(&burst.per_s) && burst.per_s > sustained;
     let must_be = "above the sustained rate, and at most 1e15 per second";
     Error::demand(is_above, NAME, burst_rate, burst.per_s, must_be)?;
-    let must_be = "long enough for at least one I/O or byte beyond the sustained rate";
+    let must_be = "long enough to allow at least one I/O or byte above the sustained rate";
     Error::demand(burst.credits > 0, NAME, "credits", "0", must_be)
 }
 

@@ -73,7 +73,7 @@ impl OpenCache {
     fn shard(&self, page: u64) -> MutexGuard<'_, Shard> {
         // The shard count is small: the remainder of a 64-bit hash is even.
         let index = split_mix(page) % self.shards.len() as u64;
-        let index = usize::try_from(index).expect("below the number of shards");
+        let index = usize::try_from(index).expect("the index is below the number of shards");
         self.shards[index].lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -109,7 +109,7 @@ impl Shard {
     fn stripe(&mut self, page: u64) -> &mut Stripe {
         // Other bits than those that chose the shard.
         let index = split_mix(!page) % STRIPES;
-        &mut self.stripes[usize::try_from(index).expect("below the number of stripes")]
+        &mut self.stripes[usize::try_from(index).expect("the index is below the number of stripes")]
     }
 
     fn store(&mut self, frame: usize, start: usize, data: &[u8]) {

@@ -102,7 +102,7 @@ fn pages(offset: u64, len: u64) -> std::ops::Range<u64> {
 }
 
 fn word_index(page: u64) -> usize {
-    usize::try_from(page / WORD_BITS).expect("the bitmaps are in memory")
+    usize::try_from(page / WORD_BITS).expect("the bitmaps fit in memory")
 }
 
 fn bit_of(words: &[u64], page: u64) -> bool {
