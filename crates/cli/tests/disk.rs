@@ -103,7 +103,7 @@ fn what_was_built_is_told_with_its_sources() {
       own limit. According to the documentation, cache misses also count against the
       VM's uncached limits, and so do writes with read-only caching. These figures
       do not include that effect.
-    Note: It is not known whether Standard_DS1_v2 (VM cached) bursts.
+    Note: It is not known whether Standard_DS1_v2 (VM cached) can burst.
     Note: the temporary disk and cached disks share one bucket
     Note: the series page lists no burst limits
     [1] kubernetes-sigs/azuredisk-csi-driver:pkg/optimization/

@@ -228,7 +228,7 @@ fn a_forgotten_shaper_and_offloads_that_are_off_are_found() {
     has(&said, "offloads-off", "likely");
     let findings = said["hosts"][0]["findings"].as_array().unwrap();
     let why = findings.iter().find(|one| one["cause"] == "shaper-in-path").unwrap()["why"].as_str();
-    insta::assert_snapshot!(why.unwrap(), @"e1 limits packets to 500 Mbit/s on the wire including frame headers (478 Mbit/s of TCP data).");
+    insta::assert_snapshot!(why.unwrap(), @"e1 limits traffic to 500 Mbit/s on the wire, including frame headers (478 Mbit/s of TCP data).");
     row.sh(0, "tc qdisc replace dev e1 root handle 1: htb default 1");
     row.sh(0, "tc class add dev e1 parent 1: classid 1:1 htb rate 100mbit ceil 200mbit");
     let said = row.doctor(&["--interface", "e1"]);

@@ -90,7 +90,7 @@ fn the_instance_binds_bytes_though_the_volume_binds_iops() {
     assert_eq!(
         why("ebs-instance-limit"),
         "The instance limit of m7g.xlarge caps I/O at 156.3 MB/s sustained (a burst reaches 786.4 MB/s for 52 min 4 s \
-         from full credits)."
+         with full credits)."
     );
     assert_eq!(
         why("ebs-volume-limit"),

@@ -155,7 +155,7 @@ fn one_second_in_a_day_is_seen() {
     analysis.trials[1_717].per_second_ios[31] = 7_654_321;
     let page = html(&experiment, &analysis);
     assert!(page.contains("7654321"), "the highest of its step");
-    assert!(page.contains("Each column is 4 trials, in the order they ran"));
+    assert!(page.contains("Each column covers 4 trials, in the order in which the trials ran"));
     let all = page.rsplit("\"high\":[").next().unwrap().split(']').next().unwrap();
     assert!(all.split(',').count() > 100, "although it is one of few");
 }

@@ -122,7 +122,7 @@ pub fn agree(agreement: Agreement, count: u64) -> String {
     let words = match agreement {
         Agreement::Same => "the same",
         Agreement::Differs => "different from the catalog",
-        Agreement::Unconfirmed => "not all in the catalog",
+        Agreement::Unconfirmed => "only partly in the catalog",
         Agreement::Unknown => "not in the catalog",
     };
     format!("{} {words}", grouped(count))
@@ -142,7 +142,7 @@ pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the source
 /// A note about a figure.
 pub fn note(note: &Note) -> String {
     let fixed = match note {
-        Note::HalfAnHourADay => "for at least 30 min in 24 h",
+        Note::HalfAnHourADay => "for at least 30 min in every 24 h",
         Note::NetworkFromCredits => "network: uses credits; how long they last is not documented",
         Note::WhileIoCredits => "while I/O credits last",
         Note::IopsAreProvisioned => "IOPS are provisioned: specify iops=",
@@ -151,7 +151,7 @@ pub fn note(note: &Note) -> String {
         Note::MostProvisionable => {
             "values that are not specified are assumed to be the maximum that can be provisioned"
         }
-        Note::MeteredOneWay => "network: outgoing data is metered, incoming data is not",
+        Note::MeteredOneWay => "network: outgoing data is metered, but incoming data is not",
         Note::NetworkEgress => "network egress",
         Note::NoPersistentDiskLimits => {
             "no Persistent Disk limits were found for this machine type"
@@ -163,13 +163,13 @@ pub fn note(note: &Note) -> String {
              effect."
         }
         Note::FastBesideOthers => {
-            "Premium SSD v2 or Ultra disks together with other disks: how they share the VM's \
-             limits is not documented. The sum treats them as separate."
+            "It is not documented how Premium SSD v2 or Ultra disks share the VM's limits with \
+             other disks. The sum counts their limits separately."
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
             let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
-            return format!("IOPS stated for {iops} I/Os, throughput for {throughput} I/Os");
+            return format!("IOPS are stated for {iops} I/Os, throughput for {throughput} I/Os");
         }
         Note::OneFlow { bytes_per_s } => {
             return format!(
@@ -182,8 +182,8 @@ pub fn note(note: &Note) -> String {
         }
         Note::ThroughputWithoutCredits { io_kib } => {
             return format!(
-                "throughput without credits is not documented; it is computed from {} I/Os at the \
-                 baseline rate",
+                "throughput without credits is not documented; iotax computes it from {} I/Os at \
+                 the baseline rate",
                 bytes(io_kib << 10)
             );
         }
@@ -192,12 +192,12 @@ pub fn note(note: &Note) -> String {
         Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
         Note::OnDemandOff { disk } => {
             return format!(
-                "On-demand bursting is off for {disk}, which is the default, because it costs \
-                 extra. Use {disk}:burst=on to include it."
+                "On-demand bursting is off for {disk} by default, because it costs extra. Use \
+                 {disk}:burst=on to include it."
             );
         }
         Note::BurstUnknown { of, scope } => {
-            return format!("It is not known whether {of} ({scope}) bursts.");
+            return format!("It is not known whether {of} ({scope}) can burst.");
         }
     };
     fixed.to_owned()
@@ -246,7 +246,7 @@ pub fn property(property: &Property) -> NamedValue {
         Property::MostMib(mib) => ("Maximum throughput", mib_per_s_limit(mib * MIB)),
         Property::ConsoleIops(iops) => ("Console default", iops_limit(*iops)),
         Property::ConsoleThroughput(amount) => {
-            ("Console default throughput", format!("{amount} (the source gives no unit)"))
+            ("Console default throughput", format!("{amount} (the source does not state a unit)"))
         }
     };
     NamedValue { name, value }
@@ -264,7 +264,7 @@ pub const fn caching(caching: Caching) -> &'static str {
 /// The host's possible cache modes of a disk.
 pub const fn host_cache(possible: HostCache) -> &'static str {
     match possible {
-        HostCache::Possible => "none, read only, read and write",
+        HostCache::Possible => "none, read-only or read-write",
         HostCache::NotSupported => "not supported",
     }
 }

@@ -14,12 +14,12 @@ pub const DEPTH_IOPS: &str = "4 KiB I/Os, both axes logarithmic. Dashed: the cap
                               is flat, additional I/Os in flight only wait longer.";
 pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the queue depth.";
 /// In a search: over time, under full load.
-pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above it is the burst.";
+pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above the cap is the burst.";
 pub const SOAK_BANDWIDTH: &str = "1 MiB blocks.";
 pub const SOAK_PATH: &str = "Four streams. Dashed: the sustained cap.";
 /// Several phases, one below the other.
-pub const OVER_PHASES: &str = "Square: estimate. Line: interval. Band: margin; differences within \
-                               it count as equal. n: number of blocks. All axes have the same \
+pub const OVER_PHASES: &str = "Square: estimate. Line: interval. Band: margin; arms that differ by \
+                               less count as equal. n: number of blocks. All axes have the same \
                                scale, so arms can be compared by eye.";
 
 /// In a search on a path: over the number of flows.
@@ -34,7 +34,8 @@ pub const fn of_path(quantity: PathQuantity) -> &'static str {
 
 /// From the bare stack to the full one, layer by layer.
 pub const WATERFALL: &str = "Each step: the Shapley value of a layer, with its interval as a line. \
-    Outlined: what two layers cost together beyond their sum, which the steps include.";
+                             Outlined: what two layers cost together beyond the sum of their \
+                             separate costs; the steps include this.";
 /// Rows of the waterfall.
 pub const BARE_STACK: &str = "bare stack";
 pub const FULL_STACK: &str = "full stack";
@@ -49,14 +50,14 @@ pub const fn of_quantity(quantity: Quantity) -> &'static str {
         Quantity::DeviceQueue => "Mean number of requests queued or being served.",
         Quantity::DeviceUtilPercent => {
             "Share of time with at least one request in flight; a device that serves several at \
-             once may have capacity left at 100 %."
+             once may have spare capacity even at 100 %."
         }
         Quantity::CpuPercent => "Share of the machine's total CPU time.",
         Quantity::PressurePercent => {
             "Share of time during which at least one task waited for a CPU, for I/O or for memory."
         }
         Quantity::PageCacheMib => {
-            "Dirty: waiting to be written. Writeback: being written. Both are for the whole \
+            "Dirty: waiting to be written. Writeback: being written. Both values are for the whole \
              machine."
         }
         Quantity::NfsPerS => "The most frequent operations.",
@@ -83,8 +84,8 @@ pub fn machine(seconds_per_step: u32) -> String {
 
 fn mean_and_band(seconds: u32) -> String {
     format!(
-        "the mean of {seconds} seconds, to keep the page small; the band behind it shows their \
-         lowest and highest values"
+        "the mean of {seconds} seconds, to keep the page small; the band behind it shows the \
+         lowest and highest values in that time"
     )
 }
 
@@ -115,7 +116,7 @@ pub fn nodes(analysis: &Analysis) -> String {
         (None, _) => "the mean of the other nodes",
     };
     format!(
-        "Colour: the difference from {others}. Border and sign: the verdict. The tables list the \
+        "Color: the difference from {others}. Border and sign: the verdict. The tables list the \
          figures for all nodes."
     )
 }
@@ -123,8 +124,9 @@ pub fn nodes(analysis: &Analysis) -> String {
 /// Comparisons with their intervals.
 pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let marks = if matches!(experiment.spec.design, Design::Peel { .. }) {
-        "Square: Shapley value, the mean over all orders of adding the layers. Open circle: layer \
-         added first, to the bare stack. Dot: layer added last, on top of all others."
+        "Square: Shapley value, the mean over all orders in which the layers can be added. Open \
+         circle: cost if added first, to the bare stack. Dot: cost if added last, on top of all \
+         others."
     } else {
         "Square: estimate."
     };
@@ -133,8 +135,9 @@ pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         return format!("{marks} Line: the interval, if there is one. {note}");
     }
     format!(
-        "{marks} Line: {} confidence interval, valid on its own, whenever the run stopped. Band: \
-         margin of {}; differences within it count as equal. n: number of blocks.",
+        "{marks} Line: {} confidence interval, valid individually (not jointly), whenever the run \
+         stopped. Band: margin of {}; arms that differ by less count as equal. n: number of \
+         blocks.",
         percent(1.0 - analysis.alpha),
         percent(analysis.margin)
     )
@@ -143,20 +146,20 @@ pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 /// The percentiles of each arm.
 pub fn latency(analysis: &Analysis, shown_arms: usize) -> String {
     let of = if units::is_led_by_syncs(analysis) { "'s syncs" } else { "" };
-    let grey = if shown_arms < analysis.arms.len() { " Grey: the other arms." } else { "" };
+    let grey = if shown_arms < analysis.arms.len() { " Gray: the other arms." } else { "" };
     let not_all = not_all(shown_arms, analysis);
-    format!("Percentiles of the primary job{of}: descriptive, no interval.{grey}{not_all}")
+    format!("Percentiles of the primary job{of}: descriptive, without intervals.{grey}{not_all}")
 }
 
 /// The distribution of latencies over time.
 pub fn heat(analysis: &Analysis, shown_arms: usize, trials_per_column: u32) -> String {
     let (column, its) = match trials_per_column {
-        1 => ("Each column is one trial".to_owned(), "its"),
-        n => (format!("Each column is {n} trials"), "their"),
+        1 => ("Each column covers one trial".to_owned(), "its"),
+        n => (format!("Each column covers {n} trials"), "their"),
     };
     format!(
-        "{column}, in the order they ran. The darker a cell, the more of {its} {}s took that long. \
-         A mean would hide a band that splits, widens or moves.{}",
+        "{column}, in the order in which the trials ran. The darker a cell, the more of {its} {}s \
+         took that long. A mean would hide a band that splits, widens or moves.{}",
         units::unit_of_load(analysis),
         not_all(shown_arms, analysis)
     )
@@ -191,7 +194,7 @@ pub fn trials(analysis: &Analysis, shown_arms: usize, seconds_per_step: u32) -> 
         n => format!("; each step is {}", mean_and_band(n)),
     };
     format!(
-        "{what} of the primary job over the course of the experiment{steps}. Grey: not used.{}",
+        "{what} of the primary job over the course of the experiment{steps}. Gray: not used.{}",
         not_all(shown_arms, analysis)
     )
 }

@@ -55,7 +55,7 @@ fn fit(phases: &[&Analysis]) -> Option<String> {
         (
             RuleOutcome::Undecided,
             "Undecided for",
-            " (iotax run fitness takes longer and may give a verdict)",
+            " (`iotax run fitness` takes longer and may reach a verdict)",
         ),
     ];
     let said: Vec<String> = said

@@ -13,7 +13,7 @@ fn a_shift_of_all_arms_is_said_and_drops_nothing() {
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
     [-, 18 trials] throughput fell by 50 % in all arms after block 7; comparisons are made within blocks and remain valid
-      -> Burst credits probably ran out. Early in a run, a cache may have filled up, or a neighbour may have started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
+      -> Burst credits probably ran out. Early in a run, a cache may have filled up, or a neighbor's load may have started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
     ");
     let other = &analysis.comparisons[0];
     assert_eq!((other.verdict, other.blocks, other.change), (Verdict::Equivalent, 16, None));

@@ -41,7 +41,7 @@ fn writes_that_slow_down_from_block_to_block_were_not_steady() {
     let trials = drifting(&mut bed, 10, 0.93);
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
-    [-, 20 trials] writes did not reach a steady state: throughput fell by 47 % steadily over 10 blocks; comparisons are made within blocks and remain valid, but single figures do not
+    [-, 20 trials] writes did not reach a steady state: throughput fell by 47 % steadily over 10 blocks; comparisons within blocks remain valid, but single figures do not
       -> The measurement itself fills a fresh SSD, or a volume whose blocks have never been written. --precondition writes the span first, then runs the workload until it is steady.
     ");
     assert_eq!(said(&analysis, Check::RegimeShift), "");
@@ -144,9 +144,9 @@ fn an_arm_that_is_not_steady_says_so_with_its_figures() {
     let (experiment, analysis) = phases.finish(None).remove(0);
     let analysis = Found { experiment, analysis };
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
-    [base, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %), and their trend is 0 % of it (limit: 10 % in either direction)
+    [base, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %); their trend is 0 % of the mean (limit: 10 % in either direction)
       -> The level still changes, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
-    [other, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %), and their trend is 0 % of it (limit: 10 % in either direction)
+    [other, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %); their trend is 0 % of the mean (limit: 10 % in either direction)
       -> The level still changes, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
     ");
 }

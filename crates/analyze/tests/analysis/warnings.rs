@@ -55,7 +55,7 @@ fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
     [other, 4 trials] in one trial, 3 blocks did not read back as written; mismatches occurred in 4 of 4 trials
-      -> This storage loses or corrupts data under this load: do not store important data on it. Its speed means nothing until this is fixed.
+      -> This storage loses or corrupts data under this load: do not store important data on it. Its speed is meaningless until this is fixed.
     ");
 }
 
@@ -69,8 +69,8 @@ fn io_errors() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::IoErrors), @"
-    [other, 1 trials] 5 I/Os failed and 1 came back short, out of 9991; the first error: read at 4096: Input/output error
-      -> Find out why they fail (check the kernel log, device health, and free space) before you trust the comparison. Failed I/Os do not count as completed, but the figures include the time lost on them.
+    [other, 1 trials] 5 I/Os failed and 1 transferred too few bytes, out of 9991; the first error: read at 4096: Input/output error
+      -> Find out why I/Os fail (check the kernel log, device health, and free space) before you trust the comparison. Failed I/Os do not count as completed, but the figures include the time lost on them.
     ");
 }
 
@@ -83,7 +83,7 @@ fn failed_trials() {
     });
     insta::assert_snapshot!(said(&analysis, Check::FailedTrials), @"
     [other, 2 trials] 2 of 4 trials failed: /dev/sdx: no such device
-      -> The blocks that contain these trials are left out of the comparison. A verdict is given only if it would stay the same if each failed trial counted as one that completed nothing. Fix the error and measure again.
+      -> The blocks that contain these trials are left out of the comparison. A verdict is given only if counting each failed trial as one that completed nothing would not change it. Fix the error and measure again.
     ");
 }
 
@@ -91,7 +91,7 @@ fn failed_trials() {
 fn littles_law_when_the_count_says_otherwise() {
     let analysis = changed(&mut pair(), |trial| job(trial).in_flight_io_ns /= 2);
     insta::assert_snapshot!(said(&analysis, Check::LittlesLaw), @"
-    [other, 4 trials] job reader: throughput times latency gives 1.0 I/Os in flight, but 0.5 were counted (100 % off) (in 4 of 4 trials)
+    [other, 4 trials] job reader: throughput times latency gives 1.0 I/Os in flight, but 0.5 were counted (a difference of 100 %) (in 4 of 4 trials)
       -> This arm's latencies or rates are wrong, or the counts include I/Os that the job did not issue: do not use these figures. If sqpoll is on, turn it off; if not, try engine=psync. If the warning persists, report it as a bug.
     ");
 }
@@ -138,9 +138,9 @@ fn generator_bound() {
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
     [base, 4 trials] job reader: generating an I/O takes 300 µs, which is 15 % of the 2.00 ms that a thread spends on it (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
+      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
     [other, 4 trials] job reader: generating an I/O takes 300 µs, which is 60 % of the 500 µs that a thread spends on it (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see it better, use larger blocks, or compare CPU per I/O instead of throughput.
+      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
     ");
 }
 
@@ -155,11 +155,11 @@ fn all_cpus_busy() {
     assert_eq!(said(&busy(12), Check::GeneratorBound), "", "others are busy, not the load");
     insta::assert_snapshot!(said(&busy(19), Check::GeneratorBound), @"
     [other, 4 trials] all 2 CPUs were busy for 98 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax reflects CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
     insta::assert_snapshot!(said(&busy(12), Check::Precision), @"
     [other, 4 trials] other programs and kernel threads used 38 % of this machine's CPU time (in 4 of 4 trials)
-      -> If other programs are running, stop them: they slow down some trials and not others. If none are, this is the kernel's own work for this arm, such as encryption or networking in kernel threads. CPU per I/O does not include it.
+      -> If other programs are running, stop them: they slow down some trials and not others. If none are, this is the kernel's own work for this arm, such as encryption or networking in kernel threads. This work is not included in CPU per I/O.
     ");
 }
 
@@ -212,7 +212,7 @@ fn the_cpu_limit_of_a_container_counts_as_the_machine() {
     });
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
     [other, 4 trials] the 0.5 CPUs that this container may use were busy for 100 % of the time (in 4 of 4 trials)
-      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
+      -> CPU-bound: the CPUs, not the storage, limit the rate, so a tax reflects CPU time. To measure the storage, use fewer threads, larger blocks or more CPUs.
     ");
 }
 
@@ -232,7 +232,7 @@ fn schedule_not_reached() {
     let analysis = changed(&mut pair().offer(500.0), |trial| job(trial).offered_ios = Some(3000));
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
     [other, 4 trials] job reader completed only 83 % of the offered I/Os (in 4 of 4 trials)
-      -> The arm is overloaded: its response times measure the backlog, and grow during the trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...).
+      -> The arm is overloaded: its response times reflect the backlog and grow during the trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...).
     ");
 }
 
@@ -257,7 +257,7 @@ fn schedule_slip() {
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
     [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time; the p99 latency is 3.00 ms (in 4 of 4 trials)
-      -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include the wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which.
+      -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include the wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which it was.
     ");
 }
 
@@ -283,14 +283,14 @@ fn cold_cache_unproven() {
     assert_eq!(words(Some(0.97)), "");
     insta::assert_snapshot!(words(Some(0.2)), @"
     [other, 4 trials] a cold cache was requested, but devices delivered only 1.93 MiB of the 9.65 MiB read (20 %) (in 4 of 4 trials)
-      -> Part of the data came from a cache on this machine or on a mount's server. On this machine, another process may have the file mapped, or the span may fit into read-ahead. Use a span larger than memory, or direct=true.
+      -> Part of the data came from a cache on this machine or on a mount's server. On this machine, another process may have the file mapped, or the span may fit into the read-ahead window. Use a span larger than memory, or direct=true.
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
-    [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, 8 times as much (in 4 of 4 trials)
-      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found it in memory, so not every read was cold. The excess also costs bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true.
+    [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, which is 8 times as much (in 4 of 4 trials)
+      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found this data in memory, so not every read was cold. The excess also costs bandwidth. Tell the kernel that the access order is random (advise=true), or use direct=true.
     ");
     insta::assert_snapshot!(words(None), @"
-    [other, 4 trials] a cold cache was requested, but this system does not show how much devices delivered (in 4 of 4 trials)
+    [other, 4 trials] a cold cache was requested, but this system does not show how much data devices delivered (in 4 of 4 trials)
       -> Assume that the cache was warm, unless other evidence, such as iostat output from the run, shows that it was not.
     ");
 }
@@ -302,7 +302,7 @@ fn no_cold_cache_without_a_device() {
     (site.has_device, site.file_system) = (false, Some("tmpfs".into()));
     insta::assert_snapshot!(said(&cold(bed, Some(1.0)), Check::ColdCacheUnproven), @"
     [other, 4 trials] a cold cache was requested, but this arm is on tmpfs, not on a device (in 4 of 4 trials)
-      -> A cold cache is impossible here: the figures measure memory. Choose a target on a disk (--dir for files that iotax creates), or set invalidate=false.
+      -> A cold cache is impossible here: the figures reflect memory. Choose a target on a disk (--dir for files that iotax creates), or set invalidate=false.
     ");
 }
 
@@ -327,21 +327,21 @@ fn cache_answered() {
     bed.edit(|spec| spec.phases[0].jobs[0].direct = true);
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
-    [other, 4 trials] 9.77 MiB were read with direct I/O, but devices moved only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
+    [other, 4 trials] 9.77 MiB was read with direct I/O, but devices transferred only 4 KiB (0.04 %) (in 4 of 4 trials)
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
         load(trial).system.device_write_bytes = Some(1_000_000);
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
-    [other, 4 trials] 954 MiB were written with direct I/O, but devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
+    [other, 4 trials] 954 MiB was written with direct I/O, but devices transferred only 977 KiB (0.1 %) (in 4 of 4 trials)
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures measure a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and fsync for writes.
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
 }
 
@@ -359,8 +359,8 @@ fn the_page_cache_took_what_was_written() {
         load(trial).system.device_write_bytes = Some(1_000_000);
     });
     insta::assert_snapshot!(said(&kept, Check::CacheAnswered), @"
-    [other, 4 trials] 954 MiB were written to the page cache and never synced; devices moved only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The write rate measures memory, not the storage. Set direct=true, or sync as the application does (fsync-every=...).
+    [other, 4 trials] 954 MiB was written to the page cache and never synced; devices transferred only 977 KiB (0.1 %) (in 4 of 4 trials)
+      -> The write rate reflects memory, not the storage. Set direct=true, or sync as the application does (fsync-every=...).
     ");
     bed.edit(|spec| spec.phases[0].jobs[0].fsync_every = Some(1));
     let synced = changed(&mut bed, |trial| {
@@ -390,13 +390,13 @@ fn wrong_sign() {
     let trials = bed.blocks(5, &[500.0, 900.0], 0.01);
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::WrongSign), @"
     [aes, 5 trials] arm aes only adds work, but is 79 % faster in throughput
-      -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
+      -> Do not treat this as a gain until you can explain it. Common reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which of these applies.
     ");
     let mut peel = Bed::peel(&["aes", "cache"]);
     let trials = peel.blocks(5, &[500.0, 800.0, 800.0, 1200.0], 0.01);
     insta::assert_snapshot!(said(&peel.analyze(&trials), Check::WrongSign), @"
-    [aes, 5 trials] layer aes only adds work, but the stack is 55 % faster in throughput with it
-      -> Do not treat this as a gain until you can explain it. Usual reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which.
+    [aes, 5 trials] layer aes only adds work, but with it, the stack is 55 % faster in throughput
+      -> Do not treat this as a gain until you can explain it. Common reasons: direct I/O became buffered I/O, a cache answered, small I/Os were merged, or the arms are on different storage. The device's counters (iostat) show which of these applies.
     ");
 }
 
@@ -419,7 +419,7 @@ fn stolen_time() {
     });
     insta::assert_snapshot!(said(&analysis, Check::Steal), @"
     [other, 1 trials] the hypervisor took 3 % of the CPU time for other virtual machines (in 1 of 4 trials)
-      -> Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks spread the noise over all arms. A dedicated host, or another time of day, makes the intervals narrower.
+      -> Neighbors on this host use its CPUs and cause part of the noise. Interleaved blocks spread the noise over all arms. A dedicated host, or another time of day, makes the intervals narrower.
     ");
 }
 
@@ -429,7 +429,7 @@ fn different_storage() {
     bed.experiment.sites[1].device = Some("vdb".into());
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::DifferentStorage), @"
     [other, 0 trials] base is on vda (ext4), and other is on vdb (ext4): the storage, not the settings, may cause the difference
-      -> Put all arms on the same volume, or swap the volumes and measure again: a difference that moves with the volume is caused by the volume.
+      -> Put all arms on the same volume, or swap the volumes and measure again. If the difference moves with a volume, that volume causes it.
     ");
     bed.experiment.sites[1] = disk_site();
     bed.experiment.sites[1].storage_id = "254:0 /data/elsewhere".into();
@@ -447,7 +447,7 @@ fn dependent_blocks() {
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Dependence), @"
     [other, 16 trials] successive blocks are correlated in throughput: the autocorrelation is 0.87, but 16 independent blocks would stay below 0.50
-      -> Something changes slowly and affects the arms differently: a background job, credits that refill, a volume that fills up. Find the cause, or pause between trials; more blocks alone do not help.
+      -> Something changes slowly and affects the arms differently: a background job, credits that refill, or a volume that fills up. Find the cause, or pause between trials; more blocks alone do not help.
     ");
 }
 
@@ -480,7 +480,7 @@ fn noise_within_trials_asks_for_longer_ones() {
     }
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Precision), @"
     [other, 6 trials] the difference for other varied by 10 % from block to block over 6 blocks
-      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
+      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks would.
     ");
 }
 
@@ -492,10 +492,10 @@ fn stalls() {
         }
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [other, 1 trials] stalls: the slowest second had 12 % of its trial's mean throughput (seconds below half of the mean occurred in 1 of 4 trials)
+    [other, 1 trials] stalls: the slowest second reached only 12 % of its trial's mean throughput (seconds below half the mean occurred in 1 of 4 trials)
       -> A mean hides stalls, but users notice them. Look at the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
     [other, 4 trials] the difference for other varied by 11 % from block to block over 4 blocks
-      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks.
+      -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks would.
     ");
     assert!(!asked(&analysis).iter().any(|q| q.starts_with("No stall")));
 }
@@ -506,9 +506,9 @@ fn too_few_ios_behind_a_tail() {
         job(trial).offered_ios = Some(job(trial).read.ios);
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 of them are above it
+    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 of them exceed it
       -> Use longer trials: --time 20s or more at this rate. More trials do not help.
-    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 of them are above it
+    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 of them exceed it
       -> Use longer trials: --time 21s or more at this rate. More trials do not help.
     ");
 }

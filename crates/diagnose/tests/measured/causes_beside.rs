@@ -68,8 +68,8 @@ fn reads_that_hardly_wait_at_the_disk_wait_for_a_cpu() {
 fn what_the_evidence_says() {
     let suspects = scene(600, 7.5).suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
-    vda was busy for 100 % of the time, and I/Os from reader spent 95 % of their time there: 99 % of all bytes belonged to download
-    the disk's queue held 12 requests
+    vda was busy for 100 % of the time, and I/Os from reader spent 95 % of their time there: 99 % of all bytes were for download
+    the disk's queue held 12 requests on average
     ");
 }
 
@@ -96,7 +96,7 @@ fn layers_that_encrypt_are_named_where_the_time_passes_in_them() {
     let busy = without_cpu(stacked(&twice));
     assert_eq!(told(busy), ["likely encrypted-twice", "possible cpu-bound"]);
     let suspects = without_cpu(stacked(&twice)).suspects();
-    insta::assert_snapshot!(texts(&suspects[0].evidence), @"I/Os spent 95 % of their time at loop1, and 1.3 % at vda below it, so 93 % was in between, in qemu-luks and qemu-luks (added by iotax)");
+    insta::assert_snapshot!(texts(&suspects[0].evidence), @"I/Os spent 95 % of their time at loop1, and 1.3 % at vda below it, so 93 % was spent in between, in qemu-luks and qemu-luks (added by iotax)");
     insta::assert_snapshot!(texts(&suspects[0].against), @"all CPUs were busy, and encryption needs them");
     // The disk itself is slow.
     let mut slow = stacked(&twice);

@@ -36,9 +36,9 @@ fn a_constant_rate_of_uneven_ios_is_a_limiters() {
     assert_eq!(told(held(2, 0.3)), ["likely throttle"]);
     let suspects = held(2, 0.3).suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
-    something limits the rate to 1,500 IOPS (6.14 MB/s): for 10 seconds, it varied by at most 0.1 %
+    something limits the rate to 1,500 IOPS (6.14 MB/s): for 10 seconds, the rate varied by at most 0.1 %
     I/Os spent 94 % of their time before they reached the disk
-    the rate varied 17x less than it would with independent I/Os
+    the rate was 17x steadier than it would be with independent I/Os
     `iotax limits /data` shows whether there is a limit and, if so, what it is
     ");
     // Below the disk that this machine sees, a busy device looks like that.
@@ -110,8 +110,8 @@ fn beside_an_arm_without_it_a_limit_is_why_the_other_is_slower() {
     let causes = of_arms(&bed.experiment, &bed.analyze(&trials));
     assert_eq!(causes[0].suspects[0].confidence, iotax_diagnose::Confidence::Possible);
     insta::assert_snapshot!(texts(&causes[0].suspects[0].evidence), @"
-    something limits the rate to 1,500 IOPS (6.14 MB/s): for 25 seconds, it varied by at most 0.07 %
-    free reached 25,200 IOPS under the same load, and each I/O took 17x less time there
+    something limits the rate to 1,500 IOPS (6.14 MB/s): for 25 seconds, the rate varied by at most 0.07 %
+    free reached 25,200 IOPS under the same load, and each I/O was 17x faster there
     `iotax limits /held` shows whether there is a limit and, if so, what it is
     ");
 }

@@ -30,17 +30,17 @@ pub const fn shared(verdict: Shared) -> &'static str {
     }
 }
 
-/// The quantity, of one flow or of all: `bandwidth to the peer`, `packets of a flow both ways`.
+/// The quantity, of one flow or of all: `bandwidth to the peer`, `packets to the peer per flow`.
 pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str {
     match (of, is_per_flow) {
         (PathQuantity::BytesTo, false) => "bandwidth to the peer",
         (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
         (PathQuantity::PacketsTo, false) => "packets to the peer",
-        (PathQuantity::Requests, false) => "packets both ways",
-        (PathQuantity::BytesTo, true) => "bandwidth per flow to the peer",
-        (PathQuantity::BytesFrom, true) => "bandwidth per flow from the peer",
-        (PathQuantity::PacketsTo, true) => "packets per flow to the peer",
-        (PathQuantity::Requests, true) => "packets per flow both ways",
+        (PathQuantity::Requests, false) => "packets in both directions",
+        (PathQuantity::BytesTo, true) => "bandwidth to the peer per flow",
+        (PathQuantity::BytesFrom, true) => "bandwidth from the peer per flow",
+        (PathQuantity::PacketsTo, true) => "packets to the peer per flow",
+        (PathQuantity::Requests, true) => "packets in both directions per flow",
     }
 }
 
@@ -61,24 +61,24 @@ fn sign(sign: &CapSign) -> String {
         CapSign::NoPlateauOfFlows => "no plateau: throughput still changes with the number of \
                                       flows, so this is the rate reached, not a cap"
             .to_owned(),
-        CapSign::SizesComputed => "this machine's CPUs were busy with I/Os of this size, and \
-                                   something else limits other sizes"
+        CapSign::SizesComputed => "at this block size, this machine's CPUs were busy; at other \
+                                   sizes, something else is the limit"
             .to_owned(),
         CapSign::Kink { off, curve_off } => format!(
-            "throughput over block size fits a limiter's kink, between a cap on I/Os and a cap on \
-             bytes, to within {} (a device's curve fits to within {})",
+            "across block sizes, throughput follows a limiter's kink (IOPS cap, then bandwidth \
+             cap) to within {}, and a device's curve to within {}",
             percent(*off),
             percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
-            "throughput over block size fits a device's curve, a time per I/O plus a time per \
-             byte, to within {} (a limiter's kink fits to within {})",
+            "across block sizes, throughput follows a device's curve (time per I/O plus time per \
+             byte) to within {}, and a limiter's kink to within {}",
             percent(*off),
             percent(*kink_off)
         ),
         CapSign::Neither { kink_off, curve_off } => format!(
-            "throughput over block size fits neither a limiter's kink (off by {}) nor a device's \
-             curve (off by {})",
+            "across block sizes, throughput follows neither a limiter's kink (off by {}) nor a \
+             device's curve (off by {})",
             percent(*kink_off),
             percent(*curve_off)
         ),
@@ -105,13 +105,12 @@ fn sign(sign: &CapSign) -> String {
             format!("the rate equals the {documented}{by} limit of {of}")
         }
         CapSign::Busy(sign) => busy(sign),
-        CapSign::OneFlowHeld => "one flow reaches the same rate every time, and several flows \
-                                 reach more: either a per-flow limit, or the window size of one \
-                                 connection"
+        CapSign::OneFlowHeld => "one flow always reaches the same rate, and several flows reach \
+                                 more: the cause is a per-flow limit or a connection's window size"
             .to_owned(),
         CapSign::FlowsHeld => {
-            "more flows do not raise the rate, which is the same every time, and CPUs are idle: \
-             either a limiter, or the link's capacity"
+            "the rate is always the same, more flows do not raise it, and CPUs are idle: the cause \
+             is a limiter or the link's capacity"
                 .to_owned()
         }
         CapSign::NotTwice { spread } => {
@@ -126,7 +125,7 @@ fn doubt(doubt: &CapDoubt) -> String {
     match doubt {
         CapDoubt::Spread(share) => {
             format!(
-                ", but a limiter's rate is constant, and this interval spans {}",
+                "; however, a limiter's rate is constant, and this cap's interval spans {}",
                 percent(*share)
             )
         }
@@ -135,7 +134,7 @@ fn doubt(doubt: &CapDoubt) -> String {
         }
         CapDoubt::Busy(sign) => format!("; {}", busy(sign)),
         CapDoubt::Scatters => {
-            ", but the other measurements of this search scatter around it".to_owned()
+            "; however, the other measurements in this search scatter around this rate".to_owned()
         }
     }
 }
@@ -202,11 +201,12 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
 pub fn undecided(why: &Undecided) -> String {
     match why {
         Undecided::NothingDocumented => {
-            "no documented limits are known for it: specify the VM and disk with --vm and --disk"
+            "no documented limits are known for this target: specify the VM and disk with --vm and \
+             --disk"
                 .to_owned()
         }
-        Undecided::WithinInterval => "the limit is within the interval".to_owned(),
-        Undecided::MayGiveMore(why) => format!("it may reach more: {}", reason(why)),
+        Undecided::WithinInterval => "the limit is within the confidence interval".to_owned(),
+        Undecided::MayGiveMore(why) => format!("a higher rate may be possible: {}", reason(why)),
         Undecided::NotReached(what, block_bytes) => {
             format!("the cap was not reached: {}", obstacle(what, *block_bytes))
         }
@@ -226,12 +226,14 @@ pub fn note(note: &CapNote) -> String {
             )
         }
         CapNote::Role(role) => limit::role(role),
-        CapNote::TimeLimit => "The search ended at its time limit. `iotax limits` takes longer, gives \
+        CapNote::TimeLimit => {
+            "The search ended at its time limit. `iotax limits` takes longer, gives \
              narrower intervals, and can tell whether the rate is steady."
-            .to_owned(),
+                .to_owned()
+        }
         CapNote::ConcludedBy { version } => format!(
-            "These conclusions are from iotax {version}, which made the measurement. Either this \
-             version would have run different probes, or the record was edited afterwards."
+            "These conclusions come from iotax {version}, which made the measurement. Either the \
+             current version would have run different probes, or the record was edited afterwards."
         ),
         CapNote::Said(text) => text.clone(),
     }
@@ -262,10 +264,10 @@ pub fn purpose(of: Purpose) -> String {
         Purpose::StreamsFrom(flows) => return at_once("streams from the peer", flows),
         Purpose::DatagramsTo(flows) => return at_once("small datagrams to the peer", flows),
         Purpose::Requests(flows) => return at_once("small requests and responses", flows),
-        Purpose::Saturate => "saturate, to see whether a burst runs out",
-        Purpose::SpendCredits => "spend the credits that came back",
-        Purpose::Rest => "rest, so that credits can come back",
-        Purpose::AfterPause => "check whether credits came back during a pause",
+        Purpose::Saturate => "apply full load to see whether a burst runs out",
+        Purpose::SpendCredits => "spend the refilled credits",
+        Purpose::Rest => "pause so that credits can refill",
+        Purpose::AfterPause => "check whether credits refilled during a pause",
         Purpose::OverDepth => "throughput over queue depth",
         Purpose::OverSize => "throughput over block size",
         Purpose::CapAgain => "measure the cap again",

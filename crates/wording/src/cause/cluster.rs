@@ -23,7 +23,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
         ),
         ClusterWhy::Encrypts => format!(
             "Each I/O to a volume of {of} passes through dm-crypt on the CPUs of the node that \
-             uses it."
+             uses the volume."
         ),
         ClusterWhy::SmallReadAhead => format!(
             "The driver sets a read-ahead of 8 KiB on disks of {of}, so buffered sequential reads \
@@ -34,12 +34,12 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 .to_owned()
         }
         ClusterWhy::NoDefault { waiting } => format!(
-            "No volume will be created for {} without a class or a volume.",
+            "No volume will be created for {} with neither a class nor a volume.",
             count(*waiting as u64, "claim")
         ),
         ClusterWhy::SeveralDefaults { newest, classes } => format!(
             "Claims without a class get volumes of {newest}, the newest of the default classes \
-             ({}), not of an earlier one.",
+             ({}).",
             listed(classes)
         ),
         ClusterWhy::Limit { gib, disk } => {
@@ -53,7 +53,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             let lasts = for_how_long(burst.lasts_s);
             format!(
                 "A {} volume of {of} bursts for {lasts}, then drops to the rate for its size. A \
-                 short benchmark measures the burst.",
+                 short benchmark measures only the burst.",
                 size(gib << 30)
             )
         }
@@ -107,8 +107,11 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
 
 fn waiting(databases: &[String]) -> String {
     match databases.len() {
-        0 => "programs that sync small writes, such as databases, wait for it".to_owned(),
-        1 => format!("judging by its name, {} is a program that waits for it", databases[0]),
-        _ => format!("judging by their names, {} are programs that wait for it", listed(databases)),
+        0 => "programs that sync small writes, such as databases, wait for each one".to_owned(),
+        1 => format!("judging by its name, {} is a program that waits for each one", databases[0]),
+        _ => format!(
+            "judging by their names, {} are programs that wait for each one",
+            listed(databases)
+        ),
     }
 }

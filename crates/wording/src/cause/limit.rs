@@ -49,7 +49,7 @@ pub(super) fn rates(limit: &Limit) -> String {
 pub(super) fn lasts(seconds: Option<f64>) -> String {
     match seconds {
         Some(seconds) if seconds.is_finite() => {
-            format!("for {} from full credits", span(whole(seconds)))
+            format!("for {} with full credits", span(whole(seconds)))
         }
         _ => "for an undocumented time".to_owned(),
     }

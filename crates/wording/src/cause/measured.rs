@@ -19,7 +19,7 @@ use super::names::listed;
 pub(super) fn above(evidence: &AboveEvidence) -> String {
     match evidence {
         AboveEvidence::Between { upper, above_ms, lower, below_ms, share } => format!(
-            "an I/O took {} at {upper} and {} at {lower} below it: {} of its time passed in \
+            "an I/O took {} at {upper} and {} at {lower} below it: {} of its time was spent in \
              between",
             time(1e6 * above_ms),
             time(1e6 * below_ms),
@@ -34,7 +34,7 @@ pub(super) fn above(evidence: &AboveEvidence) -> String {
         }
         AboveEvidence::AtDisk { share, disks } => {
             let disks = listed(disks);
-            format!("I/Os spent {} of their time at {disks} below it", percent(*share))
+            format!("I/Os spent {} of their time at {disks} below this layer", percent(*share))
         }
     }
 }
@@ -45,11 +45,11 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
         CryptEvidence::Own { ns, waited } => {
             let own = time(*ns);
             let took = if *waited {
-                format!("took at most {own}: the rest was waiting")
+                format!("took at most {own}; the rest of the time was spent waiting")
             } else {
                 format!("took up to {own} of CPU time")
             };
-            format!("encrypting an I/O, and the I/Os in flight with it, {took}")
+            format!("encrypting an I/O and the others in flight {took}")
         }
     }
 }
@@ -68,7 +68,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
         DeviceEvidence::OtherJobs(OtherJobs { disks, busy, share, job, of_others, others }) => {
             format!(
                 "{} was busy for {} of the time, and I/Os from {job} spent {} of their time there: \
-                 {} of all bytes belonged to {}",
+                 {} of all bytes were for {}",
                 listed(disks),
                 percent(*busy),
                 percent(*share),
@@ -77,7 +77,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             )
         }
         DeviceEvidence::InQueue { requests } => {
-            format!("the disk's queue held {} requests", two_digits(*requests))
+            format!("the disk's queue held {} requests on average", two_digits(*requests))
         }
         DeviceEvidence::GroupLimit { reached, allowed, held, group, file } => {
             let what = match held {
@@ -96,7 +96,7 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
             format!("I/Os spent {} of their time at the disk itself", percent(*share))
         }
         DeviceEvidence::Split { asked_bytes, device, pieces, size_bytes, most_bytes } => format!(
-            "{} I/Os reached {device} as {} requests of {} each \
+            "each {} I/O reached {device} as {} requests of {} \
              (/sys/block/{device}/queue/max_sectors_kb: {})",
             bytes(*asked_bytes),
             grouped(whole(*pieces)),
@@ -116,7 +116,8 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
 pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
     match evidence {
         LimiterEvidence::Held { iops: rate, bytes_per_s, seconds, within } => format!(
-            "something limits the rate to {} ({}): for {seconds} seconds, it varied by at most {}",
+            "something limits the rate to {} ({}): for {seconds} seconds, the rate varied by at \
+             most {}",
             iops(*rate),
             mb_per_s(*bytes_per_s),
             percent(*within)
@@ -125,20 +126,23 @@ pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
             format!("I/Os spent {} of their time before they reached the disk", percent(*share))
         }
         LimiterEvidence::Calm { times: factor } => {
-            format!("the rate varied {} less than it would with independent I/Os", times(*factor))
+            format!(
+                "the rate was {} steadier than it would be with independent I/Os",
+                times(*factor)
+            )
         }
         LimiterEvidence::DeeperBroughtNoMore => {
             "deeper queues did not raise throughput, and each I/O took proportionally longer"
                 .to_owned()
         }
         LimiterEvidence::Beside { arm, iops: rate, times: factor } => format!(
-            "{arm} reached {} under the same load, and each I/O took {} less time there",
+            "{arm} reached {} under the same load, and each I/O was {} faster there",
             iops(*rate),
             times(*factor)
         ),
         LimiterEvidence::HoldsRate { within } => format!(
-            "the rate varied by at most {} from second to second, which does not suggest a lack of \
-             CPU",
+            "the rate varied by at most {} from second to second, which does not point to a lack \
+             of CPU time",
             percent(*within)
         ),
         LimiterEvidence::Test { command } => {
@@ -151,8 +155,8 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
     match evidence {
         MemoryEvidence::SmallReadAhead { request_bytes, asked_bytes, window_bytes, file } => {
             format!(
-                "the device was read in {} requests, but the program requested {} at a time: the \
-                 kernel reads at most {} ahead ({file})",
+                "the device was read in requests of {}, but the program requested {} at a time: \
+                 the kernel reads at most {} ahead ({file})",
                 bytes(*request_bytes),
                 bytes(*asked_bytes),
                 bytes(*window_bytes as f64)
@@ -163,16 +167,16 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
         }
         MemoryEvidence::LargeReadAhead { times: factor, request_bytes, window_bytes, file } => {
             format!(
-                "the device read {} as many bytes as requested, in {} requests: random reads fetch \
-                 up to {} around each position ({file})",
+                "the device read {} as many bytes as the program requested, in requests of {}: \
+                 random reads fetch up to {} around each position ({file})",
                 times(*factor),
                 bytes(*request_bytes),
                 bytes(*window_bytes as f64)
             )
         }
         MemoryEvidence::Dirty { waiting_bytes, share, threshold_bytes } => format!(
-            "{} were waiting to be written, which is {} of the threshold at which writers wait \
-             (/proc/vmstat, nr_dirty_threshold: {})",
+            "{} of data was waiting to be written, which is {} of the threshold at which writers \
+             have to wait (/proc/vmstat, nr_dirty_threshold: {})",
             bytes(*waiting_bytes),
             percent(*share),
             bytes(*threshold_bytes)
@@ -183,7 +187,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             mib_per_s(*reached_per_s)
         ),
         MemoryEvidence::Refaults { bytes_per_s, share } => format!(
-            "{} of file data had been in memory shortly before and was read again (/proc/vmstat, \
+            "file data that had recently been in memory was read again at {} (/proc/vmstat, \
              workingset_refault_file), which is {} of all reads",
             mib_per_s(*bytes_per_s),
             percent(*share)
@@ -192,9 +196,9 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             format!("the control group {group} is limited to {} of memory", bytes(*most as f64))
         }
         MemoryEvidence::FromCache { read_per_s, is_buffered, from_device_per_s } => format!(
-            "the program read {} {} the page cache, but devices read only {}",
+            "the program read {} {} the page cache, but devices delivered only {}",
             mib_per_s(*read_per_s),
-            if *is_buffered { "through" } else { "bypassing" },
+            if *is_buffered { "through" } else { "while bypassing" },
             mib_per_s(*from_device_per_s)
         ),
     }
@@ -230,7 +234,7 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("packets dropped per second: {}", listed(&who))
         }
         NetworkEvidence::Shaped { queue, overlimits_per_s, bits_per_s, backlog_bytes } => format!(
-            "{} exceeded its limit {} times per second and passed {}, with {} waiting",
+            "{} exceeded its limit {} times per second and let through {}, with {} waiting",
             queue_of(queue),
             rounded(*overlimits_per_s),
             bit_rate(*bits_per_s),
@@ -255,14 +259,14 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
         NfsEvidence::Kerberos { ns_per_byte, copies_ns, encrypts } => {
             let does = if *encrypts { "krb5p encrypts" } else { "krb5i computes checksums over" };
             format!(
-                "this machine's CPUs spent {} per byte, although copies take at most {}: \
+                "this machine's CPUs spent {} per byte, although copying takes at most {}: \
                  sec={does} all bytes",
                 time(*ns_per_byte),
                 time(*copies_ns)
             )
         }
         NfsEvidence::AfterReply { share } => {
-            format!("a call spent {} of its time after its reply had arrived", percent(*share))
+            format!("{} of a call's time passed after its reply had arrived", percent(*share))
         }
         NfsEvidence::Slots { queue_ms, share, in_flight, slots, setting } => format!(
             "a call waited {} before it was sent, which is {} of its time. On average, {} calls \
@@ -279,7 +283,7 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             count(whole(*credentials), "credential")
         ),
         NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi } => format!(
-            "a call fetched {}, although {} fit into one: the kernel reads only {} ahead \
+            "a call fetched {}, although one call can fetch {}: the kernel reads only {} ahead \
              (/sys/class/bdi/{bdi}/read_ahead_kb)",
             bytes(*brought_bytes),
             bytes(*most_bytes),
@@ -359,8 +363,8 @@ pub(super) fn regime(evidence: &RegimeEvidence) -> String {
 pub(super) fn stack(between: &Between) -> String {
     let Between { layers, upper, lower, at_upper, at_lower, share } = between;
     format!(
-        "I/Os spent {} of their time at {upper}, and {} at {lower} below it, so {} was in between, \
-         in {} (added by iotax)",
+        "I/Os spent {} of their time at {upper}, and {} at {lower} below it, so {} was spent in \
+         between, in {} (added by iotax)",
         percent(*at_upper),
         percent(*at_lower),
         percent(*share),
@@ -377,7 +381,7 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
             iops(f64::from(*in_flight) * 1e9 / latency_ns)
         ),
         WaitingEvidence::Written { disks, per_operation, share, mount, option } => format!(
-            "{} was written {} times for each operation, which took {} of the operation's time: \
+            "{} was written to {} times for each operation, which took {} of the operation's time: \
              {mount} is mounted with {option}",
             listed(disks),
             two_digits(*per_operation),

@@ -52,7 +52,7 @@ use crate::slow_mode;
 
 /// Heading of findings that are shown by name only.
 pub const TO_BE_TESTED: &str =
-    "To be tested: possible causes, each with a command that shows whether it hurts here";
+    "To be tested: possible causes, each with a command that shows whether it matters here";
 
 /// The same in one line, with at most `most` names.
 pub fn to_be_tested(causes: &[&str], most: usize) -> String {
@@ -61,7 +61,7 @@ pub fn to_be_tested(causes: &[&str], most: usize) -> String {
     let shown = causes.iter().take(most).copied();
     let shown: Vec<&str> = shown.chain((more > 0).then_some(rest.as_str())).collect();
     format!(
-        "Possible, not tested: {} (iotax doctor --explain NAME shows how to test)",
+        "Possible, not tested: {} (iotax doctor --explain NAME shows how to test each one)",
         list(&shown)
     )
 }
@@ -176,7 +176,7 @@ pub fn evidence(evidence: &Evidence) -> String {
         Evidence::Found(FoundThere { about, alike, why }) => {
             format!("{}: {}", components(about), because(why, about, alike))
         }
-        Evidence::Explained { by } => format!("{by} makes only some I/Os wait"),
+        Evidence::Explained { by } => format!("{by} delays only some I/Os"),
     }
 }
 

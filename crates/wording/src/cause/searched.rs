@@ -50,7 +50,7 @@ pub(super) fn evidence(evidence: &SearchEvidence) -> String {
             )
         }
         SearchEvidence::SmallPackets { way, bytes } => format!(
-            "{}: the search used {bytes}-byte packets, and larger packets reach more bytes per \
+            "{}: the search used {bytes}-byte packets, and larger packets carry more bytes per \
              second",
             words(*way)
         ),

@@ -17,7 +17,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let text = match &doubt.kind {
         DoubtKind::Mismatch { .. } => {
             "This storage loses or corrupts data under this load: do not store important data on \
-             it. Its speed means nothing until this is fixed."
+             it. Its speed is meaningless until this is fixed."
         }
         DoubtKind::IoErrors { .. } => {
             let unit = workload.unit();
@@ -27,23 +27,24 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 "check the kernel log, device health, and free space"
             };
             return format!(
-                "Find out why they fail ({where_to_look}) before you trust the comparison. Failed \
-                 {unit}s do not count as completed, but the figures include the time lost on them."
+                "Find out why {unit}s fail ({where_to_look}) before you trust the comparison. \
+                 Failed {unit}s do not count as completed, but the figures include the time lost \
+                 on them."
             );
         }
         DoubtKind::Failed { .. } if spec.is_of_results() => {
-            "The figures are from the other results. A verdict is given only if it would stay the \
-             same if each missing result counted as one that completed nothing."
+            "The figures come from the remaining results. A verdict is given only if counting each \
+             missing result as one that completed nothing would not change it."
         }
         DoubtKind::Failed { .. } => {
             "The blocks that contain these trials are left out of the comparison. A verdict is \
-             given only if it would stay the same if each failed trial counted as one that \
-             completed nothing. Fix the error and measure again."
+             given only if counting each failed trial as one that completed nothing would not \
+             change it. Fix the error and measure again."
         }
         DoubtKind::Paused { .. } => {
-            "A signal stopped it, its control group was frozen, or the whole machine was paused \
-             (live migration, snapshot, suspend). This says nothing about the storage. Find out \
-             what pauses it, and measure again."
+            "A signal stopped the load generator, its control group was frozen, or the whole \
+             machine was paused (live migration, snapshot, suspend). This says nothing about the \
+             storage. Find out what pauses the load generator, and measure again."
         }
         DoubtKind::StalledTrials { .. } => {
             "This is a result, not a failure: the arm was too slow to be measured in this window. \
@@ -65,30 +66,30 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              hole in a sparse file."
         }
         DoubtKind::WrongSign { .. } => {
-            "Do not treat this as a gain until you can explain it. Usual reasons: direct I/O \
+            "Do not treat this as a gain until you can explain it. Common reasons: direct I/O \
              became buffered I/O, a cache answered, small I/Os were merged, or the arms are on \
-             different storage. The device's counters (iostat) show which."
+             different storage. The device's counters (iostat) show which of these applies."
         }
         DoubtKind::CacheAnswered { way: CacheWay::NeverSynced, .. } => {
-            "The write rate measures memory, not the storage. Set direct=true, or sync as the \
+            "The write rate reflects memory, not the storage. Set direct=true, or sync as the \
              application does (fsync-every=...)."
         }
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
-            "The figures measure a cache, not the storage. Check that direct I/O reaches the \
-             device on this file system. If it does not, use a span larger than memory, and fsync \
-             for writes."
+            "The figures reflect a cache, not the storage. Check that direct I/O reaches the \
+             device on this file system. If it does not, use a span larger than memory, and sync \
+             the writes."
         }
         DoubtKind::InMemory { .. } => {
             "Measure a directory on the disk in question. For stacks, --dir sets the directory for \
              the stack's file."
         }
         DoubtKind::LayerCache { .. } => {
-            "I/Os that this cache answers do not measure the layers below it. Use a span larger \
+            "I/Os that this cache answers say nothing about the layers below it. Use a span larger \
              than memory, or look at the device's counters (iostat)."
         }
         DoubtKind::ColdCache { found: ColdCache::NoDevice { .. } } => {
-            "A cold cache is impossible here: the figures measure memory. Choose a target on a \
+            "A cold cache is impossible here: the figures reflect memory. Choose a target on a \
              disk (--dir for files that iotax creates), or set invalidate=false."
         }
         DoubtKind::ColdCache { found: ColdCache::Unknown } => {
@@ -97,21 +98,22 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::ColdCache { found: ColdCache::Short { .. } } => {
             "Part of the data came from a cache on this machine or on a mount's server. On this \
-             machine, another process may have the file mapped, or the span may fit into \
-             read-ahead. Use a span larger than memory, or direct=true."
+             machine, another process may have the file mapped, or the span may fit into the \
+             read-ahead window. Use a span larger than memory, or direct=true."
         }
         DoubtKind::ColdCache { found: ColdCache::Excess { .. } } => {
             "Read-ahead, or a large device block, fetched data that the job did not request. Later \
-             reads may have found it in memory, so not every read was cold. The excess also costs \
-             bandwidth. Tell the kernel that the order is random (advise=true), or use direct=true."
+             reads may have found this data in memory, so not every read was cold. The excess also \
+             costs bandwidth. Tell the kernel that the access order is random (advise=true), or \
+             use direct=true."
         }
         DoubtKind::DifferentStorage => {
-            "Put all arms on the same volume, or swap the volumes and measure again: a difference \
-             that moves with the volume is caused by the volume."
+            "Put all arms on the same volume, or swap the volumes and measure again. If the \
+             difference moves with a volume, that volume causes it."
         }
         DoubtKind::SharedStorage { .. } => {
-            "They share that device's throughput. Choose targets on different devices, unless you \
-             want to measure this."
+            "Both targets share that device's throughput. Choose targets on different devices, \
+             unless you want to measure this sharing."
         }
         DoubtKind::NotGranted { .. } => {
             "The figures are for the options that the server granted. Request these options, or \
@@ -119,28 +121,29 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              starts)."
         }
         DoubtKind::RateNotReached { .. } => {
-            "The arm is overloaded: its response times measure the backlog, and grow during the \
+            "The arm is overloaded: its response times reflect the backlog and grow during the \
              trial. Offer at most 0.7 times the throughput of the slowest arm (--set rate=...)."
         }
         DoubtKind::Late { .. } => {
             "Either all slots (threads x depth) were in use, or this machine woke the load \
              generator late. Response times include the wait, as they should. Try a greater depth \
-             (--set depth=...) or an idle machine to find out which."
+             (--set depth=...) or an idle machine to find out which it was."
         }
         DoubtKind::GeneratorShare { .. } => {
             return format!(
                 "This share is the same with and without a layer, so the layer's tax looks smaller \
-                 than it is. To see it better, use larger blocks, or compare {} instead of \
-                 throughput.",
+                 than it is. To see the tax more clearly, use larger blocks, or compare {} instead \
+                 of throughput.",
                 name::metric(Metric::cpu(workload))
             );
         }
         DoubtKind::CpusBusy { .. } if workload.is_network() => {
             "CPU-bound: the CPUs at the ends of the path, not the wire, limit the rate, so a tax \
-             is CPU time. To measure the wire, use a separate host for each end, or more CPUs."
+             reflects CPU time. To measure the wire, use a separate host for each end, or more \
+             CPUs."
         }
         DoubtKind::CpusBusy { .. } => {
-            "CPU-bound: the CPUs, not the storage, limit the rate, so a tax is CPU time. To \
+            "CPU-bound: the CPUs, not the storage, limit the rate, so a tax reflects CPU time. To \
              measure the storage, use fewer threads, larger blocks or more CPUs."
         }
         DoubtKind::OneCore(_) => {
@@ -148,9 +151,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              the interrupts of one flow stay on one core."
         }
         DoubtKind::EffectChanged { change, .. } if change.in_depth_check => {
-            "Something changed in between: burst credits or a cache ran out, or another load \
-             ended. Use --drain to compare the sustained level, and `iotax limits` to measure \
-             bursts."
+            "Something changed between the comparison and the depth check: burst credits or cache \
+             space ran out, or another load ended. Use --drain to compare the sustained level, and \
+             `iotax limits` to measure bursts."
         }
         DoubtKind::EffectChanged { .. } => {
             "Something that affects only this arm changed: its cache, its credits, or a background \
@@ -162,16 +165,16 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             match is_worse {
                 true if workload.writes() => {
                     "Burst credits probably ran out, or a fresh SSD had no erased blocks left. \
-                     Early in a run, a cache may have filled up, or a neighbour may have started. \
-                     To measure the sustained level, drain the credits (--drain) or write the span \
-                     first (--precondition). To measure the burst, let the volume rest and use a \
-                     shorter run."
+                     Early in a run, a cache may have filled up, or a neighbor's load may have \
+                     started. To measure the sustained level, drain the credits (--drain) or write \
+                     the span first (--precondition). To measure the burst, let the volume rest \
+                     and use a shorter run."
                 }
                 true => {
                     "Burst credits probably ran out. Early in a run, a cache may have filled up, \
-                     or a neighbour may have started. To measure the sustained level, drain the \
-                     credits first (--drain). To measure the burst, let the volume rest and use a \
-                     shorter run."
+                     or a neighbor's load may have started. To measure the sustained level, drain \
+                     the credits first (--drain). To measure the burst, let the volume rest and \
+                     use a shorter run."
                 }
                 false => {
                     "Another load on the storage probably ended, or the volume became faster. To \
@@ -182,11 +185,11 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::LevelSince { arms } => {
             let is_worse = arms.first().is_some_and(|shift| shift.iops[1] < shift.iops[0]);
             if is_worse {
-                "Burst credits or a cache were used up, or another load started. The verdicts \
-                 apply to the level before that. Use --drain to compare the sustained level, and \
+                "Burst credits or cache space ran out, or another load started. The verdicts apply \
+                 to the level before this change. Use --drain to compare the sustained level, and \
                  `iotax limits` to measure bursts."
             } else {
-                "Another load ended, or credits came back. Run again for a verdict at the lasting \
+                "Another load ended, or credits refilled. Run again for a verdict at the lasting \
                  level."
             }
         }
@@ -194,23 +197,23 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if *outcome == SlicesOutcome::Withheld => {
-                    "Burst credits or a cache ran out, and recovered during the other arms' turns. \
-                     Use --drain to compare the sustained level, --time to set longer trials, and \
-                     `iotax limits` to measure bursts."
+                    "Burst credits or cache space ran out, and recovered during the other arms' \
+                     turns. Use --drain to compare the sustained level, --time to set longer \
+                     trials, and `iotax limits` to measure bursts."
                 }
                 true if workload.writes() => {
-                    "Something speeds up the start of a slice and then runs out: either burst \
-                     credits or a write cache, which recover during the other arms' turns. Use \
-                     `iotax limits` to measure bursts, and --drain to compare the sustained level."
+                    "Something speeds up the start of a slice and then runs out: burst credits or \
+                     a write cache. Both recover during the other arms' turns. Use `iotax limits` \
+                     to measure bursts, and --drain to compare the sustained level."
                 }
                 true => {
-                    "Burst credits speed up the start of a slice, run out, and come back during \
-                     the other arms' turns. Use `iotax limits` to measure bursts, and --drain to \
+                    "Burst credits speed up the start of a slice, run out, and refill during the \
+                     other arms' turns. Use `iotax limits` to measure bursts, and --drain to \
                      compare the sustained level."
                 }
                 false => {
                     "The start of a slice is slow: a cache or read-ahead warms up again, or a \
-                     device or CPU wakes up from a power state."
+                     device or CPU wakes up from a low-power state."
                 }
             }
         }
@@ -235,11 +238,11 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::Dependence { .. } => {
             "Something changes slowly and affects the arms differently: a background job, credits \
-             that refill, a volume that fills up. Find the cause, or pause between trials; more \
+             that refill, or a volume that fills up. Find the cause, or pause between trials; more \
              blocks alone do not help."
         }
         DoubtKind::Steal { .. } => {
-            "Neighbours on this host use its CPUs and cause part of the noise. Interleaved blocks \
+            "Neighbors on this host use its CPUs and cause part of the noise. Interleaved blocks \
              spread the noise over all arms. A dedicated host, or another time of day, makes the \
              intervals narrower."
         }
@@ -247,7 +250,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             return format!(
                 "If other programs are running, stop them: they slow down some trials and not \
                  others. If none are, this is the kernel's own work for this arm, such as \
-                 encryption or networking in kernel threads. {} does not include it.",
+                 encryption or networking in kernel threads. This work is not included in {}.",
                 name::metric(Metric::cpu(workload))
             );
         }
@@ -271,7 +274,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::Noise(Noise { best_time_s: Some(best), .. }) => {
             return format!(
                 "Most of the noise is within trials. Longer trials (--time {}s) narrow the \
-                 interval in less time than more blocks.",
+                 interval in less time than more blocks would.",
                 whole(*best)
             );
         }
@@ -298,7 +301,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              as a comparison of the jobs as well."
         }
         DoubtKind::OtherEngines => {
-            "There is no verdict between results from different engines. Measure all arms with \
+            "iotax gives no verdict on results from different engines. Measure all arms with \
              engine=libaio."
         }
         DoubtKind::NotInterleaved => {

@@ -212,8 +212,8 @@ fn rounded(bytes: u64) -> String {
 /// A notice if test files are smaller than the workload's.
 pub fn of_files(spec: &Spec) -> Option<Notice> {
     let message = fitted(spec)?;
-    let advice = "A cache can store a larger part of a smaller file. Compare only with runs that \
-                  use the same file size, or free some space.";
+    let advice = "A cache can hold a larger share of a smaller file. Compare only with runs that \
+                  use the same file size, or free up some space.";
     let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
     Some(Notice { title, messages: vec![message], advice, is_severe: false })
 }

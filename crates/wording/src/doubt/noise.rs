@@ -19,13 +19,13 @@ pub(super) fn advice(source: &NoiseSource) -> String {
                 named => list(&named.iter().map(String::as_str).collect::<Vec<_>>()),
             };
             format!(
-                "Most of the noise is probably from other programs: {what}. Stop them, or run \
+                "Most of the noise probably comes from other programs: {what}. Stop them, or run \
                  iotax when they are idle."
             )
         }
         NoiseSource::Steal { share } => format!(
-            "Most of the noise is probably from other virtual machines: the hypervisor took {} of \
-             the CPU time. Use a dedicated host, or another time of day.",
+            "Most of the noise probably comes from other virtual machines: the hypervisor took {} \
+             of the CPU time. Use a dedicated host, or measure at another time of day.",
             percent(*share)
         ),
         NoiseSource::Stalls { trials, of, share } => format!(
@@ -42,14 +42,14 @@ pub(super) fn advice(source: &NoiseSource) -> String {
                 format!("and nothing else on this machine uses it, so {others}")
             } else {
                 format!(
-                    "and other programs use little CPU time. If they do not use it for I/O \
+                    "and other programs use little CPU time. If they do not use the storage either \
                      ({SEE}), {others}"
                 )
             };
             format!(
-                "The storage itself varies by {varies} from one trial to the next, {what}. Measure \
-                 at another time, or on storage that you do not share. p50 often varies less than \
-                 throughput."
+                "The speed of the storage itself varies by {varies} from one trial to the next, \
+                 {what}. Measure at another time, or on storage that you do not share. p50 often \
+                 varies less than throughput."
             )
         }
     }
@@ -119,12 +119,12 @@ mod tests {
             NoiseSource::Storage { variation: 0.12, is_alone: false },
         ];
         insta::assert_snapshot!(all.iter().map(advice).collect::<Vec<_>>().join("\n"), @"
-        Most of the noise is probably from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
-        Most of the noise is probably from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
-        Most of the noise is probably from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or another time of day.
+        Most of the noise probably comes from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
+        Most of the noise probably comes from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
+        Most of the noise probably comes from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or measure at another time of day.
         Most of the noise comes from stalls: 12 of 1,400 trials ran at less than half the usual speed and caused 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not affect.
-        The storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it, so others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
-        The storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use it for I/O (only root can see what they read and write), others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
+        The speed of the storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it, so others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
+        The speed of the storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use the storage either (only root can see what they read and write), others probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
         ");
     }
 

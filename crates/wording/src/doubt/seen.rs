@@ -38,7 +38,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 return format!("something other than the counted {unit}s failed{first}");
             }
             format!(
-                "{} failed and {short} came back short, out of {ios}{first}",
+                "{} failed and {short} transferred too few bytes, out of {ios}{first}",
                 count(*errors, unit)
             )
         }
@@ -49,7 +49,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::Paused { longest_ns } => {
             let use_of = if Some(*trials) == doubt.of_trials {
-                "there are no other trials, so their rate and mean latency are shown, but no \
+                "all trials are affected, so their rate and mean latency are shown, but no \
                  conclusion uses them"
             } else {
                 "these trials are left out of all figures"
@@ -73,7 +73,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                     format!("its threads and depth allow only {}", grouped(whole(*bound)))
                 }
                 InFlight::Counted(counted) => format!(
-                    "{} were counted ({} off)",
+                    "{} were counted (a difference of {})",
                     two_digits(*counted),
                     percent((by_latency / counted - 1.0).abs())
                 ),
@@ -101,7 +101,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let metric = name::metric(*metric);
             match of {
                 Some(Subject::Layer(layer)) => format!(
-                    "layer {layer} only adds work, but the stack is {how} in {metric} with it"
+                    "layer {layer} only adds work, but with it, the stack is {how} in {metric}"
                 ),
                 _ => format!("arm {} only adds work, but is {how} in {metric}", subject()),
             }
@@ -111,12 +111,12 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::CacheAnswered { way, asked_bytes, moved_bytes } => {
             let how = match way {
-                CacheWay::DirectRead => "were read with direct I/O, but",
-                CacheWay::DirectWrite => "were written with direct I/O, but",
-                CacheWay::NeverSynced => "were written to the page cache and never synced;",
+                CacheWay::DirectRead => "was read with direct I/O, but",
+                CacheWay::DirectWrite => "was written with direct I/O, but",
+                CacheWay::NeverSynced => "was written to the page cache and never synced;",
             };
             format!(
-                "{} {how} devices moved only {} ({})",
+                "{} {how} devices transferred only {} ({})",
                 bytes(*asked_bytes),
                 bytes(*moved_bytes),
                 percent(moved_bytes / asked_bytes)
@@ -208,7 +208,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 format!("{} at {since} instead of {before}", shift.arm)
             });
             format!(
-                "the depth check that followed found another level at the same depth: {}",
+                "the depth check that followed found a different level at the same depth: {}",
                 name::all(each)
             )
         }
@@ -220,8 +220,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                     "; the conclusions use only the later trials, which have the usual length"
                 }
                 SlicesOutcome::Withheld => {
-                    "; no verdict uses the short slices, and trials of the usual length would show \
-                     the same"
+                    "; no verdict uses the short slices, and trials of the usual length would be \
+                     affected in the same way"
                 }
                 SlicesOutcome::Ended => "; the run ended before longer trials could replace them",
                 SlicesOutcome::Unsure => "; the run ended before this was certain",
@@ -237,7 +237,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             match window {
                 Some(window) => format!(
                     "NOT steady after {rounds} of preconditioning: the last five rounds span {} of \
-                     their mean (limit: {}), and their trend is {} of it (limit: {} in either \
+                     their mean (limit: {}); their trend is {} of the mean (limit: {} in either \
                      direction)",
                     percent(window.range),
                     percent(MOST_RANGE),
@@ -254,11 +254,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let (step, what) = if spec.design == Design::Single {
                 ("trial", "the summary averages over the whole change")
             } else {
-                (
-                    "block",
-                    "comparisons are made within blocks and remain valid, but single figures do \
-                     not",
-                )
+                ("block", "comparisons within blocks remain valid, but single figures do not")
             };
             format!(
                 "writes did not reach a steady state: {} {} steadily over {}; {what}",
@@ -290,14 +286,13 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             )
         }
         DoubtKind::StalledSecond { least } => format!(
-            "stalls: the slowest second had {} of its trial's mean throughput (seconds below half \
-             of the mean occurred {})",
+            "stalls: the slowest second reached only {} of its trial's mean throughput (seconds \
+             below half the mean occurred {})",
             percent(*least),
             often()
         ),
         DoubtKind::TailSamples { metric, has, needed, .. } => format!(
-            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 of them are above \
-             it",
+            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 of them exceed it",
             name::samples(*metric, workload)
         ),
         DoubtKind::DepthNotKept { job, asked, kept } => format!(
@@ -325,14 +320,14 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::UnlikeResults { said } => said.clone(),
         DoubtKind::OtherEngines => {
-            "some results were measured with libaio, because a sandbox blocked io_uring there, and \
+            "some results were measured with libaio, because a sandbox blocked io_uring, and \
              others with another engine: the engines may cause the difference"
                 .to_owned()
         }
         DoubtKind::NotInterleaved => {
             "the results do not show that the runs were interleaved in random order: the \
-             difference includes whatever changed between them (neighbours, credits, temperature, \
-             data on the volume), and no interval covers that"
+             difference includes whatever changed between them (neighbors, credits, temperature, \
+             data on the volume); no interval covers these changes"
                 .to_owned()
         }
     }
@@ -359,7 +354,8 @@ fn cold_cache(found: &ColdCache) -> String {
             file_system.as_deref().unwrap_or("memory")
         ),
         ColdCache::Unknown => {
-            "a cold cache was requested, but this system does not show how much devices delivered"
+            "a cold cache was requested, but this system does not show how much data devices \
+             delivered"
                 .to_owned()
         }
         ColdCache::Short { read_bytes, delivered_bytes } => format!(
@@ -369,7 +365,7 @@ fn cold_cache(found: &ColdCache) -> String {
             percent(delivered_bytes / read_bytes)
         ),
         ColdCache::Excess { read_bytes, delivered_bytes } => format!(
-            "devices delivered {} for the {} read, {} times as much",
+            "devices delivered {} for the {} read, which is {} times as much",
             bytes(*delivered_bytes),
             bytes(*read_bytes),
             two_digits(delivered_bytes / read_bytes)
@@ -399,7 +395,9 @@ fn granted(of: &GrantedOtherwise) -> String {
     match option {
         GrantedOption::ReadSize => format!("rsize: requested {asked} bytes, granted {granted}"),
         GrantedOption::WriteSize => format!("wsize: requested {asked} bytes, granted {granted}"),
-        GrantedOption::Connections => format!("connections: requested {asked}, made {granted}"),
+        GrantedOption::Connections => {
+            format!("connections: requested {asked}, established {granted}")
+        }
     }
 }
 

@@ -18,11 +18,11 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
             let again = if is_on { "encrypts them again" } else { "would encrypt them again" };
             let then = match (is_local, is_on) {
                 (true, true) => format!(": every I/O on {disk} is encrypted twice."),
-                (true, false) => ". iotax cannot see whether it is on; set --fact \
+                (true, false) => ". iotax cannot see whether Encryption at Host is on; set --fact \
                                   encryption-at-host=yes or =no."
                     .to_owned(),
                 (false, _) => format!(
-                    ". iotax cannot see whether {disk} is one of them{}.",
+                    ". iotax cannot see whether {disk} is a local disk{}.",
                     if *at_host == AtHost::Unknown {
                         ", or whether Encryption at Host is on"
                     } else {
@@ -37,15 +37,15 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
              this VM's CPUs."
         ),
         AzureWhy::HostCache { cache_bytes, disk_bytes } => format!(
-            "The host's cache for all cached disks together is {}, and {disk} is {}. Reads that \
-             miss the cache count against the VM's cached and uncached limits, and against the \
-             disk's limit.",
+            "All cached disks share a host cache of {}, but the size of {disk} alone is {}. Reads \
+             that miss the cache count against the VM's cached and uncached limits, and against \
+             the disk's limit.",
             bytes(*cache_bytes as f64),
             bytes(*disk_bytes as f64)
         ),
         AzureWhy::EphemeralOs => "Unless full caching is on, image blocks not written since boot \
                                   are read from a remote disk, which can be a Standard HDD. The \
-                                  metadata does not show this."
+                                  metadata does not show whether full caching is on."
             .to_owned(),
         AzureWhy::Scsi { scsi_iops, nvme_iops } => format!(
             "The documented limit of {disk} for uncached disks is {} over SCSI, but {} over NVMe, \

@@ -10,7 +10,10 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
     match why {
         ConfidentialWhy::Bounce { kind, used_bytes } => {
             let used = used_bytes.map(|used| {
-                format!(" Up to {} of them were in use at the same time.", bytes(used as f64))
+                format!(
+                    " Up to {} of buffer space was in use at the same time.",
+                    bytes(used as f64)
+                )
             });
             format!(
                 "The host cannot read the memory of this {kind} machine, so data for {names} is \
@@ -25,9 +28,9 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
         ConfidentialWhy::FullPool { most, since } => {
             let used = match most {
                 Some((share, size)) => format!(
-                    "Up to {} of the {} pool was in use {}",
-                    percent(*share),
+                    "Usage of the {} pool has peaked at {} {}",
                     bytes(*size as f64),
+                    percent(*share),
                     since_boot(since)
                 ),
                 None => "The pool was full".to_owned(),
@@ -40,8 +43,8 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
             peak(*could)
         ),
         ConfidentialWhy::OsDisk => format!(
-            "{names} encrypts the OS disk on this machine's CPUs, and its data is also copied \
-             through bounce buffers."
+            "{names} encrypts the OS disk on this machine's CPUs, and the disk's data is also \
+             copied through bounce buffers."
         ),
     }
 }

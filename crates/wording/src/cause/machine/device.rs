@@ -9,7 +9,7 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
     let names = names(about);
     match why {
         DeviceWhy::HardwareQueues { cpus } => {
-            format!("{cpus} CPUs submit to {names} through one hardware queue.")
+            format!("{cpus} CPUs submit I/Os to {names} through one hardware queue.")
         }
         DeviceWhy::FirstTouch => format!(
             "A disk made from a snapshot or image fetches each block when it is first read. The \
@@ -17,8 +17,9 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             if about.len() == 1 { "was" } else { "were" }
         ),
         DeviceWhy::Timeout { timeout_ms } => format!(
-            "I/Os to {names} time out after {}. AWS recommends no timeout for EBS volumes, \
-             because a network outage makes the file system read-only.",
+            "I/Os to {names} time out after {}. AWS recommends disabling this timeout for EBS \
+             volumes, because a timeout during a network outage can make the file system \
+             read-only.",
             set_time(timeout_ms * 1_000_000)
         ),
         DeviceWhy::PowerStates { latency_us } => format!(
@@ -36,13 +37,14 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
         ),
         DeviceWhy::Merging => format!("Small adjacent I/Os to {names} are not merged."),
         DeviceWhy::Loop { file } => format!(
-            "{names} reads and writes {file} through the page cache, in addition to the page cache \
-             of its own file system."
+            "{names} reads and writes {file} through the page cache, so data is cached twice: for \
+             {file} and for the file system on {names}."
         ),
         DeviceWhy::Snapshot => format!("{names} copies each chunk before the first write to it."),
         DeviceWhy::Thin => format!("{names} allocates each block on the first write to it."),
         DeviceWhy::Stripes { ios } => format!(
-            "A 128 KiB I/O to {names} becomes {ios} I/Os, and each counts against its disk's limit."
+            "A 128 KiB I/O to {names} becomes {ios} I/Os, and each one counts against the limit of \
+             its disk."
         ),
         DeviceWhy::HddSnapshot => {
             format!("While a snapshot of {names} is in progress, I/O can drop to the baseline.")

@@ -10,8 +10,8 @@ pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
             };
             let up = up_s.map(|up_s| format!(" (the machine has been up for {})", span(up_s)));
             format!(
-                "Since {disk} was attached{}, the load exceeded the limits of its {whose}: the \
-                 IOPS limit for {}, the throughput limit for {}.",
+                "Since {disk} was attached{}, the load has exceeded the IOPS limit of its {whose} \
+                 for {} in total, and the throughput limit for {}.",
                 up.unwrap_or_default(),
                 span(whole(*iops_s)),
                 span(whole(*throughput_s))

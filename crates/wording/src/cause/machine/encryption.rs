@@ -23,15 +23,15 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
             "The kernel encrypts {of} with {driver}, which does not use the CPU's AES instructions."
         ),
         EncryptionWhy::SmallSectors => format!(
-            "A 4 KiB I/O on {of} becomes eight cipher requests, each with its own initialisation \
+            "A 4 KiB I/O on {of} becomes eight cipher requests, each with its own initialization \
              vector."
         ),
         EncryptionWhy::LargeWrites => format!(
-            "Many CPUs encrypt writes to {of}, but one thread submits them. This costs most for \
-             large writes."
+            "Many CPUs encrypt writes to {of}, but a single thread submits them. This slows down \
+             large writes the most."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
-            "dm-crypt splits I/Os on {of} into {} pieces (default: {}).",
+            "dm-crypt splits I/Os on {of} into pieces of {} (default: {}).",
             size(*piece_bytes),
             size(*default_bytes)
         ),

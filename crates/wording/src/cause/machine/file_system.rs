@@ -7,8 +7,8 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
     let mounts = names(about);
     match why {
         FileSystemWhy::Fsync => format!(
-            "An fsync on {mounts} waits for data, journal and flush. Each is a round trip to a \
-             network disk."
+            "An fsync on {mounts} waits for the data, the journal and a flush. Each of these is a \
+             round trip to a network disk."
         ),
         FileSystemWhy::DataJournal => format!(
             "All data on {mounts} is written to the journal first, and direct I/O is buffered."
@@ -22,14 +22,14 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
              I/O."
         ),
         FileSystemWhy::Overlay => "The first write to a file in a lower layer copies the whole \
-                                   file. Put data that changes on a volume."
+                                   file. Keep changing data on a volume."
             .to_owned(),
         FileSystemWhy::CopyOnWrite { file_system } => format!(
             "{file_system} writes changed blocks to a new location, so random writes fragment \
              large files."
         ),
         FileSystemWhy::StrictAtime => {
-            format!("Each read of a file on {mounts} writes its access time.")
+            format!("Each read of a file on {mounts} also writes the file's access time.")
         }
         FileSystemWhy::Ntfs { has_big_writes } => {
             let pieces = if *has_big_writes {
@@ -38,18 +38,20 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
                 " Without big_writes, older versions write 4 KiB at a time."
             };
             format!(
-                "One process (ntfs-3g) serves all of {mounts}: each operation goes to it and back, \
-                 and it can use only one CPU.{pieces}"
+                "One process (ntfs-3g) serves all of {mounts}: each operation goes to this process \
+                 and back, and the process can use only one CPU.{pieces}"
             )
         }
         FileSystemWhy::Fuse { stands_for } => {
             let stands_for = match stands_for {
-                StandsFor::ObjectStore => ", and this process uses object storage over the network",
+                StandsFor::ObjectStore => {
+                    ", and this process accesses object storage over the network"
+                }
                 StandsFor::Machine => {
                     ", and this process sends a request to another machine for each operation"
                 }
                 StandsFor::Device => {
-                    ", and this process uses a device: usually, it is ntfs-3g or exfat-fuse"
+                    ", and this process (usually ntfs-3g or exfat-fuse) accesses a device"
                 }
                 StandsFor::Unknown => "",
             };

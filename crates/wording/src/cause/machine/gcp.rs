@@ -23,7 +23,7 @@ pub(in super::super) fn why(why: &GcpWhy, disk: &str) -> String {
 
 fn allows(CouldBe { kind, read_iops, write_iops, bytes_per_s }: &CouldBe) -> String {
     format!(
-        "{kind} allows {} for reads, {} for writes and {}",
+        "{kind} allows {} for reads, {} for writes, and a throughput of {}",
         iops_limit(*read_iops),
         iops_limit(*write_iops),
         mb_per_s(*bytes_per_s)

@@ -8,7 +8,10 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
     match why {
         InterfaceWhy::Offloads { mtu_bytes } => {
             let packets = mtu_bytes.map(|mtu| {
-                format!(": 64 KiB of a stream is {} packets", (64_u32 << 10).div_ceil(mtu.max(1)))
+                format!(
+                    ": 64 KiB of stream data takes {} packets",
+                    (64_u32 << 10).div_ceil(mtu.max(1))
+                )
             });
             format!(
                 "Each packet on {interface} passes through the network stack individually{}.",
@@ -26,10 +29,10 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             let held = bits_per_s.map(|rate| {
                 let data = data_bits_per_s.map(|data| {
                     let data = bit_rate(data);
-                    format!(" including frame headers ({data} of TCP data)")
+                    format!(", including frame headers ({data} of TCP data)")
                 });
                 let data = data.unwrap_or_default();
-                format!("limits packets to {} on the wire{data}", bit_rate(rate))
+                format!("limits traffic to {} on the wire{data}", bit_rate(rate))
             });
             let delayed =
                 delay_ns.map(|ns| format!("delays each packet by {}", set_time(whole(ns))));
@@ -44,16 +47,14 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
         ),
         InterfaceWhy::Userspace { kernel_has } => {
             let could = match kernel_has {
-                Some(true) => "This kernel has its own WireGuard.",
-                Some(false) => "This kernel has no WireGuard of its own.",
-                None => "iotax cannot see whether this kernel has its own WireGuard.",
+                Some(true) => "This kernel includes WireGuard.",
+                Some(false) => "This kernel does not include WireGuard.",
+                None => "iotax cannot see whether this kernel includes WireGuard.",
             };
             format!("A user-space program encrypts each packet on {interface}. {could}")
         }
         InterfaceWhy::OneQueue { cpus } => {
-            format!(
-                "All packets that {interface} receives first go to the same one of {cpus} CPUs."
-            )
+            format!("One of {cpus} CPUs initially handles all packets that {interface} receives.")
         }
     }
 }

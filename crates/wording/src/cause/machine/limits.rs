@@ -36,7 +36,7 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Bursts { limit, bursting } => {
             let bursting: Vec<String> = bursting.iter().map(burst).collect();
             format!(
-                "The {} has burst credits: {}. A short test measures the burst.",
+                "The {} has burst credits: {}. A short test measures only the burst.",
                 name_of(limit),
                 listed(&bursting)
             )
@@ -44,29 +44,29 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Stacked { pairs } => {
             let pairs: Vec<String> = pairs.iter().map(pair).collect();
             format!(
-                "{} Raising only the lower limit changes little, and a cost smaller than the gap \
-                 does not show.",
+                "{} Raising only the lower limit changes little. A layer that costs less than the \
+                 gap between the limits has no visible effect.",
                 pairs.join(" ")
             )
         }
         LimitsWhy::Depth { iops, needed, takes } => {
             let needs = count(whole(*needed), "I/O");
             let instead = match takes {
-                Some(takes) => format!(" The device's queue holds {takes}."),
+                Some(takes) => format!(" The device's queue has room for only {takes}."),
                 None => " A program with one thread and no asynchronous I/O has one I/O in \
                          flight."
                     .to_owned(),
             };
             format!(
-                "The lowest documented limit, {}, needs {needs} in flight at an assumed latency of \
-                 1 ms.{instead}",
+                "Reaching the lowest documented limit, {}, requires {needs} in flight at an \
+                 assumed latency of 1 ms.{instead}",
                 iops_limit(*iops)
             )
         }
     }
 }
 
-/// `7,500 IOPS sustained for reads (a burst reaches 40,000 IOPS for 30 min from full credits)`.
+/// `7,500 IOPS sustained for reads (a burst reaches 40,000 IOPS for 30 min with full credits)`.
 fn bound(BoundOf { direction, counted, bound }: &BoundOf) -> String {
     let burst = bound.burst.as_ref().map(|burst| {
         format!(" (a burst reaches {} {})", figure(*counted, burst.per_s), lasts(burst.lasts_s))

@@ -16,8 +16,8 @@ pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
             (1_u32 << 20).div_ceil(*mtu_bytes)
         ),
         NetworkWhy::Egress { vm } => format!(
-            "Writes to {of} count 1.16 times against the egress limit of {vm} (regional disks: \
-             2.32 times)."
+            "Each byte written to {of} counts as 1.16 bytes against the egress limit of {vm} \
+             (regional disks: 2.32 bytes)."
         ),
         NetworkWhy::Shared { vm } => {
             format!("{of} shares the network limit of {vm} with all other traffic.")

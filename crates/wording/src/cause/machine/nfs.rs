@@ -16,7 +16,7 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
         NfsWhy::GssWindow { connections, lost: lost_calls } => {
             let so_far = lost_calls.as_ref().map_or_else(
                 || {
-                    "With many calls in flight, the server drops the calls outside its window"
+                    "With many calls in flight, the server drops calls outside its sequence window"
                         .to_owned()
                 },
                 lost,
@@ -30,16 +30,17 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
             format!("{} (timeo={timeo}, in tenths of a second).", lost(calls))
         }
         NfsWhy::Slots { most, allowed, mounted_s } => format!(
-            "A connection had up to {most} calls in flight {}, and at most {allowed} are allowed. \
-             Further calls waited on this machine.",
+            "A connection has had up to {most} calls in flight {}, and at most {allowed} are \
+             allowed. Further calls waited on this machine.",
             since("the mount", *mounted_s)
         ),
         NfsWhy::AttributeCache { off } => format!(
-            "With {off}, this machine asks the server each time a program accesses a file. It \
-             could cache the answer for several seconds."
+            "With {off}, this machine asks the server each time a program accesses a file. \
+             Otherwise, it could cache the server's answer for several seconds."
         ),
         NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
-            "A sequential reader reads only {} ahead, although one call could fetch {}.",
+            "For sequential reads, the kernel reads only {} ahead, although one call could fetch \
+             {}.",
             size(*ahead_bytes),
             size(*call_bytes)
         ),

@@ -6,14 +6,15 @@ use super::{and_meanwhile, since_boot};
 pub(in super::super) fn why(why: &PacketsWhy) -> String {
     match why {
         PacketsWhy::Backlog { dropped, share, since } => format!(
-            "Full CPU backlogs dropped {} packets {}, which is {} of all packets{}.",
+            "The kernel dropped {} packets {} ({} of all packets), because CPU backlogs were \
+             full{}.",
             grouped(*dropped),
             since_boot(since),
             percent(*share),
             and_meanwhile(since.meanwhile)
         ),
         PacketsWhy::Connections { table, since } => format!(
-            "The table tracks {} of at most {} connections; {} were dropped, {} were evicted to \
+            "The table tracks {} connections (maximum: {}); {} were dropped, {} were evicted to \
              make room, and {} could not be added {}.",
             grouped(table.count),
             grouped(table.max),

@@ -14,16 +14,16 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
     match why {
         PathWhy::BlackHole { arrived_bytes, lost_bytes, to } => format!(
             "{arrived_bytes}-byte packets arrive at {to}, but {lost_bytes}-byte packets do not, \
-             and nothing on the path reports it. TCP loses each full segment until it gives up or \
-             tries smaller segments."
+             and nothing on the path reports the loss. Each full TCP segment is lost until TCP \
+             gives up or tries smaller segments."
         ),
         PathWhy::Mtu { to, known_bytes, interface, own_bytes } => format!(
             "Packets to {to} can have at most {known_bytes} bytes, but {interface} sends packets \
              of up to {own_bytes} bytes."
         ),
         PathWhy::TunnelTooLarge { excess_bytes } => format!(
-            "A full packet on {name}, with its headers, is {excess_bytes} bytes too large for {}, \
-             so it is fragmented or lost.",
+            "A full packet on {name}, including its headers, is {excess_bytes} bytes too large for \
+             {}, so it is fragmented or lost.",
             lower()
         ),
         PathWhy::TunnelSmall { spare_bytes } => format!(

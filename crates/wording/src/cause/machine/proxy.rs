@@ -8,7 +8,7 @@ pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
             let does = match has_tls {
                 Some(true) => "forwards it with TLS",
                 Some(false) => "answers or forwards it",
-                None => "forwards it, with TLS if it is efs-proxy or stunnel",
+                None => "forwards it (with TLS if the process is efs-proxy or stunnel)",
             };
             let threads = threads.map(|threads| format!(" It has {}.", count(threads, "thread")));
             let used = cpus

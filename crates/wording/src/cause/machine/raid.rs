@@ -40,8 +40,8 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             });
             let lacks = missing.map(|missing| {
                 format!(
-                    "{device} lacks {missing} of its members, so their data is computed from all \
-                     the others."
+                    "{device} lacks {missing} of its members, so it must compute the missing data \
+                     from all the others."
                 )
             });
             runs.into_iter().chain(lacks).collect::<Vec<_>>().join(" ")
@@ -55,14 +55,14 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             };
             let zones = zones.map(|Zones { from_bytes, larger }| {
                 format!(
-                    " It has two speeds: beyond the end of the smallest member, from {} on, \
+                    " It has two speeds: from {} on (beyond the end of the smallest member), \
                      stripes use only {larger} of {} members.",
                     bytes(from_bytes as f64),
                     members.len()
                 )
             });
             let zones = zones.unwrap_or_default();
-            format!("{device} ({level}) is made of {}.{pace}{zones}", listed(&each))
+            format!("{device} ({level}) consists of {}.{pace}{zones}", listed(&each))
         }
     }
 }

@@ -24,8 +24,8 @@ pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
             format!("{mount} caches {what}.")
         }
         SmbWhy::SmallRequests { option, bytes, reaches } => format!(
-            "A request carries at most {} ({option}). With an assumed round trip of 1 ms, one \
-             request in flight reaches {}.",
+            "A request carries at most {} ({option}). With one request in flight and an assumed \
+             round-trip time of 1 ms, throughput reaches {}.",
             size(*bytes),
             mb_per_s(*reaches)
         ),

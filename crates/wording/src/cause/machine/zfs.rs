@@ -4,19 +4,19 @@ use iotax_quantity::{bytes, count, size};
 pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
     match why {
         ZfsWhy::RecordSize { record_bytes, times } => format!(
-            "A random read or write of less than {} in a larger file moves a whole record: for 16 \
-             KiB, that is {times} times as much data.",
+            "A random read or write of less than {} in a larger file moves a whole record. For a \
+             16 KiB I/O, that is {times} times as much data.",
             size(*record_bytes)
         ),
         ZfsWhy::PrimaryCache { mode } => format!(
-            "With primarycache={mode}, no file data from {mount} stays in memory. Each read goes \
-             to the disks, in whole records."
+            "With primarycache={mode}, no file data from {mount} stays in memory. Each read \
+             fetches whole records from the disks."
         ),
         ZfsWhy::Sync { is_always, waits_for_data, rotates } => {
             let which =
                 if *is_always { "Every write" } else { "Every fsync and every stable NFS write" };
             let log = if *waits_for_data {
-                " The pool has no log device, so it waits for the data disks."
+                " The pool has no log device, so the intent log is on the data disks."
             } else {
                 ""
             };
@@ -25,10 +25,10 @@ pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
         }
         ZfsWhy::Ashift { bytes } => format!(
             "The pool writes as little as {bytes} bytes at a time. Current disks have 4096-byte \
-             sectors, so they must read and rewrite a whole sector."
+             sectors, so each such write makes them read and rewrite a whole sector."
         ),
         ZfsWhy::Special { small_bytes, record_bytes } => format!(
-            "Blocks up to {} go to the special vdev, and the record size is {}, so all data of \
+            "Blocks of up to {} go to the special vdev, and the record size is {}, so all data on \
              {mount} goes there.",
             bytes(*small_bytes as f64),
             bytes(*record_bytes as f64)
