@@ -116,7 +116,7 @@ fn a_plan_says_why_trials_are_whole() {
     let run = printed(&["plan", "run", "randread-4k", "mem", "-n", "7"]);
     assert!(!run.contains("slices"), "nothing is compared: {run}");
     let gate = printed(&["plan", "run", "randread-4k", "mem", "--fail-if", "p99 > 10ms"]);
-    let why = "  Trials are whole, not short slices, because there is only one arm.\n";
+    let why = "  Trials run at full length, not in slices, because there is only one arm.\n";
     assert!(gate.contains(why), "{gate}");
 }
 

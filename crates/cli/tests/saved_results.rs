@@ -96,7 +96,7 @@ fn trials_within_one_result_each_tell_only_of_these_two() {
     run(&desk, "two", &["-n", "3"]);
     let said = desk.run(&["compare", "one", "two", "--out", "out"]);
     let text = said.out.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(text.contains("with only one result each, another run may differ."), "{said}");
+    assert!(text.contains("with only one result per arm, another run may differ."), "{said}");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
     let first = &result["comparisons"][0];
     assert!(first["lo"].is_null() && first["within"]["lo"].is_number(), "{first:#}");
@@ -485,7 +485,7 @@ fn a_documented_limit_that_both_sides_sit_on_is_named() {
     let [aks, azure] = ["aks", "c-azure"].map(|name| format!("{name}={dir}/{name}.json"));
     let said = Desk::new().run(&["compare", "--disk", "E20", &aks, &azure, "--out", "out"]);
     for arm in ["aks", "c-azure"] {
-        let limit = format!("{arm}: IOPS: this is the burst rate of the disk limit of E20");
+        let limit = format!("{arm}: IOPS: at the burst rate of the disk limit of E20");
         assert!(said.out.contains(&limit), "{said}");
     }
 }

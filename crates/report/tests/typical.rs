@@ -53,7 +53,7 @@ fn what_rare_slices_hide_most_of_them_say() {
     };
     insta::assert_snapshot!(said(NOISY, SLOWER), @"Most slices are 10 % slower [8, 12] on luks than on base; throughput is too noisy for a verdict.");
     insta::assert_snapshot!(said(NOISY, AS_LONG), @"Most slices are as fast on luks as on base (1 % slower [−1, 3]); throughput is too noisy for a verdict.");
-    insta::assert_snapshot!(said(LONGER, SLOWER), @"luks is 30 % slower [29, 31] than base in throughput, though most slices are 10 % slower [8, 12]: a few slices cause the rest.");
+    insta::assert_snapshot!(said(LONGER, SLOWER), @"luks is 30 % slower [29, 31] than base in throughput, though most slices are 10 % slower [8, 12]: a few slices cause the rest of the difference.");
     insta::assert_snapshot!(said(SLOWER, SHORTER), @"luks is 10 % slower [8, 12] than base in throughput, though most slices are 20 % faster [18, 22]: a few slices cause the difference.");
     insta::assert_snapshot!(said(AS_LONG, SLOWER), @"luks and base are equivalent: throughput differs by less than 5 % (1 % slower [−1, 3]), though most slices are 10 % slower [8, 12].");
 }

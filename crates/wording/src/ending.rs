@@ -24,30 +24,30 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::AllRun => all_run(spec),
         EndReason::Resolved { besides: None } => resolved(what, &spec.stop),
         EndReason::Resolved { besides: Some(Besides::Overloaded) } => {
-            format!("every {what} has a verdict, or did not keep up with the offered rate")
+            format!("every {what} either has a verdict or did not keep up with the offered rate")
         }
         EndReason::Resolved { besides: Some(Besides::Silent) } => {
-            format!("every {what} has a verdict, or neither it nor its baseline completed anything")
+            format!("every {what} either has a verdict or, like its baseline, completed nothing")
         }
         EndReason::Resolved { besides: Some(Besides::Changed) } => {
-            format!("every {what} has a verdict, or an effect that changed during the run")
+            format!("every {what} has a verdict, except where the effect changed during the run")
         }
         EndReason::Resolved { besides: Some(Besides::InMostSlices) } => {
             format!("every {what} has a verdict, at least for most slices")
         }
         EndReason::NoneKeepsUp => format!("no {what} kept up with the offered rate"),
         EndReason::NoneCompletes => "no arm completed an operation within a trial".to_owned(),
-        EndReason::AllChanged => format!(
-            "the effect of every {what} changed, and too few blocks were left for a verdict"
-        ),
+        EndReason::AllChanged => {
+            format!("the effect of every {what} changed, and too few blocks remained for a verdict")
+        }
         EndReason::NotKeptUp => {
             "an arm did not sustain the throughput of its short slices under continuous load"
                 .to_owned()
         }
         EndReason::OutOfReach { futile, needed } => {
             let which = futile.map_or_else(
-                || format!("no {what} can get a verdict"),
-                |futile| format!("{} cannot get a verdict", count(futile, what)),
+                || format!("no verdict is possible on any {what}"),
+                |futile| format!("no verdict is possible on {}", count(futile, what)),
             );
             let is_shown = |needed: &u32| is_within_reach(*needed, analysis.ending.blocks);
             match needed {
@@ -65,10 +65,10 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
         EndReason::RulesDecided => "every rule has a verdict".to_owned(),
         EndReason::RulesOutOfReach { needed } => {
             // Each rule gives the number that would decide it.
-            let more = || format!("at this noise level, it would take more than {most} blocks");
+            let more = || format!("at this noise level, they would need more than {most} blocks");
             let why = needed.map_or_else(|| open_rule(analysis), |_| Some(more()));
             let why = why.map_or_else(String::new, |why| format!(": {why}"));
-            format!("the remaining rules cannot get a verdict{why}")
+            format!("the remaining rules cannot be decided{why}")
         }
         EndReason::ArmSilent { arm, trials } => {
             format!("arm {arm} completed nothing in {trials} trials in a row")
@@ -100,7 +100,7 @@ const NEVER: &str = "at this noise level, no number of blocks would be enough";
 
 fn price(needed: u32, most: u32) -> String {
     let (needed, most) = (grouped(needed.into()), grouped(most.into()));
-    format!("at this noise level, it would take about {needed} blocks (limit: {most})")
+    format!("at this noise level, a verdict would take about {needed} blocks (limit: {most})")
 }
 
 /// What gets verdicts.
@@ -145,7 +145,7 @@ fn resolved(what: &str, stop: &Stop) -> String {
         StopMode::Quick => format!("every {what} has a verdict"),
         StopMode::Default => {
             let precision = default_precision(stop.margin);
-            format!("every {what} has a verdict, and the difference is known to {precision}")
+            format!("every {what} has a verdict, and every difference is known to {precision}")
         }
         StopMode::Tight => {
             "every difference is known to within 1 percentage point or a tenth of the \

@@ -108,6 +108,6 @@ pub fn latency_target(of: LatencyTarget) -> String {
 /// The commands on the host that are part of an arm.
 pub fn host_commands(commands: &HostCommands) -> String {
     let HostCommands { before, after, .. } = commands;
-    let after = after.as_ref().map(|after| format!(", and `{after}` after it"));
+    let after = after.as_ref().map(|after| format!(", and `{after}` ran after it"));
     format!("`{before}` ran before each turn{}", after.unwrap_or_default())
 }

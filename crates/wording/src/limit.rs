@@ -41,10 +41,7 @@ pub fn standing(row: &Documented) -> String {
             off => format!("at the {} ({} off).", named(at), percent(off)),
         },
         Standing::AtBurst(at) => {
-            format!(
-                "this is the burst rate of the {}; --burst measures the sustained rate.",
-                named(at)
-            )
+            format!("at the burst rate of the {}; --burst measures the sustained rate.", named(at))
         }
         Standing::Below(at) => format!(
             "{} the {}, the lowest known limit: a lower, unknown limit applies.",
@@ -52,8 +49,8 @@ pub fn standing(row: &Documented) -> String {
             named(at)
         ),
         Standing::Above(at) => format!(
-            "{} the {}, the lowest known limit: this is a burst or a cache, or the wrong VM or \
-             disk was named.",
+            "{} the {}, the lowest known limit: the rate comes from a burst or a cache, or the \
+             wrong VM or disk was named.",
             share_of(at),
             named(at)
         ),
@@ -70,19 +67,19 @@ pub fn role(note: &RoleNote) -> String {
     let RoleNote { target, role, has_limits } = note;
     let on_host = |disk: &str| {
         let compared = if *has_limits {
-            "iotax compares it with the VM's limits for local storage, not with its limits for \
+            "iotax compares the disk with the VM's limits for local storage, not with those for \
              attached disks"
         } else {
-            "the VM's limits for attached disks do not apply to it, and no limits for local \
-             storage are documented"
+            "the VM's limits for attached disks do not apply, and no limits for local storage are \
+             documented"
         };
-        format!("{target} is on {disk}, which is on the host: {compared}.")
+        format!("{target} is on {disk}, which is local to the host: {compared}.")
     };
     match role {
         DiskRole::Data => format!("{target} is on a data disk."),
         DiskRole::Os => format!(
             "{target} is on the VM's OS disk, which shares the VM's limits with the data disks. \
-             Its own limits are unknown; specify its type with --disk."
+             The disk's own limits are unknown; specify the disk type with --disk."
         ),
         DiskRole::EphemeralOs => on_host("the VM's ephemeral OS disk"),
         DiskRole::Temporary => on_host("a temporary disk"),

@@ -12,26 +12,26 @@ use crate::verdict::outliers::Member;
 pub const DEVICES: &str = "Means over the measured windows, computed as in iostat -mx, where MB \
                            means MiB. Await times are in milliseconds. Devices are listed above \
                            the ones they are stacked on.";
-pub const INTERFACES: &str = "Means over the measured windows, including headers. near: the end \
-                              that drives the load. One interface packet can carry up to 64 KiB of \
-                              a TCP stream.";
+pub const INTERFACES: &str = "Means over the measured windows; bytes include headers. near: the \
+                              end that drives the load. One interface packet can carry up to 64 \
+                              KiB of a TCP stream.";
 pub const QUEUES: &str = "Queues that held packets back. Overlimits: how often packets waited \
-                          because of the limit. Backlog: bytes waiting in the queue.";
+                          because of the queue's limit. Backlog: bytes waiting in the queue.";
 pub const NFS_CONNECTIONS: &str = "Busiest: the busiest connection's share of the calls. In \
                                    flight: calls still waiting for a reply when another call was \
                                    sent. Backlog: calls waiting for a free slot at that time. \
                                    Refused: credentials that the server rejected during a trial, \
                                    for example after it lost a Kerberos context. This column \
-                                   counts all NFS mounts on the machine.";
+                                   covers all NFS mounts on the machine.";
 pub const OPERATIONS: &str = "Slow: operations that took longer than the given time. Waited: \
                               operations that started while another was still in progress.";
 pub const PHASES: &str = "Means over the trials used; percentiles are pooled over the same trials \
-                          (descriptive).";
+                          and are only descriptive.";
 /// Legend of the signs for each phase and arm.
 pub const SIGNS: &str = "Cost in each phase's primary metric; a negative value, or a factor such \
                          as 1/2x, is a gain. =: equivalent. ?16: undecided, but 16 blocks in total \
-                         would probably be enough; ?: undecided, and the number is unknown. !: a \
-                         warning or no verdict; see the phase.";
+                         would probably be enough; ?: undecided, and the number of blocks is \
+                         unknown. !: a warning, or no verdict; see the phase.";
 pub const NOTHING_OPEN: &str = "No questions are open.";
 
 /// The number of failed trials that are not listed.
@@ -61,16 +61,16 @@ pub fn side_by_side(has_bandwidth: bool) -> String {
     let bandwidth =
         if has_bandwidth { " For I/Os of 64 KiB or more, the figure is bandwidth." } else { "" };
     format!(
-        "The arm's figure, the baseline's figure, and the difference in brackets, with a verdict \
-         if there is one.{bandwidth}"
+        "Each cell shows the arm's figure, the baseline's figure and, in parentheses, the \
+         difference, followed by a verdict if there is one.{bandwidth}"
     )
 }
 
 /// A note below rules and their intervals.
 pub fn rules(analysis: &Analysis) -> String {
     format!(
-        "Each end of an interval is a separate bound. It is wrong in at most {} of such runs, no \
-         matter when they stop.",
+        "Each end of an interval is a separate bound, which is wrong in at most {} of runs, no \
+         matter when a run stops.",
         percent(analysis.alpha)
     )
 }
@@ -79,8 +79,8 @@ pub fn rules(analysis: &Analysis) -> String {
 pub fn outliers(analysis: &Analysis, found: &Outliers) -> String {
     let member = Member::of(analysis).name();
     format!(
-        "Compared with the median of {}: {} ({}). Healthy {member}s vary by {} (one standard \
-         deviation). On average, at most {} of flagged {member}s are false alarms.",
+        "Each {member} is compared with the median of {}: {} ({}). Healthy {member}s vary by {} \
+         (one standard deviation). On average, at most {} of flagged {member}s are false alarms.",
         count(found.arms, member),
         format::figure(found.metric.unit(), found.median),
         name::metric(found.metric),
@@ -94,15 +94,13 @@ pub fn effects(matrix: &FactorEffects, analysis: &Analysis) -> String {
     let has_intervals = matrix.effects.iter().any(|effect| effect.comparison.lo.is_some());
     let intervals = if has_intervals {
         let confidence = percent(1.0 - analysis.alpha);
-        format!(
-            "All intervals for a metric are valid at the same time, with {confidence} confidence."
-        )
+        format!("All intervals for a metric are jointly valid, with {confidence} confidence.")
     } else {
         "No intervals.".to_owned()
     };
     format!(
-        "Each level is compared with the first level of its factor: the mean over all pairs of \
-         arms that differ only in this factor ({}). {intervals}",
+        "Each level is compared with the first level of its factor. Each effect is the mean over \
+         all pairs of arms that differ only in this factor ({}). {intervals}",
         pairs(matrix)
     )
 }
@@ -133,9 +131,9 @@ pub fn by_factor(analysis: &Analysis) -> String {
 /// A note below the changes by each level of a matrix.
 pub fn changes(has_intervals: bool, has_latency: bool) -> String {
     let how = if has_intervals {
-        "In each phase, all intervals in a column are valid at the same time. The verdict is on \
-         the primary metric. Undecided (16): 16 blocks in total would probably be enough. Without \
-         a figure, the number is unknown, because blocks are correlated or the verdict is withheld."
+        "In each phase, all intervals in a column are jointly valid. The verdict is on the primary \
+         metric. Undecided (16): 16 blocks in total would probably be enough. If no number is \
+         shown, it is unknown, because blocks are correlated or the verdict is withheld."
     } else {
         "Descriptive only, no intervals."
     };
@@ -145,7 +143,7 @@ pub fn changes(has_intervals: bool, has_latency: bool) -> String {
         ""
     };
     format!(
-        "Each level is compared with the first level of its factor: the mean over the arms that \
-         differ only in this factor. {how}{closed_loop}"
+        "Each level is compared with the first level of its factor. Each change is the mean over \
+         the arms that differ only in this factor. {how}{closed_loop}"
     )
 }

@@ -55,11 +55,13 @@ fn longest_load(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let hold = spec.hold_ns.map(set_time);
     let Some(longest_ns) = analysis.ending.longest_load_ns else {
         return hold.map_or_else(String::new, |hold| {
-            format!(" No arm was held under load for {hold}, because trials were not short slices.")
+            format!(
+                " No arm was held under load for {hold}, because the trials were not short slices."
+            )
         });
     };
     let rest = match hold {
-        None => "; burst credits that last longer would not show (use --hold)".to_owned(),
+        None => "; iotax would not notice burst credits that last longer (use --hold)".to_owned(),
         Some(hold) if !spec.is_held_in(longest_ns) => {
             format!(", less than the {hold} that --hold requested")
         }
@@ -88,7 +90,7 @@ fn latency(experiment: &ExperimentHead) -> Option<String> {
 const fn latency_of_fio(latency: FioLatency) -> &'static str {
     match latency {
         FioLatency::Clat => "clat, from submission to completion",
-        FioLatency::Lat => "lat, including the time for submission",
+        FioLatency::Lat => "lat, which includes the submission time",
     }
 }
 
@@ -114,15 +116,16 @@ pub fn intervals(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let margin = format::percent(analysis.margin);
     if !experiment.spec.is_of_results() {
         return format!(
-            "{confidence} confidence intervals, each valid on its own, whenever the run stopped; \
-             n: number of blocks; differences under {margin} count as equal."
+            "{confidence} confidence intervals, each valid individually, no matter when the run \
+             stopped; n: number of blocks; results that differ by less than {margin} count as \
+             equal."
         );
     }
-    let n = "n: number of results of the arm that has fewer";
+    let n = "n: number of results of the arm with fewer results";
     if analysis.comparisons.iter().any(|c| c.lo.is_some()) {
         format!(
-            "{confidence} confidence intervals, each valid on its own if the results are \
-             independent; {n}; differences under {margin} count as equal."
+            "{confidence} confidence intervals, each valid individually if the results are \
+             independent; {n}; results that differ by less than {margin} count as equal."
         )
     } else {
         format!("No intervals; {n}.")

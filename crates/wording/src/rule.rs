@@ -24,18 +24,18 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
-            "trials of {} are too few to show a {} below the limit; use trials of {} (--time \
+            "trials of {} are too short to show a {} below the limit; use trials of {} (--time \
              {time_s}s)",
             count(has, "operation"),
             figure(judgment),
             count(needed, "operation"),
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} could not be compared, because only one side has them", count(jobs, "job"))
+            format!("{} could not be compared: present on only one side", count(jobs, "job"))
         }
         RuleOpen::NoEnd => "the record is incomplete, because the run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {
-            format!("the record has only {held} of the {run} trials that were run")
+            format!("the record contains only {held} of the {run} trials that were run")
         }
         RuleOpen::Interrupted => "the run was interrupted".to_owned(),
     })
@@ -143,7 +143,7 @@ fn detectable(judgment: &Judgment) -> String {
             would_detect(&value, *side)
         }
         _ if is_blind => "No violation, however large, would have been detected.".to_owned(),
-        _ => "It is unknown how large a violation must be to be detected.".to_owned(),
+        _ => "The smallest detectable violation is unknown.".to_owned(),
     }
 }
 
@@ -196,7 +196,7 @@ pub fn result(judgment: &Judgment) -> String {
                 format!("no result for {of} after {seen}")
             }
         }
-        None => format!("{of} completed nothing in some of {seen}"),
+        None => format!("{of} completed nothing in some of the {seen}"),
     };
     if let Some(why) = why(judgment) {
         text.push_str(&format!("; {why}"));
@@ -290,7 +290,7 @@ mod tests {
         let masked = Some(RuleOpen::Gate(Verdict::Masked));
         let masked =
             Judgment { open: masked, ..judged("slower by 5%", RuleOutcome::Undecided, None) };
-        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: no result for new after 10 blocks; a cap hides the difference. It is unknown how large a violation must be to be detected.");
+        insta::assert_snapshot!(told_of(&masked), @"Rule undecided: `slower by 5%`: no result for new after 10 blocks; a cap hides the difference. The smallest detectable violation is unknown.");
     }
 
     #[test]
@@ -307,8 +307,8 @@ mod tests {
         let gain = judged("slower by 5%", RuleOutcome::Pass, Some((-0.1, -0.12, -0.08)));
         insta::assert_snapshot!(told_of(&gain), @"Rule passed: `slower by 5%`: new is 10 % faster [8, 12] in throughput after 10 blocks.");
         let stalled = judged("p99 > 1ms", RuleOutcome::Fail, None);
-        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some of 10 trials.");
+        insta::assert_snapshot!(told_of(&stalled), @"Rule broken: `latency.p99 > 1ms`: new completed nothing in some of the 10 trials.");
         let early = judged("p99 > 1ms", RuleOutcome::Undecided, None);
-        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: no verdict on new after 2 trials. It is unknown how large a violation must be to be detected.");
+        insta::assert_snapshot!(told_of(&Judgment { trials: 2, ..early }), @"Rule undecided: `latency.p99 > 1ms`: no verdict on new after 2 trials. The smallest detectable violation is unknown.");
     }
 }

@@ -56,7 +56,8 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         WholeTrials::SavedResults => return None,
         WholeTrials::OneArm => {
             return Some(
-                "Trials are whole, not short slices, because there is only one arm.".to_owned(),
+                "Trials run at full length, not in slices, because there is only one arm."
+                    .to_owned(),
             );
         }
         WholeTrials::Nodes => {
@@ -75,7 +76,7 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
                 Driver::Fio => "fio",
                 Driver::Iperf3 => "iperf3",
             };
-            format!("{program} drives arm {}, and starting it takes too long", printable(arm))
+            format!("{program} drives arm {} and takes too long to start", printable(arm))
         }
         WholeTrials::HostCommands { arm } => {
             format!("commands run before each turn of arm {}", printable(arm))
@@ -85,7 +86,7 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             printable(workload)
         ),
         WholeTrials::NotEven { job } => {
-            format!("job {} starts after the trial begins, or ends on its own", printable(job))
+            format!("job {} starts late or can end early", printable(job))
         }
         WholeTrials::LatencyTarget { job } => {
             format!("job {} must first find the queue depth for its latency target", printable(job))

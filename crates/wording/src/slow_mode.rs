@@ -9,7 +9,7 @@ const SHOWN: [(f64, &str); 4] = [(0.5, "p50"), (0.9, "p90"), (0.99, "p99"), (0.9
 /// `2.0 % of reads took 20 ms each, which is 66 % of the total time; the others took 211 us`.
 pub fn slow_mode(mode: &SlowMode) -> String {
     format!(
-        "{} of {} took {} each and account for {} of the total time; the others took {} each",
+        "{} of {} took {} each and accounted for {} of the total time; the others took {} each",
         percent(mode.share_of_ios),
         if mode.writes { "writes" } else { "reads" },
         time(mode.median_ns as f64),
@@ -45,7 +45,7 @@ mod tests {
         };
         let points = [(0.5, 190_000), (0.9, 222_000), (0.99, 230_000), (0.999, 40_200_000)];
         let latency = points.map(|(q, latency_ns)| QuantilePoint { q, latency_ns });
-        insta::assert_snapshot!(slow_mode(&mode), @"0.5 % of reads took 40.2 ms each and account for 52 % of the total time; the others took 190 µs each");
+        insta::assert_snapshot!(slow_mode(&mode), @"0.5 % of reads took 40.2 ms each and accounted for 52 % of the total time; the others took 190 µs each");
         insta::assert_snapshot!(percentiles(&mode, &latency), @"p50 190 µs, p90 222 µs, p99 230 µs, p99.9 40.2 ms and max 40.2 ms");
         insta::assert_snapshot!(percentiles(&mode, &latency[..2]), @"p50 190 µs, p90 222 µs and max 40.2 ms");
     }

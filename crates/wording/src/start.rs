@@ -24,19 +24,19 @@ pub fn lines(facts: &StartFacts) -> String {
     };
     let caps = match &facts.instance {
         Some(instance) => format!("Is {} at its limits?", instance.vm),
-        None => "What are its caps, and what sets them?".to_owned(),
+        None => "What caps this disk, and at what rate?".to_owned(),
     };
     let some_place = if disk.is_empty() { "." } else { disk };
     let mut questions = vec![
         ("Is this disk fast and healthy?".to_owned(), place("iotax check")),
-        ("What is under it, and can it hurt?".to_owned(), place("iotax doctor")),
+        ("What could make this disk slow?".to_owned(), place("iotax doctor")),
         (caps, format!("iotax limits --quick {some_place}")),
-        ("What does encrypting it twice cost?".to_owned(), "iotax peel".to_owned()),
+        ("What does double encryption cost?".to_owned(), "iotax peel".to_owned()),
         (
             "Which of two disks is slower?".to_owned(),
             format!("iotax compare randread-4k a={a} b={b}"),
         ),
-        ("Is it fit for etcd?".to_owned(), format!("iotax run etcd-wal {some_place}")),
+        ("Is this disk fit for etcd?".to_owned(), format!("iotax run etcd-wal {some_place}")),
         ("How fast is the network to a host?".to_owned(), "iotax net ssh://HOST".to_owned()),
     ];
     if facts.has_cluster {
@@ -44,7 +44,7 @@ pub fn lines(facts: &StartFacts) -> String {
         let command = if facts.knows_clusters {
             "iotax kube compare --help"
         } else {
-            "needs a build with the kubernetes feature"
+            "requires a build with the kubernetes feature"
         };
         questions.push((question, command.to_owned()));
     }

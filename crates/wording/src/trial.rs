@@ -34,11 +34,11 @@ pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
         NotPreconditioned::Passes(passes) => {
             let passes =
                 if *passes == 1 { "1 pass".to_owned() } else { format!("{passes} passes") };
-            format!("it was stopped after {passes} over the test area")
+            format!("preconditioning stopped after {passes} over the test area")
         }
         NotPreconditioned::OnlyReads => "the workload only reads".to_owned(),
         NotPreconditioned::Rounds(rounds) => {
-            format!("it was stopped after {}", count(*rounds, "round"))
+            format!("preconditioning stopped after {}", count(*rounds, "round"))
         }
     })
 }

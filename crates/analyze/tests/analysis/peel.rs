@@ -52,7 +52,7 @@ fn serial_layers_have_one_cost_in_every_order_and_no_interaction() {
     assert_eq!(pair.verdict, Verdict::Equivalent, "{pair:?}");
     assert_eq!(
         guess(&analysis),
-        "no interaction that matters: they work one after the other, so their costs add up"
+        "no relevant interaction: they work one after the other, so their costs add up"
     );
     let shown: Vec<_> = analysis.comparisons.iter().map(|c| subject(&c.subject)).collect();
     let each = ["aes", "queue", "total"].map(|name| [name; 3]).concat();

@@ -115,7 +115,7 @@ fn without_both_orders_there_is_no_look() {
     assert_eq!((b(&analysis).verdict, b(&analysis).lo), (Verdict::Undecided, None));
     let told = asked(&analysis).join("\n");
     assert!(
-        told.contains("the first look needs 4, so that each order of the arms is run twice"),
+        told.contains("the first analysis requires 4, so that each order of the arms is run twice"),
         "{told}"
     );
 }

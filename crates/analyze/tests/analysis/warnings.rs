@@ -224,7 +224,7 @@ fn encryption_in_process_is_cpu_bound_by_design() {
     });
     assert_eq!(said(&analysis, Check::GeneratorBound), "");
     let cpu = asked(&analysis).into_iter().find(|q| q.starts_with("CPU-bound")).unwrap();
-    insta::assert_snapshot!(cpu, @"CPU-bound: aes. Here the tax is CPU time, and on faster CPUs it would be different.");
+    insta::assert_snapshot!(cpu, @"CPU-bound: aes. The tax is CPU time here, and would be different on faster CPUs.");
 }
 
 #[test]

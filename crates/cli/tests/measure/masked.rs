@@ -97,7 +97,7 @@ fn equal_arms_that_follow_the_depth_are_not_masked() {
     let (_, said, result) = checked(&[&options[..], &arms].concat());
     assert_eq!(of(&result, "throughput")["verdict"], "equivalent", "{said}");
     assert_eq!(result["depths"][0]["response"], "scales", "{said}");
-    assert!(result["verdict"].to_string().contains("No cap explains this"), "{said}");
+    assert!(result["verdict"].to_string().contains("No cap explains the equal results"), "{said}");
 }
 
 #[test]

@@ -166,7 +166,7 @@ pub fn seen_from(node: Option<&str>, is_privileged: bool) -> String {
         (Some(node), false) => format!("in a pod on node {node}"),
         (None, false) => "in a pod".to_owned(),
         (Some(node), true) => format!("as root on node {node}"),
-        (None, true) => "as root on its node".to_owned(),
+        (None, true) => "as root on the node".to_owned(),
     }
 }
 

@@ -47,8 +47,8 @@ fn of_route(route: &Route) -> Vec<String> {
 fn of_probe(probe: &PathProbe) -> Vec<String> {
     let PathProbe { arrived_bytes, lost_bytes, rtt_ns, .. } = probe;
     let facts = [
-        arrived_bytes.map(|bytes| format!("{} packets arrive", single_bytes(bytes.into()))),
-        lost_bytes.map(|bytes| format!("{} packets do not arrive", single_bytes(bytes.into()))),
+        arrived_bytes.map(|bytes| format!("packets of {} arrive", single_bytes(bytes.into()))),
+        lost_bytes.map(|bytes| format!("packets of {} do not arrive", single_bytes(bytes.into()))),
         rtt_ns.map(|rtt_ns| format!("round trip {}", format::time(rtt_ns as f64))),
     ];
     facts.into_iter().flatten().collect()

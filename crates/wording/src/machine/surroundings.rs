@@ -64,7 +64,7 @@ fn memory(machine: &Machine) -> Option<String> {
 fn waiting(machine: &Machine) -> Option<String> {
     let io = machine.memory.io_pressure?;
     let share = format::percent(io.some_300s_percent / 100.0);
-    Some(format!("tasks waited for I/O for {share} of the last 5 minutes"))
+    Some(format!("at least one task waited for I/O during {share} of the last 5 minutes"))
 }
 
 fn groups(groups: &ControlGroups) -> Option<String> {

@@ -35,25 +35,26 @@ pub fn meaning(verdict: Verdict, experiment: &ExperimentHead, analysis: &Analysi
             "The interval includes zero and extends beyond the margin, or there is no interval."
         }
         Verdict::Undecided => {
-            "The interval includes zero and extends beyond the margin. More blocks narrow it."
+            "The interval includes zero and extends beyond the margin. More blocks would narrow it."
         }
-        Verdict::Masked => "Both sides are at the same cap, so equal figures prove nothing.",
+        Verdict::Masked => "Both sides reach the same cap, so equal figures prove nothing.",
         Verdict::EffectChanged => {
             "The cost changed during the run, so a single interval for all blocks would mean \
              nothing."
         }
         Verdict::NoInformation => {
-            "Neither side completed anything in any block, so the data do not show which is slower."
+            "Neither side completed anything in any block, so the data do not show which side is \
+             slower."
         }
         Verdict::NotIndependent => {
             "Successive blocks are correlated, so the interval is too narrow to trust."
         }
         Verdict::InsufficientTailSamples => {
             let unit = units::unit_of_load(analysis);
-            return format!("Too few {unit}s are above this percentile to compare it.");
+            return format!("Too few {unit}s exceed this percentile for a comparison.");
         }
         Verdict::Overloaded => {
-            "The offered rate was not reached, so response times measure the backlog."
+            "The offered rate was not reached, so response times reflect the backlog."
         }
     };
     text.to_owned()
@@ -63,13 +64,13 @@ pub fn meaning(verdict: Verdict, experiment: &ExperimentHead, analysis: &Analysi
 pub const WORDS: [(&str, &str); 3] = [
     (
         "tax",
-        "The cost of a layer or an arm. For throughput: 1 − with / without. For a time: with / \
-         without − 1.",
+        "The cost of a layer or an arm, computed from the values with and without it. For \
+         throughput: 1 − with / without. For a time: with / without − 1.",
     ),
     (
         "2x slower, 2x faster",
-        "A tax of a factor of two or more is shown as a factor. Half the throughput counts as 2x \
-         slower, and so does twice the time. In JSON, all taxes are fractions.",
+        "Taxes of a factor of two or more are shown as factors. Half the throughput and twice the \
+         time both count as 2x slower. In JSON, all taxes are fractions.",
     ),
     (
         "burst, sustained",

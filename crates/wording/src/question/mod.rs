@@ -56,88 +56,88 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
             );
         }
         OpenQuestion::NoDesign => {
-            "The arms are neither all subsets of the layers nor a screening design, so no cost can \
-             be attributed to a layer."
+            "The arms form neither a complete set of layer subsets nor a screening design, so \
+             iotax cannot attribute a cost to any layer."
         }
         OpenQuestion::TooManyBlocks { blocks, last_look } => {
             return format!(
                 "{blocks} blocks were run, but intervals are valid only up to the last planned \
-                 look, after block {last_look}. Later blocks are shown, but they are not used for \
-                 verdicts."
+                 analysis, after block {last_look}. Later blocks are shown, but they are not used \
+                 for verdicts."
             );
         }
         OpenQuestion::CapNotTested { of } => {
             return format!(
-                "iotax did not test whether a cap that all arms share, on IOPS or bandwidth, hides \
-                 the tax of {}. At a cap, equal throughput proves nothing. Compare CPU per I/O, or \
-                 offer a rate below the throughput (--set rate=...).",
+                "iotax did not test whether an IOPS or bandwidth cap that all arms share hides the \
+                 tax of {}. At a cap, equal throughput proves nothing. Compare CPU per I/O, or \
+                 set a rate below the throughput (--set rate=...).",
                 name::subjects(of)
             );
         }
         OpenQuestion::CapBehindCpu { of, busy } => {
             return format!(
                 "Equal throughput for {} means little: a CPU on this machine, not the storage, \
-                 limited {}. Compare CPU per I/O, or offer a fixed rate (--set rate=...).",
+                 limited {}. Compare CPU per I/O, or set a fixed rate (--set rate=...).",
                 name::subjects(of),
                 name::all(busy)
             );
         }
         OpenQuestion::CapOneAtATime { of, arms } => {
             return format!(
-                "iotax could not test whether a cap hides the tax of {}: another queue depth \
-                 changed nothing for {}, whose I/Os are served one at a time.",
+                "iotax could not test whether a cap hides the tax of {}: changing the queue \
+                 depth had no effect on {}, whose I/Os are served one at a time.",
                 name::subjects(of),
                 name::all(arms)
             );
         }
         OpenQuestion::CapUnclear { of } => {
             return format!(
-                "It is not clear whether a cap hides the tax of {}. Runs at half and twice the \
-                 depth were too noisy, or stopped too early, to show whether there is a plateau. A \
-                 cap may explain the equal throughput.",
+                "It is not clear whether a cap hides the tax of {}. Runs at half and double the \
+                 queue depth were too noisy, or stopped too early, to show whether there is a \
+                 plateau. A cap may explain the equal throughput.",
                 name::subjects(of)
             );
         }
         OpenQuestion::Masked { of } => {
             return format!(
-                "The cost of {} was not measured, because throughput cannot show it at a cap. To \
-                 see it, compare CPU per I/O, or run loads below the cap (--below-cap).",
+                "The cost of {} was not measured, because throughput at a cap does not show it. To \
+                 measure the cost, compare CPU per I/O, or run loads below the cap (--below-cap).",
                 name::subjects(of)
             );
         }
         OpenQuestion::MaskedResults { of } => {
             return format!(
-                "Equal throughput does not prove that there is no difference for {}: a cap on IOPS \
-                 or bandwidth, or the job's own rate, may hide it.",
+                "Equal throughput does not rule out a cost of {}: an IOPS or bandwidth cap, or the \
+                 job's own rate, may hide it.",
                 name::subjects(of)
             );
         }
         OpenQuestion::NeverFell { arms, seconds } => {
             return format!(
                 "It is not known whether {} ran on burst credits: throughput did not fall during \
-                 {} of draining. Either there are no credits, or they last longer (use a longer \
-                 --drain=TIME).",
+                 {} of draining. Either there are no credits, or they last longer than that \
+                 (use a longer --drain=TIME).",
                 name::all(arms),
                 span(whole(*seconds))
             );
         }
         OpenQuestion::BurstAgain { arms } => {
             return format!(
-                "{} ran on burst credits that had refilled after draining. The sustained rate is the \
-                 rate after the drop.",
+                "{} ran on burst credits that had refilled after draining. The sustained rate is \
+                 the rate after the drop.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuByDesign { arms } => {
             return format!(
-                "CPU-bound: {}. Here the tax is CPU time, and on faster CPUs it would be \
-                 different.",
+                "CPU-bound: {}. The tax is CPU time here, and would be different on faster CPUs.",
                 name::all(arms)
             );
         }
         OpenQuestion::CpuOfMachine => {
             "CPU time is measured for the whole machine, because these layers work in kernel \
-             threads and other processes. It includes other programs, equally in all arms."
+             threads and other processes. It includes the time of other programs, which affects \
+             all arms equally."
         }
         OpenQuestion::FromSubmission => {
             "Latencies are measured from submission in all arms, because fio drives some arms and \
@@ -146,7 +146,7 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::TailsDescribed => {
             "Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict \
-             on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm \
+             on p99, run all arms at the same rate, 0.7 times the throughput of the slowest arm \
              (--set rate=...)."
         }
         OpenQuestion::TailsOfResults { is_at_a_rate: true } => {
@@ -159,8 +159,8 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::NoStall { trials } => {
             return format!(
-                "No stall (a second below half of its trial's mean throughput) was seen in {} per \
-                 arm. With 95 % confidence, at most {} of trials have a stall.",
+                "No stall (a second with less than half of its trial's mean throughput) was seen \
+                 in {} per arm. With 95 % confidence, at most {} of trials have a stall.",
                 count(*trials, "trial"),
                 percent(rule_of_three(*trials as usize))
             );
@@ -181,10 +181,10 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
              the path was the same, or whether a burst ended. iotax could not check this."
         }
         OpenQuestion::NotChecked { are_ours: false } => {
-            "These results do not show whether a cache answered, the storage was the same, or a \
-             burst ended during the run. They also do not show how much CPU the load generator \
-             used, or whether CPU time went to other work or was stolen. iotax could not check any \
-             of this."
+            "These results do not show whether a cache served the I/Os, whether the storage was \
+             the same, or whether a burst ended during the run. They also do not show how much CPU \
+             the load generator used, or whether CPU time went to other work or was stolen. iotax \
+             could not check any of this."
         }
     };
     text.to_owned()
@@ -242,8 +242,8 @@ fn no_answer(
         }
         NoAnswer::BeforeFirstLook { complete } => {
             return format!(
-                "undecided after {}; the first look needs {FIRST_LOOK}, so that each order of the \
-                 arms is run twice.",
+                "undecided after {}; the first analysis requires {FIRST_LOOK}, so that each order \
+                 of the arms is run twice.",
                 count(*complete, "complete block")
             );
         }
@@ -254,8 +254,8 @@ fn no_answer(
         }
         NoAnswer::FewResults { base, results: [of_base, of_arm] } => {
             return format!(
-                "{} of {base} and {of_arm} of {} are too few for an interval, which needs at least \
-                 {MIN_RESULTS} of each; 5 of each give a narrow interval.",
+                "{} of {base} and {of_arm} of {} are too few for an interval, which requires at \
+                 least {MIN_RESULTS} per arm; 5 per arm give a narrow interval.",
                 count(*of_base, "result"),
                 name::subjects(of)
             );
@@ -264,7 +264,7 @@ fn no_answer(
             let why = withheld.map(|why| format!(" ({})", why_withheld(why)));
             return format!(
                 "undecided{}; with {base} and {with} results, the effect is known only as a range, \
-                 {}. More results of each would narrow it.",
+                 {}. More results for each arm would narrow the range.",
                 why.unwrap_or_default(),
                 self::range(metric, *range)
             );
@@ -315,7 +315,7 @@ pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
              its effect"
         }
         Withheld::NotKept => {
-            "the slices are short, and an arm does not sustain its slice rate under continuous load"
+            "an arm does not sustain the throughput of its short slices under continuous load"
         }
         Withheld::OtherEngines => {
             "one arm was measured with libaio, because a sandbox blocked io_uring there: measure \

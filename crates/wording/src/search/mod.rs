@@ -85,7 +85,7 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     }
     notes.extend(doubts(search));
     if search.unit() == Unit::Mb {
-        notes.push("1 MB/s is 10^6 bytes per second, as in the known limits.".to_owned());
+        notes.push("1 MB/s is 10^6 bytes per second, as in the documented limits.".to_owned());
     }
     if search.head.search.burst.is_none() {
         notes.push(
@@ -121,8 +121,9 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
         }
         if target.fell_during_search {
             doubts.push(format!(
-                "{of}Throughput fell during the search and stayed low, as if burst credits ran \
-                 out. The figures are from after the drop. Use --burst to measure the burst."
+                "{of}Throughput fell during the search and stayed low, as if burst credits had \
+                 run out. The figures were measured after the drop. Use --burst to measure the \
+                 burst."
             ));
         }
         if target.errors > 0 {
@@ -179,8 +180,8 @@ fn unreached(cap: &Unreached, unit: Unit) -> String {
     match cap.obstacle {
         Obstacle::OtherCap(_) => format!("{name} cap unreachable: {why}, at {rate}."),
         Obstacle::ThisMachine(_) => format!(
-            "{name}: cap not reached. It is at least {rate}, but {why}. Stop other programs, or \
-             use a machine with more CPUs, and measure again."
+            "{name}: cap not reached, because {why}. The cap is at least {rate}. Stop other \
+             programs, or use a machine with more CPUs, and measure again."
         ),
     }
 }
@@ -189,7 +190,7 @@ fn unreached(cap: &Unreached, unit: Unit) -> String {
 fn unsteady(rate: &Unsteady, unit: Unit) -> String {
     let quantity = quantity::named(&rate.quantity, unit);
     let [lo, hi] = [rate.lo, rate.hi].map(|per_s| quantity.rate(per_s));
-    let within = format!("95 % of {} windows were between {lo} and {hi}", rate.windows);
+    let within = format!("rates in 95 % of {} windows were between {lo} and {hi}", rate.windows);
     let levels = match rate.levels.as_slice() {
         [low, high] => {
             let cycle = rate.period_s.map_or_else(
@@ -278,9 +279,9 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     };
     let size = match (pass.holds_bytes, pass.evicts_bytes) {
         (Some(holds), Some(evicts)) => {
-            format!("; it holds {}, but not {}", size(holds), size(evicts))
+            format!("; it can hold {}, but not {}", size(holds), size(evicts))
         }
-        (Some(holds), None) => format!("; it holds at least {}", size(holds)),
+        (Some(holds), None) => format!("; it can hold at least {}", size(holds)),
         _ => String::new(),
     };
     Some(format!(
@@ -373,10 +374,10 @@ mod tests {
             period_s: Some(10.0),
             beside: None,
         };
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), in cycles of 10 s; rates in 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS.");
         rate.period_s = None;
         rate.beside = Some(BusySign::Waited { share: 0.23 });
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"IOPS is unsteady, so no cap is reported: it alternates between 600.0 IOPS (40 % of the time) and 2,000 IOPS (60 %), without a regular cycle; rates in 95 % of 30 windows were between 598.0 IOPS and 2,003 IOPS. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
         rate = Unsteady {
             quantity: "bw_bytes".to_owned(),
             lo: 1e8,
@@ -384,6 +385,6 @@ mod tests {
             levels: Vec::new(),
             ..rate
         };
-        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is reported: 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
+        assert_snapshot!(unsteady(&rate, Unit::Mib), @"bandwidth is unsteady, so no cap is reported: rates in 95 % of 30 windows were between 95.37 MiB/s and 286.1 MiB/s. Other programs may be the cause: the load's threads waited for a CPU for 23 % of the time.");
     }
 }

@@ -84,8 +84,8 @@ fn without_the_missing(comparison: &Comparison, baseline: &str, missing: &Missin
     let metric = name::metric(comparison.metric);
     let than = than(comparison, baseline);
     format!(
-        "Undecided: {lost}, and the remaining trials may be the fast ones. They show that {name} \
-         is {than} in {metric}."
+        "Undecided: {lost}, and the remaining trials may be the fast ones. The remaining trials \
+         show that {name} is {than} in {metric}."
     )
 }
 
@@ -114,7 +114,7 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
             comparison::part(comparison, change.since)
         ),
         Some(change) => format!(
-            "{what} after block {}: it was {} before, and {} since then.",
+            "{what} after block {}: it was {} before the change and {} after it.",
             change.after_block,
             comparison::part(comparison, change.before),
             comparison::part(comparison, change.since)
@@ -123,11 +123,11 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
     }
 }
 
-/// ` since block 8 (40 % slower [38, 42] before)`, if only the later part of the run has a verdict.
+/// ` from block 8 on (40 % slower [38, 42] before)`, if only the later part has a verdict.
 fn since(comparison: &Comparison) -> String {
     comparison.change.as_ref().map_or_else(String::new, |change| {
         format!(
-            " since block {} ({} before)",
+            " from block {} on ({} before)",
             change.after_block + 1,
             comparison::part(comparison, change.before)
         )
@@ -144,7 +144,7 @@ pub fn baseline_of(comparison: &Comparison, analysis: &Analysis) -> String {
     comparison.against.as_ref().map_or_else(|| analysis.baseline.clone(), name::against)
 }
 
-/// `after is 23 % slower than before in throughput, but with one result each, chance cannot be
+/// `after is 23 % slower than before in throughput, but with one result per arm, chance cannot be
 /// ruled out.`
 fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis) -> String {
     let arm = comparison.subject.arm();
@@ -159,7 +159,7 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
     };
     let few = match (results(analysis, &baseline_of(comparison, analysis)), results(analysis, arm))
     {
-        (1, 1) => "only one result each".to_owned(),
+        (1, 1) => "only one result per arm".to_owned(),
         (base, 1) if base > 1 => format!("only one result of {}", subject(comparison)),
         _ => format!("only one result of {baseline}"),
     };
@@ -168,8 +168,8 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
         Some(within) => {
             let within = comparison.effect_of(within).in_words();
             format!(
-                "{name} is {size}. Within these two results it is {within}; with {few}, another \
-                 run may differ."
+                "{name} is {size}. Within these two results, {name} is {within}; with {few}, \
+                 another run may differ."
             )
         }
         None => format!("{name} is {size}, but with {few}, chance cannot be ruled out."),
@@ -197,7 +197,7 @@ pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
         part.comparisons.iter().all(|comparison| comparison.lo.is_none())
     };
     if first.arms.len() > 1 && parts.iter().all(is_single) {
-        sentences.push("With only one result each, chance cannot be ruled out.".to_owned());
+        sentences.push("With only one result per arm, chance cannot be ruled out.".to_owned());
     }
     let is_of_all = |note: &&String| {
         parts.iter().all(|(experiment, _)| experiment.spec.workload().notes.contains(note))

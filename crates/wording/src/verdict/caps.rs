@@ -98,8 +98,8 @@ fn no_cap(analysis: &Analysis) -> Option<String> {
     let arm = analysis.depths.iter().find(scales)?;
     let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
     Some(format!(
-        "No cap explains this: the throughput of {} grows with the queue depth, from {} with {} \
-         in flight to {} with {}.",
+        "No cap explains the equal results: the throughput of {} grows with the queue depth, from \
+         {} with {} in flight to {} with {}.",
         printable(&arm.arm),
         format::iops(lowest.iops),
         lowest.in_flight,

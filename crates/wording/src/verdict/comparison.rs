@@ -160,17 +160,17 @@ pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
     let probably = match interaction.verdict {
         Some(Verdict::Slower) => {
             return format!(
-                "more together than apart. Likely reason (not proven): both need the same CPU, or \
-                 reach the same limit twice (as with double encryption); check {}",
+                "they cost more together than apart. Likely reason (not proven): both need the \
+                 same CPU, or hit the same limit twice (as with double encryption); check {}",
                 name::metric(Metric::cpu(workload))
             );
         }
         Some(Verdict::Faster) => {
-            "less together than apart. Likely reason (not proven): the bottleneck moved, so one \
-             layer works while the other waits"
+            "they cost less together than apart. Likely reason (not proven): the bottleneck moved, \
+             so one layer works while the other waits"
         }
         Some(Verdict::Equivalent) => {
-            "no interaction that matters: they work one after the other, so their costs add up"
+            "no relevant interaction: they work one after the other, so their costs add up"
         }
         Some(Verdict::NotIndependent) => "undecided: successive blocks are correlated",
         Some(

@@ -24,7 +24,7 @@ pub(super) fn sentences(analysis: &Analysis, workload: &Workload) -> Vec<String>
     };
     sentences.extend(analysis.fleet.map(|cost| {
         format!(
-            "The run took {} node-minutes of load on {}.",
+            "The run put {} node-minutes of load on {}.",
             fixed(cost.node_minutes, 1),
             count(cost.nodes, "node")
         )
@@ -51,13 +51,13 @@ fn few(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     }
     if !is_pair {
         let simulated = if nodes.len() > MAX_SIMULATED {
-            format!(" This rule was simulated with at most {MAX_SIMULATED} nodes.")
+            format!(" This method was simulated with at most {MAX_SIMULATED} nodes.")
         } else {
             String::new()
         };
         sentences.push(format!(
             "With fewer than 20 nodes, each one is compared with the mean of the others; all \
-             intervals are valid at the same time.{simulated}"
+             intervals are jointly valid.{simulated}"
         ));
     }
     sentences
@@ -70,8 +70,10 @@ fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     let all = count(nodes.len() as u64, "node");
     if open.is_empty() {
         let margin = percent(analysis.margin);
-        return format!("None of {all} is slow: each is within {margin} of the others, or faster.");
+        return format!(
+            "None of the {all} is slow: each is within {margin} of the others, or faster."
+        );
     }
     let open = name::all(open);
-    format!("No slow node was found among {all}; no verdict on {open}.")
+    format!("No slow node was found among the {all}, but there is no verdict on {open}.")
 }

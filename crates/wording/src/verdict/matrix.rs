@@ -74,7 +74,7 @@ fn of_effect(
     let mut text = typical::sentence(&effect.comparison, typical, &against, analysis, workload);
     if effect.stalled_pairs > 0 {
         let pairs = count(effect.stalled_pairs, "pair");
-        text.push_str(&format!(" Not included: {pairs} of arms that stalled."));
+        text.push_str(&format!(" Not included: {pairs} with a stalled arm."));
     }
     text
 }

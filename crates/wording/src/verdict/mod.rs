@@ -147,7 +147,7 @@ fn single(analysis: &Analysis) -> Vec<String> {
     )]
 }
 
-/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s together.`, then each target.
+/// `two-drives on 2 targets at the same time: 900 IOPS, 3.5 MiB/s in total.`, then each target.
 fn targets(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
     let together = arm.together?;
     let in_words = |rates: Rates| {
@@ -159,7 +159,7 @@ fn targets(workload: &str, arm: &ArmSummary) -> Option<Vec<String>> {
         .map(|target| format!("{}: {}", printable(&target.name), in_words(target.rates)));
     Some(vec![
         format!(
-            "{} on {} targets at the same time: {} together.",
+            "{} on {} targets at the same time: {} in total.",
             printable(workload),
             arm.targets.len(),
             in_words(together)

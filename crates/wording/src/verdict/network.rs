@@ -13,7 +13,7 @@ pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
         NetworkLoad::Stream => {
             let each = network.each_way.map(|ways| ways.map(format::bit_rate));
             let each = each.map_or_else(String::new, |[to, from]| {
-                format!(" in both directions together ({to} to the peer, {from} from it)")
+                format!(" in both directions combined ({to} to the peer, {from} from the peer)")
             });
             let copied = network.copied.map_or("", copied);
             format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
@@ -25,7 +25,7 @@ pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
         NetworkLoad::Connections => {
             let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));
             let rate = units::rate(arm);
-            format!("{rate}, answered after {mean} on average{p99}")
+            format!("{rate}, each answered after {mean} on average{p99}")
         }
         NetworkLoad::Datagrams => {
             let lost = network.lost.map_or_else(String::new, |lost| {

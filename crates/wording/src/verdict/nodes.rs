@@ -1,7 +1,7 @@
 //! The nodes of a fleet, one by one: which is slow, by how much, and what slow ones have in common.
 
 use iotax_analyze::{Analysis, ArmSummary, Comparison, Effect, Outliers, Verdict};
-use iotax_quantity::percent;
+use iotax_quantity::{count, percent};
 use iotax_record::{ExperimentHead, Site};
 
 use super::comparison::{effect, short_effect, size, verdict};
@@ -58,11 +58,12 @@ pub fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String
                 many => format!("All {many}"),
             };
             let too = match too {
-                0 => "none is".to_owned(),
-                1 => "1 is, too".to_owned(),
-                many => format!("{many} are, too"),
+                0 => ", unlike".to_owned(),
+                1 => ", and so is 1 of".to_owned(),
+                many => format!(", and so are {many} of"),
             };
-            format!("{all} slow nodes are {what} {value}; of the other {}, {too}.", others.len())
+            let others = count(others.len() as u64, "node");
+            format!("{all} slow nodes are {what} {value}{too} the other {others}.")
         })
     };
     facts.iter().filter_map(shared).collect()
@@ -115,7 +116,8 @@ impl NodeVerdict {
         };
         if let Some(slow) = found.slow.iter().find(|slow| slow.arm == name) {
             let chance = chance(slow.p);
-            let verdict = format!("flagged as slow (probability for a healthy node: {chance})");
+            let verdict =
+                format!("flagged as slow (probability that a healthy node is this slow: {chance})");
             return finding(Standing::Slow, "slow", slow.tax, &verdict);
         }
         match found.others.iter().find(|other| other.arm == name) {

@@ -37,7 +37,7 @@ pub fn sentences(found: &Outliers, member: Member) -> Vec<String> {
     let all = count(found.arms, member);
     let mut sentences = Vec::new();
     if found.slow.is_empty() {
-        sentences.push(format!("None of {all} is a slow outlier in {metric}."));
+        sentences.push(format!("None of the {all} is a slow outlier in {metric}."));
     } else {
         let named = found.slow.iter().take(MAX_NAMED);
         let named = named.map(|slow| format!("{} ({})", printable(&slow.arm), size(found, slow)));

@@ -107,7 +107,7 @@ pub(super) fn with(
             Beside::After(format!("though {is}"))
         }
         (Verdict::Slower | Verdict::Faster, _) if typical.metric == Metric::TrimmedThroughput => {
-            Beside::After(format!("though {is}: a few slices cause the rest"))
+            Beside::After(format!("though {is}: a few slices cause the rest of the difference"))
         }
         _ => Beside::Nothing,
     }
