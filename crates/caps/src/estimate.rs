@@ -39,6 +39,8 @@ pub(crate) struct Series {
     grain: f64,
     /// The measurements.
     pub seen: Vec<Observation>,
+    /// Whether time was up before they were enough.
+    pub is_cut: bool,
 }
 
 /// A rate with its interval.
@@ -155,6 +157,9 @@ pub(crate) fn again(
     let quick = on.scout.search.quick;
     while measured.iter().any(|series| !series.is_enough(&critical, quick)) {
         if measured.iter().all(|series| series.seen.len() >= FEWEST) && !on.scout.may_refine() {
+            for series in &mut measured {
+                series.is_cut = !series.is_enough(&critical, quick);
+            }
             break;
         }
         for at in on.scout.order(shapes.len()) {

@@ -109,12 +109,16 @@ fn keep(
     let is_vague = kind == CapKind::External || is_uncertain || width > STATED;
     // What had no CPU asked for less than there may be.
     let in_the_way = busy.is_limit().filter(|_| width > STATED);
-    if let Some(busy) = in_the_way.or_else(|| busy.taken().filter(|_| is_vague)) {
+    let in_the_way = in_the_way.or_else(|| busy.taken().filter(|_| is_vague));
+    let in_the_way = in_the_way.map(Obstacle::ThisMachine);
+    if let Some(obstacle) =
+        in_the_way.or_else(|| (series.is_cut && width > STATED).then_some(Obstacle::Time))
+    {
         found.unreached.push(Unreached {
             quantity: quantity.name().to_owned(),
             at_least: series.reached(),
             block_bytes: quantity.block_bytes,
-            obstacle: Obstacle::ThisMachine(busy),
+            obstacle,
         });
         return;
     }
@@ -368,10 +372,13 @@ mod tests {
             let quantity =
                 Quantity { is_bytes: false, block_bytes: 4096, queue_depth: 1, expected_iops: 1.0 };
             let busy = Busy { waited, ..Busy::default() };
+            series.is_cut = waited == Some(0.0);
             keep(&mut found, quantity, &series, estimate, &busy, None);
             let at_least = found.unreached.first().map(|cap| cap.at_least);
             (found.iops.map(|cap| cap.cap), at_least, found.unsteady.len())
         };
+        assert_eq!(of(0.6, false, Some(0.0)), (Some(1000.0), None, 0), "time was up");
+        assert_eq!(of(0.8, false, Some(0.0)), (None, Some(1000.0), 0), "time was up");
         assert_eq!(of(0.6, false, None), (Some(1000.0), None, 0));
         assert_eq!(of(0.8, false, None), (None, None, 1));
         assert_eq!(of(0.01, true, Some(0.2)), (None, Some(1000.0), 0), "sizes were not measured");

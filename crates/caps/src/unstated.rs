@@ -29,6 +29,8 @@ pub enum Obstacle {
     OtherCap(BlockEnd),
     /// This machine's CPUs did not get through more, or others had them.
     ThisMachine(BusySign),
+    /// The time limit of the search, before its measurements agreed.
+    Time,
 }
 
 /// Which of the sizes an I/O has.

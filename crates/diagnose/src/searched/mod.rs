@@ -127,7 +127,7 @@ fn unnamed(target: &TargetCaps, cap: &Cap) -> Suspect {
 fn computed(target: &TargetCaps) -> Vec<Suspect> {
     let here = target.unreached.iter().filter_map(|cap| match &cap.obstacle {
         Obstacle::ThisMachine(busy) => Some(SearchEvidence::Busy(busy.clone())),
-        Obstacle::OtherCap(_) => None,
+        Obstacle::OtherCap(_) | Obstacle::Time => None,
     });
     here.map(|busy| Suspect::new("cpu-bound", Confidence::Likely, busy)).collect()
 }

@@ -70,6 +70,7 @@ fn target(found: &TargetCaps) -> Value {
         shown["obstacle"] = json!(match unreached.obstacle {
             Obstacle::OtherCap(_) => "other_cap",
             Obstacle::ThisMachine(_) => "this_machine",
+            Obstacle::Time => "time_limit",
         });
         shown["why"] = json!(cap::obstacle(&unreached.obstacle, unreached.block_bytes));
     }

@@ -183,6 +183,9 @@ fn unreached(cap: &Unreached, unit: Unit) -> String {
             "{name}: cap not reached, because {why}. The cap is at least {rate}. Stop other \
              programs, or use a machine with more CPUs, and measure again."
         ),
+        Obstacle::Time => {
+            format!("{name}: cap not measured, because {why}. The cap is at least {rate}.")
+        }
     }
 }
 
