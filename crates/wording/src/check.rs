@@ -112,6 +112,17 @@ fn of_caps(search: SearchResult<'_>) -> Vec<CheckRow> {
             let set_by = format!("cause: {}", cap::kind(found.kind));
             rows.push(CheckRow::of(format!("{} cap", quantity.unit()), figure, set_by));
         }
+        for unreached in &target.unreached {
+            let quantity = quantity::named(&unreached.quantity, unit);
+            let figure = format!("at least {}", quantity.figure(unreached.at_least));
+            let why = cap::obstacle_in_short(&unreached.obstacle);
+            rows.push(CheckRow::of(format!("{} cap", quantity.unit()), figure, why));
+        }
+        for unsteady in &target.unsteady {
+            let quantity = quantity::named(&unsteady.quantity, unit);
+            let [lo, hi] = [unsteady.lo, unsteady.hi].map(|per_s| quantity.figure(per_s));
+            rows.push(CheckRow::of(quantity.unit(), format!("{lo} to {hi}"), "unsteady"));
+        }
     }
     for row in &search.caps.documented {
         let quantity = quantity::named(&row.quantity, unit);

@@ -198,6 +198,15 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
     }
 }
 
+/// The same, for a cell of a table.
+pub(crate) const fn obstacle_in_short(obstacle: &Obstacle) -> &'static str {
+    match obstacle {
+        Obstacle::OtherCap(_) => "the other cap applies first",
+        Obstacle::ThisMachine(_) => "not reached: CPUs busy",
+        Obstacle::Time => "not measured: time limit",
+    }
+}
+
 /// Why a rule is not decided.
 pub fn undecided(why: &Undecided) -> String {
     match why {
