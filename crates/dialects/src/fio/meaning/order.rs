@@ -187,7 +187,7 @@ const DEFAULT_BYTES: u64 = 4096;
 const TOO_LARGE: &str = "blocks of 4G or more";
 /// fio shortens I/Os whose end has been done before.
 const UNMAPPED: &str = "each offset is drawn independently, because the block sizes differ";
-const TOGETHER: &str = "reads and writes advance together; in fio, they advance separately";
+const TOGETHER: &str = "reads and writes share one file position; in fio, each has its own";
 
 /// Sizes with fio's width, before a check that they fit.
 type Wide = [(u64, u64); 3];

@@ -49,7 +49,7 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=write"), @"invalidate=false read_percent=0");
     assert_snapshot!(job("rw=rw"), @"
     read_percent=50
-    note: rw=rw: reads and writes advance together; in fio, they advance separately
+    note: rw=rw: reads and writes share one file position; in fio, each has its own
     ");
     assert_snapshot!(job("rw=randrw\nrwmixread=70"), @"pattern=shuffled read_percent=70");
     assert_snapshot!(job("rw=randrw\nrwmixread=70\nrwmixwrite=60"), @"pattern=shuffled read_percent=40");
