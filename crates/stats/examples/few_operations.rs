@@ -5,11 +5,13 @@
 
 #![expect(clippy::print_stdout, reason = "a program that prints what it simulated")]
 
+#[path = "../tests/simulation/few.rs"]
+mod few;
 #[path = "../tests/simulation/mod.rs"]
 #[allow(dead_code, reason = "each program uses its part")]
 mod simulation;
 
-use simulation::few::Stalls;
+use few::Stalls;
 use simulation::rng;
 
 fn main() {
@@ -26,7 +28,8 @@ fn main() {
             let cells = [300.0, 1_000.0, 3_000.0].map(|trial_ms| {
                 let mut rng = rng(7);
                 let stalls = Stalls { trial_ms, late, run, spread };
-                let passed: Vec<usize> = (0..runs).filter_map(|_| stalls.passes(&mut rng)).collect();
+                let passed: Vec<usize> =
+                    (0..runs).filter_map(|_| stalls.passes(&mut rng)).collect();
                 let share = 100.0 * passed.len() as f64 / f64::from(runs);
                 let trials = passed.iter().sum::<usize>() as f64 / passed.len() as f64;
                 if passed.is_empty() { "0.0".into() } else { format!("{share:.1}, {trials:.1}") }

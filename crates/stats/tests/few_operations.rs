@@ -2,12 +2,14 @@
 //! the table of docs/method.md is printed by
 //! `cargo run --release -p iotax-stats --example few_operations`.
 
+#[path = "simulation/few.rs"]
+mod few;
 #[allow(dead_code, reason = "each program uses its part")]
 mod simulation;
 
+use few::Stalls;
 use iotax_stats::design::Design;
 use iotax_stats::tail::{Exceedances, most_beyond};
-use simulation::few::Stalls;
 use simulation::rng;
 
 const RUNS: u32 = 200;

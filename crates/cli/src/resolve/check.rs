@@ -34,7 +34,10 @@ pub(crate) fn check(args: &CheckArgs, load: &LoadArgs) -> Result<DiskCheck> {
     let cloud = documented::choice(&args.documented, 1)?;
     let fitness = fitness(Arm::new("target", target.clone()), cloud.clone(), load)?;
     let name = fs::canonicalize(&args.path)?.display().to_string();
-    Ok(DiskCheck { caps: limits::quick(Arm::new(name, target), cloud, SEARCH_NS, &load.dir)?, fitness })
+    Ok(DiskCheck {
+        caps: limits::quick(Arm::new(name, target), cloud, SEARCH_NS, &load.dir)?,
+        fitness,
+    })
 }
 
 fn refuse_all_but_directories(target: &Target, path: &str) -> Result<()> {

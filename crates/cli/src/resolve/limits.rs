@@ -91,17 +91,8 @@ fn search(
     let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
     let max_time_ns = option("--max-time", args.max_time.as_deref(), parse_duration)?;
     let (fail_if, undecided) = (Vec::new(), None);
-    let draft = SearchDraft {
-        targets,
-        writes,
-        quick,
-        max_time_ns,
-        burst,
-        cloud,
-        fail_if,
-        undecided,
-        seed,
-    };
+    let draft =
+        SearchDraft { targets, writes, quick, max_time_ns, burst, cloud, fail_if, undecided, seed };
     Ok(draft)
 }
 

@@ -158,10 +158,8 @@ fn a_search_that_has_little_time_states_no_cap_that_it_would_not_state_with_more
         let disturbed = Disturbed { windows: [0.0, 0.15, 0.3][case % 3], ..Disturbed::default() };
         let model = Model::of(case as u64, disturbed, switched([low, high], period_s, 0.5, bw));
         let mut model = Timed { model, spent_ns: 0 };
-        let search = SearchDraft {
-            max_time_ns: Some(30_000_000_000),
-            ..draft_of(1, 64 << 30, true, None)
-        };
+        let search =
+            SearchDraft { max_time_ns: Some(30_000_000_000), ..draft_of(1, 64 << 30, true, None) };
         let caps = search_caps(&search.resolve().unwrap(), &opened(1), &mut model);
         let found = &caps.targets[0];
         hurried += u32::from(caps.notes.contains(&CapNote::TimeLimit));

@@ -6,7 +6,7 @@ use iotax_stats::gate::{Outcome, bounds};
 use iotax_stats::tail::{Exceedances, most_beyond};
 use rand::RngExt as _;
 
-use super::{Rng, normal};
+use crate::simulation::{Rng, normal};
 
 const USUAL_MS: f64 = 0.5;
 const LATE_MS: f64 = 20.0;

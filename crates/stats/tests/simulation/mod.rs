@@ -9,8 +9,6 @@ use rand::{RngExt, SeedableRng};
 use rand_distr::{Distribution, StandardNormal};
 use rand_xoshiro::Xoshiro256PlusPlus;
 
-pub(crate) mod few;
-
 pub(crate) type Rng = Xoshiro256PlusPlus;
 
 pub(crate) fn rng(seed: u64) -> Rng {

@@ -194,7 +194,9 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
             format!("with {size} blocks, the bandwidth cap applies first")
         }
         Obstacle::ThisMachine(sign) => busy(sign),
-        Obstacle::Time => "the search ended at its time limit, before its results agreed".to_owned(),
+        Obstacle::Time => {
+            "the search ended at its time limit, before its results agreed".to_owned()
+        }
     }
 }
 
