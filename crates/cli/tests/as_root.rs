@@ -63,7 +63,7 @@ fn a_suite_fits_itself_to_the_space_there_is() {
     assert_snapshot!(files.split("\n\n").next().unwrap(), @"  test files shrunk from 307G to 3520M, because target has room for only 3686M");
     assert!(!plan.contains("be refused"), "{plan}");
     let plan = desk.run(&[&suite[..], &["--scale", "1"]].concat()).out;
-    let (_, refused) = plan.split_once("be refused\n").unwrap();
+    let (_, refused) = plan.split_once("refuse this run\n").unwrap();
     // Where a line ends goes with the length of the path.
     let refused = refused.split_whitespace().collect::<Vec<_>>().join(" ");
     assert_snapshot!(refused.replace(&desk.path().display().to_string(), "DESK"), @"arm target: DESK/small: needs 307 GiB of free space, but only 4 GiB is available; free some space, or choose smaller sizes use --scale 0.01");

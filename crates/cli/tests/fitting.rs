@@ -104,8 +104,8 @@ fn below_the_floor_it_is_refused() {
     if needs_root() {
         assert_snapshot!(small, @"
         arm target: the test files need 1 GiB, but the stack has only 64 MiB
-        randread-4k can shrink its test files to 64M, but smaller files give
-          meaningless results; use a stack of size=96M
+        randread-4k can shrink its test files to 64M; with smaller files, the results
+          would be meaningless; use a stack of size=96M
         ");
     }
 }

@@ -221,12 +221,12 @@ fn a_plan_announces_what_may_be_run_beside_it() {
         text.split_once("\nSide runs").map_or(String::new(), |(_, beside)| beside.to_owned())
     };
     assert_snapshot!(beside(&["--drain=90s", "--below-cap", "--max-time", "5m"]), @"
-     (times do not include switching between arms)
-      drain: first, until throughput falls; at most 3m, plus at most 30s before each
-        trial
-      depth-check: after the trials, if arms are equal; at most 3m
-      below-cap: afterwards, if arms reach the same cap; at most 2m
-      a side run after the trials starts only if the whole run can end within 5m
+    (times do not include switching between arms)
+     drain: first, until throughput falls; at most 3m, plus at most 30s before
+       each trial
+     depth-check: after the trials, if arms are equal; at most 3m
+     below-cap: afterwards, if arms reach the same cap; at most 2m
+     a side run after the trials starts only if the whole run can end within 5m
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);

@@ -220,7 +220,7 @@ fn an_edited_record_is_not_taken_for_what_was_measured() {
     let again = desk.run(&["report", "out"]);
     assert_eq!(again.code, 3, "{}", again.out);
     assert!(
-        again.err.contains("the probes in this record do not match its search"),
+        again.err.contains("the probes in this record do not match its cap search"),
         "{}",
         again.err
     );

@@ -156,7 +156,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
         a percentage of the target's size
       a command line: fadvise_hint=noreuse
         a cache hint that does not match the job's access pattern; introduced with fio 3.35
-    fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove it, or install a newer fio
+    fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove the option, or install a newer fio
     [exit 2]
     ");
     let mut command = desk.command(&["plan", "run", line, "d"]);

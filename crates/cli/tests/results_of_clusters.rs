@@ -22,7 +22,7 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     ]), @"
     pod2pod tcp and 3 more: 4 jobs of 2 results from knb 1.5.0
 
-      With only one result each, chance cannot be ruled out.
+      With only one result per arm, chance cannot be ruled out.
 
     By job
       job                                         gke / aks
@@ -30,8 +30,8 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2pod udp   14.4 Gbit/s / 12.4 Gbit/s (16 % faster)
       pod2svc tcp   17.8 Gbit/s / 20.7 Gbit/s (14 % slower)
       pod2svc udp   11.0 Gbit/s / 13.9 Gbit/s (21 % slower)
-      The arm's figure, the baseline's figure, and the difference in brackets, with
-      a verdict if there is one.
+      Each cell shows the arm's figure, the baseline's figure and, in parentheses,
+      the difference, followed by a verdict if there is one.
 
     Jobs
       job          arm         rate
@@ -43,19 +43,19 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       pod2svc tcp  gke  17.8 Gbit/s
       pod2svc udp  aks  13.9 Gbit/s
       pod2svc udp  gke  11.0 Gbit/s
-      Means over the trials used; percentiles are pooled over the same trials
-      (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials and
+      are only descriptive.
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
       - Bandwidth of gke: 1 result of aks and 1 of gke are too few for an interval,
-        which needs at least 2 of each; 5 of each give a narrow interval.
+        which requires at least 2 per arm; 5 per arm give a narrow interval.
       - These results do not show whether CPU time went to other work or was stolen,
         whether the path was the same, or whether a burst ended. iotax could not
         check this.
@@ -63,14 +63,14 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 1 of 4
     pod2pod tcp: 2 results from knb 1.5.0
 
-      gke is 3.0 % slower than aks in bandwidth, but with only one result each,
+      gke is 3.0 % slower than aks in bandwidth, but with only one result per arm,
       chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm  metric           effect  n  verdict
       gke  bandwidth  3.0 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -83,14 +83,14 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 2 of 4
     pod2pod udp: 2 results from knb 1.5.0
 
-      gke is 16 % faster than aks in bandwidth, but with only one result each,
+      gke is 16 % faster than aks in bandwidth, but with only one result per arm,
       chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  16 % faster  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -103,14 +103,14 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 3 of 4
     pod2svc tcp: 2 results from knb 1.5.0
 
-      gke is 14 % slower than aks in bandwidth, but with only one result each,
+      gke is 14 % slower than aks in bandwidth, but with only one result per arm,
       chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  14 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -123,14 +123,14 @@ fn clusters_of_knb_are_compared_in_each_cell() {
     Job 4 of 4
     pod2svc udp: 2 results from knb 1.5.0
 
-      gke is 21 % slower than aks in bandwidth, but with only one result each,
+      gke is 21 % slower than aks in bandwidth, but with only one result per arm,
       chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm  metric          effect  n  verdict
       gke  bandwidth  21 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm         rate  trials
@@ -159,15 +159,15 @@ fn rows_of_k8s_netperf_are_jobs() {
     netperf TCP_STREAM 1024x1, netperf TCP_STREAM 8192x1, netperf UDP_STREAM 1024x1:
     3 jobs of 2 results from k8s-netperf v0.1.30
 
-      With only one result each, chance cannot be ruled out.
+      With only one result per arm, chance cannot be ruled out.
 
     By job
       job                                           encrypted / plain
       netperf TCP_STREAM 1024x1   437 Mbit/s / 874 Mbit/s (2x slower)
       netperf TCP_STREAM 8192x1  744 Mbit/s / 744 Mbit/s (0 % slower)
       netperf UDP_STREAM 1024x1  789 Mbit/s / 789 Mbit/s (0 % slower)
-      The arm's figure, the baseline's figure, and the difference in brackets, with
-      a verdict if there is one.
+      Each cell shows the arm's figure, the baseline's figure and, in parentheses,
+      the difference, followed by a verdict if there is one.
 
     Jobs
       job                        arm              rate
@@ -177,19 +177,19 @@ fn rows_of_k8s_netperf_are_jobs() {
       netperf TCP_STREAM 8192x1  encrypted  744 Mbit/s
       netperf UDP_STREAM 1024x1  plain      789 Mbit/s
       netperf UDP_STREAM 1024x1  encrypted  789 Mbit/s
-      Means over the trials used; percentiles are pooled over the same trials
-      (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials and
+      are only descriptive.
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
       - Bandwidth of encrypted: 1 result of plain and 1 of encrypted are too few
-        for an interval, which needs at least 2 of each; 5 of each give a narrow
+        for an interval, which requires at least 2 per arm; 5 per arm give a narrow
         interval.
       - These results do not show whether CPU time went to other work or was stolen,
         whether the path was the same, or whether a burst ended. iotax could not
@@ -198,14 +198,14 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 1 of 3
     netperf TCP_STREAM 1024x1: 2 results from k8s-netperf v0.1.30
 
-      encrypted is 2x slower than plain in bandwidth, but with only one result each,
-      chance cannot be ruled out.
+      encrypted is 2x slower than plain in bandwidth, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm        metric        effect  n  verdict
       encrypted  bandwidth  2x slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -218,14 +218,14 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 2 of 3
     netperf TCP_STREAM 8192x1: 2 results from k8s-netperf v0.1.30
 
-      encrypted is 0 % slower than plain in bandwidth, but with only one result
-      each, chance cannot be ruled out.
+      encrypted is 0 % slower than plain in bandwidth, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm              rate  trials
@@ -238,14 +238,14 @@ fn rows_of_k8s_netperf_are_jobs() {
     Job 3 of 3
     netperf UDP_STREAM 1024x1: 2 results from k8s-netperf v0.1.30
 
-      encrypted is 0 % slower than plain in bandwidth, but with only one result
-      each, chance cannot be ruled out.
+      encrypted is 0 % slower than plain in bandwidth, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm        metric         effect  n  verdict
       encrypted  bandwidth  0 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm              rate  trials

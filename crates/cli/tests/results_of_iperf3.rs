@@ -30,9 +30,9 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       arm     metric           effect [95 % CI]  n  verdict
       window  bandwidth    33 % slower [14, 48]  3  slower
       window  CPU per MiB   42 % more [−7, 117]  3  undecided
-      95 % confidence intervals, each valid on its own if the results are
-      independent; n: number of results of the arm that has fewer; differences under
-      5 % count as equal.
+      95 % confidence intervals, each valid individually if the results are
+      independent; n: number of results of the arm with fewer results; results that
+      differ by less than 5 % count as equal.
 
     Arms
       arm            rate  CPU/MiB      RTT  retrans/GiB  spread  trials
@@ -41,15 +41,15 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions
       - CPU per MiB of window: undecided; with 3 and 3 results, the effect is known
-        only as a range, 7 % less to 117 % more. More results of each would narrow
-        it.
+        only as a range, 7 % less to 117 % more. More results for each arm would
+        narrow the range.
       - These results do not show whether CPU time went to other work or was stolen,
         whether the path was the same, or whether a burst ended. iotax could not
         check this.
@@ -69,7 +69,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
     udp: 2 results from iperf3 3.12
 
       udprev is 0.3 % slower than udp in datagram delivery, but with only one result
-      each, chance cannot be ruled out.
+      per arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Warning, results of different workloads:
@@ -85,7 +85,7 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       udprev  datagram delivery  0.3 % slower  1  undecided
       udprev  jitter              2.9x slower  1  undecided
       udprev  CPU per MiB          7.3 % less  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm            rate   lost  reordered   jitter  CPU/MiB  trials
@@ -94,19 +94,21 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions
       - Datagram delivery of udprev: 1 result of udp and 1 of udprev are too few
-        for an interval, which needs at least 2 of each; 5 of each give a narrow
+        for an interval, which requires at least 2 per arm; 5 per arm give a narrow
         interval.
       - Jitter of udprev: 1 result of udp and 1 of udprev are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
-      - CPU per MiB of udprev: 1 result of udp and 1 of udprev are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+        interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
+      - CPU per MiB of udprev: 1 result of udp and 1 of udprev are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
       - These results do not show whether CPU time went to other work or was stolen,
         whether the path was the same, or whether a burst ended. iotax could not
         check this.

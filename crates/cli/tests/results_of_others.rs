@@ -31,15 +31,15 @@ fn one_result_each_is_a_difference_without_an_interval() {
     ]), @"
     diskspd: 2 results from DiskSpd 2.2.0
 
-      after is 25 % slower than before in throughput, but with only one result each,
-      chance cannot be ruled out.
+      after is 25 % slower than before in throughput, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm    metric            effect  n  verdict
       after  throughput   25 % slower  1  undecided
       after  p50 latency  33 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm            rate  MiB/s     mean  trials
@@ -53,22 +53,24 @@ fn one_result_each_is_a_difference_without_an_interval() {
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
-      - P50 latency of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - Throughput of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
+      - P50 latency of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
         run all arms at the same rate, 0.7 times the throughput of the slowest arm.
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -85,8 +87,8 @@ fn results_of_other_jobs_say_so() {
     ]), @"
     randread: 2 results from fio 3.33
 
-      after is 0.5 % slower than before in throughput, but with only one result
-      each, chance cannot be ruled out.
+      after is 0.5 % slower than before in throughput, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files. Mean latency is
       what fio calls clat, from submission to completion.
 
@@ -103,7 +105,7 @@ fn results_of_other_jobs_say_so() {
       after  p99 latency              –  1  insufficient tail samples
       after  p50 latency      2x slower  1  undecided
       after  CPU per I/O       11x more  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
 
     Arms
       arm         rate  MiB/s     mean   CPU/IO  trials
@@ -117,29 +119,33 @@ fn results_of_other_jobs_say_so() {
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions
-      - Throughput of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
-      - Mean latency of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - Throughput of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
+      - Mean latency of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
-      - P50 latency of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
-      - CPU per I/O of after: 1 result of before and 1 of after are too few for an
-        interval, which needs at least 2 of each; 5 of each give a narrow interval.
+      - P50 latency of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
+      - CPU per I/O of after: 1 result of before and 1 of after are too few for
+        an interval, which requires at least 2 per arm; 5 per arm give a narrow
+        interval.
       - fio and DiskSpd measure latency from submission, not from the time at which
         an I/O was due. I/Os that waited for a free slot in the queue look faster
         than they were.
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -159,9 +165,9 @@ fn several_results_have_an_interval() {
     randread: 6 results from fio 3.33
 
       after is 25.1 % slower [24.9, 25.3] than before in throughput.
-      after: 26 % of reads took 3.13 ms each and account for 88 % of the total time;
-      the others took 138 µs each (p50 161 µs, p90 3.79 ms, p99 7.31 ms and max
-      25.8 ms).
+      after: 26 % of reads took 3.13 ms each and accounted for 88 % of the total
+      time; the others took 138 µs each (p50 161 µs, p90 3.79 ms, p99 7.31 ms and
+      max 25.8 ms).
       No measurements were made; the figures are from the files. Mean latency is
       what fio calls clat, from submission to completion.
 
@@ -179,9 +185,9 @@ fn several_results_have_an_interval() {
                                                                samples
       after  p50 latency            21 % slower [−30, 110]  3  undecided
       after  CPU per I/O   2.2x more [24x less, 114x more]  3  undecided
-      95 % confidence intervals, each valid on its own if the results are
-      independent; n: number of results of the arm that has fewer; differences under
-      5 % count as equal.
+      95 % confidence intervals, each valid individually if the results are
+      independent; n: number of results of the arm with fewer results; results that
+      differ by less than 5 % count as equal.
 
     Arms
       arm         rate  MiB/s    mean  CPU/IO  spread  trials
@@ -195,30 +201,30 @@ fn several_results_have_an_interval() {
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions
       - Mean latency of after: undecided; with 3 and 3 results, the effect is known
-        only as a range, 56 % faster to 725 % slower. More results of each would
-        narrow it.
+        only as a range, 56 % faster to 725 % slower. More results for each arm
+        would narrow the range.
       - P99 latency of after: insufficient tail samples; a p99 needs 10000 I/Os
         per run.
       - P50 latency of after: undecided; with 3 and 3 results, the effect is known
-        only as a range, 30 % faster to 110 % slower. More results of each would
-        narrow it.
+        only as a range, 30 % faster to 110 % slower. More results for each arm
+        would narrow the range.
       - CPU per I/O of after: undecided; with 3 and 3 results, the effect is known
-        only as a range, 24x less to 114x more. More results of each would narrow
-        it.
+        only as a range, 24x less to 114x more. More results for each arm would
+        narrow the range.
       - fio and DiskSpd measure latency from submission, not from the time at which
         an I/O was due. I/Os that waited for a free slot in the queue look faster
         than they were.
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
 
     Report: out/report.html
     Again:  iotax report out
@@ -267,10 +273,10 @@ fn a_single_result_is_reported_without_a_directory() {
       before  1.02 ms  2.23 ms  3.95 ms  5.68 ms  128,000
 
     Open questions
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
     [exit 0]
     ");
     assert!(!desk.names().iter().any(|name| name.starts_with("iotax")));
@@ -359,7 +365,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
-    error: arm a has before1.json twice; a copy is not a second measurement; give it only once
+    error: arm a lists before1.json twice; a copy is not a second measurement; give it only once
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"

@@ -133,8 +133,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       write: Rule broken: `slower by 5%`: new is 29.9 % slower [29.7, 30.1] in
       throughput after 3 blocks.
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
-      throughput after 3 blocks; 2 jobs could not be compared, because only one side
-      has them. It is unknown how large a violation must be to be detected.
+      throughput after 3 blocks; 2 jobs could not be compared: present on only one
+      side. The smallest detectable violation is unknown.
       new compared with old: equivalent in read; slower in write.
       Left out (found only in old): log.
       Left out (found only in new): verify.
@@ -143,9 +143,9 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       job                                      new / old
       read   2,002 / 2,002 IOPS (0 % slower), equivalent
       write               702 / 1,002 IOPS (30 % slower)
-      The arm's figure, the baseline's figure, and the difference in brackets,
-      with a verdict if there is one. For I/Os of 64 KiB or more, the figure is
-      bandwidth.
+      Each cell shows the arm's figure, the baseline's figure and, in parentheses,
+      the difference, followed by a verdict if there is one. For I/Os of 64 KiB or
+      more, the figure is bandwidth.
 
     Jobs
       job    arm        rate  MiB/s
@@ -153,13 +153,13 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       read   new  2,002 IOPS   7.82
       write  old  1,002 IOPS   3.91
       write  new    702 IOPS   2.74
-      Means over the trials used; percentiles are pooled over the same trials
-      (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials and
+      are only descriptive.
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
@@ -169,10 +169,10 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       - Some results of old and new have no latency percentiles, or no percentiles
         for reads and writes together. fio writes them with --output-format=json+,
         and DiskSpd with -L.
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
     ");
     let page = fs::read_to_string(desk.path().join("out/report.html")).unwrap();
     assert!(
@@ -196,7 +196,7 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
     assert_snapshot!(head(&said), @"
     r, w: 2 jobs of 2 results from fio 3.35
 
-      With only one result each, chance cannot be ruled out.
+      With only one result per arm, chance cannot be ruled out.
       Job rnd of b.json is compared with r of a.json, because no other job has the
       same load.
       Job seq of b.json is compared with w of a.json, because no other job has the
@@ -206,9 +206,9 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       job                            b / a
       r        100 / 100 IOPS (0 % slower)
       w    2.50 / 3.12 MiB/s (20 % slower)
-      The arm's figure, the baseline's figure, and the difference in brackets,
-      with a verdict if there is one. For I/Os of 64 KiB or more, the figure is
-      bandwidth.
+      Each cell shows the arm's figure, the baseline's figure and, in parentheses,
+      the difference, followed by a verdict if there is one. For I/Os of 64 KiB or
+      more, the figure is bandwidth.
 
     Jobs
       job  arm       rate  MiB/s
@@ -216,28 +216,28 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       r    b     100 IOPS   0.39
       w    a    50.0 IOPS   3.12
       w    b    40.0 IOPS   2.50
-      Means over the trials used; percentiles are pooled over the same trials
-      (descriptive).
+      Means over the trials used; percentiles are pooled over the same trials and
+      are only descriptive.
 
     Warning, not interleaved: the results do not show that the runs were interleaved
       in random order: the difference includes whatever changed between them
-      (neighbours, credits, temperature, data on the volume), and no interval covers
-      that
+      (neighbors, credits, temperature, data on the volume); no interval covers
+      these changes
       To measure only the difference between the arms, run them in a single `iotax
       compare`, which alternates them in random order, then in reverse order.
 
     Open questions, all jobs
       - Throughput of b: 1 result of a and 1 of b are too few for an interval, which
-        needs at least 2 of each; 5 of each give a narrow interval.
+        requires at least 2 per arm; 5 per arm give a narrow interval.
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
         run all arms at the same rate, 0.7 times the throughput of the slowest arm.
       - Some results of a and b have no latency percentiles, or no percentiles for
         reads and writes together. fio writes them with --output-format=json+, and
         DiskSpd with -L.
-      - These results do not show whether a cache answered, the storage was the
-        same, or a burst ended during the run. They also do not show how much CPU
-        the load generator used, or whether CPU time went to other work or was
-        stolen. iotax could not check any of this.
+      - These results do not show whether a cache served the I/Os, whether the
+        storage was the same, or whether a burst ended during the run. They also do
+        not show how much CPU the load generator used, or whether CPU time went to
+        other work or was stolen. iotax could not check any of this.
     ");
 }
 
@@ -261,17 +261,17 @@ fn each_group_has_a_baseline_of_its_own() {
     assert_snapshot!(said.out.split("Arms").next().unwrap(), @"
     read: 4 results from fio 3.35
 
-      c-gcp is 10 % slower than gke in throughput, but with only one result each,
+      c-gcp is 10 % slower than gke in throughput, but with only one result per arm,
       chance cannot be ruled out.
-      c-azure is 0.3 % faster than aks in throughput, but with only one result each,
-      chance cannot be ruled out.
+      c-azure is 0.3 % faster than aks in throughput, but with only one result per
+      arm, chance cannot be ruled out.
       No measurements were made; the figures are from the files.
 
     Tax
       arm            metric            effect  n  verdict
       c-azure / aks  throughput  0.3 % faster  1  undecided
       c-gcp / gke    throughput   10 % slower  1  undecided
-      No intervals; n: number of results of the arm that has fewer.
+      No intervals; n: number of results of the arm with fewer results.
     ");
     let result = compared(&desk.run(&["report", "out", "--format", "json"]));
     let mut all = result["comparisons"].as_array().unwrap().iter();
@@ -346,18 +346,19 @@ fn recorded_cells_make_a_matrix() {
       sec=krb5    throughput  30.0 % slower [29.3, 30.6]  3  slower
       sec=krb5p   throughput   3.32x slower [3.22, 3.42]  3  slower
       nconnect=4  throughput        60 % faster [58, 61]  3  faster
-      Each level is compared with the first level of its factor: the mean over all
-      pairs of arms that differ only in this factor (sec=krb5: 2 pairs; sec=krb5p:
-      1 pair; nconnect=4: 2 pairs). All intervals for a metric are valid at the same
-      time, with 95 % confidence.
+      Each level is compared with the first level of its factor. Each effect is
+      the mean over all pairs of arms that differ only in this factor (sec=krb5: 2
+      pairs; sec=krb5p: 1 pair; nconnect=4: 2 pairs). All intervals for a metric are
+      jointly valid, with 95 % confidence.
 
     Changes
       level        IOPS  throughput
       sec=krb5    −30 %       −30 %
       sec=krb5p   −70 %       −70 %
       nconnect=4  +60 %       +60 %
-      Each level is compared with the first level of its factor: the mean over the
-      arms that differ only in this factor. Descriptive only, no intervals.
+      Each level is compared with the first level of its factor. Each change is
+      the mean over the arms that differ only in this factor. Descriptive only,
+      no intervals.
     ");
     let excluded = ["compare", "--out", "out2", files, "--exclude", "sec=krb5p,nconnect=4"];
     let said = desk.run(&[&excluded[..], &factors].concat());

@@ -429,7 +429,7 @@ mod tests {
         ml-load
           every trial: 1s ramp, then 10s measured
           samples: 4 threads, random runs of 140 sequential 1M reads, over 4G of `ml_samples`, psync buffered (cache kept cold)
-          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 processes 7 samples of 146,600,628 bytes in 0.323 s, and must be busy for 90 % of the time)
+          unfit if bandwidth < 2727MiB/s: https://github.com/mlcommons/storage/blob/main/configs/dlio/workload/unet3d_h100.yaml (au 0.90: one H100 processes 7 samples of 146,600,628 bytes in 0.323 s, and must be busy 90 % of the time)
         peel-search
           every trial: 250ms ramp, then 2s measured
           searcher (compared): 1 thread, random 4k-1M reads, over 2G, vdisk

@@ -45,8 +45,8 @@ fn rules_come_first_in_every_format() {
         outcome passed, measured a latency p99 of 4.1 ms [3.9, 4.4], trials 12
       sync.p99 > 10ms  luks
         outcome undecided, measured –, trials 12
-      Each end of an interval is a separate bound. It is wrong in at most 5 % of
-      such runs, no matter when they stop.
+      Each end of an interval is a separate bound, which is wrong in at most 5 % of
+      runs, no matter when a run stops.
     ");
     assert!(markdown(&experiment, &analysis).contains("### Rules"));
     let parts = [(experiment, analysis)];
@@ -129,20 +129,21 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       sec=krb5    throughput    18 % slower [16, 20]  12  slower
       sec=krb5p   throughput  2.8x slower [2.6, 2.9]  12  slower
       nconnect=4  throughput      1 % slower [−1, 3]  12  equivalent
-      Each level is compared with the first level of its factor: the mean over all
-      pairs of arms that differ only in this factor (sec=krb5: 2 pairs; sec=krb5p: 2
-      pairs; nconnect=4: 3 pairs). All intervals for a metric are valid at the same
-      time, with 95 % confidence.
+      Each level is compared with the first level of its factor. Each effect is
+      the mean over all pairs of arms that differ only in this factor (sec=krb5: 2
+      pairs; sec=krb5p: 2 pairs; nconnect=4: 3 pairs). All intervals for a metric
+      are jointly valid, with 95 % confidence.
 
     Changes
       level                  IOPS        throughput           mean latency  verdict
       sec=krb5p  −60 % [−64, −56]  −60 % [−64, −56]  +1.60 ms [1.52, 1.68]  slower
-      Each level is compared with the first level of its factor: the mean over the
-      arms that differ only in this factor. In each phase, all intervals in a column
-      are valid at the same time. The verdict is on the primary metric. Undecided
-      (16): 16 blocks in total would probably be enough. Without a figure, the
-      number is unknown, because blocks are correlated or the verdict is withheld.
-      In a closed loop, latency is the number of I/Os in flight divided by the rate.
+      Each level is compared with the first level of its factor. Each change is
+      the mean over the arms that differ only in this factor. In each phase, all
+      intervals in a column are jointly valid. The verdict is on the primary metric.
+      Undecided (16): 16 blocks in total would probably be enough. If no number
+      is shown, it is unknown, because blocks are correlated or the verdict is
+      withheld. In a closed loop, latency is the number of I/Os in flight divided by
+      the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");
@@ -159,7 +160,7 @@ fn a_fleet_is_of_nodes() {
       gke-eu-disks-7f3a-n2 (31 % slower in throughput) and gke-eu-disks-7f3a-n5 (22
       % slower in throughput).
       Not included: 1 node with fewer than two usable trials.
-      The run took 62.0 node-minutes of load on 24 nodes.
+      The run put 62.0 node-minutes of load on 24 nodes.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
@@ -167,9 +168,9 @@ fn a_fleet_is_of_nodes() {
       node                       effect  adjusted effect  chance if healthy
       gke-eu-disks-7f3a-n2  31 % slower      25 % slower            < 0.001
       gke-eu-disks-7f3a-n5  22 % slower      18 % slower            < 0.001
-      Compared with the median of 23 nodes: 84,700 IOPS (throughput). Healthy nodes
-      vary by 2.5 % (one standard deviation). On average, at most 5 % of flagged
-      nodes are false alarms.
+      Each node is compared with the median of 23 nodes: 84,700 IOPS (throughput).
+      Healthy nodes vary by 2.5 % (one standard deviation). On average, at most 5 %
+      of flagged nodes are false alarms.
     ");
 }
 
@@ -191,8 +192,8 @@ fn arms_outside_of_a_fleet_are_named_first() {
       arm           effect  adjusted effect  chance if healthy
       node-7   34 % slower      27 % slower            < 0.001
       node-13  18 % slower      14 % slower            < 0.001
-      Compared with the median of 20 arms: 84,700 IOPS (throughput). Healthy arms
-      vary by 2.5 % (one standard deviation). On average, at most 5 % of flagged
-      arms are false alarms.
+      Each arm is compared with the median of 20 arms: 84,700 IOPS (throughput).
+      Healthy arms vary by 2.5 % (one standard deviation). On average, at most 5 %
+      of flagged arms are false alarms.
     ");
 }

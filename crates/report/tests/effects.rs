@@ -30,8 +30,9 @@ fn effects_on_a_terminal() {
       queue  CPU per I/O        2.2x more [25x less, 114x more]  12  undecided
       cap    throughput   4.0x slower [1.2x faster, 20x slower]  12  undecided
       same   throughput                 1.2 % slower [0.4, 2.0]  12  equivalent
-      95 % confidence intervals, each valid on its own, whenever the run stopped; n:
-      number of blocks; differences under 5 % count as equal.
+      95 % confidence intervals, each valid individually, no matter when the run
+      stopped; n: number of blocks; results that differ by less than 5 % count as
+      equal.
     ");
 }
 

@@ -44,7 +44,7 @@ fn stalls_and_changed_effects_in_every_format() {
       stalled block; 4 more blocks like these would be enough).
       cap and base both stalled in all 3 blocks, so there is no verdict.
       The effect of same (compared with base) on throughput changed after block 9:
-      it was 40 % slower [38, 42] before, and 5 % slower [3, 7] since then.
+      it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
@@ -57,8 +57,9 @@ fn stalls_and_changed_effects_in_every_format() {
       cap    throughput                             –   3  no information (stalls: 3
                                                            of 3 vs 3 of 3)
       same   throughput  40 % slower, then 5 % slower  12  effect changed
-      95 % confidence intervals, each valid on its own, whenever the run stopped; n:
-      number of blocks; differences under 5 % count as equal.
+      95 % confidence intervals, each valid individually, no matter when the run
+      stopped; n: number of blocks; results that differ by less than 5 % count as
+      equal.
 
     Arms
       arm           rate  MiB/s     mean   CPU/IO  spread        trials
@@ -75,7 +76,7 @@ fn stalls_and_changed_effects_in_every_format() {
     **luks is slower than base (stalls): 7 of 7 trials completed no operation, against 0 of 7 for the baseline; at least 4,190x slower.**
     queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would be enough).
     cap and base both stalled in all 3 blocks, so there is no verdict.
-    The effect of same (compared with base) on throughput changed after block 9: it was 40 % slower [38, 42] before, and 5 % slower [3, 7] since then.
+    The effect of same (compared with base) on throughput changed after block 9: it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
@@ -88,7 +89,7 @@ fn stalls_and_changed_effects_in_every_format() {
     | cap | throughput | – | 3 | no information (stalls: 3 of 3 vs 3 of 3) |
     | same | throughput | 40 % slower, then 5 % slower | 12 | effect changed |
 
-    95 % confidence intervals, each valid on its own, whenever the run stopped; n: number of blocks; differences under 5 % count as equal.
+    95 % confidence intervals, each valid individually, no matter when the run stopped; n: number of blocks; results that differ by less than 5 % count as equal.
     ");
     let page = html(&experiment, &analysis);
     for words in [

@@ -58,8 +58,8 @@ fn twelve_phases_of_eight_arms_fit_a_terminal() {
       D: encrypted-on-host-4, E: encrypted-on-host-5, F: encrypted-on-host-6, G:
       encrypted-on-host-7. Cost in each phase's primary metric; a negative value, or
       a factor such as 1/2x, is a gain. =: equivalent. ?16: undecided, but 16 blocks
-      in total would probably be enough; ?: undecided, and the number is unknown. !:
-      a warning or no verdict; see the phase.
+      in total would probably be enough; ?: undecided, and the number of blocks is
+      unknown. !: a warning, or no verdict; see the phase.
 
     Open questions, all phases
       - Throughput of queue: undecided after 12 blocks; at this noise level, a

@@ -235,18 +235,18 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, and the difference is known to within 5 percentage points or a third of the effect
-        every arm has a verdict, or did not keep up with the offered rate
-        every arm has a verdict, or neither it nor its baseline completed anything
-        every arm has a verdict, or an effect that changed during the run
+        every arm has a verdict, and every difference is known to within 5 percentage points or a third of the effect
+        every arm either has a verdict or did not keep up with the offered rate
+        every arm either has a verdict or, like its baseline, completed nothing
+        every arm has a verdict, except where the effect changed during the run
         every arm has a verdict, at least for most slices
-        no arm can get a verdict: at this noise level, no number of blocks would be enough
-        2 arms cannot get a verdict at this noise level
+        no verdict is possible on any arm: at this noise level, no number of blocks would be enough
+        no verdict is possible on 2 arms at this noise level
         the limit of 40 blocks was reached
         the last planned analysis was done after 40 blocks
-        the remaining rules cannot get a verdict: at this noise level, it would take more than 40 blocks
-        the remaining rules cannot get a verdict
-        the effect of every arm changed, and too few blocks were left for a verdict
+        the remaining rules cannot be decided: at this noise level, they would need more than 40 blocks
+        the remaining rules cannot be decided
+        the effect of every arm changed, and too few blocks remained for a verdict
         ");
     }
 

@@ -109,10 +109,10 @@ mod tests {
         insta::assert_snapshot!(said.join("\n"), @"
         exactly at the disk limit of X.
         at the disk limit of X (2.9 % off).
-        this is the burst rate of the disk limit of X; --burst measures the sustained rate.
+        at the burst rate of the disk limit of X; --burst measures the sustained rate.
         at the VM cached limit of X (2.2 % off).
         60 % of the disk limit of X, the lowest known limit: a lower, unknown limit applies.
-        18x the disk limit of X, the lowest known limit: this is a burst or a cache, or the wrong VM or disk was named.
+        18x the disk limit of X, the lowest known limit: the rate comes from a burst or a cache, or the wrong VM or disk was named.
         ");
     }
 
@@ -124,9 +124,9 @@ mod tests {
             role_note(DiskRole::Temporary, false),
         ];
         insta::assert_snapshot!(notes.join("\n"), @"
-        /srv is on the VM's OS disk, which shares the VM's limits with the data disks. Its own limits are unknown; specify its type with --disk.
-        /srv is on the VM's ephemeral OS disk, which is on the host: iotax compares it with the VM's limits for local storage, not with its limits for attached disks.
-        /srv is on a temporary disk, which is on the host: the VM's limits for attached disks do not apply to it, and no limits for local storage are documented.
+        /srv is on the VM's OS disk, which shares the VM's limits with the data disks. The disk's own limits are unknown; specify the disk type with --disk.
+        /srv is on the VM's ephemeral OS disk, which is local to the host: iotax compares the disk with the VM's limits for local storage, not with those for attached disks.
+        /srv is on a temporary disk, which is local to the host: the VM's limits for attached disks do not apply, and no limits for local storage are documented.
         ");
     }
 

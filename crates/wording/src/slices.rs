@@ -163,15 +163,15 @@ mod tests {
         ];
         let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();
         insta::assert_snapshot!(sentences.join("\n"), @"
-        Trials are whole, not short slices, because there is only one arm.
+        Trials run at full length, not in slices, because there is only one arm.
         Nodes alternate in whole trials, not in short slices: each node has its own noise, which does not cancel out.
         The arms alternate in whole trials, not in short slices: the number of trials is fixed.
         The arms alternate in whole trials, not in short slices: several arms are measured at the same time.
         The arms alternate in whole trials, not in short slices: --drain spends burst credits before each trial.
-        The arms alternate in whole trials, not in short slices: fio drives arm b, and starting it takes too long.
+        The arms alternate in whole trials, not in short slices: fio drives arm b and takes too long to start.
         The arms alternate in whole trials, not in short slices: commands run before each turn of arm b.
         The arms alternate in whole trials, not in short slices: the trial length of web is set (with --time or --ramp, or in a file).
-        The arms alternate in whole trials, not in short slices: job log starts after the trial begins, or ends on its own.
+        The arms alternate in whole trials, not in short slices: job log starts late or can end early.
         The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
         The arms alternate in whole trials, not in short slices: a slice would have to last at least 2 s (eight cycles of the periodic load), but a trial lasts only 3 s.
         ");

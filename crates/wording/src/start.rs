@@ -69,11 +69,11 @@ mod tests {
         iotax shows which part of your storage is slow, why, and how certain that is.
 
           Is this disk fast and healthy?          iotax check
-          What is under it, and can it hurt?      iotax doctor
-          What are its caps, and what sets them?  iotax limits --quick .
-          What does encrypting it twice cost?     iotax peel
+          What could make this disk slow?         iotax doctor
+          What caps this disk, and at what rate?  iotax limits --quick .
+          What does double encryption cost?       iotax peel
           Which of two disks is slower?           iotax compare randread-4k a=DIR b=DIR
-          Is it fit for etcd?                     iotax run etcd-wal .
+          Is this disk fit for etcd?              iotax run etcd-wal .
           How fast is the network to a host?      iotax net ssh://HOST
 
         All commands: iotax --help. Workloads: iotax workloads. Layers: iotax layers.
@@ -90,11 +90,11 @@ mod tests {
         iotax shows which part of your storage is slow, why, and how certain that is.
 
           Is this disk fast and healthy?       iotax check /data
-          What is under it, and can it hurt?   iotax doctor /data
+          What could make this disk slow?      iotax doctor /data
           Is Standard_D16ds_v5 at its limits?  iotax limits --quick /data
-          What does encrypting it twice cost?  iotax peel
+          What does double encryption cost?    iotax peel
           Which of two disks is slower?        iotax compare randread-4k a=/data b=/
-          Is it fit for etcd?                  iotax run etcd-wal /data
+          Is this disk fit for etcd?           iotax run etcd-wal /data
           How fast is the network to a host?   iotax net ssh://HOST
           Which storage class is slower?       iotax kube compare --help
 

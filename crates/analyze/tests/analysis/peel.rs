@@ -82,7 +82,7 @@ fn layers_that_are_dearer_together_are_called_so() {
     assert!((pair.tax.unwrap() - 0.2).abs() < 0.02, "{pair:?}");
     let interaction = &costs(&analysis).interactions[0];
     near(interaction.cost_ns, 400.0);
-    assert!(guess(&analysis).starts_with("more together"));
+    assert!(guess(&analysis).starts_with("they cost more together"));
 }
 
 #[test]
@@ -91,7 +91,7 @@ fn layers_that_hide_behind_each_other_are_called_cheaper() {
         peel(&["a", "b"], 6, |mask| [1000.0, 1500.0, 1500.0, 1500.0][mask as usize]);
     let analysis = bed.analyze(&trials);
     assert_eq!(of(&analysis, "a x b", Metric::Throughput).verdict, Verdict::Faster);
-    assert!(guess(&analysis).starts_with("less together"));
+    assert!(guess(&analysis).starts_with("they cost less together"));
 }
 
 #[test]

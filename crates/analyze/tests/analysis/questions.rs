@@ -13,14 +13,14 @@ fn open_questions_of_a_comparison() {
     let trials = bed.blocks(4, &[500.0, 500.0], 0.1);
     insta::assert_snapshot!(asked(&bed.analyze(&trials)).join("\n"), @"
     Throughput of other: undecided after 4 blocks; at this noise level, a verdict would take more than ten times as many blocks.
-    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
-    No stall (a second below half of its trial's mean throughput) was seen in 4 trials per arm. With 95 % confidence, at most 75 % of trials have a stall.
+    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, run all arms at the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
+    No stall (a second with less than half of its trial's mean throughput) was seen in 4 trials per arm. With 95 % confidence, at most 75 % of trials have a stall.
     ");
     let quiet = bed.blocks(5, &[500.0, 500.0], 0.005);
     insta::assert_snapshot!(asked(&bed.analyze(&quiet)).join("\n"), @"
-    iotax did not test whether a cap that all arms share, on IOPS or bandwidth, hides the tax of other. At a cap, equal throughput proves nothing. Compare CPU per I/O, or offer a rate below the throughput (--set rate=...).
-    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, offer all arms the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
-    No stall (a second below half of its trial's mean throughput) was seen in 5 trials per arm. With 95 % confidence, at most 60 % of trials have a stall.
+    iotax did not test whether an IOPS or bandwidth cap that all arms share hides the tax of other. At a cap, equal throughput proves nothing. Compare CPU per I/O, or set a rate below the throughput (--set rate=...).
+    Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, run all arms at the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
+    No stall (a second with less than half of its trial's mean throughput) was seen in 5 trials per arm. With 95 % confidence, at most 60 % of trials have a stall.
     ");
 }
 

@@ -30,7 +30,7 @@ fn they_are_the_cause_and_not_the_depth_of_the_load() {
     assert_eq!(told(stalls()), ["sure slow-few"]);
     let suspects = stalls().suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
-    2.0 % of reads took 20.0 ms each and account for 66 % of the total time; the others took 211 µs each
+    2.0 % of reads took 20.0 ms each and accounted for 66 % of the total time; the others took 211 µs each
     p50 211 µs, p90 211 µs, p99 20.0 ms and max 20.0 ms
     ");
     assert!((suspects[0].explains.unwrap() - 0.66).abs() < 0.01, "{suspects:?}");

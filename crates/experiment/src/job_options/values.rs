@@ -206,7 +206,7 @@ mod tree_tests {
         unknown operation `stats`; did you mean `stat`?
         known operations: create, stat, open, list, rename, delete
         ");
-        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with its weight: the weight must be from 1 to 1000");
+        assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with a weight: the weight must be from 1 to 1000");
         assert_snapshot!(error("stat:many"), @"
         `many` is not a whole number: it does not start with a digit
         write only digits, such as 4 or 4000

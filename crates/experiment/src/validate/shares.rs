@@ -201,7 +201,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
         job `io`: offset-increment: the last thread's span would exceed the maximum file size
-        reduce it
+        reduce offset-increment
         ");
         assert_snapshot!(error(&["offset-increment=100"]), @"
         job `io`: offset-increment: direct I/O requires a multiple of 512 bytes

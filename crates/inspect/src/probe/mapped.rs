@@ -185,7 +185,7 @@ other: 0 8 default-key c0ffee 0 8:16 0
         assert_eq!((targets, unseen.len()), (Some(of("luks-1")), 0));
         let (targets, unseen) = filled(&Programs::new(&[], PATIENT));
         assert_eq!(targets, None);
-        assert_eq!(unseen[0].what, "the table of dm-0 (luks-1)");
+        assert_eq!(unseen[0].what, "the device-mapper table of dm-0 (luks-1)");
         assert_eq!(unseen[0].how, "as root: dmsetup table luks-1");
     }
 

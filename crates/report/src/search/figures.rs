@@ -118,8 +118,16 @@ fn drawn(caps: &Caps, unit: Unit) -> Value {
             series.extend((!soak.is_empty()).then_some(line));
         }
     }
+    // The quantity of each chart of flows, as in the points of it.
+    let flows = PATHS.iter().filter_map(|(place, of)| {
+        let mut all = caps.targets.iter().flat_map(|target| &target.path);
+        let path = all.find(|cap| cap.quantity == *of)?;
+        Some(((*place).to_owned(), json!(quantity::of_path(path).head())))
+    });
+    let flows: serde_json::Map<_, _> = flows.collect();
     let names: Vec<_> = caps.targets.iter().map(|target| printable(&target.name)).collect();
     json!({
         "names": names, "unit": unit.word(), "ladder": ladder, "caps": lines, "series": series,
+        "flows": flows,
     })
 }

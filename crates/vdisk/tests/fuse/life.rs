@@ -201,5 +201,5 @@ fn a_place_that_is_none_is_refused() {
         other => panic!("{other:?}"),
     };
     insta::assert_snapshot!(refused("/nonexistent/dir"), @"cannot mount the disk at /nonexistent/dir: No such file or directory (os error 2): create the directory first");
-    insta::assert_snapshot!(refused("/dev/null"), @"cannot mount the disk at /dev/null: Not a directory (os error 20): name a directory");
+    insta::assert_snapshot!(refused("/dev/null"), @"cannot mount the disk at /dev/null: Not a directory (os error 20): specify a directory");
 }

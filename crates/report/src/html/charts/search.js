@@ -58,12 +58,11 @@ function searchCharts(root, data) {
     for (const [id, quantity] of [["ladder-iops", "IOPS"], ["ladder-latency", "mean latency, ms"]]) {
       growth(id, quantity, { over: "queue depth", isLinear: false });
     }
-    for (const [id, quantity] of [
-      ["flows-to", "Mbit/s to the peer"], ["flows-from", "Mbit/s from the peer"],
-      ["packets-to", "packets/s to the peer"], ["requests", "packets/s both ways"],
-    ]) growth(id, quantity, { over: "concurrent flows", isLinear: true });
+    for (const [id, quantity] of Object.entries(data.flows)) {
+      growth(id, quantity, { over: "concurrent flows", isLinear: true });
+    }
     series("series-iops", "IOPS");
     series("series-bw", data.unit);
-    series("series-path", "Mbit/s to the peer");
+    series("series-path", data.flows["flows-to"]);
   };
 }
