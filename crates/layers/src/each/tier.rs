@@ -11,7 +11,7 @@ pub struct Tier {
 impl Declared for Tier {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "tier",
-        about: "simulated read cache of any size; hits bypass simulated delays and limits below it",
+        about: "simulated read cache of any size; hits bypass simulated layers below it",
         example: "tier(size=43G)",
         does: Does::Caches,
         parameters: Self::PARAMETERS,
