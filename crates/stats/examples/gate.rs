@@ -21,7 +21,7 @@ fn main() {
     );
     println!("blocks in decided gates\n");
     println!(
-        "| trials vary by, maximum blocks | true tax 0 % | true tax 5 % | true tax 10 % | true tax 20 % |"
+        "| variation between trials, maximum blocks | true tax 0 % | true tax 5 % | true tax 10 % | true tax 20 % |"
     );
     println!("|---|---|---|---|---|");
     for (cov, most) in [(0.05, 10), (0.05, 40), (0.1, 10), (0.1, 40), (0.2, 40)] {

@@ -31,8 +31,8 @@ fn main() {
         BLOCKS.map(|count| worst_false_alarm(count, runs)).join(" | ")
     );
     let falls = [
-        ("falls by 30 %, linear", 0.7_f64, false),
-        ("falls by 50 %, linear", 0.5, false),
+        ("falls linearly by 30 %", 0.7_f64, false),
+        ("falls linearly by 50 %", 0.5, false),
         ("falls by 75 %, more and more slowly", 0.25, true),
     ];
     let noises = [

@@ -89,8 +89,8 @@ Example of a table:
   Standard_D4as_v5,uncached,6400,144,20000,600,own notes,2025-03-01
   P30,disk,5000,200,,,,
 
-Only the name and one figure are required. The scope is disk, cached, uncached,
-temporary, local nvme or instance. Tables with Azure's columns for VM sizes
+Only the name and one figure are required. Scopes are \"disk\", \"cached\",
+\"uncached\", \"temporary\", \"local nvme\" and \"instance\". Tables with Azure's columns for VM sizes
 (size, cached_iops, uncached_iops ...) or for disks (tier, provisioned_iops ...)
 also work. The exit code is 1 if a figure differs from the catalog.")]
 pub(crate) struct CatalogCheckArgs {

@@ -269,7 +269,7 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             format!("{} of a call's time passed after its reply had arrived", percent(*share))
         }
         NfsEvidence::Slots { queue_ms, share, in_flight, slots, setting } => format!(
-            "a call waited {} before it was sent, which is {} of its time. On average, {} calls \
+            "a call waited {} before it was sent, {} of its total time. On average, {} calls \
              were in flight, and at most {slots} are allowed ({setting})",
             time(1e6 * queue_ms),
             percent(*share),

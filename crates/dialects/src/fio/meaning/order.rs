@@ -171,7 +171,7 @@ fn skew(word: &str, detail: &str) -> Result<Pattern, &'static str> {
         "pareto" => Skew::Pareto(number.unwrap_or(DEFAULT_PARETO)),
         "normal" | "gauss" => match number {
             Some(deviation) if deviation > 0.0 => Skew::Normal(deviation),
-            _ => return Err("a normal distribution without a positive deviation"),
+            _ => return Err("a normal distribution whose deviation is not positive"),
         },
         _ => return Err("a distribution that iotax does not support"),
     };

@@ -121,7 +121,7 @@ impl Draft<'_> {
             && every > 0
             && ![0, every].contains(&batch.small()?)
         {
-            self.beyond(batch, "verifies more or fewer blocks at a time than the job wrote");
+            self.beyond(batch, "verifies a different number of blocks at a time than the job writes between verifications");
         }
         Ok(())
     }

@@ -222,7 +222,7 @@ fn syncs_caches_checks_and_cpus() {
     note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=crc32c\nverify_backlog=16\nverify_backlog_batch=4"), @"
-    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies more or fewer blocks at a time than the job wrote]
+    invalidate=false read_percent=0 verify=true verify_every=16 [verify_backlog_batch=4: verifies a different number of blocks at a time than the job writes between verifications]
     note: verify=crc32c: iotax verifies all data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=read\nverify=crc32c"), @"[verify=crc32c: verifies data that no other job of this file writes]");
