@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# nfs-row.sh IOTAX: the row of the README's table about NFS and Kerberos, in a guest of User Mode Linux
-# that has a file server, a realm and a client (tests/vm); keeps what it says in
-# docs/examples/readme/matrix.txt.
+# nfs-row.sh IOTAX: runs the README's row about NFS and Kerberos in a User Mode Linux guest with a file
+# server, a realm and a client (tests/vm), and writes the output to docs/examples/readme/matrix.txt.
 #
-# The server is called `nas` there, as in the row. The guest has one CPU, on which client, server and
-# encryption take turns, and its disk is memory: the figures are nobody's file server's. Options that keep it to minutes follow the row's own words.
-# Needs linux.uml, nfs-kernel-server, nfs-common, krb5-kdc, krb5-admin-server; about five minutes.
+# In the guest, the server is called nas, as in the row. The guest has one CPU for client, server and
+# encryption, and its disk is in memory, so the figures are not those of a file server. Options after
+# the row's command keep the run short.
+# Needs linux.uml, cc, nfs-kernel-server, nfs-common, krb5-kdc, krb5-admin-server; takes five minutes.
 set -euo pipefail
 iotax=$(realpath "${1:?the program iotax}")
 docs=$(realpath "$(dirname "$0")/..")
@@ -30,7 +30,9 @@ $row $options >row 2>&1 || code=\$?
 echo "[exit code \$code]" >>row
 GUEST
 } >"$share/script"
-setpriv --pdeathsig TERM timeout --kill-after=5 1845 linux.uml mem=512M rootfstype=hostfs \
+# As in tests/vm: User Mode Linux saves less of the CPU's state than newer CPUs have.
+cc -shared -fPIC -O2 -o "$share/whole_state.so" "$vm/whole_state.c"
+setpriv --pdeathsig TERM timeout --kill-after=5 1845 env "LD_PRELOAD=$share/whole_state.so" linux.uml mem=512M rootfstype=hostfs \
     rootflags=/ ro quiet con=null con0=null,fd:1 "ubd0=$share/disk" "uml_dir=$share/" \
     "init=$vm/init.sh" "VM_SHARE=$share" VM_SECONDS=1800 </dev/null >"$share/console" 2>&1 || :
 if [ "$(cat "$share/status" 2>/dev/null)" != 0 ]; then
@@ -38,10 +40,10 @@ if [ "$(cat "$share/status" 2>/dev/null)" != 0 ]; then
     exit 1
 fi
 {
-    echo "# $(date -u +%F), a guest of User Mode Linux with kernel $(cat "$share/kernel"), one CPU and a disk in"
-    echo "# memory, on a machine with a load average of $load, by docs/measure/nfs-row.sh."
-    echo "# Client and server are this one guest: the figures are nobody's file server's. In small:"
-    echo "# $options follow the words of the row."
+    echo "# $(date -u +%F), User Mode Linux guest with kernel $(cat "$share/kernel"), one CPU and a disk in memory,"
+    echo "# on a machine with a load average of $load. Repeat it with docs/measure/nfs-row.sh."
+    echo "# The guest is both client and server, so the figures are not those of a file server."
+    echo "# To save time, these options were added: $options"
     echo
     echo "# $row"
     cat "$share/row"
