@@ -62,7 +62,12 @@ fn figure_of(
                 _ => threads * u64::from(job.queue_depth.max(1)),
             };
             let latencies = latencies(job, kind, from_submission)?;
-            time(&latencies, *statistic, limit, in_flight).or_else(|| {
+            let taken = time(&latencies, *statistic, limit, in_flight);
+            // At an offered rate, a stall delays as many as are due meanwhile.
+            let is_closed = job.offered_ios.is_none() || from_submission;
+            let taken =
+                taken.map(|taken| Taken { beyond: taken.beyond.filter(|_| is_closed), ..taken });
+            taken.or_else(|| {
                 let (value, operations) = described::time(job, kind, *statistic)?;
                 let taken = Taken { value, operations, in_flight, beyond: None };
                 (operations > 0 && value > 0.0).then_some(taken)

@@ -20,8 +20,6 @@ const COARSE: f64 = 0.01;
 /// Seconds for which an unsteady rate is watched, and the same with `--quick`.
 const WATCH_S: f64 = 60.0;
 const WATCH_QUICK_S: f64 = 30.0;
-/// Less shows no levels.
-const LEAST_WATCH_NS: u64 = 10_000_000_000;
 /// Depth from which on windows count, if it is not known where the plateau begins.
 const DEEP: u32 = 16;
 /// Windows that it takes to doubt a limiter.
@@ -88,13 +86,12 @@ fn changed_before(shares: &[f64], found: &TargetCaps) -> Option<Unsteady> {
 /// The rate second by second, and whether the load had to wait for CPUs meanwhile. Levels that do
 /// not hold still may be chance, and are watched again.
 fn watch(on: &mut TargetSearch<'_, '_>) -> Result<(Vec<f64>, Option<BusySign>), Ended> {
-    let left_ns = on.scout.left_ns();
-    if left_ns < LEAST_WATCH_NS {
+    let watch_s = if on.scout.search.quick { WATCH_QUICK_S } else { WATCH_S };
+    // Less would miss slow changes.
+    if (on.scout.left_ns() as f64) < watch_s * 1e9 {
         on.scout.left_out = true;
         return Ok((Vec::new(), None));
     }
-    let watch_s = if on.scout.search.quick { WATCH_QUICK_S } else { WATCH_S };
-    let watch_s = watch_s.min(left_ns as f64 / 1e9);
     let shape = Shape {
         purpose: Purpose::Steadiness,
         block_bytes: SMALL_BYTES,

@@ -5,6 +5,7 @@ use statrs::distribution::{ContinuousCDF as _, Gamma};
 use crate::dependence::{dependence, widening};
 use crate::design::Design;
 use crate::gate::bounds;
+use crate::sample::{mean, variance};
 
 /// Minimum number of samples beyond a percentile for a comparison.
 pub(crate) const MIN_SAMPLES_BEYOND: f64 = 100.0;
@@ -45,19 +46,26 @@ pub struct Exceedances {
 /// Successive operations that one stall is assumed to delay, for each operation in flight.
 const DELAYED_BY_A_STALL: f64 = 10.0;
 
-/// Upper bound on the share of operations beyond a limit: wrong with probability `alpha` at most, at
-/// any look of `design`. It is the larger of two bounds:
+/// Upper bound on the share of operations beyond a limit, at the level `alpha` at any look of
+/// `design`. It is the larger of two bounds:
 ///
 /// * that of a Poisson count (Garwood, Biometrika 28, 1936) of stalls in all `trials`, where each
-///   stall delays `in_flight` operations ten times over. It holds even if no operation was late;
+///   stall delays `in_flight` operations ten times over, or more if the trials differ by more than
+///   that. It holds even if no operation was late;
 /// * that of the mean share of a trial, widened if successive trials depend on each other. It holds
 ///   if stalls are longer than assumed, but needs to have seen some.
+///
+/// Where few of the trials have longer stalls, the level is not kept: the example `few_operations`
+/// shows how often.
 ///
 /// At most 1; 1 without operations.
 pub fn most_beyond(trials: &[Exceedances], in_flight: u64, design: Design, alpha: f64) -> f64 {
     let operations: u64 = trials.iter().map(|trial| trial.operations).sum();
     let beyond: u64 = trials.iter().map(|trial| trial.beyond).sum();
-    let at_once = in_flight.max(1) as f64 * DELAYED_BY_A_STALL;
+    let counts: Vec<f64> = trials.iter().map(|trial| trial.beyond as f64).collect();
+    // A Poisson count of stalls of n operations has n times the variance of one of operations.
+    let dispersion = variance(&counts) / mean(&counts).max(1.0);
+    let at_once = (in_flight.max(1) as f64 * DELAYED_BY_A_STALL).max(dispersion);
     // One-sided, at each look.
     let level = design.nominal_level(2.0 * alpha) / 2.0;
     let Ok(stalls) = Gamma::new(beyond as f64 / at_once + 1.0, 1.0) else { return 1.0 };

@@ -153,7 +153,7 @@ impl Limit<'_> {
         };
         let trials: Option<Vec<Exceedances>> = taken.iter().map(exceedances).collect();
         let (Some(quantile), Some(trials)) = (self.figure.quantile(), trials) else { return false };
-        let in_flight = taken.first().map_or(1, |taken| taken.in_flight);
+        let in_flight = taken.iter().map(|taken| taken.in_flight).max().unwrap_or(1);
         most_beyond(&trials, in_flight, design, alpha) < 1.0 - quantile
     }
 

@@ -3,7 +3,7 @@
 use iotax_analyze::{Judgment, RuleOpen, Verdict};
 use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{Requirement, Rule, Subject};
-use iotax_record::{DirectionRecord, End, LatencyHistogram, Outcome, Trial};
+use iotax_record::{DirectionRecord, End, JobRecord, LatencyHistogram, Outcome, Trial};
 
 use iotax_wording::rule;
 
@@ -65,7 +65,7 @@ fn a_percentile_below_its_limit_needs_operations_beyond_it() {
 }
 
 /// The outcome of `p99 > 10ms` on trials of 900 reads, of which these take 50 ms in each.
-fn few_operations(late: &[u64]) -> RuleOutcome {
+fn few_operations(late: &[u64], change: impl Fn(usize, &mut JobRecord)) -> RuleOutcome {
     let mut bed = ruled(Bed::compare(&["old"]), &["p99 > 10ms"]);
     bed.edit(|spec| spec.design = iotax_experiment::Design::Single);
     let trial = |(block, late): (u32, &u64)| {
@@ -73,7 +73,9 @@ fn few_operations(late: &[u64]) -> RuleOutcome {
         let mut latency = LatencyHistogram::new();
         latency.record_many(50_000_000, *late);
         latency.record_many(500_000 + u64::from(block), 900 - late);
-        job(&mut trial).read.service = latency;
+        let job = job(&mut trial);
+        job.read.service = latency;
+        change(block as usize, job);
         trial
     };
     let trials: Vec<Trial> = (0..).zip(late).map(trial).collect();
@@ -82,13 +84,28 @@ fn few_operations(late: &[u64]) -> RuleOutcome {
 
 #[test]
 fn few_operations_in_each_of_many_trials_show_a_percentile_below_its_limit_together() {
-    assert_eq!(few_operations(&[0; 4]), RuleOutcome::Undecided);
-    assert_eq!(few_operations(&[0; 8]), RuleOutcome::Pass);
-    assert_eq!(few_operations(&[1, 0, 0, 1, 0, 0, 1, 0, 0, 0]), RuleOutcome::Pass);
+    let closed = |late: &[u64]| few_operations(late, |_, _| ());
+    assert_eq!(closed(&[0; 4]), RuleOutcome::Undecided);
+    assert_eq!(closed(&[0; 8]), RuleOutcome::Pass);
+    assert_eq!(closed(&[1, 0, 0, 1, 0, 0, 1, 0, 0, 0]), RuleOutcome::Pass);
     // 0.8 %: each trial's p99 is below the limit.
-    assert_eq!(few_operations(&[7, 8, 7, 6, 8, 7, 7, 6]), RuleOutcome::Undecided);
-    assert_eq!(few_operations(&[0, 0, 0, 40, 0, 0, 0, 0]), RuleOutcome::Undecided);
-    assert_eq!(few_operations(&[20; 8]), RuleOutcome::Fail);
+    assert_eq!(closed(&[7, 8, 7, 6, 8, 7, 7, 6]), RuleOutcome::Undecided);
+    assert_eq!(closed(&[0, 0, 0, 40, 0, 0, 0, 0]), RuleOutcome::Undecided);
+    assert_eq!(closed(&[20; 8]), RuleOutcome::Fail);
+}
+
+#[test]
+fn few_operations_show_nothing_at_an_offered_rate_or_with_more_in_flight_in_some_trials() {
+    // A stall delays all that are due meanwhile.
+    let offered = |_: usize, job: &mut JobRecord| {
+        job.offered_ios = Some(900);
+        job.read.response = Some(job.read.service.clone());
+    };
+    assert_eq!(few_operations(&[0; 8], offered), RuleOutcome::Undecided);
+    let deeper = |trial: usize, job: &mut JobRecord| {
+        job.queue_depth = if trial == 5 { 8 } else { 1 };
+    };
+    assert_eq!(few_operations(&[0; 8], deeper), RuleOutcome::Undecided);
 }
 
 #[test]

@@ -20,7 +20,7 @@ const MOST_TRIALS: usize = 40;
 pub(crate) struct Stalls {
     /// Length of a trial, in milliseconds.
     pub trial_ms: f64,
-    /// Share of the operations that are late, in the typical trial.
+    /// Share of the operations that are late, on average over the trials.
     pub late: f64,
     /// Late operations in a row.
     pub run: u32,
@@ -36,7 +36,10 @@ impl Stalls {
         // A stall may go on into the next trial.
         let mut left = 0;
         for count in 1..=MOST_TRIALS {
-            let begins = self.late * (self.spread * normal(rng)).exp() / f64::from(self.run);
+            let factor = (self.spread * normal(rng) - self.spread * self.spread / 2.0).exp();
+            // Stalls begin only between stalls.
+            let share = (self.late * factor).min(0.5);
+            let begins = share / (1.0 - share) / f64::from(self.run);
             let (mut spent_ms, mut late, mut all) = (0.0, 0, 0_u64);
             while spent_ms < self.trial_ms {
                 if left == 0 && rng.random::<f64>() < begins {
