@@ -123,9 +123,10 @@ fn in_slices(disturb: impl FnOnce(&Child)) -> (Desk, Said) {
     let desk = Desk::new();
     // One command is one agent, whatever arms it has.
     let agents = [format!("a={}", agent()), format!("b=env {}", agent())];
-    // However noisy the disk: no run stops before its fewest blocks.
+    // No disk, whose stalls could make slices as long as whole trials. No run stops before its
+    // fewest blocks.
     let file = "workload = \"randread-4k\"\nmode = \"tight\"\nmin-blocks = 30\nmax-blocks = 60\n\
-        depth-check = false\nset.size = \"4M\"\narms = { a = \".\", b = \".\" }\n";
+        depth-check = false\nset.size = \"4M\"\narms = { a = \"mem(size=4M)\", b = \"mem(size=4M)\" }\n";
     std::fs::write(desk.path().join("x.toml"), file).unwrap();
     let words = ["compare", "x.toml", "--agent", &agents[0], "--agent", &agents[1]];
     let words = [&words[..], &["--out", "out"]].concat();
