@@ -86,6 +86,7 @@ fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
 
 /// A burst may run out in the midst of the steps, and then they are done again, once.
 fn one_target(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
+    on.scout.spent_ns = 0;
     if on.scout.is_network(on.target) {
         return path::caps(on);
     }
@@ -97,7 +98,7 @@ fn one_target(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
         sizes::fit(on)?;
         plateau::caps(on)?;
         unsteady::look(on)?;
-        if is_last || !plateau::has_fallen(on.found) || !on.scout.may_refine() {
+        if is_last || !plateau::has_fallen(on.found) {
             break;
         }
         on.found.fell_during_search = true;

@@ -32,6 +32,8 @@ pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
     on.found.unsteady.clear();
     let mut known: Vec<Known> = Vec::new();
     let mut wanted = quantities(on.found);
+    // Those that there was no time for.
+    let mut left: Vec<Quantity> = Vec::new();
     for _ in 0..ROUNDS {
         measure(on, &wanted, &mut known)?;
         // With what is known now, the kink may be elsewhere.
@@ -44,14 +46,23 @@ pub(crate) fn caps(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
         sizes::doubt(on)?;
         let next = quantities(on.found);
         let is_same = next.iter().map(Quantity::id).eq(wanted.iter().map(Quantity::id));
-        if is_same || !on.scout.may_refine() {
+        if is_same {
+            break;
+        }
+        if !on.scout.may_refine() {
+            left = next;
             break;
         }
         wanted = next;
     }
     known.retain(|(known, ..)| wanted.iter().any(|quantity| quantity.id() == known.id()));
     let estimates: Vec<_> = known.iter().map(|(of, series, _)| (*of, series.estimate())).collect();
-    on.found.unreached = unreached(on, &wanted);
+    on.found.unreached = unreached(on, if left.is_empty() { &wanted } else { &left });
+    left.retain(|left| wanted.iter().all(|known| known.is_bytes != left.is_bytes));
+    on.found.unreached.extend(left.iter().map(|of| Unreached {
+        obstacle: Obstacle::Time,
+        ..of.unreached(of.expected_iops * of.unit(), false)
+    }));
     for (at, (quantity, series, burst)) in known.into_iter().enumerate() {
         let Some(estimate) = estimates[at].1 else { continue };
         let share = on.found.plateau.kernel_threads_share.unwrap_or(0.0);

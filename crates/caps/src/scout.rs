@@ -83,8 +83,8 @@ pub(crate) struct Scout<'a> {
     /// of them.
     last_iops: Vec<f64>,
     draws: u64,
-    /// Time of all probes so far, in nanoseconds.
-    spent_ns: u64,
+    /// Time of the target's probes so far, in nanoseconds.
+    pub spent_ns: u64,
     /// Whether something was left out because the time was up.
     pub left_out: bool,
     /// All that were measured.

@@ -25,7 +25,7 @@ pub struct SearchDraft {
     pub writes: bool,
     /// Whether fewer points and wider intervals are enough.
     pub quick: bool,
-    /// Measuring time, in nanoseconds, after which the search refines nothing any more.
+    /// Measuring time of a target, in nanoseconds, after which its search refines nothing any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_time_ns: Option<u64>,
     /// Whether to wait for bursts to end.

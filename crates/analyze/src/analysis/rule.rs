@@ -41,7 +41,7 @@ pub struct Judgment {
     pub open: Option<RuleOpen>,
 }
 
-/// Why a rule is neither broken nor kept, whatever the number of trials.
+/// Why a rule is neither broken nor kept, besides the number of trials.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum RuleOpen {
     /// There is no conclusion on what it is about.
@@ -52,8 +52,8 @@ pub enum RuleOpen {
     Lost,
     /// No trial has the figure.
     NoFigure,
-    /// Each trial has fewer operations than the quantile needs. Trials of `time_s` would have
-    /// enough.
+    /// Each trial has fewer operations than the quantile needs, and all together do not show that
+    /// it is below the limit. Trials of `time_s` would have enough.
     TooFew { needed: u64, has: u64, time_s: f64 },
     /// Jobs that one side alone has.
     JobsUnmatched(u32),

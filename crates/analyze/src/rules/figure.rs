@@ -2,6 +2,7 @@
 
 use iotax_experiment::rule::{Figure, RuleOutcome, Side};
 use iotax_experiment::{Rule, Subject};
+use iotax_quantity::whole;
 use iotax_stats::dependence::{dependence, widening};
 use iotax_stats::design::Design;
 use iotax_stats::gate::{Outcome, Reach, blocks_needed, bounds, by_sign};
@@ -119,13 +120,17 @@ impl Limit<'_> {
         let windows: Vec<f64> = trials.iter().map(|trial| trial.window_ns as f64).collect();
         let window_ns = mean(&windows);
         let open = self.too_few(&taken[..look], window_ns).filter(|_| outcome == Outcome::Pass);
-        let open = open.filter(|_| !self.enough_are_within(&taken[..look], design, alpha));
+        let beyond = self.beyond(&taken[..look], design, alpha);
+        let open = open.filter(|_| beyond.is_none_or(|share| share >= 1.0));
         let outcome = if open.is_some() { Outcome::Undecided } else { outcome };
         let summary =
             Summary::of(excesses).map(|summary| Summary { sd: summary.sd * factor, ..summary });
         let needed = summary
             .and_then(|summary| blocks_needed(&summary, summary.mean, alpha))
             .filter(|_| outcome == Outcome::Undecided && open.is_none());
+        // The bound falls as the operations of all trials grow.
+        let by_operations = open.and(beyond).map(|share| whole((look as f64 * share).ceil()));
+        let needed = needed.map(count).or_else(|| u32::try_from(by_operations?).ok());
         let may_tell = outcome != Outcome::Fail && open.is_none();
         let beyond = summary.filter(|_| may_tell).map(|summary| {
             let (half_width, freedom) = (interval.half_width(), summary.blocks - 1);
@@ -136,7 +141,7 @@ impl Limit<'_> {
             outcome: word(outcome),
             found: Some(self.estimate(interval)),
             trials: count(look),
-            needed: needed.map(count),
+            needed,
             detectable: beyond.map(|beyond| self.at(beyond)),
             open,
             ..blank
@@ -144,17 +149,17 @@ impl Limit<'_> {
         (judgment, Some(interval.hi))
     }
 
-    /// Whether the operations of all trials together show that few enough of them are beyond the
-    /// limit. Each trial may have too few for a quantile of its own.
-    fn enough_are_within(&self, taken: &[Taken], design: Design, alpha: f64) -> bool {
+    /// The operations beyond the limit, at most, as a multiple of those that may be. From all
+    /// trials together: each may have too few for a quantile of its own.
+    fn beyond(&self, taken: &[Taken], design: Design, alpha: f64) -> Option<f64> {
         let exceedances = |taken: &Taken| {
             let beyond = taken.beyond.filter(|_| self.side == Side::Above)?;
             Some(Exceedances { beyond, operations: taken.operations })
         };
         let trials: Option<Vec<Exceedances>> = taken.iter().map(exceedances).collect();
-        let (Some(quantile), Some(trials)) = (self.figure.quantile(), trials) else { return false };
+        let (quantile, trials) = (self.figure.quantile()?, trials?);
         let in_flight = taken.iter().map(|taken| taken.in_flight).max().unwrap_or(1);
-        most_beyond(&trials, in_flight, design, alpha) < 1.0 - quantile
+        Some(most_beyond(&trials, in_flight, design, alpha) / (1.0 - quantile))
     }
 
     /// Why quantiles below the limit are not to be taken at their word: with few operations beyond

@@ -4,7 +4,7 @@ use iotax_experiment::Stop;
 use iotax_experiment::rule::RuleOutcome;
 use iotax_record::EndReason;
 
-use crate::analysis::Judgment;
+use crate::analysis::{Judgment, RuleOpen};
 use crate::missing;
 use crate::progress::Standing;
 
@@ -45,8 +45,13 @@ fn is_open(judgment: &Judgment, stop: &Stop) -> bool {
     if judgment.outcome == RuleOutcome::Pass {
         return judgment.trials < PATIENCE;
     }
+    let is_for_want_of_trials = match judgment.open {
+        None => true,
+        Some(RuleOpen::TooFew { .. }) => judgment.needed.is_some(),
+        Some(_) => false,
+    };
     judgment.is_undecided()
-        && judgment.open.is_none()
+        && is_for_want_of_trials
         && (judgment.trials < PATIENCE
             || judgment.found.is_none()
             || judgment.needed.is_some_and(|needed| needed <= stop.max_blocks))

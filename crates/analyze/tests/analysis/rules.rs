@@ -3,7 +3,7 @@
 use iotax_analyze::{Judgment, RuleOpen, Verdict};
 use iotax_experiment::rule::RuleOutcome;
 use iotax_experiment::{Requirement, Rule, Subject};
-use iotax_record::{DirectionRecord, End, JobRecord, LatencyHistogram, Outcome, Trial};
+use iotax_record::{DirectionRecord, End, EndReason, JobRecord, LatencyHistogram, Outcome, Trial};
 
 use iotax_wording::rule;
 
@@ -92,6 +92,31 @@ fn few_operations_in_each_of_many_trials_show_a_percentile_below_its_limit_toget
     assert_eq!(closed(&[7, 8, 7, 6, 8, 7, 7, 6]), RuleOutcome::Undecided);
     assert_eq!(closed(&[0, 0, 0, 40, 0, 0, 0, 0]), RuleOutcome::Undecided);
     assert_eq!(closed(&[20; 8]), RuleOutcome::Fail);
+}
+
+/// A run goes on as long as more trials may show it.
+#[test]
+fn a_run_with_few_operations_goes_on_until_all_together_decide() {
+    let stops = |blocks: u32, reads: u64, most: u32| {
+        let mut bed = ruled(Bed::compare(&["old"]), &["p99 > 10ms"]);
+        bed.edit(|spec| {
+            spec.design = iotax_experiment::Design::Single;
+            (spec.stop.min_blocks, spec.stop.max_blocks) = (4, most);
+        });
+        let trial = |block| {
+            let mut trial = bed.trial(block, 0, 180.0);
+            let mut latency = LatencyHistogram::new();
+            latency.record_many(500_000 + u64::from(block), reads);
+            job(&mut trial).read.service = latency;
+            trial
+        };
+        let trials: Vec<Trial> = (0..blocks).map(trial).collect();
+        bed.decide(&trials).stop
+    };
+    assert_eq!(stops(4, 900, 40), [], "6 trials would do");
+    assert_eq!(stops(8, 900, 40), [EndReason::RulesDecided]);
+    // 4,800 operations are too far away.
+    assert!(matches!(stops(10, 20, 40)[..], [EndReason::RulesOutOfReach { .. }]));
 }
 
 #[test]

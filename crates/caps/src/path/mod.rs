@@ -206,6 +206,13 @@ impl Wanted {
                 block_bytes: self.measure.traffic.block_bytes,
                 obstacle: Obstacle::ThisMachine(busy),
             });
+        } else if series.is_cut && estimate.width() > STATED {
+            found.unreached.push(Unreached {
+                quantity: quantity.to_owned(),
+                at_least: series.reached(),
+                block_bytes: self.measure.traffic.block_bytes,
+                obstacle: Obstacle::Time,
+            });
         } else if let Some(levels) = changes(&series.windows).filter(|levels| levels.is_tight) {
             // Measurements have pauses between them, which are in no period.
             let levels = TwoLevels { period: None, ..levels };

@@ -90,6 +90,11 @@ fn search(
 ) -> Result<SearchDraft> {
     let (quick, burst, seed) = (args.quick, burst(args)?, seed(args.seed));
     let max_time_ns = option("--max-time", args.max_time.as_deref(), parse_duration)?;
+    if max_time_ns == Some(0) {
+        return Err(usage(
+            "option --max-time: the time is 0; give a longer time, or remove the option",
+        ));
+    }
     let (fail_if, undecided) = (Vec::new(), None);
     let draft =
         SearchDraft { targets, writes, quick, max_time_ns, burst, cloud, fail_if, undecided, seed };

@@ -1,8 +1,8 @@
 //! Searches that something disturbs, and disks that do not hold still.
 
 use iotax_caps::{
-    BusySign, Cap, CapKind, CapNote, Caps, Ended, Observation, Obstacle, Prober, TargetCaps,
-    search_caps,
+    BusySign, Cap, CapDoubt, CapKind, CapNote, Caps, Ended, Observation, Obstacle, Prober,
+    TargetCaps, search_caps,
 };
 use iotax_experiment::{Probe, SearchDraft};
 use rand::{RngExt as _, SeedableRng as _};
@@ -166,7 +166,8 @@ fn a_search_that_has_little_time_states_no_cap_that_it_would_not_state_with_more
         let states = |cap: &Option<Cap>, truth: f64| {
             let Some(cap) = cap else { return true };
             let holds = cap.lo <= truth * 1.01 && cap.hi >= truth * 0.99;
-            holds || is_switched && cap.kind != CapKind::Throttle
+            let is_doubted = cap.reason.doubts.contains(&CapDoubt::Scatters);
+            holds || is_switched && is_doubted && cap.kind != CapKind::Throttle
         };
         let is_fine = states(&found.iops, high)
             && states(&found.bw_bytes, bw)

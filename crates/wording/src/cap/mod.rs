@@ -239,8 +239,8 @@ pub fn note(note: &CapNote) -> String {
         }
         CapNote::Role(role) => limit::role(role),
         CapNote::TimeLimit => {
-            "The search ended at its time limit. `iotax limits` takes longer, gives \
-             narrower intervals, and can tell whether the rate is steady."
+            "The search ended at its time limit. `iotax limits` without --max-time \
+             gives narrower intervals, and can tell whether the rate is steady."
                 .to_owned()
         }
         CapNote::ConcludedBy { version } => format!(
