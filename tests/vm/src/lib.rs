@@ -12,17 +12,20 @@
     reason = "for tests: what happens to a guest is told"
 )]
 
-use std::fs::{self, File};
+use std::fs::{self, DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
+use std::thread;
+use std::time::{Duration, SystemTime};
 
 use iotax_testing::needs_programs;
 use tempfile::TempDir;
 
 /// CPUs that guests may take: two guests at a time, or one whose times matter.
 const ALL_CPUS: u32 = 2;
-/// Between looks at whether a CPU is free.
+/// A guest that has written nothing for this long hangs: no script is silent for as long.
+const SILENT: Duration = Duration::from_mins(5);
+/// Between looks at whether a CPU is free, or a guest has ended.
 const LOOK: Duration = Duration::from_millis(100);
 
 /// A bash script that sets up a Kerberos realm, an NFS server and its export in a guest: to be
@@ -166,7 +169,16 @@ impl Vm {
             .stdin(Stdio::null())
             .stdout(console.try_clone().unwrap())
             .stderr(console);
-        command.status().expect("setpriv starts (util-linux)");
+        let mut guest = command.spawn().expect("setpriv starts (util-linux)");
+        while guest.try_wait().unwrap().is_none() {
+            thread::sleep(LOOK);
+            // A guest that lost its timer waits in its idle loop for good.
+            if last_change(share).is_some_and(|at| at.elapsed().is_ok_and(|past| past > SILENT)) {
+                eprintln!("the guest has written nothing for {SILENT:?}");
+                let _ = Command::new("kill").arg(guest.id().to_string()).status();
+                guest.wait().unwrap();
+            }
+        }
     }
 
     /// Where the guest's memory and disk can be kept in this machine's memory: it must be large
@@ -200,7 +212,7 @@ impl Turn {
             if let Some(free) = all.iter().position(|cpu| cpu.try_lock().is_ok()) {
                 return Self { _cpus: vec![all.swap_remove(free)] };
             }
-            std::thread::sleep(LOOK);
+            thread::sleep(LOOK);
         }
     }
 }
@@ -243,6 +255,16 @@ fn whole_state(store: &Path) -> PathBuf {
     let built = cc.args(["-shared", "-fPIC", "-O2", "-o"]).arg(&library).arg(source).status();
     assert!(built.expect("cc starts").success(), "{source} does not compile");
     library
+}
+
+/// When a file in this directory, or below it, was last written.
+fn last_change(directory: &Path) -> Option<SystemTime> {
+    let of = |entry: DirEntry| {
+        let metadata = entry.metadata().ok()?;
+        let below = metadata.is_dir().then(|| last_change(&entry.path())).flatten();
+        metadata.modified().ok().into_iter().chain(below).max()
+    };
+    fs::read_dir(directory).ok()?.flatten().filter_map(of).max()
 }
 
 /// Kills what still runs of the guest that shares this directory, known by its command line.
