@@ -50,7 +50,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let started = Instant::now();
     let analysis = analyzer.finish(reader.end.as_ref());
     println!(
-        "analysed in {:.2?}: {} comparisons, {} warnings",
+        "analyzed in {:.2?}: {} comparisons, {} warnings",
         started.elapsed(),
         analysis.comparisons.len(),
         analysis.warnings.len()

@@ -74,7 +74,7 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
     assert!((0..2).all(|at| json["hosts"][at]["stack"][0]["top"].is_object()), "{json:#}");
     let save = desk.run(&["doctor", "--record", "out", "--save", "there.json"]);
     insta::assert_snapshot!(save, @"
-    error: these results are from 2 hosts, but --save writes only one machine; run iotax doctor --save on each host
+    error: these results are from 2 hosts, but --save saves only one of them; run iotax doctor --save on each host
     [exit 2]
     ");
 }

@@ -190,7 +190,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--vm", "E16s_v5", "--disk", "local"]), @"
-    error: local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
+    error: local of Standard_E16s_v5: the catalog lists no local disk of this kind for the VM size
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     [exit 2]
     ");
@@ -208,7 +208,7 @@ fn disks_that_no_cloud_has_are_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["vm=mem", "--disk", "P10"]), @"
-    error: `vm=mem` contains layers, but --disk defines them already; give only the directory
+    error: `vm=mem` contains layers, but --disk already defines them; give only the directory
     [exit 2]
     ");
     assert_snapshot!(said(&["a", "b", "--disk", "P10"]), @"
@@ -275,7 +275,7 @@ fn a_disk_that_somebody_uses_stays_up_unless_forced() {
     assert_eq!(desk.run(&["disk", "up", "vm=mem(size=1M)"]).code, 0);
     let mut user = fs::File::open(desk.path().join("vm/disk")).unwrap();
     assert_snapshot!(desk.run(&["disk", "down", "vm"]).to_string(), @"
-    error: DESK/vm: is in use (fuser -vm DESK/vm lists the programs, losetup -a the loop devices); stop the programs that use it, or add --force, which makes any further I/O on it fail
+    error: DESK/vm: is in use (fuser -vm DESK/vm lists the programs, and losetup -a lists the loop devices); stop everything that uses the disk, or add --force, which makes any further I/O on it fail
     [exit 3]
     ");
     let mut block = [0; 4096];
@@ -290,7 +290,7 @@ fn no_disk_hides_another_at_the_same_place() {
     let Some(desk) = desk(&["vm"]) else { return };
     let mount = "vm=mem(size=1M)";
     assert_snapshot!(desk.run(&["disk", "up", mount, mount]).to_string(), @"
-    error: DESK/vm: another virtual disk is being mounted here; name a different directory for each
+    error: DESK/vm: another virtual disk is being mounted here; name a different directory for each disk
     [exit 2]
     ");
     // All at the same time.

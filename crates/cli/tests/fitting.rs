@@ -84,7 +84,7 @@ fn what_was_asked_for_is_refused_with_what_would_do() {
     if needs_root() {
         assert_snapshot!(asked, @"
         arm target: the test files need 2 GiB, but the stack has only 1 GiB
-        use a stack of size=2560M, or sizes of at most 857M in total
+        use a stack of size=2560M, or file sizes of at most 857M in total
         ");
         assert_snapshot!(scaled, @"
         arm target: the test files need 5.6 GiB, but the stack has only 1 GiB
@@ -104,8 +104,8 @@ fn below_the_floor_it_is_refused() {
     if needs_root() {
         assert_snapshot!(small, @"
         arm target: the test files need 1 GiB, but the stack has only 64 MiB
-        randread-4k can shrink its test files to 64M; with smaller files, the results
-          would be meaningless; use a stack of size=96M
+        randread-4k cannot shrink its test files below 64M, because the results would
+          be meaningless; use a stack of size=96M
         ");
     }
 }

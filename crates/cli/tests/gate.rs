@@ -202,7 +202,7 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "sync.p99 > 10ms"]), @"
     error: option --fail-if: `sync.p99 > 10ms`: job `io` does not sync during the run
-    no job does; use another metric
+    no job syncs during the run; use another metric
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--format", "junit"]), @"

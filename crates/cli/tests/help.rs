@@ -226,7 +226,7 @@ fn a_plan_announces_what_may_be_run_beside_it() {
        each trial
      depth-check: after the trials, if arms are equal; at most 3m
      below-cap: afterwards, if arms reach the same cap; at most 2m
-     a side run after the trials starts only if the whole run can end within 5m
+     after the trials, a side run starts only if the whole run can end within 5m
     ");
     assert_eq!(beside(&["--no-depth-check"]), "");
     let one = printed(&["plan", "run", "randread-4k", "mem"]);

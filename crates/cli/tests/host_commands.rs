@@ -221,7 +221,7 @@ fn a_plan_shows_them_and_what_cannot_be_undone_is_refused() {
     ");
     assert_snapshot!(said(&["--before", "b=true"]), @"
     error: nothing undoes the `before` command of arm `b`
-    give it an `after` command, or `none` if nothing needs to be undone: --after 'b=none'
+    give the arm an `after` command, or `none` if nothing needs to be undone: --after 'b=none'
     [exit 2]
     ");
     assert_snapshot!(said(&["--before", "true", "--after", "none"]), @"

@@ -138,11 +138,11 @@ fn connections_are_encrypted_if_they_stay() {
         refused.err
     });
     insta::assert_snapshot!(past.join("\n"), @"
-    error: arm `target`, job `datagrams`: engine: udp_stream cannot use loopback + tls, which encrypts only TCP connections that stay open
-    remove its top layer, or choose tcp-stream or tcp-rr
+    error: arm `target`, job `datagrams`: engine: udp_stream cannot use loopback + tls, which encrypts only long-lived TCP connections
+    remove the top layer, or choose tcp-stream or tcp-rr
 
-    error: arm `target`, job `connections`: engine: tcp_connect cannot use loopback + tls, which encrypts only TCP connections that stay open
-    remove its top layer, or choose tcp-stream or tcp-rr
+    error: arm `target`, job `connections`: engine: tcp_connect cannot use loopback + tls, which encrypts only long-lived TCP connections
+    remove the top layer, or choose tcp-stream or tcp-rr
     ");
 }
 

@@ -139,30 +139,33 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     error: iotax's own engines do not support size=50%
       a command line: size=50%
         a percentage of the target's size
-    run it with fio: --engine fio
+    run the workload with fio: --engine fio
     [exit 2]
     ");
     assert_snapshot!(plan("mem(size=64M)"), @"
     error: iotax's own engines do not support size=50%
       a command line: size=50%
         a percentage of the target's size
-    fio cannot run it here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point
+    fio cannot run this workload here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point
     [exit 2]
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";
     assert_snapshot!(desk.run(&["plan", "run", newer, "d"]), @"
-    error: iotax's own engines do not support 2 options
+    error: iotax's own engines do not support these 2 options
       a command line: size=50%
         a percentage of the target's size
       a command line: fadvise_hint=noreuse
         a cache hint that does not match the job's access pattern; introduced with fio 3.35
-    fio cannot run it here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove the option, or install a newer fio
+    fio cannot run this workload here: job `a`: the installed fio is 3.33, but `fadvise_hint=noreuse` (a command line) was introduced with fio 3.35; remove the option, or install a newer fio
     [exit 2]
     ");
     let mut command = desk.command(&["plan", "run", line, "d"]);
     let said = command.env("PATH", "").output().unwrap();
     let said = String::from_utf8(said.stderr).unwrap();
-    assert!(!said.contains("--engine fio") && said.contains("fio cannot run it here"), "{said}");
+    assert!(
+        !said.contains("--engine fio") && said.contains("fio cannot run this workload here"),
+        "{said}"
+    );
 }
 
 /// A line of several programs is read wherever a workload is named.

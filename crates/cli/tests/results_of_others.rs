@@ -365,7 +365,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
-    error: arm a lists before1.json twice; a copy is not a second measurement; give it only once
+    error: arm a lists before1.json twice; give each file only once; a copy is not a second measurement
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "interrupted.xml", "before.xml"]), @"

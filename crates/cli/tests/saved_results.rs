@@ -84,7 +84,7 @@ fn directories_runs_and_files_of_other_tools_are_compared_with_each_other() {
     assert!(directories.out.contains("2 results from iotax"), "{directories}");
     let twice = desk.run(&["compare", "a=tuesday,tuesday.json", "b=monday", "--out", "no"]);
     assert_snapshot!(twice, @"
-    error: arm a has the same run twice: tuesday and tuesday.json; a run counts as one measurement; give it only once
+    error: arm a has the same run twice: tuesday and tuesday.json; give each run only once; a run counts as one measurement
     [exit 2]
     ");
 }
@@ -375,7 +375,7 @@ fn a_copy_of_a_result_is_no_second_measurement() {
     saved("new2.json", 901);
     let said = desk.run(&["compare", "old=old.json,old-copy.json", "new=new.json,new2.json"]);
     assert_snapshot!(said, @"
-    error: arm old has the same run twice: old.json and old-copy.json; a run counts as one measurement; give it only once
+    error: arm old has the same run twice: old.json and old-copy.json; give each run only once; a run counts as one measurement
     [exit 2]
     ");
 }
@@ -390,11 +390,11 @@ fn results_are_never_driven_at() {
     fs::create_dir(desk.path().join("saved/sub")).unwrap();
     let said = |args: &[&str]| desk.run(args).to_string();
     assert_snapshot!(said(&["run", "randread-4k", "saved"]), @"
-    error: DESK/saved contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
+    error: DESK/saved contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows these results, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["run", "randread-4k", "saved/sub/file"]), @"
-    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
+    error: DESK/saved/sub/file is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows these results, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved", "saved/"]), @"
@@ -402,11 +402,11 @@ fn results_are_never_driven_at() {
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "-w", "randread-4k", "saved/sub", "mem(size=1M)"]), @"
-    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
+    error: DESK/saved/sub is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows these results, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     assert_snapshot!(said(&["compare", "saved/experiment.json", "saved"]), @"
-    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows them, and iotax compare DESK/saved OTHER compares them with other results
+    error: saved/experiment.json is in DESK/saved, which contains the results of an earlier iotax run, so iotax does not run a load there; iotax report DESK/saved shows these results, and iotax compare DESK/saved OTHER compares them with other results
     [exit 2]
     ");
     for args in [

@@ -110,7 +110,7 @@ fn jobs_for_several_targets_that_get_one_say_so() {
     let said = desk.run(&["run", "drives.fio", "mem(size=4M)", "--time", "1s"]);
     assert_eq!(said.code, 0, "{said}");
     let warning = said.err.lines().find(|line| line.starts_with("warning: the jobs"));
-    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each: e=TARGET f=TARGET");
+    assert_snapshot!(warning.unwrap(), @"warning: the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each name: e=TARGET f=TARGET");
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_is_wrong_with_targets_is_said() {
     [exit 2]
     ");
     assert_snapshot!(run(&["e=e", "f=mem(size=4M)", "--engine", "fio"]), @"
-    error: arm target: mem(size=4M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point, or use --engine native
+    error: arm target: fio cannot use mem(size=4M), a virtual disk inside iotax; mount it (iotax disk up) and name its mount point, or use --engine native
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"

@@ -146,7 +146,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
     removed /mnt/.iotax-RANDOM
     8 items removed; nothing is left.
     ");
-    assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here (version 1: controller blkio; version 2: controller io); for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
+    assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here: there is neither the controller blkio (cgroup version 1) nor io (version 2); for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
     assert_eq!(trials(&did, "rec").len(), 4);
 }
 

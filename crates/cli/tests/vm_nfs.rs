@@ -45,7 +45,7 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     error: arm target: host/nfs.vm.test@VM.TEST has only keys of type aes256-cts-hmac-sha384-192, which the NFS client in Linux 6.1 does not support; create a key of type aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)
     [exit 3]
     --- an old key
-    error: arm target: Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)
+    error: arm target: Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)
     [exit 3]
     --- neither KDC nor rpc.gssd
     error: 2 targets cannot be used:

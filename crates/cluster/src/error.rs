@@ -118,7 +118,7 @@ pub enum Error {
     /// Something that this run created still exists.
     #[error(
         "run {run} left resources behind in namespace {namespace}: {what}\n\
-         `iotax undo --cluster --namespace {namespace}` removes it"
+         `iotax undo --cluster --namespace {namespace}` removes them"
     )]
     Left { namespace: String, run: String, what: String },
     #[error("stopped while pods were starting")]

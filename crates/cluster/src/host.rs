@@ -181,8 +181,8 @@ fn tell_nodes(pods: &[Pod], note: &Note) {
     nodes.dedup();
     if nodes.len() > 1 {
         note(&format!(
-            "the pods are on different nodes ({}), which may cause a difference; if the volumes \
-             can be used on one node, add @NODE to each target",
+            "the pods are on different nodes ({}), which may cause a difference; if all \
+             volumes can be used on the same node, add @NODE to each target",
             nodes.join(", ")
         ));
     }

@@ -57,7 +57,7 @@ fn what_is_wrong_with_a_job_file_is_placed_in_it() {
     iotax's own engines do not support nice=2
       job.fio, line 3: nice=2
         changes its CPU priority
-    run it with fio: --engine fio
+    run the workload with fio: --engine fio
     "#);
     assert_snapshot!(error("workload.fio = \"x.fio\"\narms.a = \"/mnt/a\"\n", ""), @r#"
     x.toml:1:16: workload.fio: cannot read `x.fio`: there is no such file

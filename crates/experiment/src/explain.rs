@@ -79,7 +79,7 @@ impl Job {
                 ios => plural(ios, "I/O"),
             };
             let time = format_duration(think.time_ns);
-            parts.push(format!("pauses {time} after every {ios}"));
+            parts.push(format!("pauses for {time} after every {ios}"));
         }
         if !self.cpus.is_empty() {
             parts.push(format!("on CPUs {}", format_cpus(&self.cpus)));
@@ -372,7 +372,7 @@ mod tests {
           io: 1 thread, random 4k I/Os (70 % reads), over 1G, io_uring direct
         driver-searcher
           every trial: 4s ramp, then 1m measured
-          download: 30 threads, sequential 4M writes, over 2G each, psync buffered, pauses 105ms after every I/O, write-through
+          download: 30 threads, sequential 4M writes, over 2G each, psync buffered, pauses for 105ms after every I/O, write-through
           mmap_read (compared): 8 threads, random 4k-1M reads, over 50G of `fio_blob`, mmap buffered (cache kept cold), starts at 2s
           index: publishes and loads up to 4 versions/s (16M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
         driver-searcher-published
@@ -396,7 +396,7 @@ mod tests {
         etcd-wal-loaded
           every trial: 1s ramp, then 30s measured
           wal (compared): 1 thread, sequential 2300-byte writes, over 640M, psync buffered, sync after every write, to newly allocated space
-          backend: 1 thread, random 8k writes, over 100M, psync buffered, sync every 18 writes, pauses 100ms after every 36 I/Os
+          backend: 1 thread, random 8k writes, over 100M, psync buffered, sync every 18 writes, pauses for 100ms after every 36 I/Os
           unfit if sync.p99 > 10ms: https://etcd.io/docs/v3.5/faq/ (p99 of wal_fsync_duration_seconds below 10 ms)
         postgres
           every trial: 1s ramp, then 10s measured
@@ -462,7 +462,7 @@ mod tests {
         ] {
             workload.set(text).unwrap();
         }
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, at multiples of 64k, over 1G in 4 files after the first 1M, io_uring direct, pauses 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ends all other jobs");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, at multiples of 64k, over 1G in 4 files after the first 1M, io_uring direct, pauses for 1ms after every 8 I/Os, on CPUs 0-3,5, write-through, with a warm cache, ends all other jobs");
     }
 
     #[test]

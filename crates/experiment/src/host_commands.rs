@@ -76,7 +76,7 @@ fn of(
         [Some(_), None] => Err(Error::syntax(
             format!("nothing undoes the `before` command of arm `{name}`"),
             format!(
-                "give it an `after` command, or `{NONE}` if nothing needs to be undone: \
+                "give the arm an `after` command, or `{NONE}` if nothing needs to be undone: \
                  --after '{name}={NONE}'"
             ),
         )),
@@ -149,7 +149,7 @@ mod tests {
         let refused = |before: &[_], after: &[_]| set(before, after).unwrap_err();
         insta::assert_snapshot!(refused(&[("a", "x")], &[]), @"
         nothing undoes the `before` command of arm `a`
-        give it an `after` command, or `none` if nothing needs to be undone: --after 'a=none'
+        give the arm an `after` command, or `none` if nothing needs to be undone: --after 'a=none'
         ");
         insta::assert_snapshot!(refused(&[], &[("a", "x")]), @"
         arm `a` has an `after` command but no `before` command

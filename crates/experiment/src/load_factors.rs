@@ -100,7 +100,7 @@ pub fn refuse_exclusions<S: AsRef<str>>(excluded: &[S], of_load: &[Factor]) -> R
             );
             return Err(Error::syntax(
                 problem,
-                "remove levels of this factor, or exclude only levels of arms",
+                "remove levels from this factor, or exclude only levels of factors of the arms",
             ));
         }
     }
@@ -188,7 +188,7 @@ mod tests {
         let excluded = refuse_exclusions(&["sec=sys, bs=4k"], &factors(&["bs=4k,64k"]));
         assert_snapshot!(excluded.unwrap_err(), @"
         `bs` belongs to the workload, which is the same for all arms
-        remove levels of this factor, or exclude only levels of arms
+        remove levels from this factor, or exclude only levels of factors of the arms
         ");
         assert!(refuse_exclusions(&["sec=sys"], &factors(&["bs=4k,64k"])).is_ok());
     }

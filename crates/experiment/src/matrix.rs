@@ -84,7 +84,10 @@ impl Matrix {
             0 | 1 => {
                 let left = if self.cells.is_empty() { "none" } else { "one" };
                 let problem = format!("the exclusions leave {left} of the {all} combinations");
-                Err(Error::syntax(problem, "exclude fewer, so that at least two remain"))
+                Err(Error::syntax(
+                    problem,
+                    "exclude fewer combinations, so that at least two remain",
+                ))
             }
             _ => Ok(self),
         }
@@ -412,7 +415,7 @@ mod tests {
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["size=2M"]), @"
         the exclusions leave one of the 2 combinations
-        exclude fewer, so that at least two remain
+        exclude fewer combinations, so that at least two remain
         ");
         assert_snapshot!(error("mem(size={size})", &["size=1M,2X"], &[]), @"
         `2X` is not a size: unknown unit `X`

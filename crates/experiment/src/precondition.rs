@@ -30,7 +30,7 @@ impl Workload {
     pub fn fill(&self) -> Option<Self> {
         let like = self.jobs.iter().find(|job| job.has_span())?;
         Some(Self {
-            about: "writes all space that the jobs use, once and sequentially".to_owned(),
+            about: "writes once, sequentially, to all the space that the jobs use".to_owned(),
             time_ns: LONGEST_FILL_NS,
             ..Self::new(&self.name, vec![fill(like, self.span_bytes())])
         })

@@ -133,7 +133,7 @@ fn what_fio_must_not_do_is_refused() {
     insta::assert_snapshot!(refused(counting), @"job `job`: option offset_increment (job.fio, line 7) gives threads different offsets in one file; name a file or device instead of a directory");
     let memory = disk(&[mem(64 * MIB)]);
     let error = try_on(&fio, &workload(job(Engine::Psync)), IoTarget::Disk(&memory)).unwrap_err();
-    insta::assert_snapshot!(error, @"mem(size=64M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point, or use --engine native");
+    insta::assert_snapshot!(error, @"fio cannot use mem(size=64M), a virtual disk inside iotax; mount it (iotax disk up) and name its mount point, or use --engine native");
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn advice(source: &io::Error) -> &'static str {
             "; choose a writable directory with --out"
         }
         io::ErrorKind::StorageFull => {
-            "; the trials measured so far are kept there: free some space, or choose another \
+            "; the trials measured so far are kept there; free some space, or choose another \
              disk with --out"
         }
         _ => "",

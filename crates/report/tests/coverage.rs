@@ -26,5 +26,5 @@ fn a_layer_without_rules_is_named_in_text_markdown_html_and_json() {
     let layer = layers.iter().find(|layer| layer["layer"] == "dm-3 (device mapper cache)").unwrap();
     assert_eq!(layer["has_rules"], false);
     let drive = layers.iter().find(|layer| layer["layer"] == "sda (scsi disk)").unwrap();
-    assert_eq!(drive["missing"][0], "its model, which identifies shingled drives");
+    assert_eq!(drive["missing"][0], "its model, which shows whether the drive is shingled");
 }

@@ -141,7 +141,7 @@ fn a_page_of_five_arms_and_ten_thousand_trials_is_small_and_says_what_it_leaves_
     let page = html(&common::compare(), &analysis);
     assert!(page.len() < 250_000, "{} bytes", page.len());
     for text in [
-        "seconds, to keep the page small; the band behind it shows the",
+        "seconds, to keep the page small; the band behind",
         "Only the lowest and the highest of every",
         "Only the first 120 of 2000 blocks are drawn",
     ] {

@@ -72,7 +72,7 @@ pub enum Error {
     #[error(
         "arm {arm}: the `after` command `{command}` failed, so the host setting may still be \
          active: {source}. Undo the setting by hand, or fix the cause and run `iotax undo`; to \
-         make iotax forget it, delete {journal}"
+         make iotax forget the setting, delete {journal}"
     )]
     SettingLeft { arm: String, command: String, journal: PathBuf, source: Box<Error> },
     /// Not measured, because the setting of another arm may still be active.
@@ -95,8 +95,9 @@ pub enum Error {
     Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
-        "{path}: is in use (fuser -vm {path} lists the programs, losetup -a the loop devices); \
-         stop the programs that use it, or add --force, which makes any further I/O on it fail"
+        "{path}: is in use (fuser -vm {path} lists the programs, and losetup -a lists the loop \
+         devices); stop everything that uses the disk, or add --force, which makes any further \
+         I/O on it fail"
     )]
     InUse { path: PathBuf },
     /// A server of virtual disks that does not end.
@@ -113,31 +114,34 @@ pub enum Error {
     Vanished { arm: String, path: PathBuf, what: String },
     /// A stack with layers of the system together with other targets.
     #[error(
-        "{arm}: a target with system layers can only be measured alone, but the check for shared \
+        "{arm}: a target with system layers must be measured alone, but the check for shared \
          caps loads all targets together; give only this target, or only paths and in-process \
          stacks"
     )]
     OneAtATime { arm: String },
     /// Something else is in the place of what iotax made.
-    #[error("{path}: not removed: {why}. If it is yours, delete {journal} to make iotax forget it")]
+    #[error(
+        "{path}: not removed: {why}. If what is at this path is yours, delete {journal} to make \
+         iotax forget the path"
+    )]
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made is not accessible now.
     #[error(
         "{path}: cannot be checked, because its file system is not mounted or its directory is \
          gone. Mount the file system and run iotax undo again, or delete {journal} to make iotax \
-         forget it"
+         forget the path"
     )]
     OutOfSight { path: PathBuf, journal: PathBuf },
     /// A device that was written to cannot be found.
     #[error(
         "{path}: the device is missing, and no other device has the data that iotax wrote to it. \
-         Attach it and run iotax undo again, or delete {journal} to make iotax forget it"
+         Attach the device and run iotax undo again, or delete {journal} to make iotax forget it"
     )]
     DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
-        "{path}: cannot be removed: {source}. Fix the cause and run iotax undo again, or remove it \
-         yourself and delete {journal}"
+        "{path}: cannot be removed: {source}. Fix the cause and run iotax undo again, or remove \
+         the path yourself and delete {journal}"
     )]
     Remove { path: PathBuf, source: io::Error, journal: PathBuf },
     /// A journal that this program cannot use.
@@ -223,7 +227,7 @@ mod tests {
         let make = Error::Make { path: path(), action: "create this file", source: read_only() };
         insta::assert_snapshot!(make, @"/mnt/x: cannot create this file: read-only filesystem or storage medium");
         insta::assert_snapshot!(
-            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix the cause and run iotax undo again, or remove it yourself and delete /state/undo/1.jsonl");
+            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix the cause and run iotax undo again, or remove the path yourself and delete /state/undo/1.jsonl");
     }
 
     #[test]

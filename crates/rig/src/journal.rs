@@ -386,8 +386,8 @@ fn parse(text: &[u8]) -> Result<(Option<Head>, Vec<Entry>), String> {
     let head: Head = serde_json::from_slice(head).map_err(strange)?;
     if head.format != FORMAT {
         return Err(format!(
-            "has format {}, but this version of iotax writes format {FORMAT}; run iotax undo with \
-             the version that wrote the journal",
+            "has format {}, but this version of iotax supports only format {FORMAT}; run iotax \
+             undo with the version that wrote the journal",
             head.format
         ));
     }

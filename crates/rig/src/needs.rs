@@ -54,7 +54,7 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::FileSystem { name } if has_file_system(name) => None,
         Need::FileSystem { name } => missing(
             format!("the kernel does not support {name}"),
-            format!("use a kernel with {name} built in or as a module"),
+            format!("use a kernel with {name} built in or available as a module"),
         ),
         Need::Device { path, .. } if Path::new(path).exists() => None,
         Need::Device { module, .. } if loadable(module) => None,
@@ -87,8 +87,8 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
         Need::Cgroup { v1, v2 } => missing(
             format!(
-                "I/O limits for cgroups are not available here (version 1: controller {v1}; \
-                 version 2: controller {v2})"
+                "I/O limits for cgroups are not available here: there is neither the controller \
+                 {v1} (cgroup version 1) nor {v2} (version 2)"
             ),
             format!(
                 "for version 2, run echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \
@@ -209,7 +209,7 @@ mod tests {
             missing(needs).into_iter().map(|m| format!("{}: {}", m.what, m.remedy)).collect();
         insta::assert_snapshot!(text.join("\n"), @"
         no-such-program is not installed: install the package its-package (apt-get install its-package)
-        the kernel does not support nosuchfs: use a kernel with nosuchfs built in or as a module
+        the kernel does not support nosuchfs: use a kernel with nosuchfs built in or available as a module
         /dev/no-such does not exist: use a kernel that has the module no_such (modprobe no_such)
         the kernel does not support device mapper encryption: use a kernel that has the module no-such (modprobe no-such)
         the kernel does not support mind reading: use a kernel built with mind reading

@@ -52,8 +52,8 @@ pub enum Obstacle {
     TooSmallFor { layer: &'static str, least_bytes: u64 },
     /// Arguments that could make mkfs write to something other than its layer.
     #[error(
-        "{layer}: mkfs=`{word}` names a file or device, which mkfs would overwrite; leave it out, \
-         because iotax creates the file system only on the layer below"
+        "{layer}: mkfs=`{word}` names a file or device that mkfs would overwrite; leave out this \
+         argument, because iotax creates the file system only on the layer below"
     )]
     NamesAnother { layer: &'static str, word: String },
     /// A file that exists, in a stack that would overwrite it.
@@ -81,7 +81,7 @@ pub enum Obstacle {
     #[error("the program that served this mount is gone; unmount it with iotax undo or umount")]
     DeadDisk,
     /// A mount point where another disk is about to be mounted.
-    #[error("another virtual disk is being mounted here; name a different directory for each")]
+    #[error("another virtual disk is being mounted here; name a different directory for each disk")]
     TakenByAnother,
     /// A link of another user, which root would follow.
     #[error("{link} is a link that another user can redirect at any time; name its target instead")]
@@ -154,7 +154,7 @@ pub enum Obstacle {
     /// A directory without write permission.
     #[error(
         "test files cannot be created here: {0}; choose another directory, or run iotax as a user \
-         who can write to it"
+         who can create them"
     )]
     Unwritable(io::Error),
     /// A directory on a read-only file system.
@@ -166,8 +166,8 @@ pub enum Obstacle {
     /// Block devices are never written.
     #[error(
         "the workload writes, but iotax never writes to a device given by its path; choose a \
-         read-only workload, name a directory on the device, or let iotax overwrite it: \
-         dev(path=...) with --destroy"
+         read-only workload, name a directory on the device, or let iotax overwrite the \
+         device: dev(path=...) with --destroy"
     )]
     WritesToDevice,
     /// A file that may hold the user's data.
@@ -200,9 +200,9 @@ pub enum Obstacle {
     NoDirect { file_system: String },
     /// Direct I/O in units that the device does not support.
     #[error(
-        "direct I/O here requires blocks in multiples of {align_bytes} bytes, but job {job} uses \
-         {block_bytes}-byte blocks; choose larger blocks, or turn off direct I/O for all arms \
-         (direct=false)"
+        "direct I/O here requires a block size that is a multiple of {align_bytes} bytes, but job \
+         {job} uses {block_bytes}-byte blocks; choose larger blocks, or turn off direct I/O for \
+         all arms (direct=false)"
     )]
     Unaligned { align_bytes: u32, job: String, block_bytes: u32 },
     /// The file system has too little free space.
@@ -289,7 +289,7 @@ mod tests {
         };
         insta::assert_snapshot!(told(Obstacle::Unreachable(denied())), @"arm b: /mnt/x: cannot be examined: permission denied");
         insta::assert_snapshot!(told(Obstacle::Unreadable(denied())), @"arm b: /mnt/x: cannot be read: permission denied; change its permissions, or run iotax as a user who can read it");
-        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: test files cannot be created here: permission denied; choose another directory, or run iotax as a user who can write to it");
+        insta::assert_snapshot!(told(Obstacle::Unwritable(denied())), @"arm b: /mnt/x: test files cannot be created here: permission denied; choose another directory, or run iotax as a user who can create them");
         let link = "/home/me/x".into();
         insta::assert_snapshot!(told(Obstacle::LinkOfAnother { link }), @"arm b: /mnt/x: /home/me/x is a link that another user can redirect at any time; name its target instead");
         let directory = "/home/me".into();
@@ -298,7 +298,7 @@ mod tests {
         insta::assert_snapshot!(told(Obstacle::NoDirect { file_system: "fuse.sshfs".into() }), @"arm b: /mnt/x: its file system (fuse.sshfs) cannot bypass the page cache; turn off direct I/O for all arms (direct=false), or choose another location");
         let job = "query".to_owned();
         insta::assert_snapshot!(
-            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here requires blocks in multiples of 4096 bytes, but job query uses 512-byte blocks; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
+            told(Obstacle::Unaligned { align_bytes: 4096, job, block_bytes: 512 }), @"arm b: /mnt/x: direct I/O here requires a block size that is a multiple of 4096 bytes, but job query uses 512-byte blocks; choose larger blocks, or turn off direct I/O for all arms (direct=false)");
         insta::assert_snapshot!(
             told(Obstacle::NoSpace { needed_bytes: 2 << 30, free_bytes: 1 << 30 }), @"arm b: /mnt/x: needs 2 GiB of free space, but only 1 GiB is available; free some space, or choose smaller sizes");
         let (files_bytes, size_bytes) = (110 << 30, 2 << 30);

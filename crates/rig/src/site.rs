@@ -220,7 +220,7 @@ fn notes(facts: &Facts) -> Vec<String> {
         notes.push(format!("{name} is in memory, so no device is measured"));
     }
     if facts.overlay {
-        notes.push("overlay: the file system that performs the I/O is below it".to_owned());
+        notes.push("overlay: the file system below it performs the I/O".to_owned());
     }
     let device = facts.block.as_ref().filter(|_| facts.kind == SiteKind::BlockDevice);
     if let Some(device) = device {
@@ -244,8 +244,8 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
         format!(
-            "{} already existed: if no other run is using it, a run whose host failed left it \
-             behind, and you can remove it",
+            "{} already existed; unless another run is using it, it is left over from a run whose \
+             host failed and can be removed",
             names.join(", ")
         )
     })
@@ -257,7 +257,7 @@ fn span_notes(facts: &Facts, workload: &Workload) -> Option<String> {
     let names: Vec<_> = larger.map(|job| job.name.as_str()).collect();
     (!names.is_empty()).then(|| {
         format!(
-            "has only {}, less than the size set for {}; the run uses all of it",
+            "has only {}, less than the size set for {}; the run uses the whole target",
             size(facts.size_bytes),
             names.join(", ")
         )

@@ -164,7 +164,7 @@ mod tests {
         fs::remove_dir_all(&made).unwrap();
         fs::create_dir(&made).unwrap();
         fs::write(made.join("precious"), "").unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it does not have the marker of the run that created it. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it does not have the marker of the run that created it. If what is at this path is yours, delete state/undo/JOURNAL to make iotax forget the path");
         assert!(made.join("precious").exists());
     }
 
@@ -174,7 +174,7 @@ mod tests {
         let moved = dead.root.path().join("moved");
         fs::rename(&made, &moved).unwrap();
         std::os::unix::fs::symlink(&moved, &made).unwrap();
-        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it is not a directory. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
+        insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: not removed: it is not a directory. If what is at this path is yours, delete state/undo/JOURNAL to make iotax forget the path");
         assert!(moved.join("job.0").exists());
     }
 
@@ -218,7 +218,7 @@ mod tests {
             let end = if on.is_empty() { end + 1 } else { end };
             dead.rewrite(|_| format!("{}{on}{}", &original[..start], &original[end..]));
             insta::allow_duplicates! {
-                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount the file system and run iotax undo again, or delete state/undo/JOURNAL to make iotax forget it");
+                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount the file system and run iotax undo again, or delete state/undo/JOURNAL to make iotax forget the path");
             }
         }
         dead.rewrite(|_| original.clone());
@@ -264,7 +264,7 @@ mod tests {
         dead.rewrite(|text| format!("{}elsewhere{}", &text[..start], &text[end..]));
         insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: belongs to host elsewhere; run iotax undo there, or delete the journal if that host no longer exists; nothing listed in it was undone");
         dead.rewrite(|_| original.replace("\"format\":1", "\"format\":2"));
-        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, but this version of iotax writes format 1; run iotax undo with the version that wrote the journal; nothing listed in it was undone");
+        insta::assert_snapshot!(dead.problem(), @"state/undo/JOURNAL: has format 2, but this version of iotax supports only format 1; run iotax undo with the version that wrote the journal; nothing listed in it was undone");
         dead.rewrite(|_| original.replace("\"made\":\"directory\"", "\"made\":\"moon\""));
         let problem = dead.problem();
         // The variants that this version knows are not the point.
@@ -299,7 +299,7 @@ mod tests {
         if identity.born_ns.is_none() {
             return iotax_testing::skipped("this file system keeps no birth times");
         }
-        insta::assert_snapshot!(dead.problem(), @"target/disk.img: not removed: it is not the file that iotax created. If it is yours, delete state/undo/JOURNAL to make iotax forget it");
+        insta::assert_snapshot!(dead.problem(), @"target/disk.img: not removed: it is not the file that iotax created. If what is at this path is yours, delete state/undo/JOURNAL to make iotax forget the path");
         assert_eq!(fs::read_to_string(path).unwrap(), "theirs");
     }
 }

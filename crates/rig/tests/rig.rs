@@ -233,7 +233,7 @@ fn a_file_smaller_than_a_job_is_used_whole_and_the_record_says_so() {
     let bench = Bench::new();
     fs::write(bench.at("target/data"), vec![5; 32 << 10]).unwrap();
     let rig = bench.open(&spec(&[("a", path(bench.at("target/data")))])).unwrap();
-    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has only 32 KiB, less than the size set for job; the run uses all of it");
+    insta::assert_snapshot!(rig.site(0).notes.join("\n"), @"has only 32 KiB, less than the size set for job; the run uses the whole target");
 }
 
 #[test]
@@ -321,8 +321,8 @@ fn impossible_stacks_are_among_the_problems_told_at_once() {
     4 targets cannot be used:
       arm b: `cache`: size=5 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0
       arm c: `cache`: size=5 is not valid: it must be a multiple of its page size, 4096 bytes, and not 0
-      arm d: `cache(size=5)` is not an in-process disk: it needs one base, mem or file, at the bottom
-      arm e: `` is not an in-process disk: it needs one base, mem or file, at the bottom
+      arm d: `cache(size=5)` is not an in-process disk: such a disk needs one base (mem or file) at the bottom
+      arm e: `` is not an in-process disk: such a disk needs one base (mem or file) at the bottom
     ");
 }
 
@@ -418,7 +418,7 @@ fn block_devices_are_only_read() {
     let told = bench.refusal(&spec).replace(device.to_str().unwrap(), "DEVICE");
     insta::assert_snapshot!(told, @"
     2 targets cannot be used:
-      arm a: DEVICE: the workload writes, but iotax never writes to a device given by its path; choose a read-only workload, name a directory on the device, or let iotax overwrite it: dev(path=...) with --destroy
+      arm a: DEVICE: the workload writes, but iotax never writes to a device given by its path; choose a read-only workload, name a directory on the device, or let iotax overwrite the device: dev(path=...) with --destroy
       arm b: DEVICE: is a block device, not a file; to put system layers on it, use dev(path=...), which destroys the data on it
     ");
 }

@@ -330,7 +330,7 @@ fn data_of_the_users_in_directories_and_files_stay() {
     ");
     let further = stack(format!("file(size=400M) + btrfs(mkfs={})", data.display()));
     let error = disk.open(&common::writing(&[("mkfs", further)]), &[]).unwrap_err().to_string();
-    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device, which mkfs would overwrite; leave it out, because iotax creates the file system only on the layer below");
+    insta::assert_snapshot!(disk.hide(&error), @"arm mkfs: btrfs: mkfs=`ROOT/data/precious` names a file or device that mkfs would overwrite; leave out this argument, because iotax creates the file system only on the layer below");
     assert_eq!(fs::read_to_string(&data).unwrap(), "the user's");
     let arms = [("dir", stack(format!("dir(path={})", disk.at("data").display())))];
     let mut rig = disk.open(&common::writing(&arms), &[]).unwrap();

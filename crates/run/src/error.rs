@@ -61,7 +61,7 @@ pub enum AgentError {
     /// It is of another version.
     #[error(
         "the agent `{command}` speaks version {theirs} of the protocol, but this iotax speaks \
-         version {ours}; install the same iotax on both sides"
+         version {ours}; install the same version of iotax on both sides"
     )]
     Version {
         /// Its command, as the user wrote it.

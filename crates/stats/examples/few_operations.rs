@@ -17,8 +17,12 @@ use simulation::rng;
 fn main() {
     let runs =
         std::env::args().nth(1).map_or(1_000, |runs| runs.parse().expect("a number of runs"));
-    println!("`p99 > 10ms` passes, % of {runs} runs; the mean number of trials of these\n");
-    println!("| late operations | in a row | share varies | trials of 0.3 s | 1 s | 3 s |");
+    println!(
+        "Percentage of {runs} runs in which `p99 > 10ms` passes, and their mean number of trials\n"
+    );
+    println!(
+        "| late operations | consecutive late operations | SD of the log share | 0.3 s trials | 1 s trials | 3 s trials |"
+    );
     println!("|---|---|---|---|---|---|");
     for late in [0.0101, 0.003, 0.001, 0.0] {
         for (run, spread) in [(1, 0.0), (10, 0.0), (100, 0.0), (10, 0.5), (10, 1.0)] {

@@ -35,7 +35,7 @@ fn main() {
     let nothing = Planted { main: [0.0; 2], together: 0.0 };
     let planted = Planted { main: [-0.3, -0.105], together: -0.2 };
     println!(
-        "| trials vary by, missing trials | any interval misses the true effect | 26 % / 10 % effect detected | dependence between factors: detected / false alarm |"
+        "| variation between trials, missing trials | any interval misses the true effect | 26 % / 10 % effect detected | dependence between factors: detected / false alarm |"
     );
     println!("|---|---|---|---|");
     for (cov, missing, effects, what) in [

@@ -86,7 +86,7 @@ fn power(runs: usize) {
     );
     println!("all arms / in one arm\n");
     println!(
-        "| step, blocks | CoV 5 % | 10 % | 20 % | 20 %, spikes, lag-1 .25 | 40 % | 40 %, spikes, lag-1 .25 |"
+        "| step, number of blocks | CoV 5 % | 10 % | 20 % | 20 %, spikes, lag-1 .25 | 40 % | 40 %, spikes, lag-1 .25 |"
     );
     println!("|---|---|---|---|---|---|---|");
     let clean = |cov| Noise { cov, lag1: 0.0, spikes: 0.0 };
@@ -115,7 +115,7 @@ fn verdicts(runs: usize) {
     );
     println!("10 %; in the last column: that report a level change / that find the tax\n");
     println!(
-        "| noise | no step | all arms 50 % slower from a random trial on | one arm 50 % slower from block 15 on |"
+        "| noise | no step | all arms 50 % slower starting at a random trial | one arm 50 % slower starting at block 15 |"
     );
     println!("|---|---|---|---|");
     let procedure = Sequential::new(Design::default(), 0.05, 0.05, Mode::Quick);

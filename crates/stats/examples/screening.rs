@@ -23,7 +23,7 @@ fn main() {
     let runs =
         std::env::args().nth(1).map_or(200_usize, |runs| runs.parse().expect("a number of runs"));
     println!(
-        "| nodes, slow nodes | healthy nodes differ by | probes vary by | any node flagged when none is slow | slow nodes flagged when 10 % slower | 20 % slower | 30 % slower | highest share of healthy nodes among the flagged | probes per node | node-minutes |"
+        "| total nodes, slow nodes | healthy nodes differ by | probes vary by | any node flagged when none is slow | slow nodes flagged when 10 % slower | 20 % slower | 30 % slower | highest share of healthy nodes among the flagged | probes per node | node-minutes |"
     );
     println!("|---|---|---|---|---|---|---|---|---|---|");
     for nodes in [50, 1_000] {

@@ -33,7 +33,7 @@ fn main() {
     let falls = [
         ("falls linearly by 30 %", 0.7_f64, false),
         ("falls linearly by 50 %", 0.5, false),
-        ("falls by 75 %, more and more slowly", 0.25, true),
+        ("falls by 75 %, at a decreasing rate", 0.25, true),
     ];
     let noises = [
         ("CoV 5 %", Noise { cov: 0.05, lag1: 0.0, spikes: 0.0 }),

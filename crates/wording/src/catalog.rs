@@ -130,7 +130,7 @@ pub fn agree(agreement: Agreement, count: u64) -> String {
 
 /// A note about a limit that is not documented.
 pub fn unknown(of: &str, scope: Scope, rate: &str) -> String {
-    format!("{of} ({scope}): the {rate} limit is unknown and may be lower.")
+    format!("{of} ({scope}): the {rate} limit is unknown and may be lower than the known limits.")
 }
 
 pub fn none_found(title: &str) -> String {
@@ -143,15 +143,17 @@ pub const NO_NETWORK_LIMITS: &str = "Network: no limits were found in the source
 pub fn note(note: &Note) -> String {
     let fixed = match note {
         Note::HalfAnHourADay => "for at least 30 min in every 24 h",
-        Note::NetworkFromCredits => "network: uses credits; how long they last is not documented",
+        Note::NetworkFromCredits => {
+            "the network uses credits; how long they last is not documented"
+        }
         Note::WhileIoCredits => "while I/O credits last",
         Note::IopsAreProvisioned => "IOPS are provisioned: specify iops=",
         Note::RatesAreProvisioned => "IOPS and throughput are provisioned: specify iops= and bw=",
         Note::NeedsSize => "depends on the size: specify size=",
         Note::MostProvisionable => {
-            "values that are not specified are assumed to be the maximum that can be provisioned"
+            "each value that is not specified is assumed to be the maximum that can be provisioned"
         }
-        Note::MeteredOneWay => "network: outgoing data is metered, but incoming data is not",
+        Note::MeteredOneWay => "network: only outgoing data counts toward the limit",
         Note::NetworkEgress => "network egress",
         Note::NoPersistentDiskLimits => {
             "no Persistent Disk limits were found for this machine type"
@@ -164,7 +166,7 @@ pub fn note(note: &Note) -> String {
         }
         Note::FastBesideOthers => {
             "It is not documented how Premium SSD v2 or Ultra disks share the VM's limits with \
-             other disks. The sum counts their limits separately."
+             other disks. The sum treats the VM's limits for the two groups as separate."
         }
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
@@ -189,7 +191,9 @@ pub fn note(note: &Note) -> String {
         }
         Note::IopsRule(rule) => return format!("IOPS: {rule}"),
         Note::ThroughputRule(rule) => return format!("throughput: {rule}"),
-        Note::NoLimitFor { kind } => return format!("no such limit was found for {kind}"),
+        Note::NoLimitFor { kind } => {
+            return format!("no limit for {kind} was found in the sources");
+        }
         Note::OnDemandOff { disk } => {
             return format!(
                 "On-demand bursting is off for {disk} by default, because it costs extra. Use \

@@ -11,7 +11,7 @@ use crate::{provenance, units};
 
 /// In a search: throughput and latency over queue depth.
 pub const DEPTH_IOPS: &str = "4 KiB I/Os, both axes logarithmic. Dashed: the cap. Where throughput \
-                              is flat, additional I/Os in flight only wait longer.";
+                              is flat, additional I/Os in flight only add waiting time.";
 pub const DEPTH_LATENCY: &str = "On a plateau, latency grows with the queue depth.";
 /// In a search: over time, under full load.
 pub const SOAK_IOPS: &str = "Dashed: the sustained cap. The part above the cap is the burst.";
@@ -35,7 +35,7 @@ pub const fn of_path(quantity: PathQuantity) -> &'static str {
 /// From the bare stack to the full one, layer by layer.
 pub const WATERFALL: &str = "Each step: the Shapley value of a layer, with its interval as a line. \
                              Outlined: what two layers cost together beyond the sum of their \
-                             separate costs; the steps include this.";
+                             separate costs; the steps include this cost.";
 /// Rows of the waterfall.
 pub const BARE_STACK: &str = "bare stack";
 pub const FULL_STACK: &str = "full stack";
@@ -62,7 +62,9 @@ pub const fn of_quantity(quantity: Quantity) -> &'static str {
         }
         Quantity::NfsPerS => "The most frequent operations.",
         Quantity::NfsExecuteMs => "From request to completion, including the wait before sending.",
-        Quantity::InterfaceMbitPerS => "Including headers; what one end sends, the other receives.",
+        Quantity::InterfaceMbitPerS => {
+            "Including headers; data that one end sends appears as received at the other."
+        }
         Quantity::InterfaceDropsPerS => {
             "Packets dropped by an interface, in either direction, or by one of its queues."
         }
@@ -84,7 +86,7 @@ pub fn machine(seconds_per_step: u32) -> String {
 
 fn mean_and_band(seconds: u32) -> String {
     format!(
-        "the mean of {seconds} seconds, to keep the page small; the band behind it shows the \
+        "the mean of {seconds} seconds, to keep the page small; the band behind the line shows the \
          lowest and highest values in that time"
     )
 }
@@ -135,9 +137,9 @@ pub fn forest(experiment: &ExperimentHead, analysis: &Analysis) -> String {
         return format!("{marks} Line: the interval, if there is one. {note}");
     }
     format!(
-        "{marks} Line: {} confidence interval, valid individually (not jointly), whenever the run \
-         stopped. Band: margin of {}; arms that differ by less count as equal. n: number of \
-         blocks.",
+        "{marks} Line: {} confidence interval, valid individually (not jointly), no matter when \
+         the run stopped. Band: margin of {}; arms that differ by less count as equal. n: number \
+         of blocks.",
         percent(1.0 - analysis.alpha),
         percent(analysis.margin)
     )

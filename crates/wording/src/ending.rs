@@ -36,7 +36,7 @@ fn reason(of: &EndReason, spec: &Spec, analysis: &Analysis) -> String {
             format!("every {what} has a verdict, at least for most slices")
         }
         EndReason::NoneKeepsUp => format!("no {what} kept up with the offered rate"),
-        EndReason::NoneCompletes => "no arm completed an operation within a trial".to_owned(),
+        EndReason::NoneCompletes => "no arm completed an operation in any trial".to_owned(),
         EndReason::AllChanged => {
             format!("the effect of every {what} changed, and too few blocks remained for a verdict")
         }

@@ -69,8 +69,8 @@ pub fn side_by_side(has_bandwidth: bool) -> String {
 /// A note below rules and their intervals.
 pub fn rules(analysis: &Analysis) -> String {
     format!(
-        "Each end of an interval is a separate bound, which is wrong in at most {} of runs, no \
-         matter when a run stops.",
+        "Each end of an interval is a separate bound and is wrong in at most {} of runs, no matter \
+         when a run stops.",
         percent(analysis.alpha)
     )
 }
@@ -133,7 +133,8 @@ pub fn changes(has_intervals: bool, has_latency: bool) -> String {
     let how = if has_intervals {
         "In each phase, all intervals in a column are jointly valid. The verdict is on the primary \
          metric. Undecided (16): 16 blocks in total would probably be enough. If no number is \
-         shown, it is unknown, because blocks are correlated or the verdict is withheld."
+         shown, the number of blocks is unknown, because blocks are correlated or the verdict is \
+         withheld."
     } else {
         "Descriptive only, no intervals."
     };

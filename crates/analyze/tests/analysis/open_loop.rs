@@ -100,7 +100,7 @@ fn native_and_fio_are_compared_from_submission() {
     let is_of_service = |c: &Comparison| c.metric == Metric::ServiceTime;
     assert!(!analysis.comparisons.iter().any(is_of_service), "it would be the latency again");
     let said = asked(&analysis).into_iter().filter(|q| q.starts_with("Latencies are"));
-    insta::assert_snapshot!(said.collect::<String>(), @"Latencies are measured from submission in all arms, because fio drives some arms and does not know when an I/O was due. They do not include the wait before submission. To include it, let iotax drive all arms (without --engine fio).");
+    insta::assert_snapshot!(said.collect::<String>(), @"Latencies are measured from submission in all arms, because fio drives some arms and does not know when an I/O was due. These latencies do not include the wait before submission. To include this wait, let iotax drive all arms (without --engine fio).");
     let p99 =
         |arm: usize| analysis.arms[arm].latency.iter().find(|p| p.q == 0.99).unwrap().latency_ns;
     assert!(p99(0) < 200_000, "the descriptive figures count alike: {}", p99(0));

@@ -48,7 +48,7 @@ fn both_orders_are_told_of_and_the_interval_is_that_without_them() {
     assert!(place.taken_out && place.blocks == [4, 4] && place.p < 1e-6, "{place:?}");
     insta::assert_snapshot!(said(&analysis, Check::PlaceEffect), @"
     [b, 8 trials] throughput depends on which trial comes first: b is 31 % slower in the 4 blocks in which a came first, and 44 % faster in the 4 blocks in which b did; the interval is for the mean of both orders, so the order has no effect on it
-      -> Each trial affects the next one, whichever arm that is: it fills a cache, uses up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the credits first (--drain).
+      -> Each trial affects the next one, whichever arm runs next: a trial fills a cache, uses up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or spend the credits first (--drain).
     ");
     let json = serde_json::to_value(comparison).unwrap();
     assert_eq!(json["place"]["blocks"], serde_json::json!([4, 4]));
@@ -115,7 +115,9 @@ fn without_both_orders_there_is_no_look() {
     assert_eq!((b(&analysis).verdict, b(&analysis).lo), (Verdict::Undecided, None));
     let told = asked(&analysis).join("\n");
     assert!(
-        told.contains("the first analysis requires 4, so that each order of the arms is run twice"),
+        told.contains(
+            "the first analysis requires 4 blocks, so that each order of the arms is run twice"
+        ),
         "{told}"
     );
 }

@@ -57,7 +57,7 @@ fn a_record_that_lost_trials_since_it_was_made_says_so() {
         let end = End { trials: run, ..end() };
         asked(&bed.finish(trials, Some(&end))).remove(0)
     };
-    insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record contains 6 trials, but 8 were run. It was cut or edited afterwards, so it proves nothing.");
+    insta::assert_snapshot!(first(&trials[..6], Some(8)), @"The record contains 6 trials, but 8 were run. The record was cut or edited afterwards, so it proves nothing.");
     assert!(!first(&trials, Some(8)).contains("were run"));
     assert!(!first(&trials, None).contains("were run"), "records that do not say are trusted");
 }

@@ -13,7 +13,7 @@ fn a_shift_of_all_arms_is_said_and_drops_nothing() {
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
     [-, 18 trials] throughput fell by 50 % in all arms after block 7; comparisons are made within blocks and remain valid
-      -> Burst credits probably ran out. Early in a run, a cache may have filled up, or a neighbor's load may have started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
+      -> Burst credits probably ran out. Other possible causes are a cache that filled up early in the run, or a neighbor's load that started. To measure the sustained level, drain the credits first (--drain). To measure the burst, let the volume rest and use a shorter run.
     ");
     let other = &analysis.comparisons[0];
     assert_eq!((other.verdict, other.blocks, other.change), (Verdict::Equivalent, 16, None));
@@ -41,7 +41,7 @@ fn a_shift_of_one_arm_changes_its_effect() {
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::RegimeShift), @"
     [other, 7 trials] the effect on throughput changed after block 9: 0.8 % slower in the 9 blocks before the change, 2x slower in the 7 blocks after it; there are too few later blocks for a verdict
-      -> Something that affects only this arm changed: its cache, its credits, or a background job on its device. Run again. If the cost is then the same as after the change, it is the lasting cost.
+      -> Something that affects only this arm changed: its cache, its credits, or a background job on its device. Run again. If the new run shows the same cost as after the change, that cost is the lasting one.
     ");
     let other = &analysis.comparisons[0];
     assert_eq!((other.verdict, other.tax, other.regime), (Verdict::EffectChanged, None, None));

@@ -166,9 +166,9 @@ fn an_empty_record_is_open_in_every_respect() {
     assert_eq!(analysis.ending.trials, 0);
     assert_eq!(analysis.ending.reasons, [], "it was cut off");
     insta::assert_snapshot!(asked(&analysis).join("\n"), @"
-    The record is incomplete: iotax was killed, or the machine went down. It contains only the trials up to that point.
-    Throughput of other: undecided after 0 complete blocks; the first analysis requires 4, so that each order of the arms is run twice.
-    CPU per I/O of other: undecided after 0 complete blocks; the first analysis requires 4, so that each order of the arms is run twice.
+    The record is incomplete: iotax was killed, or the machine went down. The record contains only the trials up to that point.
+    Throughput of other: undecided after 0 complete blocks; the first analysis requires 4 blocks, so that each order of the arms is run twice.
+    CPU per I/O of other: undecided after 0 complete blocks; the first analysis requires 4 blocks, so that each order of the arms is run twice.
     Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict on p99, run all arms at the same rate, 0.7 times the throughput of the slowest arm (--set rate=...).
     ");
 }

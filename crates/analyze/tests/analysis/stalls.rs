@@ -57,7 +57,7 @@ fn an_arm_that_completes_nothing_is_slower_after_seven_blocks() {
     );
     insta::assert_snapshot!(said(&analysis, Check::StalledTrials), @"
     [slow, 7 trials] job reader completed no I/O in a window of 5 s, so its rate is below 0.20 IOPS (in 7 of 7 trials)
-      -> This is a result, not a failure: the arm was too slow to be measured in this window. A longer window (--time) may show how slow it is. The machine's counters show what the arm waited for.
+      -> This is a result, not a failure: the arm was too slow to be measured in this window. A longer window (--time) may show how slow the arm is. The machine's counters show what the arm waited for.
     ");
     assert_eq!(said(&analysis, Check::FailedTrials), "");
 }
@@ -92,7 +92,7 @@ fn three_blocks_in_which_both_stall_end_it() {
     assert_eq!(bed.decide(&trials).stop, [EndReason::NoneCompletes]);
     let analysis = bed.analyze(&trials);
     assert_eq!(verdict(&analysis), Verdict::NoInformation);
-    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: no information; neither side completed anything in 3 blocks. A longer window (--time) may show how slow they are.");
+    insta::assert_snapshot!(asked(&analysis)[0], @"Throughput of slow: no information; neither side completed anything in 3 blocks. A longer window (--time) may show how slow both sides are.");
 }
 
 /// From the first stall on no interval is right, however narrow without it.
@@ -177,7 +177,7 @@ fn a_plain_run_is_given_up_after_three_trials_without_anything() {
     );
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::StalledTrials), @"
     [only, 3 trials] job reader completed no I/O in a window of 5 s, so its rate is below 0.20 IOPS (in 3 of 3 trials)
-      -> This is a result, not a failure: the arm was too slow to be measured in this window. A longer window (--time) may show how slow it is. The machine's counters show what the arm waited for.
+      -> This is a result, not a failure: the arm was too slow to be measured in this window. A longer window (--time) may show how slow the arm is. The machine's counters show what the arm waited for.
     ");
 }
 

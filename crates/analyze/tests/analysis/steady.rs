@@ -145,9 +145,9 @@ fn an_arm_that_is_not_steady_says_so_with_its_figures() {
     let analysis = Found { experiment, analysis };
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
     [base, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %); their trend is 0 % of the mean (limit: 10 % in either direction)
-      -> The level still changes, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
+      -> The level is still changing, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
     [other, 3 trials] NOT steady after 25 rounds of preconditioning: the last five rounds span 34 % of their mean (limit: 20 %); their trend is 0 % of the mean (limit: 10 % in either direction)
-      -> The level still changes, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
+      -> The level is still changing, or the storage is noisier than SNIA's limits allow. Comparisons within blocks are valid, but single figures are not. A longer --time makes rounds longer and less noisy.
     ");
 }
 

@@ -55,7 +55,7 @@ fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
     [other, 4 trials] in one trial, 3 blocks did not read back as written; mismatches occurred in 4 of 4 trials
-      -> This storage loses or corrupts data under this load: do not store important data on it. Its speed is meaningless until this is fixed.
+      -> This storage loses or corrupts data under this load: do not store important data on it. The speed of the storage is meaningless until this problem is fixed.
     ");
 }
 
@@ -83,7 +83,7 @@ fn failed_trials() {
     });
     insta::assert_snapshot!(said(&analysis, Check::FailedTrials), @"
     [other, 2 trials] 2 of 4 trials failed: /dev/sdx: no such device
-      -> The blocks that contain these trials are left out of the comparison. A verdict is given only if counting each failed trial as one that completed nothing would not change it. Fix the error and measure again.
+      -> The blocks that contain these trials are left out of the comparison. A verdict is given only if it stays the same when each failed trial counts as one that completed nothing. Fix the error and measure again.
     ");
 }
 
@@ -137,10 +137,10 @@ fn generator_bound() {
     bed.experiment.hosts[0].generator_ns_per_io = Some(300_000.0);
     let analysis = changed(&mut bed, |trial| job(trial).read.ios *= 4);
     insta::assert_snapshot!(said(&analysis, Check::GeneratorBound), @"
-    [base, 4 trials] job reader: generating an I/O takes 300 µs, which is 15 % of the 2.00 ms that a thread spends on it (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
-    [other, 4 trials] job reader: generating an I/O takes 300 µs, which is 60 % of the 500 µs that a thread spends on it (in 4 of 4 trials)
-      -> This share is the same with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
+    [base, 4 trials] job reader: a thread spends 2.00 ms on an I/O, including 300 µs (15 %) to generate it (in 4 of 4 trials)
+      -> Generating the load takes the same time with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
+    [other, 4 trials] job reader: a thread spends 500 µs on an I/O, including 300 µs (60 %) to generate it (in 4 of 4 trials)
+      -> Generating the load takes the same time with and without a layer, so the layer's tax looks smaller than it is. To see the tax more clearly, use larger blocks, or compare CPU per I/O instead of throughput.
     ");
 }
 
@@ -159,7 +159,7 @@ fn all_cpus_busy() {
     ");
     insta::assert_snapshot!(said(&busy(12), Check::Precision), @"
     [other, 4 trials] other programs and kernel threads used 38 % of this machine's CPU time (in 4 of 4 trials)
-      -> If other programs are running, stop them: they slow down some trials and not others. If none are, this is the kernel's own work for this arm, such as encryption or networking in kernel threads. This work is not included in CPU per I/O.
+      -> If other programs are running, stop them: they slow down some trials and not others. If none are running, this CPU time is the kernel's own work for this arm, such as encryption or networking in kernel threads. This work is not included in CPU per I/O.
     ");
 }
 
@@ -257,7 +257,7 @@ fn schedule_slip() {
     });
     insta::assert_snapshot!(said(&analysis, Check::ScheduleSlip), @"
     [other, 4 trials] job reader: an I/O started 8.00 ms after its intended time; the p99 latency is 3.00 ms (in 4 of 4 trials)
-      -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include the wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which it was.
+      -> Either all slots (threads x depth) were in use, or this machine woke the load generator late. Response times include this wait, as they should. Try a greater depth (--set depth=...) or an idle machine to find out which was the cause.
     ");
 }
 
@@ -286,8 +286,8 @@ fn cold_cache_unproven() {
       -> Part of the data came from a cache on this machine or on a mount's server. On this machine, another process may have the file mapped, or the span may fit into the read-ahead window. Use a span larger than memory, or direct=true.
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
-    [other, 4 trials] devices delivered 76.7 MiB for the 9.59 MiB read, which is 8 times as much (in 4 of 4 trials)
-      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found this data in memory, so not every read was cold. The excess also costs bandwidth. Tell the kernel that the access order is random (advise=true), or use direct=true.
+    [other, 4 trials] devices delivered 76.7 MiB, which is 8 times the 9.59 MiB that the job read (in 4 of 4 trials)
+      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found this data in memory, so not every read was cold. The extra data also uses up bandwidth. Tell the kernel that the access order is random (advise=true), or use direct=true.
     ");
     insta::assert_snapshot!(words(None), @"
     [other, 4 trials] a cold cache was requested, but this system does not show how much data devices delivered (in 4 of 4 trials)
@@ -328,7 +328,7 @@ fn cache_answered() {
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB was read with direct I/O, but devices transferred only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
@@ -336,12 +336,12 @@ fn cache_answered() {
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB was written with direct I/O, but devices transferred only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
     ");
 }
 
@@ -506,10 +506,10 @@ fn too_few_ios_behind_a_tail() {
         job(trial).offered_ios = Some(job(trial).read.ios);
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
-    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 of them exceed it
-      -> Use longer trials: --time 20s or more at this rate. More trials do not help.
-    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 of them exceed it
-      -> Use longer trials: --time 21s or more at this rate. More trials do not help.
+    [base, 4 trials] a trial has 2500 I/Os on average; a p99 needs 10000, so that 100 of them exceed the p99
+      -> Use longer trials: at this rate, --time 20s or more. More trials do not help.
+    [other, 4 trials] a trial has 2496 I/Os on average; a p99 needs 10000, so that 100 of them exceed the p99
+      -> Use longer trials: at this rate, --time 21s or more. More trials do not help.
     ");
 }
 

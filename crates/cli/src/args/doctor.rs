@@ -48,7 +48,7 @@ pub(crate) struct DoctorArgs {
           conflicts_with_all = ["paths", "no_metadata", "metadata_address", "disk_links"])]
     pub machine: Option<PathBuf>,
     /// Save the collected data to FILE; pseudonyms replace names, paths and addresses, and
-    /// FILE.key.json maps them back
+    /// FILE.key.json maps the pseudonyms back
     #[arg(long, value_name = "FILE")]
     pub save: Option<PathBuf>,
     /// Save names, paths and addresses unchanged, without pseudonyms

@@ -124,9 +124,9 @@ pub(crate) struct GateArgs {
     /// 5%' to the median operation time of these arms. 'sync.p99 > 10ms' applies to every arm. A
     /// metric is iops, bandwidth, or one of latency, read, write, trim, sync, load, publish and
     /// query followed by .mean, .p99 or another percentile. To limit a rule to one job, write the
-    /// job before the metric. To limit it to one arm, write the arm and a colon first: 'new: wal
-    /// sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until no decision
-    /// is possible within the limits of the run.
+    /// job before the metric. To limit a rule to one arm, write the arm and a colon first: 'new:
+    /// wal sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until no
+    /// decision is possible within the limits of the run.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
     /// Whether undecided rules pass or fail [default: neither; exit with status 6]
@@ -318,8 +318,8 @@ pub(crate) struct HostCommandArgs {
     /// the option for other arms
     ///
     /// iotax runs the command with `sh -c` as your user, in the working directory, for at most 60
-    /// s. If it fails, the trial fails too, and the --after command runs. Several arms can have the
-    /// same target and differ only in such a setting, for example the I/O scheduler,
+    /// s. If the command fails, the trial fails too, and the --after command runs. Several arms can
+    /// have the same target and differ only in such a setting, for example the I/O scheduler,
     /// `read_ahead_kb`, `hdparm -W` or `zfs set`.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub before: Vec<String>,
@@ -327,7 +327,7 @@ pub(crate) struct HostCommandArgs {
     /// if nothing needs to be undone
     ///
     /// The command also runs after a failure and after Ctrl-C. If the run is killed, `iotax undo`
-    /// runs it.
+    /// runs the command.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub after: Vec<String>,
 }
@@ -480,8 +480,8 @@ pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to run on every arm, as in `iotax run`. You can also write it before the arms;
-    /// write ./NAME for a directory that has the same name as a workload
+    /// Workload to run on every arm, as in `iotax run`. You can also write the workload before
+    /// the arms; write ./NAME for a directory that has the same name as a workload
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Compare ARM with BASELINE instead of with the first arm; can be repeated

@@ -20,8 +20,8 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {
-        let why = "an agent is started by another iotax, not by hand; on the host of that iotax, \
-                   pass --agent 'ssh HOST iotax agent' to run, compare or peel";
+        let why = "iotax agent is not started by hand; on the machine that controls the test, run \
+                   iotax run, compare or peel with --agent 'ssh HOST iotax agent'";
         return Err(usage(why.to_owned()));
     }
     let options = AgentOptions {
@@ -30,6 +30,6 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         finishes_trials: args.finish_trials,
     };
     serve(io::stdin(), io::stdout(), &options)
-        .context("the agent lost its connection to the iotax that started it")?;
+        .context("the agent lost its connection to the iotax process that started it")?;
     Ok(Exit::Done)
 }

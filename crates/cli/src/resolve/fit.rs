@@ -23,7 +23,7 @@ pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
         let least = format_bytes(least_bytes);
         let would = stack.map_or(String::new(), |stack| format!("; use {stack}"));
         return Some(format!(
-            "{} can shrink its test files to {least}; with smaller files, the results would be \
+            "{} cannot shrink its test files below {least}, because the results would be \
              meaningless{would}",
             spec.name()
         ));
@@ -32,7 +32,7 @@ pub(crate) fn fit(spec: &mut Draft, load: &LoadArgs) -> Option<String> {
     let asked = load.set.iter().any(|text| is_size(text));
     let scale = spec.scale_that_fits(free_bytes).filter(|_| !asked);
     let scale = scale.map(|scale| format!("--scale {}", short(scale * load.scale.unwrap_or(1.0))));
-    let smaller = asked.then(|| format!("sizes of at most {} in total", whole(free_bytes)));
+    let smaller = asked.then(|| format!("file sizes of at most {} in total", whole(free_bytes)));
     let ways: Vec<String> = stack.into_iter().chain(scale).chain(smaller).collect();
     (!ways.is_empty()).then(|| format!("use {}", ways.join(", or ")))
 }

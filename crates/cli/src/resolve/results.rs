@@ -298,6 +298,6 @@ pub(crate) fn refuse_path(path: &Path) -> Result<()> {
         format!(", and iotax compare {name} OTHER compares them with other results")
     };
     Err(usage(format!(
-        "{what}, so iotax does not run a load there; iotax report {name} shows them{compared}"
+        "{what}, so iotax does not run a load there; iotax report {name} shows these results{compared}"
     )))
 }

@@ -40,7 +40,7 @@ pub(crate) fn warn_in_comparison(arms: &[Arm]) {
     let is_meant = |overlap: &Overlap| differs(&overlap.a) != differs(&overlap.b);
     for overlap in overlaps(arms).iter().filter(|overlap| overlap.is_bare && !is_meant(overlap)) {
         let why = match overlap.what {
-            Common::Partition { .. } => "any difference comes from their position on that disk",
+            Common::Partition { .. } => "any difference comes from their positions on that disk",
             _ => "any difference between them is due to chance",
         };
         eprintln!("warning: {overlap}: {why}");

@@ -238,7 +238,7 @@ pub(crate) fn refuse_on_some(spec: &Spec, hosts: &[HostRecord]) -> Result<()> {
     let set: Vec<String> = jobs.iter().map(|job| format!("--set {job}.engine=libaio")).collect();
     Err(usage(format!(
         "a sandbox blocks io_uring on {forbidding} of {} hosts, so arms would use different \
-         engines; use the same engine for all with {}",
+         engines; use {} so that all arms use the same engine",
         hosts.len(),
         set.join(" ")
     )))
@@ -272,7 +272,7 @@ mod tests {
     #[test]
     fn what_would_differ_by_engine_is_refused_with_what_helps() {
         let error = told("randread-4k", &[true, false]).unwrap_err();
-        insta::assert_snapshot!(error, @"a sandbox blocks io_uring on 1 of 2 hosts, so arms would use different engines; use the same engine for all with --set io.engine=libaio");
+        insta::assert_snapshot!(error, @"a sandbox blocks io_uring on 1 of 2 hosts, so arms would use different engines; use --set io.engine=libaio so that all arms use the same engine");
         told("randread-4k", &[false, false]).unwrap();
         told("randread-4k", &[true, true]).unwrap();
         // It does not use io_uring.

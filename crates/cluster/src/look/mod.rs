@@ -139,7 +139,7 @@ impl View {
             let how = "examine a new volume of its class instead: --probe class:CLASS";
             return Err(unseen(
                 format!(
-                    "it is {phase}, and another pod could determine which volume the claim gets \
+                    "it is {phase}, and a probe pod could determine which volume the claim gets \
                      and where that volume is"
                 ),
                 how.to_owned(),
@@ -169,7 +169,7 @@ impl View {
         let is_shared = has("ReadWriteMany") || has("ReadOnlyMany");
         if node.is_none() && !claim.pods.is_empty() && !is_shared {
             let why = format!(
-                "{first} will use it but has no node yet, and another pod could bind the volume to \
+                "{first} will use it but has no node yet, and a probe pod could bind the volume to \
                  a different node"
             );
             return Err(unseen(why, "try again when that pod is running".to_owned()));
@@ -236,8 +236,8 @@ mod tests {
         let alone = claim("ReadWriteOncePod", &[("db-0", Some("n1"))]);
         insta::assert_snapshot!(why(&alone), @"the storage under claim shop/data: it is ReadWriteOncePod and in use by db-0, so no other pod can use it; if the pod's image contains iotax, run it there: kubectl exec --namespace shop db-0 -- iotax doctor PATH");
         let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
-        insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and another pod could bind the volume to a different node; try again when that pod is running");
+        insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and a probe pod could bind the volume to a different node; try again when that pod is running");
         let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
-        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and another pod could determine which volume the claim gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
+        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a probe pod could determine which volume the claim gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
     }
 }

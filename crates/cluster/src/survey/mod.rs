@@ -225,7 +225,8 @@ impl Objects {
         if !missing.is_empty() {
             objects.unseen.push(Unseen::new(
                 missing.join(", "),
-                "not in this file; iotax kube doctor --help shows the commands that print them",
+                "not in this file; iotax kube doctor --help shows the commands that print these \
+                 objects",
             ));
         }
         Ok(objects)
@@ -239,7 +240,7 @@ impl Objects {
         }
         if more > 0 {
             let what = format!("{more} more objects");
-            self.unseen.push(Unseen::new(what, "could not be read either"));
+            self.unseen.push(Unseen::new(what, "could not be read"));
         }
     }
 

@@ -259,7 +259,7 @@ fn what_cannot_be_deleted_is_told_with_the_way_to_remove_it() {
         ),
         "{error}"
     );
-    assert!(error.ends_with("`iotax undo --cluster --namespace bench` removes it"), "{error}");
+    assert!(error.ends_with("`iotax undo --cluster --namespace bench` removes them"), "{error}");
 }
 
 #[test]

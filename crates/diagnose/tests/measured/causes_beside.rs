@@ -68,7 +68,7 @@ fn reads_that_hardly_wait_at_the_disk_wait_for_a_cpu() {
 fn what_the_evidence_says() {
     let suspects = scene(600, 7.5).suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
-    vda was busy for 100 % of the time, and I/Os from reader spent 95 % of their time there: 99 % of all bytes were for download
+    I/Os from reader spent 95 % of their time at vda (busy for 100 % of the time), where 99 % of all bytes were for download
     the disk's queue held 12 requests on average
     ");
 }

@@ -37,7 +37,7 @@ fn a_constant_rate_of_uneven_ios_is_a_limiters() {
     let suspects = held(2, 0.3).suspects();
     insta::assert_snapshot!(texts(&suspects[0].evidence), @"
     something limits the rate to 1,500 IOPS (6.14 MB/s): for 10 seconds, the rate varied by at most 0.1 %
-    I/Os spent 94 % of their time before they reached the disk
+    94 % of an I/O's time passed before the I/O reached the disk
     the rate was 17x steadier than it would be with independent I/Os
     `iotax limits /data` shows whether there is a limit and, if so, what it is
     ");

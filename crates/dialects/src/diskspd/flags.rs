@@ -36,7 +36,7 @@ const REFUSED: [(&str, &str, &str); 5] = [
         "write the profile's values as flags; iotax compare reads XML results directly",
     ),
     ("-e", "Windows event tracing is not available here", "leave it out"),
-    ("-y", "Windows events are not available here", "leave it out: all jobs start together"),
+    ("-y", "Windows events are not available here", "leave out -y; all jobs start together"),
     ("-N", "iotax cannot flush a memory-mapped view after each write", "leave it out"),
     ("-?", "this prints DiskSpd's help", "see `iotax run --help`"),
 ];
@@ -76,7 +76,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
 /// The value of a flag that requires one.
 fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
     if value.is_empty() {
-        let advice = "write the value directly after the letter, without a space, as in -b64K";
+        let advice = "write the value directly after the flag, without a space, as in -b64K";
         return Err(Error::syntax(format!("{} has no value", word.text), advice));
     }
     Ok(value)
@@ -120,7 +120,7 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'I' if value == "3" => {}
         'I' => {
             let problem = format!("{}: iotax supports only the normal I/O priority", word.text);
-            return Err(Error::syntax(problem, "leave it out, or write -I3 (normal)"));
+            return Err(Error::syntax(problem, "leave out -I, or write -I3 (normal)"));
         }
         'Z' => {
             let bytes = value.split(',').next().unwrap_or_default();
@@ -273,7 +273,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
         }
         _ => {
             let problem = format!("DiskSpd 2.2 has no flag `{}`", word.text);
-            let advice = "write values directly after the letter, as in -b64K -o32 -rs50";
+            let advice = "write each value directly after its flag, as in -b64K -o32 -rs50";
             Err(Error::syntax(problem, advice))
         }
     }
@@ -286,8 +286,8 @@ const SIZE_ADVICE: &str =
 
 const CACHING_ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
                               -Sm (mapped) or -Sr (no local cache)";
-const ZONES_ADVICE: &str = "write the percentages of the I/Os and of the target, as in \
-                            -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G";
+const ZONES_ADVICE: &str = "write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as \
+                            IO%/SIZE, as in -rdabs90/10G:5/20G";
 
 /// A size in bytes; `b` means blocks of `block_bytes`.
 pub(super) fn size(text: &str, block_bytes: u64) -> Result<u64, Error> {
@@ -326,7 +326,7 @@ pub(super) fn block(text: &str) -> Result<u32, Error> {
 /// A whole number, at least `least`.
 pub(super) fn count(text: &str, least: u32) -> Result<u32, Error> {
     let refuse = |problem: String| {
-        Unit::Count.refuse(text, problem, "write only digits, directly after the letter")
+        Unit::Count.refuse(text, problem, "write only digits, directly after the flag")
     };
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(refuse("it must consist of digits".into()));

@@ -206,7 +206,7 @@ fn sequential(line: &Line) -> Placed<()> {
     let Some(stride) = line.thread_stride_bytes else { return Ok(()) };
     let problem = "-T has no effect unless several threads use a target";
     let is_alone = line.threads_on_target() <= 1;
-    refuse_if(is_alone, line, "-T", problem, "leave it out, or add -t")?;
+    refuse_if(is_alone, line, "-T", problem, "leave out -T, or add -t")?;
     let is_direct = line.caching().unbuffered || line.caching().remote_only;
     let is_split = is_direct && !stride.is_multiple_of(SECTOR_BYTES);
     let problem = "-T: threads that bypass the cache must start at multiples of 512 bytes";

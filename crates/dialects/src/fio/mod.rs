@@ -154,36 +154,38 @@ impl fmt::Display for Beyond {
         match options.as_slice() {
             [one] => write!(f, "{cannot} {}", written(one, 40))?,
             _ if options.len() > MOST_LISTED => {
-                write!(f, "{cannot} more than {MOST_LISTED} options")?;
+                write!(f, "{cannot} these options")?;
             }
-            _ => write!(f, "{cannot} {} options", options.len())?,
+            _ => write!(f, "{cannot} these {} options", options.len())?,
         }
         for option in options.iter().take(MOST_LISTED) {
             let room = COLUMNS.saturating_sub(option.place.chars().count() + 4);
             write!(f, "\n  {}: {}", option.place, written(option, room))?;
             write!(f, "\n    {}", option.beyond.as_deref().unwrap_or_default())?;
             if is_refused(option) {
-                write!(f, "; iotax does not allow fio to do that either")?;
+                write!(f, "; iotax does not let fio use this option either")?;
             }
         }
         if options.len() > MOST_LISTED {
-            write!(f, "\n  and more")?;
+            write!(f, "\n  and more options")?;
         }
         let refused = options.iter().filter(|option| is_refused(option)).count();
         if let Some(why) = no_fio.as_ref().filter(|_| refused < options.len()) {
-            return write!(f, "\nfio cannot run it here: {why}");
+            return write!(f, "\nfio cannot run this workload here: {why}");
         }
         match refused {
             0 if *verifies => write!(
                 f,
-                "\nrun it with fio, but without verification, because fio would verify during the \
-                 measured time:\n--engine fio --set verify=false"
+                "\nrun the workload with fio, but without verification, because fio would verify \
+                 during the measured time:\n--engine fio --set verify=false"
             ),
-            0 => write!(f, "\nrun it with fio: --engine fio"),
-            refused if refused == options.len() => write!(f, "\nleave it out"),
+            0 => write!(f, "\nrun the workload with fio: --engine fio"),
+            1 if options.len() == 1 => write!(f, "\nleave out this option"),
+            refused if refused == options.len() => write!(f, "\nleave out these options"),
             _ => write!(
                 f,
-                "\nleave out the options that iotax does not allow, then run it with --engine fio"
+                "\nleave out the options that iotax does not allow, then run the workload with \
+                 --engine fio"
             ),
         }
     }

@@ -67,7 +67,7 @@ pub fn read_k8s_netperf(text: &str) -> Result<Imported, Error> {
     for document in &documents {
         match document.flow()? {
             Some(flow) if result.jobs.iter().any(|job| job.name == flow.name) => {
-                let why = format!("{:?} is in the file twice; keep only one of them", flow.name);
+                let why = format!("{:?} is in the file twice; keep only one of the two", flow.name);
                 return Err(nothing(why));
             }
             Some(flow) => flow.add_to(&mut result),
@@ -181,7 +181,7 @@ mod tests {
         assert_snapshot!(error(&ROWS.replace("_STREAM", "_RR")), @"it contains no k8s-netperf measurement: it has no round-trip times for TCP_CRR, TCP_RR, UDP_RR, only means of 99th percentiles; run a TCP_STREAM or UDP_STREAM profile");
         assert_snapshot!(error(&ROWS.replace("\"duration\": 10", "\"duration\": 0")), @"job netperf TCP_STREAM 1024x1: duration is 0, but should be from 1 s to ten days");
         assert_snapshot!(error(&ROWS.replace("Mb/s", "Gb/s")), @r#"it contains no k8s-netperf measurement: the throughput of "netperf TCP_STREAM 1024x1" is in "Gb/s", not in Mb/s"#);
-        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it contains no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" is in the file twice; keep only one of them"#);
+        assert_snapshot!(error(&ROWS.replace("8192", "1024")), @r#"it contains no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" is in the file twice; keep only one of the two"#);
         assert_snapshot!(error(&ROWS.replace("873.606667", "0")), @r#"it contains no k8s-netperf measurement: "netperf TCP_STREAM 1024x1" has no throughput: its runs failed"#);
         assert_snapshot!(error(&ROWS[..400]), @"line 1: the JSON that starts here is incomplete; the program that wrote it ended too early");
         assert_snapshot!(error("[]"), @"it contains no k8s-netperf measurement: its list is empty");

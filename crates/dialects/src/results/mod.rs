@@ -159,7 +159,10 @@ impl SavedArm {
         match self.files.iter().find(|file| !seen.insert(*file)) {
             Some(twice) => {
                 let what = format!("arm {} lists {} twice", self.arm.name, twice.display());
-                Err(incomparable(what, "a copy is not a second measurement; give it only once"))
+                Err(incomparable(
+                    what,
+                    "give each file only once; a copy is not a second measurement",
+                ))
             }
             None => Ok(&self.files),
         }
@@ -186,7 +189,10 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
                 one.display(),
                 two.display()
             );
-            return Err(incomparable(what, "a run counts as one measurement; give it only once"));
+            return Err(incomparable(
+                what,
+                "give each run only once; a run counts as one measurement",
+            ));
         }
     }
     let twin = |read: &ResultFile| {
@@ -209,8 +215,8 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
             return Err(incomparable(what, "give results of different runs"));
         }
         let warning = format!(
-            "{other_file} of arm {other_arm} has exactly the same figures as {one_file}; leave \
-             it out if it is a copy"
+            "{other_file} of arm {other_arm} has exactly the same figures as {one_file}; if \
+             one is a copy, leave it out"
         );
         reads[at].warnings.push(warning);
     }

@@ -230,7 +230,7 @@ fn a_result_that_lacks_a_job_of_its_arm_is_a_failed_trial_of_it() {
 #[test]
 fn what_cannot_be_compared_says_why() {
     let error = |arms: &[SavedArm]| try_read(arms).unwrap_err();
-    assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a lists fio/fio-3.33-json-plus.json twice; a copy is not a second measurement; give it only once");
+    assert_snapshot!(error(&[arm("a", &[MIXED, MIXED])]), @"arm a lists fio/fio-3.33-json-plus.json twice; give each file only once; a copy is not a second measurement");
     assert_snapshot!(error(&[arm("a", &[CLONES]), arm("b", &[TWO_JOBS])]), @"the two sides have no job in common: fio/fio-3.33-clones.json has clones, but fio/fio-3.33-stonewall.json has first, second; compare results of the same job file, or give the jobs the same name");
     assert_snapshot!(error(&[arm("a", &["diskspd/README.md"])]), @"diskspd/README.md is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `# Results of DiskSpd in XML`");
     assert_snapshot!(error(&[arm("a", &["diskspd/interrupted.xml"])]), @"diskspd/interrupted.xml: it contains no DiskSpd measurement: The test was interrupted before the measurements began. No results are displayed.");

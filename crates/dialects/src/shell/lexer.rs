@@ -396,7 +396,7 @@ impl<'a> Lexer<'a> {
             return;
         }
         if rest.starts_with('(') {
-            let advice = "write the output of that command";
+            let advice = "replace the command with its output";
             self.fault(word, |lexer| lexer.refuse("a command in $( )", start..start + 2, advice));
             let length = closing(rest);
             return self.skip(length);
@@ -434,7 +434,7 @@ impl<'a> Lexer<'a> {
         self.fault(word, |lexer| {
             Error::syntax(
                 format!("`{variable}` is a shell variable whose value iotax does not know"),
-                "write its value, or put it in single quotes if it is meant for fio",
+                "write the value, or put the variable in single quotes if it is meant for fio",
             )
             .at(lexer.text, span)
         });
@@ -443,7 +443,7 @@ impl<'a> Lexer<'a> {
     fn backquote(&mut self, start: usize, word: &mut Word) {
         let what = "a command in backquotes";
         self.fault(word, |lexer| {
-            lexer.refuse(what, start..start + 1, "write the output of that command")
+            lexer.refuse(what, start..start + 1, "replace the command with its output")
         });
         let length = self.rest().find('`').map_or(0, |end| end + 1);
         self.skip(length);

@@ -130,7 +130,7 @@ impl Reader<'_> {
         }
         if let [first, ..] = before {
             let end = before[before.len() - 1].joint_span.end;
-            self.note(first.span().start..end, "ignored; the command does not read from it");
+            self.note(first.span().start..end, "ignored; the command does not read standard input");
         }
         self.stage(&pipeline[at], joint, depth)?;
         if !behind.is_empty() {

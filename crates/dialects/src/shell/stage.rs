@@ -13,7 +13,7 @@ use super::{Style, Tool, is_assignment};
 /// Longest plausible `sleep` between two commands: a day.
 const LONGEST_SLEEP_S: f64 = 86_400.0;
 
-const UNREAD: &str = "ignored; the command does not read from it";
+const UNREAD: &str = "ignored; the command does not read standard input";
 
 /// Kind of a command.
 pub(super) enum Found {
@@ -224,7 +224,8 @@ impl Stage<'_> {
             Some(Beside::Wait) => Found::Wait,
             Some(Beside::Refused(does)) => {
                 let problem = format!("`{}` {does}, so iotax does not run it", first.text);
-                let advice = "leave it out; if the test needs it, run it yourself first";
+                let advice =
+                    "leave out this command, or run it yourself first if the test needs it";
                 return Err(self.refuse(first, problem, advice));
             }
             None => return Err(self.refuse_unknown(first)),
@@ -249,7 +250,7 @@ impl Stage<'_> {
         if let Some(fault) = &word.fault {
             return Err((**fault).clone());
         }
-        let problem = "this quoted command contains more quotes";
+        let problem = "this quoted command contains further quotes";
         Err(self.refuse(word, problem, "paste only the inner command"))
     }
 
@@ -267,16 +268,21 @@ impl Stage<'_> {
         };
         let advice = match way {
             Way::Under => format!(
-                "to keep its effect, start iotax under it, as in `{name} ... iotax run ...`; \
-                 otherwise {begin}"
+                "to keep the effect of this command, start iotax under it, as in `{name} ... \
+                 iotax run ...`; otherwise {begin}"
             ),
-            Way::There => format!("start iotax inside it, or {begin} to run it here"),
+            Way::There => {
+                format!("start iotax inside the container, or {begin} to run the test here")
+            }
             Way::Agent => format!(
-                "start iotax on that machine, or measure through an agent there (--agent 'ssh \
-                 HOST iotax agent'); or {begin} to run it here"
+                "start iotax on that machine, measure through an agent there (--agent 'ssh HOST \
+                 iotax agent'), or {begin} to run the test here"
             ),
             Way::Pod => {
-                format!("`iotax kube run` runs a workload in pods; or {begin} to run it here")
+                format!(
+                    "use `iotax kube run` to run a workload in pods, or {begin} to run the \
+                     test here"
+                )
             }
             Way::Often => format!(
                 "{begin}; iotax repeats trials itself (-n) and varies options with --matrix"
@@ -304,8 +310,8 @@ impl Stage<'_> {
             return self.refuse(first, problem, format!("start with {name}"));
         }
         let advice = format!(
-            "leave it out; iotax supports {name}, sleep and wait, and ignores commands that only \
-             print"
+            "leave out this command; iotax supports {name}, sleep and wait, and ignores commands \
+             that only print"
         );
         self.refuse(first, format!("iotax does not run `{text}`"), advice)
     }
@@ -392,8 +398,10 @@ fn started<'a>(wrapper: &Wrapper, words: &'a [Word]) -> (&'a [Word], bool) {
 /// is no unit.
 fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
     let refuse = |word: &Word| {
-        let error =
-            Error::syntax("sleep takes exactly one duration", "write seconds, as in sleep 10");
+        let error = Error::syntax(
+            "sleep takes exactly one duration",
+            "write the duration in seconds, as in sleep 10",
+        );
         Err(error.at(text, word.span.clone()))
     };
     let is_option = |word: &&Word| word.text.starts_with(['-', '/']);

@@ -56,7 +56,7 @@ const ROOT: Fate = Fate::Dropped("start iotax itself as root if the target requi
 const BOUND: Fate =
     Fate::Dropped("ignored; to use these CPUs or nodes, start iotax under this command");
 const ORDER: Fate = Fate::Dropped("ignored; to use this priority, start iotax under this command");
-const NOTHING: Fate = Fate::Dropped("ignored; it does not affect the I/O");
+const NOTHING: Fate = Fate::Dropped("ignored; this command does not affect the I/O");
 const TRACED: Fate = Fate::Dropped("ignored; tracing would slow down the I/O");
 const CONTAINER: Fate = Fate::Refused("runs % in a container, which iotax does not do", Way::There);
 const POD: Fate = Fate::Refused("runs % in a pod, which `iotax run` does not do", Way::Pod);
@@ -67,7 +67,7 @@ const INSIDE: Fate =
     Fate::Refused("changes %'s view of the machine, which iotax does not do", Way::Under);
 const LIMITED: Fate = Fate::Refused("can limit %, which iotax does not do", Way::Under);
 const WITHOUT_SYNC: Fate =
-    Fate::Refused("disables %'s flushes, which iotax does not do", Way::Without);
+    Fate::Refused("disables %'s flushes, but iotax never disables flushes", Way::Without);
 const COMMAND: Fate = Fate::Shell(&["-c", "--command"]);
 
 /// All known wrappers.
@@ -164,7 +164,7 @@ pub(super) enum Beside {
 pub(super) const OWN_WAY: &str = "ignored; iotax writes its own reports";
 const PLACE: &str = "not run; TARGET determines where the files are";
 const FILES: &str = "not run; iotax creates and removes its own test files";
-pub(super) const SHELL: &str = "ignored; it affects only the shell";
+pub(super) const SHELL: &str = "ignored; this command affects only the shell";
 const DIRTY: &str = "not run; write back dirty pages before you start iotax";
 
 /// Names of programs separated by blanks, and how they are treated.

@@ -71,7 +71,7 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     assert_snapshot!(fitted("driver-searcher", &none, 2 * GIB), @"
     arm 1: 1662 MiB of 112688 MiB, scale Some(0.03)
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential 4M writes, over 60M each, psync buffered, pauses 7ms after every I/O, write-through
+    download: 2 threads, sequential 4M writes, over 60M each, psync buffered, pauses for 7ms after every I/O, write-through
     mmap_read (compared): 8 threads, random 4k-1M reads, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
     index: publishes and loads up to 4 versions/s (2M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
     ");
@@ -83,7 +83,7 @@ fn a_search_engine_keeps_its_proportions_and_the_times_asked_for() {
     assert_snapshot!(fitted("driver-searcher", &times, 2 * GIB), @"
     arm 1: 1722 MiB of 57392 MiB, scale Some(0.03)
     every trial: 3s ramp, then 1m measured
-    download: 3 threads, sequential 4M writes, over 60M each, psync buffered, pauses 105ms after every I/O, write-through
+    download: 3 threads, sequential 4M writes, over 60M each, psync buffered, pauses for 105ms after every I/O, write-through
     mmap_read (compared): 8 threads, random 4k-1M reads, over 1536M of `fio_blob`, mmap buffered (cache kept cold), starts at 60ms
     index: publishes and loads up to 4 versions/s (2M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
     ");

@@ -197,13 +197,13 @@ fn a_twentieth_and_a_fiftieth() {
     let told = |factor: f64| scaled(factor).explain().join("\n");
     assert_snapshot!(told(0.05), @"
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential 4M writes, over 100M each, psync buffered, pauses 7ms after every I/O, write-through
+    download: 2 threads, sequential 4M writes, over 100M each, psync buffered, pauses for 7ms after every I/O, write-through
     mmap_read (compared): 8 threads, random 4k-1M reads, over 2560M of `fio_blob`, mmap buffered (cache kept cold), starts at 100ms
     index: publishes and loads up to 4 versions/s (2M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
     ");
     assert_snapshot!(told(0.02), @"
     every trial: 500ms ramp, then 3s measured
-    download: 2 threads, sequential 4M writes, over 40M each, psync buffered, pauses 7ms after every I/O, write-through
+    download: 2 threads, sequential 4M writes, over 40M each, psync buffered, pauses for 7ms after every I/O, write-through
     mmap_read (compared): 8 threads, random 4k-1M reads, over 1G of `fio_blob`, mmap buffered (cache kept cold), starts at 40ms
     index: publishes and loads up to 4 versions/s (2M each; loads over 10ms count as slow), runs 1000 queries/s (16k each)
     ");

@@ -156,7 +156,7 @@ impl Draft {
         let called: Vec<&str> = called.into_iter().collect();
         let each: Vec<String> = called.iter().map(|name| format!("{name}=TARGET")).collect();
         let (one, own) = if self.arms.len() == 1 {
-            ("the only target given", format!("give a target for each: {}", each.join(" ")))
+            ("the only target given", format!("give a target for each name: {}", each.join(" ")))
         } else {
             let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
             (

@@ -65,7 +65,7 @@ fn one_target_is_for_all_jobs_and_that_is_said_where_they_name_several() {
     let (spec, told) = bound(&DRIVES, &["/mnt/a"]).unwrap();
     assert_eq!(spec.arms[0].target, Target::Path("/mnt/a".into()));
     assert!(spec.workload().jobs.iter().all(|job| job.target.is_none()));
-    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each: e=TARGET f=TARGET");
+    assert_snapshot!(told.clone().unwrap(), @"the jobs name 2 targets (e, f), but all jobs use the only target given; give a target for each name: e=TARGET f=TARGET");
     assert_eq!(spec.workload().notes, [told.unwrap()]);
     let (_, told) = bound(&[("a", Some("e")), ("b", Some("e"))], &["/mnt/a"]).unwrap();
     assert_eq!(told, None);

@@ -74,7 +74,7 @@ impl Workload {
         let Some(end_ns) = job.end_after_ns else { return Ok(()) };
         if end_ns <= job.start_delay_ns {
             let (end, start) = (format_duration(end_ns), format_duration(job.start_delay_ns));
-            let problem = format!("the job ends at {end}, but starts only at {start}");
+            let problem = format!("the job would end at {end}, but does not start until {start}");
             return Err(job.refuse(
                 "end-after",
                 problem,
@@ -126,7 +126,7 @@ impl Job {
         if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
             && !(iops.is_finite() && iops > 0.0)
         {
-            let advice = "write a rate above 0, or closed for no fixed rate";
+            let advice = "write a rate above 0, or rate=closed to run without a fixed rate";
             return Err(self.refuse(
                 "rate",
                 format!("{iops} I/Os per second is not a valid rate"),
@@ -184,7 +184,7 @@ impl Job {
         let safe = |name: &str| name.chars().all(is_plain) && !name.trim_matches('.').is_empty();
         if self.name == "index" {
             let advice = "give the job another name";
-            return Err(self.refuse("name", "`index` is reserved for the index", advice));
+            return Err(self.refuse("name", "`index` is reserved for the search index", advice));
         }
         if !safe(&self.name) {
             let advice = "use letters, digits, `.`, `_` and `-`";
@@ -225,7 +225,7 @@ impl Job {
             BlockSizes::Range { min, max } if min > max => {
                 return refuse(
                     format!("the range {} is descending", format_block_sizes(sizes)),
-                    "swap its ends",
+                    "swap the ends of the range",
                 );
             }
             BlockSizes::Split(shares) => {
@@ -351,7 +351,10 @@ fn validate_index(index: &IndexLoads) -> Result<(), Error> {
     if u64::from(index.query_bytes) > index.index_bytes {
         return refuse("query-size", "a query cannot read more than the whole index");
     }
-    if index.slow_load_ns == 0 { refuse("slow-load", "every load would be slow") } else { Ok(()) }
+    if index.slow_load_ns == 0 {
+        return refuse("slow-load", "with a threshold of 0, every load would count as slow");
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -401,7 +404,7 @@ mod tests {
         ");
         assert_snapshot!(error("randread-4k", &["bs=8k-4k"]), @"
         job `io`: block-size: the range 8k-4k is descending
-        swap its ends
+        swap the ends of the range
         ");
         assert_snapshot!(error("randread-4k", &["bs=4k/60:64k/50"]), @"job `io`: block-size: the percentages add up to 110, not 100");
     }
@@ -454,7 +457,7 @@ mod tests {
         assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 is not between 1 and 4096");
         assert_snapshot!(error("randread-4k", &["rate=0"]), @"
         job `io`: rate: 0 I/Os per second is not a valid rate
-        write a rate above 0, or closed for no fixed rate
+        write a rate above 0, or rate=closed to run without a fixed rate
         ");
         assert_snapshot!(error("randread-4k", &["verify=1"]), @"
         job `io`: verify: the job does not write data
@@ -469,7 +472,7 @@ mod tests {
         reduce start-delay, or increase the workload's time
         ");
         assert_snapshot!(error("randread-4k", &["start-delay=3s", "end-after=3s"]), @"
-        job `io`: end-after: the job ends at 3s, but starts only at 3s
+        job `io`: end-after: the job would end at 3s, but does not start until 3s
         increase end-after, or reduce start-delay
         ");
         assert_snapshot!(error("randread-4k", &["end-after=2s"]), @"
@@ -503,7 +506,7 @@ mod tests {
         use letters, digits, `.`, `_` and `-`
         ");
         assert_snapshot!(with_jobs(vec![Job::new("index")]), @"
-        job `index`: name: `index` is reserved for the index
+        job `index`: name: `index` is reserved for the search index
         give the job another name
         ");
         assert_snapshot!(with_jobs(vec![Job { read_percent: 101, ..Job::new("io") }]), @"

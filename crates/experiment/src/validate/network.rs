@@ -33,10 +33,9 @@ impl Arm {
             ),
             (true, true) if !job.engine.keeps_connections() && target.is_encrypted_by_load() => (
                 format!(
-                    "{engine} cannot use {target}, which encrypts only TCP connections that stay \
-                     open"
+                    "{engine} cannot use {target}, which encrypts only long-lived TCP connections"
                 ),
-                "remove its top layer, or choose tcp-stream or tcp-rr",
+                "remove the top layer, or choose tcp-stream or tcp-rr",
             ),
             (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
                 let problem = format!("{target} copies the data to encrypt it");

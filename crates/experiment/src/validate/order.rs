@@ -37,7 +37,8 @@ impl Job {
             ));
         }
         if self.bound == Bound::Span {
-            let problem = "separate reads and writes reach the end of the span at different times";
+            let problem = "reads and writes with different settings reach the end of the span at \
+                           different times";
             return Err(self.refuse(key, problem, "remove this option, or use io-size"));
         }
         writes.validate_pattern()?;
@@ -87,7 +88,7 @@ impl Job {
                 refuse(format!("{theta} is not a valid zipf exponent"), "1.2 is a typical value")
             }
             Skew::Zipf(1.0) => {
-                refuse("the exponent 1 is not supported".into(), "write 0.99 or 1.01")
+                refuse("an exponent of 1 is not supported".into(), "write 0.99 or 1.01")
             }
             Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => refuse(
                 format!("a pareto power of {power} is not between 0 and 1"),
@@ -180,7 +181,7 @@ impl Job {
         if !matches!(self.files, Files::Shared(_)) {
             return refuse(
                 "this pattern requires that all threads share one file",
-                "use file=NAME, a file that all threads share",
+                "use file=NAME to name a file that all threads share",
             );
         }
         if self.files_per_thread > 1 {
@@ -233,8 +234,9 @@ impl Job {
         let largest = u64::from(self.max_block_bytes());
         if largest > self.bytes_per_file() {
             let (block, size) = (format_bytes(largest), format_bytes(self.size_bytes));
-            let problem =
-                format!("{block} blocks do not fit into {size} divided into {files} files");
+            let problem = format!(
+                "{block} blocks do not fit into a file if {size} is divided among {files} files"
+            );
             return refuse(problem, "increase size, or use fewer files");
         }
         let end = self.offset_bytes.checked_add(self.size_bytes);
@@ -247,7 +249,7 @@ impl Job {
 
     fn validate_switches(&self) -> Result<(), Error> {
         if self.write_through && self.engine.info().cache == PageCache::Always {
-            let problem = "stores to a mapping return before they reach the medium";
+            let problem = "writes to a memory mapping complete before the data reaches the medium";
             return Err(self.refuse("write-through", problem, "use fsync-every, or engine=psync"));
         }
         if self.pre_read && self.invalidate {
@@ -330,7 +332,7 @@ mod tests {
     #[test]
     fn impossible_patterns_are_named() {
         assert_snapshot!(error(&["pattern=zipf:1"]), @"
-        job `io`: pattern: the exponent 1 is not supported
+        job `io`: pattern: an exponent of 1 is not supported
         write 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=zipf:0"]), @"
@@ -378,7 +380,7 @@ mod tests {
         remove this option, or let the job read and write
         ");
         assert_snapshot!(error(&["rw=randrw", "write-pattern=zipf:1"]), @"
-        job `io`: pattern: the exponent 1 is not supported
+        job `io`: pattern: an exponent of 1 is not supported
         write 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=strided:0"]), @"
@@ -428,7 +430,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["files-per-thread=0"]), @"job `io`: files-per-thread: 0 is not between 1 and 65535");
         assert_snapshot!(error(&["nrfiles=8", "size=16k"]), @"
-        job `io`: files-per-thread: 4k blocks do not fit into 16k divided into 8 files
+        job `io`: files-per-thread: 4k blocks do not fit into a file if 16k is divided among 8 files
         increase size, or use fewer files
         ");
     }
@@ -436,7 +438,7 @@ mod tests {
     #[test]
     fn impossible_switches_are_named() {
         assert_snapshot!(error(&["engine=mmap", "direct=0", "sync=1"]), @"
-        job `io`: write-through: stores to a mapping return before they reach the medium
+        job `io`: write-through: writes to a memory mapping complete before the data reaches the medium
         use fsync-every, or engine=psync
         ");
         assert_snapshot!(error(&["uncached=1"]), @"

@@ -60,24 +60,21 @@ impl Draft {
             let problem = format!("`{rule}`: the workload has no index");
             return Error::syntax(problem, "use a metric of a job, as in 'latency.p99 > 10ms'");
         }
-        let does = match kind {
-            TimeKind::Read => "read",
-            TimeKind::Write => "write",
-            TimeKind::Trim => "trim",
-            _ => "sync during the run",
+        let (does_not, does) = match kind {
+            TimeKind::Read => ("read", "reads"),
+            TimeKind::Write => ("write", "writes"),
+            TimeKind::Trim => ("trim", "trims"),
+            _ => ("sync during the run", "syncs during the run"),
         };
         let job = job.unwrap_or(&self.workload().primary);
         let mut jobs = self.phases().flat_map(|phase| &phase.jobs);
         let advice = match jobs.find(|job| job.has_times(kind)) {
             Some(able) => {
-                format!(
-                    "before the metric, write the name of a job that does, such as `{}`",
-                    able.name
-                )
+                format!("before the metric, name a job that {does}, such as `{}`", able.name)
             }
-            None => "no job does; use another metric".to_owned(),
+            None => format!("no job {does}; use another metric"),
         };
-        Error::syntax(format!("`{rule}`: job `{job}` does not {does}"), advice)
+        Error::syntax(format!("`{rule}`: job `{job}` does not {does_not}"), advice)
     }
 
     /// The possible subjects of a rule: arms, or those that are compared with a baseline.
@@ -186,11 +183,11 @@ mod tests {
         ");
         assert_snapshot!(refused(&["target"], "sync.p99 > 9ms"), @"
         `sync.p99 > 9ms`: job `io` does not sync during the run
-        no job does; use another metric
+        no job syncs during the run; use another metric
         ");
         assert_snapshot!(refused(&["target"], "io write.p99 > 9ms"), @"
         `io write.p99 > 9ms`: job `io` does not write
-        no job does; use another metric
+        no job writes; use another metric
         ");
         assert_snapshot!(refused(&["target"], "load > 9ms"), @"
         `load.mean > 9ms`: the workload has no index

@@ -342,6 +342,6 @@ impl<'a> Arguments<'a> {
     /// Checks that a value of `of` minus its jitter is not negative.
     pub(crate) fn demand_jitter(&self, is_met: bool, of: &str) -> Result<(), Error> {
         let problem = format!("would make {of} negative");
-        self.demand(is_met, "jitter", problem, "write a jitter that is at most the latency")
+        self.demand(is_met, "jitter", problem, "write a jitter no larger than the latency")
     }
 }

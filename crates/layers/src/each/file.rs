@@ -30,13 +30,13 @@ impl Declared for File {
             "the file; by default, an unnamed temporary file"),
         size_bytes: parameter("size", Unit::Size, Some("1G"), "disk size"),
         thin: parameter("thin", Unit::Switch, Some("false"),
-            "an unnamed sparse file that is never filled: allows any size, but reads of \
+            "an unnamed sparse file that is never filled; it can have any size, but reads of \
              unwritten data do not reach the disk"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
-        let problem =
-            "only an unnamed file can be thin; a file with a path is used as is, or filled";
+        let problem = "only an unnamed file can be thin; at a path, iotax uses an existing file as \
+                       is, and fills a new one";
         let is_possible = !self.thin || self.path.is_none();
         arguments.demand(is_possible, "thin", problem, "leave out path or thin")?;
         arguments.demand_sectors(self.size_bytes)

@@ -9,7 +9,7 @@ pub struct Geneve {}
 impl Declared for Geneve {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "geneve",
-        about: "Ethernet in UDP, as in overlay networks of OVN and Cilium",
+        about: "Ethernet in UDP, as in the overlay networks of OVN and Cilium",
         example: "geneve",
         gives: Some(Form::Ethernet),
         needs: &[

@@ -15,7 +15,7 @@ pub struct Mtu {
 impl Declared for Mtu {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "mtu",
-        about: "a different MTU at both ends; needs offload(gso=false) to matter much",
+        about: "another MTU at both ends; has little effect without offload(gso=false)",
         example: "mtu(bytes=1280)",
         parameters: Self::PARAMETERS,
         ..ON_NETWORK

@@ -18,7 +18,7 @@ pub struct Netem {
 impl Declared for Netem {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "netem",
-        about: "a longer, lossy or slower path, emulated by the kernel",
+        about: "a path with delay, packet loss or a rate limit, emulated by the kernel",
         example: "netem(delay=2ms, loss=1%)",
         does: Does::Limits,
         needs: &[

@@ -23,7 +23,7 @@ impl Offload {
 impl Declared for Offload {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "offload",
-        about: "segmentation and receive offloads at both ends, off or on",
+        about: "segmentation and receive offloads at both ends, each on or off",
         example: "offload(tso=false, gso=false, gro=false)",
         needs: &[Need::Root, Need::program("ethtool", "ethtool")],
         parameters: Self::PARAMETERS,

@@ -14,7 +14,7 @@ pub struct Peer {
 impl Declared for Peer {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "peer",
-        about: "base: path to an `iotax peer` on another host; short: tcp://HOST:PORT",
+        about: "base: path to an `iotax peer` on another host; short form: tcp://HOST:PORT",
         example: "peer(address=10.0.0.2:7474)",
         gives: Some(Form::Service),
         needs: &[],

@@ -14,7 +14,7 @@ pub struct Remote {
 impl Declared for Remote {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "remote",
-        about: "base: path to a host where iotax starts a peer (ssh); short: ssh://HOST",
+        about: "base: path to a host where iotax starts a peer (ssh); short form: ssh://HOST",
         example: "remote(host=10.0.0.2)",
         gives: Some(Form::Service),
         needs: &[Need::program("ssh", "openssh-client")],

@@ -118,7 +118,7 @@ impl Declared for Throttle {
         let bursts = self.burst_iops.is_some() || self.burst_bw_bytes.is_some();
         let is_paid = !bursts || self.credits_ns.is_some_and(|ns| ns > 0);
         let problem =
-            "a burst rate requires credits: how long a full bucket lasts at the burst rate";
+            "a burst rate requires credits, the time that a full bucket lasts at that rate";
         let advice = "for example credits=30m, as on Azure disks";
         arguments.demand(is_paid, "credits", problem, advice)?;
         let problem = "credits have no effect without a burst rate";

@@ -278,7 +278,7 @@ fn layers_that_would_do_nothing_are_refused() {
     delay: jitter: would make latencies negative
       mem + delay(latency=1ms, jitter=2ms)
                                       ^^^ column 33
-    write a jitter that is at most the latency
+    write a jitter no larger than the latency
     ");
     assert_snapshot!(error("mem + throttle"), @"
     throttle: iops: iops or bw is required
@@ -304,7 +304,7 @@ fn layers_that_would_do_nothing_are_refused() {
     for example iops=500, burst_iops=3500
     ");
     assert_snapshot!(error("mem + throttle(iops=500, burst_iops=3500)"), @"
-    throttle: credits: a burst rate requires credits: how long a full bucket lasts at the burst rate
+    throttle: credits: a burst rate requires credits, the time that a full bucket lasts at that rate
       mem + throttle(iops=500, burst_iops=3500)
             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^ column 7
     for example credits=30m, as on Azure disks
@@ -336,7 +336,7 @@ fn layers_that_would_do_nothing_are_refused() {
     flash: jitter: would make service times negative
       mem + flash(jitter=1ms)
                          ^^^ column 20
-    write a jitter that is at most the latency
+    write a jitter no larger than the latency
     ");
     assert_snapshot!(error("mem + tier"), @"
     tier: size: is required
@@ -345,7 +345,7 @@ fn layers_that_would_do_nothing_are_refused() {
     for example tier(size=43G)
     ");
     assert_snapshot!(error("file(path=/a, thin)"), @"
-    file: thin: only an unnamed file can be thin; a file with a path is used as is, or filled
+    file: thin: only an unnamed file can be thin; at a path, iotax uses an existing file as is, and fills a new one
       file(path=/a, thin)
                     ^^^^ column 15
     leave out path or thin

@@ -50,18 +50,22 @@ pub(super) fn refuse_at(
 
 /// It is in this process, where fio cannot reach it.
 fn refuse_disk(disk: impl Display) -> Error {
-    let what = format!("{disk} is a virtual disk inside iotax");
-    cannot_drive(&what, "mount it (iotax disk up) and name its mount point")
-}
-
-fn cannot_drive(what: &str, advice: &str) -> Error {
-    Error::NotWithFio { why: format!("{what}, which fio cannot use; {advice}") }
+    Error::NotWithFio {
+        why: format!(
+            "fio cannot use {disk}, a virtual disk inside iotax; mount it (iotax disk up) and \
+             name its mount point"
+        ),
+    }
 }
 
 fn check_at(workload: &Workload, kind: FileKind) -> Result<(), Error> {
     if workload.index.is_some() {
-        let what = format!("workload {} publishes and loads an index", workload.name);
-        return Err(cannot_drive(&what, "choose a workload without an index"));
+        let why = format!(
+            "fio cannot run workload {}, which publishes and loads an index; choose a workload \
+             without an index",
+            workload.name
+        );
+        return Err(Error::NotWithFio { why });
     }
     if kind == FileKind::Directory {
         workload.jobs.iter().try_for_each(check_offsets)?;

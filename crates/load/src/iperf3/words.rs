@@ -48,7 +48,9 @@ pub(super) fn the_job(workload: &Workload) -> Result<&Job, Error> {
 /// What keeps iperf3 from a job, and what to do about it.
 fn obstacle(job: &Job) -> Option<String> {
     let BlockSizes::Fixed(bytes) = job.block_sizes else {
-        return Some("iperf3 supports only one block size; set it, for example bs=128k".to_owned());
+        return Some(
+            "iperf3 supports only one block size; set one, for example bs=128k".to_owned(),
+        );
     };
     let (sizes, other) = match job.engine.info().does {
         Work::Stream => (1..=LARGEST_BYTES, "use a closed loop (rate=closed)"),

@@ -173,11 +173,11 @@ impl WriteLog {
 pub(super) fn judge_alone(unit: &[u8], offset: u64) -> Result<(), &'static str> {
     let word = |at: usize| u64::from_le_bytes(array(&unit[at..at + 8]));
     if unit[..8] != MAGIC {
-        return Err("contains no verifiable data: no job with `verify` wrote it");
+        return Err("contains data that no job with `verify` wrote");
     }
     let stored = u32::from_le_bytes(array(&unit[CHECKSUM_AT..HEADER_BYTES]));
     if stored != checksum(unit) {
-        return Err("does not match its checksum, or no job with `verify` wrote it");
+        return Err("does not match its checksum, or was not written by a job with `verify`");
     }
     if word(16) != offset {
         return Err("contains data that belongs at another offset");

@@ -27,8 +27,8 @@ struct Row<'a> {
 pub(super) fn expected(parts: &[AnalyzedPhase], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
         "Measured figures. Rates are means over the trials. Latencies include all I/Os in\n\
-         all trials. They are measured from submission to completion, or, in jobs with a\n\
-         rate, from the intended start to completion.\n",
+         all trials. Each latency is the time from submission to completion or, in jobs with\n\
+         a rate, from the intended start to completion.\n",
     );
     for (phase, (experiment, analysis)) in phases.iter().zip(parts) {
         text.push_str(&format!("\n{} (phase {})\n", printable(&phase.name), phase.id));

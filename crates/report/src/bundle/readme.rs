@@ -96,8 +96,8 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
         "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, \
          in the same\nunits as `expected.txt`. Compare the differences between the arms; the \
          figures themselves depend\non the machine. `out/` contains one fio result per trial and \
-         the iostat output. With\niotax, the command in `out/compare.txt` computes verdicts \
-         from these results.",
+         the iostat output. If\niotax is installed, the command in `out/compare.txt` computes \
+         verdicts from these results.",
     );
     if spec.phases().count() > 1 {
         text.push_str(" Each phase\nhas its own folder.");
@@ -109,7 +109,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
         "\n## Differences from the original measurement\n\n\
-         - From the same seeds, fio and iotax choose different offsets.\n\
+         - Given the same seeds, fio and iotax choose different offsets.\n\
          - Each trial also includes the time that fio takes to start and exit.\n",
     );
     for phase in phases {

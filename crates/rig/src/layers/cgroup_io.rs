@@ -52,8 +52,8 @@ impl Device {
         let failed = Error::cannot("limit the I/O here", path);
         let facts = iotax_inspect::site(path).map_err(|error| failed(io::Error::other(error)))?;
         let Some(block) = facts.block else {
-            let why = "there is no block device below it, and I/O limits apply only to block \
-                       devices";
+            let why = "there is no block device below this path, and I/O limits apply only to \
+                       block devices";
             return Err(failed(io::Error::other(why)));
         };
         let name = block.disk.unwrap_or(block.name);

@@ -20,8 +20,8 @@ impl NetworkBase for Netns {
             end.bring_up(context)?;
         }
         context.note(
-            "packets of up to 64 KiB cross the interface pair without being split, whatever \
-                   its MTU",
+            "packets of up to 64 KiB cross the interface pair without being split, regardless \
+                   of its MTU",
         );
         Base::with_peer(link, context)
     }

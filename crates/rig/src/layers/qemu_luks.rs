@@ -179,7 +179,7 @@ pub(crate) fn allow_depth(at: &Path, context: &mut BuildContext<'_>) -> Result<(
     };
     if !raised {
         context.note(format!(
-            "FUSE passes on only 12 requests at a time, because \
+            "FUSE passes on at most 12 requests at a time, because \
              {CONTROLS}/{connection}/max_background could not be raised; at a larger queue depth, \
              the remaining requests wait in the kernel"
         ));

@@ -16,7 +16,9 @@ use crate::names::shown;
 #[non_exhaustive]
 pub enum Error {
     /// Not a valid list of layers. The parser of stacks reports such errors earlier.
-    #[error("`{stack}` is not an in-process disk: it needs one base, mem or file, at the bottom")]
+    #[error(
+        "`{stack}` is not an in-process disk: such a disk needs one base (mem or file) at the bottom"
+    )]
     NotADisk { stack: String },
 
     /// A size that no device of this stack can have.

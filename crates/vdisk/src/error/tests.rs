@@ -37,9 +37,9 @@ fn on_mem(layer: Layer) -> String {
 #[test]
 fn what_is_no_disk() {
     let delay = Layer::Delay(Delay { latency_ns: 1000, jitter_ns: 0 });
-    assert_snapshot!(refused(&[]), @"`` is not an in-process disk: it needs one base, mem or file, at the bottom");
-    assert_snapshot!(refused(&[delay.clone(), mem()]), @"`delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
-    assert_snapshot!(refused(&[mem(), delay, mem()]), @"`mem(size=1M) + delay(latency=1us) + mem(size=1M)` is not an in-process disk: it needs one base, mem or file, at the bottom");
+    assert_snapshot!(refused(&[]), @"`` is not an in-process disk: such a disk needs one base (mem or file) at the bottom");
+    assert_snapshot!(refused(&[delay.clone(), mem()]), @"`delay(latency=1us) + mem(size=1M)` is not an in-process disk: such a disk needs one base (mem or file) at the bottom");
+    assert_snapshot!(refused(&[mem(), delay, mem()]), @"`mem(size=1M) + delay(latency=1us) + mem(size=1M)` is not an in-process disk: such a disk needs one base (mem or file) at the bottom");
     assert!(open(&[mem(), Layer::QemuLuks(QemuLuks { key_bits: 256 })]).is_err());
 }
 

@@ -152,8 +152,8 @@ pub fn busy(sign: &BusySign) -> String {
             percent(*share)
         ),
         BusySign::AllCpus { share, ours } => format!(
-            "all CPUs on this machine were busy for {} of the time, {} of it with this load: \
-             {ADVICE}",
+            "all CPUs on this machine were busy for {} of the time, and this load used {} of that \
+             time: {ADVICE}",
             percent(*share),
             percent(*ours)
         ),
@@ -195,7 +195,8 @@ pub fn obstacle(obstacle: &Obstacle, block_bytes: u32) -> String {
         }
         Obstacle::ThisMachine(sign) => busy(sign),
         Obstacle::Time => {
-            "the search ended at its time limit, before its results agreed".to_owned()
+            "the search ended at its time limit, before its results agreed with each other"
+                .to_owned()
         }
     }
 }
@@ -240,7 +241,7 @@ pub fn note(note: &CapNote) -> String {
         CapNote::Role(role) => limit::role(role),
         CapNote::TimeLimit => {
             "The search ended at its time limit. `iotax limits` without --max-time \
-             gives narrower intervals, and can tell whether the rate is steady."
+             gives narrower intervals and can tell whether the rate is steady."
                 .to_owned()
         }
         CapNote::ConcludedBy { version } => format!(

@@ -69,7 +69,7 @@ fn busy_cpus_are_told_with_whose_they_are() {
     ];
     insta::assert_snapshot!(all.map(|sign| busy(&sign)).join("\n"), @"
     the load's thread and the kernel threads that work for it used 104 % of one CPU: use fewer, larger I/Os or more CPUs to see the next limit
-    all CPUs on this machine were busy for 95 % of the time, 47 % of it with this load: use fewer, larger I/Os or more CPUs to see the next limit
+    all CPUs on this machine were busy for 95 % of the time, and this load used 47 % of that time: use fewer, larger I/Os or more CPUs to see the next limit
     this load used 98 % of the 0.5 CPUs that it is allowed to use: use fewer, larger I/Os or more CPUs to see the next limit
     the peer's thread used 97 % of a CPU
     the load's threads waited for a CPU for 40 % of the time

@@ -18,7 +18,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
         ),
         ClusterWhy::OfServer { databases } => format!(
             "Volumes of {of} are directories on a file server: each open, stat and sync is a round \
-             trip; {}.",
+             trip. {}.",
             waiting(databases)
         ),
         ClusterWhy::Encrypts => format!(
@@ -34,7 +34,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 .to_owned()
         }
         ClusterWhy::NoDefault { waiting } => format!(
-            "No volume will be created for {} with neither a class nor a volume.",
+            "Because there is no default class, no volume will be created for {} without a class.",
             count(*waiting as u64, "claim")
         ),
         ClusterWhy::SeveralDefaults { newest, classes } => format!(
@@ -70,7 +70,7 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             format!("{volumes} mounted with {option}: {costs}.")
         }
         ClusterWhy::Encrypted { plugin, by } => format!(
-            "{plugin} encrypts traffic between pods on different nodes with {by}. This slows \
+            "{plugin} uses {by} to encrypt traffic between pods on different nodes. This slows \
              storage served by pods, but not cloud disks."
         ),
         ClusterWhy::Trouble { conditions } => format!(
@@ -107,10 +107,13 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
 
 fn waiting(databases: &[String]) -> String {
     match databases.len() {
-        0 => "programs that sync small writes, such as databases, wait for each one".to_owned(),
-        1 => format!("judging by its name, {} is a program that waits for each one", databases[0]),
+        0 => "Programs that sync small writes, such as databases, wait for each write".to_owned(),
+        1 => format!(
+            "Judging by its name, {} belongs to a program that waits for each write",
+            databases[0]
+        ),
         _ => format!(
-            "judging by their names, {} are programs that wait for each one",
+            "Judging by their names, {} belong to programs that wait for each write",
             listed(databases)
         ),
     }

@@ -39,10 +39,10 @@ pub fn lack(lack: Lack) -> String {
         Lack::KindOfDisk { example } => {
             return format!("its disk type (--fact disk={example})");
         }
-        Lack::VmLimits => "documented limits for this VM size",
+        Lack::VmLimits => "the documented limits of this VM size",
         Lack::WhatItIs => "which storage the hypervisor uses for it",
         Lack::Rotation => "whether it rotates (queue/rotational)",
-        Lack::Model => "its model, which identifies shingled drives",
+        Lack::Model => "its model, which shows whether the drive is shingled",
     };
     text.to_owned()
 }

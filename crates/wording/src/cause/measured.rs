@@ -19,8 +19,8 @@ use super::names::listed;
 pub(super) fn above(evidence: &AboveEvidence) -> String {
     match evidence {
         AboveEvidence::Between { upper, above_ms, lower, below_ms, share } => format!(
-            "an I/O took {} at {upper} and {} at {lower} below it: {} of its time was spent in \
-             between",
+            "an I/O took {} at {upper} and {} at {lower} below it: {} of the I/O's time was spent \
+             between the two",
             time(1e6 * above_ms),
             time(1e6 * below_ms),
             percent(*share)
@@ -49,7 +49,7 @@ pub(super) fn crypt(evidence: &CryptEvidence) -> String {
             } else {
                 format!("took up to {own} of CPU time")
             };
-            format!("encrypting an I/O and the others in flight {took}")
+            format!("encrypting an I/O and the other I/Os in flight {took}")
         }
     }
 }
@@ -67,11 +67,11 @@ pub(super) fn device(evidence: &DeviceEvidence) -> String {
         }
         DeviceEvidence::OtherJobs(OtherJobs { disks, busy, share, job, of_others, others }) => {
             format!(
-                "{} was busy for {} of the time, and I/Os from {job} spent {} of their time there: \
-                 {} of all bytes were for {}",
+                "I/Os from {job} spent {} of their time at {} (busy for {} of the time), where {} \
+                 of all bytes were for {}",
+                percent(*share),
                 listed(disks),
                 percent(*busy),
-                percent(*share),
                 percent(*of_others),
                 listed(others)
             )
@@ -123,7 +123,7 @@ pub(super) fn limiter(evidence: &LimiterEvidence) -> String {
             percent(*within)
         ),
         LimiterEvidence::BeforeDisk { share } => {
-            format!("I/Os spent {} of their time before they reached the disk", percent(*share))
+            format!("{} of an I/O's time passed before the I/O reached the disk", percent(*share))
         }
         LimiterEvidence::Calm { times: factor } => {
             format!(
@@ -210,7 +210,7 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("{} of the datagrams did not arrive", percent(*share))
         }
         NetworkEvidence::SentAgain { per_gib, share, segment_bytes } => format!(
-            "{} were resent per GiB ({} of all segments, at {} bytes each)",
+            "TCP resent {} per GiB ({} of all segments; {} bytes per segment)",
             count(whole(*per_gib), "segment"),
             percent(*share),
             grouped(whole(*segment_bytes))
@@ -234,7 +234,7 @@ pub(super) fn network(evidence: &NetworkEvidence) -> String {
             format!("packets dropped per second: {}", listed(&who))
         }
         NetworkEvidence::Shaped { queue, overlimits_per_s, bits_per_s, backlog_bytes } => format!(
-            "{} exceeded its limit {} times per second and let through {}, with {} waiting",
+            "{} exceeded its limit {} times per second and let {} through while {} waited",
             queue_of(queue),
             rounded(*overlimits_per_s),
             bit_rate(*bits_per_s),
@@ -279,7 +279,7 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             format!("{} of the calls were resent", percent(*share))
         }
         NfsEvidence::Refused { credentials } => format!(
-            "the server rejected {} in a trial: calls waited for a new context",
+            "the server rejected {} in a trial: calls waited for a new Kerberos context",
             count(whole(*credentials), "credential")
         ),
         NfsEvidence::SmallCalls { brought_bytes, most_bytes, window_bytes, bdi } => format!(
@@ -293,8 +293,8 @@ pub(super) fn nfs(evidence: &NfsEvidence) -> String {
             format!("{} calls were in flight on average", two_digits(*calls))
         }
         NfsEvidence::Attributes { per_operation, share, off } => format!(
-            "for each operation, the client asked the server {} times for attributes (GETATTR, \
-             ACCESS, LOOKUP), which took {} of the time: {off} turns off the attribute cache",
+            "for each operation, {} attribute calls (GETATTR, ACCESS, LOOKUP) took {} of the time: \
+             {off} turns off the attribute cache",
             two_digits(*per_operation),
             percent(*share)
         ),
@@ -327,7 +327,10 @@ pub(super) fn processor(evidence: &ProcessorEvidence) -> String {
             format!("{}: the I/Os may have waited for a CPU", taken(*share))
         }
         ProcessorEvidence::NotOurs { share } => {
-            format!("other programs and kernel threads used {} of that time", percent(*share))
+            format!(
+                "other programs and kernel threads used {} of the busy CPU time",
+                percent(*share)
+            )
         }
         ProcessorEvidence::AtDisk { share, disks } => {
             format!("I/Os spent {} of their time at {} itself", percent(*share), listed(disks))
@@ -375,16 +378,17 @@ pub(super) fn stack(between: &Between) -> String {
 pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
     match evidence {
         WaitingEvidence::OneByOne { in_flight, latency_ns } => format!(
-            "with only {in_flight} in flight, each I/O waits for an earlier one: throughput cannot \
-             exceed {in_flight} / {}, which is {}, however fast the disk is",
+            "with only {} in flight, each I/O waits for an earlier one: throughput cannot exceed \
+             {in_flight} / {}, which is {}, however fast the disk is",
+            count(*in_flight, "I/O"),
             time(*latency_ns),
             iops(f64::from(*in_flight) * 1e9 / latency_ns)
         ),
         WaitingEvidence::Written { disks, per_operation, share, mount, option } => format!(
-            "{} was written to {} times for each operation, which took {} of the operation's time: \
-             {mount} is mounted with {option}",
-            listed(disks),
+            "each operation wrote {} times to {}, and these writes took {} of the operation's \
+             time: {mount} is mounted with {option}",
             two_digits(*per_operation),
+            listed(disks),
             percent(*share)
         ),
         WaitingEvidence::InFsync { share, each_ns } => format!(
@@ -393,7 +397,7 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
             time(*each_ns)
         ),
         WaitingEvidence::Flushed { disks, per_s, each_ms } => format!(
-            "{} was flushed {} times per second, taking {} each time",
+            "the kernel flushed {} {} times per second, and each flush took {}",
             listed(disks),
             grouped(whole(*per_s)),
             time(1e6 * each_ms)

@@ -52,7 +52,7 @@ use crate::slow_mode;
 
 /// Heading of findings that are shown by name only.
 pub const TO_BE_TESTED: &str =
-    "To be tested: possible causes, each with a command that shows whether it matters here";
+    "To be tested: possible causes, each with a command that shows whether the cause matters here";
 
 /// The same in one line, with at most `most` names.
 pub fn to_be_tested(causes: &[&str], most: usize) -> String {

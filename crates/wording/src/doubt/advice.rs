@@ -17,7 +17,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let text = match &doubt.kind {
         DoubtKind::Mismatch { .. } => {
             "This storage loses or corrupts data under this load: do not store important data on \
-             it. Its speed is meaningless until this is fixed."
+             it. The speed of the storage is meaningless until this problem is fixed."
         }
         DoubtKind::IoErrors { .. } => {
             let unit = workload.unit();
@@ -33,23 +33,23 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::Failed { .. } if spec.is_of_results() => {
-            "The figures come from the remaining results. A verdict is given only if counting each \
-             missing result as one that completed nothing would not change it."
+            "The figures come from the remaining results. A verdict is given only if it stays the \
+             same when each missing result counts as one that completed nothing."
         }
         DoubtKind::Failed { .. } => {
             "The blocks that contain these trials are left out of the comparison. A verdict is \
-             given only if counting each failed trial as one that completed nothing would not \
-             change it. Fix the error and measure again."
+             given only if it stays the same when each failed trial counts as one that completed \
+             nothing. Fix the error and measure again."
         }
         DoubtKind::Paused { .. } => {
             "A signal stopped the load generator, its control group was frozen, or the whole \
-             machine was paused (live migration, snapshot, suspend). This says nothing about the \
-             storage. Find out what pauses the load generator, and measure again."
+             machine was paused (live migration, snapshot, suspend). The pause says nothing about \
+             the storage. Find out what pauses the load generator, and measure again."
         }
         DoubtKind::StalledTrials { .. } => {
             "This is a result, not a failure: the arm was too slow to be measured in this window. \
-             A longer window (--time) may show how slow it is. The machine's counters show what \
-             the arm waited for."
+             A longer window (--time) may show how slow the arm is. The machine's counters show \
+             what the arm waited for."
         }
         DoubtKind::LittlesLaw { .. } if spec.is_of_results() => {
             "The latencies, rates, threads and depth in these results cannot all be right: do not \
@@ -77,8 +77,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
             "The figures reflect a cache, not the storage. Check that direct I/O reaches the \
-             device on this file system. If it does not, use a span larger than memory, and sync \
-             the writes."
+             device on this file system. Otherwise, use a span larger than memory, and sync the \
+             writes."
         }
         DoubtKind::InMemory { .. } => {
             "Measure a directory on the disk in question. For stacks, --dir sets the directory for \
@@ -103,9 +103,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::ColdCache { found: ColdCache::Excess { .. } } => {
             "Read-ahead, or a large device block, fetched data that the job did not request. Later \
-             reads may have found this data in memory, so not every read was cold. The excess also \
-             costs bandwidth. Tell the kernel that the access order is random (advise=true), or \
-             use direct=true."
+             reads may have found this data in memory, so not every read was cold. The extra data \
+             also uses up bandwidth. Tell the kernel that the access order is random \
+             (advise=true), or use direct=true."
         }
         DoubtKind::DifferentStorage => {
             "Put all arms on the same volume, or swap the volumes and measure again. If the \
@@ -126,14 +126,14 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::Late { .. } => {
             "Either all slots (threads x depth) were in use, or this machine woke the load \
-             generator late. Response times include the wait, as they should. Try a greater depth \
-             (--set depth=...) or an idle machine to find out which it was."
+             generator late. Response times include this wait, as they should. Try a greater depth \
+             (--set depth=...) or an idle machine to find out which was the cause."
         }
         DoubtKind::GeneratorShare { .. } => {
             return format!(
-                "This share is the same with and without a layer, so the layer's tax looks smaller \
-                 than it is. To see the tax more clearly, use larger blocks, or compare {} instead \
-                 of throughput.",
+                "Generating the load takes the same time with and without a layer, so the layer's \
+                 tax looks smaller than it is. To see the tax more clearly, use larger blocks, or \
+                 compare {} instead of throughput.",
                 name::metric(Metric::cpu(workload))
             );
         }
@@ -157,24 +157,24 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::EffectChanged { .. } => {
             "Something that affects only this arm changed: its cache, its credits, or a background \
-             job on its device. Run again. If the cost is then the same as after the change, it is \
-             the lasting cost."
+             job on its device. Run again. If the new run shows the same cost as after the change, \
+             that cost is the lasting one."
         }
         DoubtKind::LevelChanged { metric, ratio, .. } => {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if workload.writes() => {
                     "Burst credits probably ran out, or a fresh SSD had no erased blocks left. \
-                     Early in a run, a cache may have filled up, or a neighbor's load may have \
-                     started. To measure the sustained level, drain the credits (--drain) or write \
-                     the span first (--precondition). To measure the burst, let the volume rest \
-                     and use a shorter run."
+                     Other possible causes are a cache that filled up early in the run, or a \
+                     neighbor's load that started. To measure the sustained level, drain the \
+                     credits (--drain) or write the span first (--precondition). To measure the \
+                     burst, let the volume rest and use a shorter run."
                 }
                 true => {
-                    "Burst credits probably ran out. Early in a run, a cache may have filled up, \
-                     or a neighbor's load may have started. To measure the sustained level, drain \
-                     the credits first (--drain). To measure the burst, let the volume rest and \
-                     use a shorter run."
+                    "Burst credits probably ran out. Other possible causes are a cache that filled \
+                     up early in the run, or a neighbor's load that started. To measure the \
+                     sustained level, drain the credits first (--drain). To measure the burst, let \
+                     the volume rest and use a shorter run."
                 }
                 false => {
                     "Another load on the storage probably ended, or the volume became faster. To \
@@ -218,7 +218,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             }
         }
         DoubtKind::NotSteady { .. } => {
-            "The level still changes, or the storage is noisier than SNIA's limits allow. \
+            "The level is still changing, or the storage is noisier than SNIA's limits allow. \
              Comparisons within blocks are valid, but single figures are not. A longer --time \
              makes rounds longer and less noisy."
         }
@@ -232,8 +232,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              steady."
         }
         DoubtKind::OrderMatters(_) => {
-            "Each trial affects the next one, whichever arm that is: it fills a cache, uses up \
-             credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or \
+            "Each trial affects the next one, whichever arm runs next: a trial fills a cache, uses \
+             up credits, or leaves writes in progress. Run again with a longer ramp (--ramp), or \
              spend the credits first (--drain)."
         }
         DoubtKind::Dependence { .. } => {
@@ -249,8 +249,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::OtherPrograms { .. } => {
             return format!(
                 "If other programs are running, stop them: they slow down some trials and not \
-                 others. If none are, this is the kernel's own work for this arm, such as \
-                 encryption or networking in kernel threads. This work is not included in {}.",
+                 others. If none are running, this CPU time is the kernel's own work for this arm, \
+                 such as encryption or networking in kernel threads. This work is not included in \
+                 {}.",
                 name::metric(Metric::cpu(workload))
             );
         }
@@ -260,7 +261,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::TailSamples { time_ns, .. } => {
             return format!(
-                "Use longer trials: --time {} or more at this rate. More trials do not help.",
+                "Use longer trials: at this rate, --time {} or more. More trials do not help.",
                 format_duration(*time_ns)
             );
         }

@@ -157,11 +157,11 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             time(*p99_ns as f64)
         ),
         DoubtKind::GeneratorShare { job, own_ns, per_io_ns } => format!(
-            "job {job}: generating {} takes {}, which is {} of the {} that a thread spends on it",
+            "job {job}: a thread spends {} on {}, including {} ({}) to generate it",
+            time(*per_io_ns),
             a(unit(job, experiment)),
             time(*own_ns),
-            percent(own_ns / per_io_ns),
-            time(*per_io_ns)
+            percent(own_ns / per_io_ns)
         ),
         DoubtKind::CpusBusy { busy, cpus } => {
             format!("{} busy for {} of the time", all_cpus(*cpus), percent(*busy))
@@ -292,7 +292,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             often()
         ),
         DoubtKind::TailSamples { metric, has, needed, .. } => format!(
-            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 of them exceed it",
+            "a trial has {has} {} on average; a p99 needs {needed}, so that 100 of them exceed the \
+             p99",
             name::samples(*metric, workload)
         ),
         DoubtKind::DepthNotKept { job, asked, kept } => format!(
@@ -365,10 +366,10 @@ fn cold_cache(found: &ColdCache) -> String {
             percent(delivered_bytes / read_bytes)
         ),
         ColdCache::Excess { read_bytes, delivered_bytes } => format!(
-            "devices delivered {} for the {} read, which is {} times as much",
+            "devices delivered {}, which is {} times the {} that the job read",
             bytes(*delivered_bytes),
-            bytes(*read_bytes),
-            two_digits(delivered_bytes / read_bytes)
+            two_digits(delivered_bytes / read_bytes),
+            bytes(*read_bytes)
         ),
     }
 }

@@ -136,7 +136,7 @@ pub fn plugin(plugin: &PluginSeen) -> String {
     let encryption = match encryption {
         Some(by) => format!("encrypts with {by}"),
         None if plugin.settings.is_empty() => {
-            "iotax cannot see whether it encrypts traffic".to_owned()
+            "iotax cannot see whether traffic is encrypted".to_owned()
         }
         None => "no encryption configured".to_owned(),
     };

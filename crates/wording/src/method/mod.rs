@@ -35,7 +35,8 @@ pub fn meaning(verdict: Verdict, experiment: &ExperimentHead, analysis: &Analysi
             "The interval includes zero and extends beyond the margin, or there is no interval."
         }
         Verdict::Undecided => {
-            "The interval includes zero and extends beyond the margin. More blocks would narrow it."
+            "The interval includes zero and extends beyond the margin. More blocks would narrow \
+             the interval."
         }
         Verdict::Masked => "Both sides reach the same cap, so equal figures prove nothing.",
         Verdict::EffectChanged => {

@@ -18,13 +18,13 @@ const FIRST_LOOK: usize = iotax_analyze::FIRST_LOOK;
 pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String {
     let text = match question {
         OpenQuestion::NoEnd => {
-            "The record is incomplete: iotax was killed, or the machine went down. It contains \
-             only the trials up to that point."
+            "The record is incomplete: iotax was killed, or the machine went down. The record \
+             contains only the trials up to that point."
         }
         OpenQuestion::Cut { held, run } => {
             return format!(
-                "The record contains {held} trials, but {run} were run. It was cut or edited \
-                 afterwards, so it proves nothing."
+                "The record contains {held} trials, but {run} were run. The record was cut or \
+                 edited afterwards, so it proves nothing."
             );
         }
         OpenQuestion::NoAnswer { metric, of, why } => {
@@ -115,7 +115,7 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         OpenQuestion::NeverFell { arms, seconds } => {
             return format!(
                 "It is not known whether {} ran on burst credits: throughput did not fall during \
-                 {} of draining. Either there are no credits, or they last longer than that \
+                 {} of draining. Either there are no credits, or they last longer than this drain \
                  (use a longer --drain=TIME).",
                 name::all(arms),
                 span(whole(*seconds))
@@ -136,13 +136,13 @@ pub fn question(question: &OpenQuestion, experiment: &ExperimentHead) -> String 
         }
         OpenQuestion::CpuOfMachine => {
             "CPU time is measured for the whole machine, because these layers work in kernel \
-             threads and other processes. It includes the time of other programs, which affects \
-             all arms equally."
+             threads and other processes. This figure includes the time of other programs, which \
+             affects all arms equally."
         }
         OpenQuestion::FromSubmission => {
             "Latencies are measured from submission in all arms, because fio drives some arms and \
-             does not know when an I/O was due. They do not include the wait before submission. To \
-             include it, let iotax drive all arms (without --engine fio)."
+             does not know when an I/O was due. These latencies do not include the wait before \
+             submission. To include this wait, let iotax drive all arms (without --engine fio)."
         }
         OpenQuestion::TailsDescribed => {
             "Tails were not compared: in a closed loop, a slower arm gets less load. For a verdict \
@@ -216,7 +216,7 @@ fn no_answer(
         NoAnswer::Silent { blocks } => {
             return format!(
                 "no information; neither side completed anything in {}. A longer window (--time) \
-                 may show how slow they are.",
+                 may show how slow both sides are.",
                 count(*blocks, "block")
             );
         }
@@ -242,8 +242,8 @@ fn no_answer(
         }
         NoAnswer::BeforeFirstLook { complete } => {
             return format!(
-                "undecided after {}; the first analysis requires {FIRST_LOOK}, so that each order \
-                 of the arms is run twice.",
+                "undecided after {}; the first analysis requires {FIRST_LOOK} blocks, so that each \
+                 order of the arms is run twice.",
                 count(*complete, "complete block")
             );
         }

@@ -282,9 +282,9 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
     };
     let size = match (pass.holds_bytes, pass.evicts_bytes) {
         (Some(holds), Some(evicts)) => {
-            format!("; it can hold {}, but not {}", size(holds), size(evicts))
+            format!("; the cache can hold {}, but not {}", size(holds), size(evicts))
         }
-        (Some(holds), None) => format!("; it can hold at least {}", size(holds)),
+        (Some(holds), None) => format!("; the cache can hold at least {}", size(holds)),
         _ => String::new(),
     };
     Some(format!(

@@ -123,11 +123,11 @@ fn changed(comparison: &Comparison, baseline: &str) -> String {
     }
 }
 
-/// ` from block 8 on (40 % slower [38, 42] before)`, if only the later part has a verdict.
+/// ` starting at block 8 (40 % slower [38, 42] before)`, if only the later part has a verdict.
 fn since(comparison: &Comparison) -> String {
     comparison.change.as_ref().map_or_else(String::new, |change| {
         format!(
-            " from block {} on ({} before)",
+            " starting at block {} ({} before)",
             change.after_block + 1,
             comparison::part(comparison, change.before)
         )
@@ -168,8 +168,8 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
         Some(within) => {
             let within = comparison.effect_of(within).in_words();
             format!(
-                "{name} is {size}. Within these two results, {name} is {within}; with {few}, \
-                 another run may differ."
+                "{name} is {size}. The trials of these two results show that {name} is {within}; \
+                 with {few}, another run may differ."
             )
         }
         None => format!("{name} is {size}, but with {few}, chance cannot be ruled out."),

@@ -26,7 +26,8 @@ pub(crate) enum KubeCommand {
     Limits(Box<KubeLimitsArgs>),
     /// Write the container image for the pods to a file, for example for air-gapped clusters
     Image(KubeImageArgs),
-    /// Print YAML for a service account with only the permissions that a run needs, and for a job
+    /// Print YAML for a service account with only the permissions that a run needs, and optionally
+    /// for a job
     Manifest(KubeManifestArgs),
 }
 
@@ -109,7 +110,7 @@ Examples:
 #[command(mut_arg("targets", |arg| arg.required(false).help(
     "class:CLASS (a new volume of that storage class), block:CLASS (the same without a file \
      system), ephemeral:CLASS (the same, but deleted with its pod), emptydir, pvc:CLAIM (an \
-     existing claim) or hostpath:/PATH@NODE; append @NODE to use it from that node"
+     existing claim) or hostpath:/PATH@NODE; append @NODE to use the volume from that node"
 )))]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
@@ -140,15 +141,15 @@ Examples:
   iotax kube compare -w randread-4k --matrix class=fast,slow 'class:{class}'
   iotax kube compare -w randread-4k a=class:fast@node-1 b=class:fast@node-2
 
-iotax creates all objects in one namespace, owned by a lease that it renews
-during the run, and removes them at the end. After kill -9, run
+iotax creates all objects in one namespace, and removes them at the end.
+A lease owns these objects; iotax renews it during the run. After kill -9, run
 iotax undo --cluster.
 iotax never touches existing claims unless you name them with --write-to.")]
 #[command(mut_arg("arms", |arg| arg.help(
     "NAME=TARGET for each arm, or one experiment file (.toml). Targets are class:CLASS (a new \
      volume of that storage class), block:CLASS (the same without a file system), ephemeral:CLASS \
      (the same, but deleted with its pod), emptydir, pvc:CLAIM (an existing claim) or \
-     hostpath:/PATH@NODE; append @NODE to use one from that node"
+     hostpath:/PATH@NODE; append @NODE to use the volume from that node"
 )))]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
@@ -381,7 +382,8 @@ pub(crate) struct KubeFleetArgs {
     pub nodes: String,
     #[command(flatten)]
     pub disk: FleetDisk,
-    /// Number of nodes to measure at the same time; saves time if the nodes share no storage
+    /// Number of nodes to measure at the same time; more than one saves time if the nodes do not
+    /// share storage
     #[arg(long, value_name = "K", default_value_t = 1, value_parser = value_parser!(u32).range(1..), help_heading = "Fleet")]
     pub at_once: u32,
     /// Workload to run on each node, as in `iotax run`
@@ -402,7 +404,7 @@ pub(crate) struct FleetDisk {
     /// Measure a new volume of this storage class
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub class: Option<String>,
-    /// Measure an ephemeral volume of this storage class, which is deleted with its pod
+    /// Measure an ephemeral volume (deleted with its pod) of this storage class
     #[arg(long, value_name = "CLASS", help_heading = "Fleet")]
     pub ephemeral: Option<String>,
     /// Measure the node's own disk
@@ -477,8 +479,9 @@ pub(crate) struct KubeDoctorArgs {
     /// Examine this file, which contains the output of kubectl get -o json, instead of a cluster
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
-    /// Start pods to examine the storage under each named claim, which they mount read-only, and
-    /// under a new volume of each named class; iotax removes the pods and new volumes afterwards
+    /// Start pods to examine the storage under each named claim and under a new volume of each
+    /// named class; the pods mount claims read-only, and iotax removes the pods and new volumes
+    /// afterwards
     #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
     pub probe: bool,
     /// Run the --probe pods privileged and as root, with the node's root directory mounted

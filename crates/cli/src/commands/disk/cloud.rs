@@ -29,7 +29,7 @@ pub(super) fn composed(args: &CloudArgs, directories: &[String]) -> Result<Optio
         return Ok(None);
     }
     if let Some(stack) = directories.iter().find(|text| parse_one(text).is_ok()) {
-        let problem = "contains layers, but --disk defines them already; give only the directory";
+        let problem = "contains layers, but --disk already defines them; give only the directory";
         return Err(usage(format!("`{stack}` {problem}")));
     }
     let (disks, places) = (args.disk.len(), directories.len());

@@ -108,7 +108,7 @@ pub(super) fn text(spec: &Spec) -> String {
     if let Some(limit_ns) = spec.stop.max_time_ns.filter(|_| follows) {
         let limit = format_duration(limit_ns);
         let text = format!(
-            "a side run after the trials starts only if the whole run can end within {limit}"
+            "after the trials, a side run starts only if the whole run can end within {limit}"
         );
         wrap(&mut out, &text, "  ", "    ");
     }

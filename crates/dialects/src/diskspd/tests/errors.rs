@@ -27,7 +27,7 @@ fn flags_that_cannot_be_had_are_named() {
     -ysstart: Windows events are not available here
       diskspd -ysstart -c1G io.dat b
               ^^^^^^^^ column 9
-    leave it out: all jobs start together
+    leave out -y; all jobs start together
 
     -Nv: iotax cannot flush a memory-mapped view after each write
       diskspd -Nv -c1G io.dat b
@@ -47,7 +47,7 @@ fn flags_that_cannot_be_had_are_named() {
     -I1: iotax supports only the normal I/O priority
       diskspd -I1 -c1G io.dat b
               ^^^ column 9
-    leave it out, or write -I3 (normal)
+    leave out -I, or write -I3 (normal)
 
     -ag1,0: Linux has no processor groups
       diskspd -ag1,0 -c1G io.dat b
@@ -62,17 +62,17 @@ fn flags_that_cannot_be_had_are_named() {
     DiskSpd 2.2 has no flag `-q`
       diskspd -q -c1G io.dat b
               ^^ column 9
-    write values directly after the letter, as in -b64K -o32 -rs50
+    write each value directly after its flag, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Q5`
       diskspd -Q5 -c1G io.dat b
               ^^^ column 9
-    write values directly after the letter, as in -b64K -o32 -rs50
+    write each value directly after its flag, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Lx`
       diskspd -Lx -c1G io.dat b
               ^^^ column 9
-    write values directly after the letter, as in -b64K -o32 -rs50
+    write each value directly after its flag, as in -b64K -o32 -rs50
 
     -fx is not a valid hint
       diskspd -fx -c1G io.dat b
@@ -158,7 +158,7 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -T has no effect unless several threads use a target
       diskspd -T4K -c1G io.dat
               ^^^^ column 9
-    leave it out, or add -t
+    leave out -T, or add -t
 
     -T: threads that bypass the cache must start at multiples of 512 bytes
       diskspd -t2 -T100 -Sh -c1G io.dat
@@ -250,7 +250,7 @@ fn values_are_named_where_they_are_wrong() {
     -b has no value
       diskspd -b 64K a
               ^^ column 9
-    write the value directly after the letter, without a space, as in -b64K
+    write the value directly after the flag, without a space, as in -b64K
 
     `0` is not a size: an I/O of 0 bytes does nothing
       diskspd -b0 a
@@ -279,12 +279,12 @@ fn values_are_named_where_they_are_wrong() {
     `0` is not a whole number: it must be at least 1
       diskspd -d0 a
               ^^^ column 9
-    write only digits, directly after the letter
+    write only digits, directly after the flag
 
     `1x` is not a whole number: it must consist of digits
       diskspd -o1x a
               ^^^^ column 9
-    write only digits, directly after the letter
+    write only digits, directly after the flag
 
     `101` is not a percentage: it is above 100
       diskspd -w101 a
@@ -304,7 +304,7 @@ fn values_are_named_where_they_are_wrong() {
     `99999999999` is not a whole number: it is too large
       diskspd -o99999999999 a
               ^^^^^^^^^^^^^ column 9
-    write only digits, directly after the letter
+    write only digits, directly after the flag
     ");
 }
 
@@ -328,7 +328,7 @@ fn structure_is_named_where_it_is_wrong() {
     `format` changes the machine, so iotax does not run it
       format e: & diskspd -c1G a
       ^^^^^^ column 1
-    leave it out; if the test needs it, run it yourself first
+    leave out this command, or run it yourself first if the test needs it
 
     this runs only if the command before it fails
       diskspd -c1G a || diskspd b
@@ -353,6 +353,6 @@ fn structure_is_named_where_it_is_wrong() {
     `%T%` is a shell variable whose value iotax does not know
       diskspd -c1G %T%
                    ^^^ column 14
-    write its value, or put it in single quotes if it is meant for fio
+    write the value, or put the variable in single quotes if it is meant for fio
     "#);
 }

@@ -86,7 +86,7 @@ fn lines_of_a_batch_file_run_one_after_the_other() {
     ");
     assert_snapshot!(phases[0].notes.join("\n"), @"
     @echo off: ignored; iotax writes its own reports
-    set DIR=e:: ignored; it affects only the shell
+    set DIR=e:: ignored; this command affects only the shell
     > a.xml: ignored; iotax writes its own reports
     echo done: ignored; iotax writes its own reports
     ");
@@ -203,47 +203,47 @@ fn ranges_get_shares_of_the_random_ios() {
     -rdpct90/10:20/90: the parts add up to more than 100 % of the I/Os
       diskspd -b4K -r -rdpct90/10:20/90 -c1G a
                       ^^^^^^^^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/90:5/20: the parts add up to more than 100 % of the target
       diskspd -b4K -r -rdpct90/90:5/20 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/10:5/90: the parts cover the whole target, but 5 % of the I/Os are not assigned to a part
       diskspd -b4K -r -rdpct90/10:5/90 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct100/90: 10 % of the target gets no share of the I/Os
       diskspd -b4K -r -rdpct100/90 -c1G a
                       ^^^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/0: `90/0` covers 0 % of the target
       diskspd -b4K -r -rdpct90/0 -c1G a
                       ^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdabs90/1K: `90/1K` is smaller than a block
       diskspd -b4K -r -rdabs90/1K -c1G a
                       ^^^^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdfoo: it has neither pct nor abs
       diskspd -b4K -r -rdfoo -c1G a
                       ^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90: `90` does not have the form IO%/TARGET
       diskspd -b4K -r -rdpct90 -c1G a
                       ^^^^^^^^ column 17
-    write the percentages of the I/Os and of the target, as in -rdpct90/10:5/20, or sizes, as in -rdabs90/10G:5/20G
+    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     `x` is not a whole number: it must consist of digits
       diskspd -b4K -r -rdpctx/5 -c1G a
                       ^^^^^^^^^ column 17
-    write only digits, directly after the letter
+    write only digits, directly after the flag
 
     -rd with -rs: ranges mixed with sequential offsets are not supported
       diskspd -b4K -r -rdpct90/10 -rs50 -c1G a

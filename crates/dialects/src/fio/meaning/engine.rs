@@ -61,7 +61,7 @@ impl<'a> Draft<'a> {
             "io_uring" => self.job.engine = Engine::IoUring,
             "null" => self.job.engine = Engine::Null,
             "mmap" if direct => {
-                self.beyond(setting, "with direct=1, releases its pages after each I/O");
+                self.beyond(setting, "with direct=1, releases the mapped pages after each I/O");
                 self.job.direct = false;
             }
             "mmap" => self.job.engine = Engine::Mmap,

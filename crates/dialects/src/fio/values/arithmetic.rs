@@ -183,7 +183,7 @@ impl Reader<'_> {
     }
 
     fn overflow(&self) -> Unreadable {
-        Unreadable::new(format!("`{}` has a number that is too large for fio", self.text), "")
+        Unreadable::new(format!("`{}` contains a number that is too large for fio", self.text), "")
     }
 }
 

@@ -42,7 +42,7 @@ fn separated<T: Copy>(
         let Some(slot) = found.get_mut(at) else {
             return unreadable(
                 format!("`{text}` has more than three parts"),
-                "write at most three: for reads, writes and trims",
+                "write at most three parts: for reads, writes and trims",
             );
         };
         last = at;
@@ -139,7 +139,7 @@ fn for_each_direction<T: Clone>(
 fn entries_of<'a>(text: &'a str, most: usize, what: &str) -> Result<Vec<&'a str>, Unreadable> {
     let entries: Vec<_> = text.split(':').take_while(|entry| !entry.is_empty()).collect();
     if entries.len() > most {
-        let advice = format!("fio reads only the first {most}");
+        let advice = format!("fio reads only the first {most} {what}");
         return unreadable(format!("has more than {most} {what}"), advice);
     }
     Ok(entries)
@@ -180,7 +180,7 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
     if given > 100 {
         return unreadable(
             format!("the percentages in `{text}` add up to {given}%"),
-            "make them add up to 100",
+            "make the percentages add up to 100",
         );
     }
     let open = entries.iter().filter(|(_, percent)| percent.is_none()).count();
@@ -318,8 +318,10 @@ fn share_out_zones(
     let each = Extent::Percent(u8::try_from(each.unwrap_or(0)).unwrap_or(0));
     if open > 0 && each == Extent::Percent(0) {
         return unreadable(
-            format!("the zones in `{text}` leave no part of the file for zones without a number"),
-            "write the part of the file that each zone covers",
+            format!(
+                "in `{text}`, too little of the file is left for the zones without a percentage"
+            ),
+            "write the percentage of the file that each zone covers",
         );
     }
     let zone = |(accesses_percent, extent): (u8, Option<Extent>)| Zone {
@@ -353,8 +355,8 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
         }
     }
     if bytes.is_empty() || bytes.len() > MOST {
-        let problem = format!("`{text}` is {} bytes of data", bytes.len());
-        return unreadable(problem, format!("fio supports 1 to {MOST}"));
+        let problem = format!("`{text}` contains {} bytes of data", bytes.len());
+        return unreadable(problem, format!("fio supports 1 to {MOST} bytes"));
     }
     Ok(Some(bytes))
 }
@@ -429,7 +431,7 @@ mod tests {
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
         insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
-        insta::assert_snapshot!(percents("50/100:50/"), @"the zones in `50/100:50/` leave no part of the file for zones without a number; write the part of the file that each zone covers");
+        insta::assert_snapshot!(percents("50/100:50/"), @"in `50/100:50/`, too little of the file is left for the zones without a percentage; write the percentage of the file that each zone covers");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
         insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");

@@ -211,13 +211,13 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "-4k": bs: `-4k` is too small | the smallest is 1
     "9999999p": bs: `9999999p` is too large
     "99999999999999999999": bs: `99999999999999999999` is too large
-    "1,2,3,4": bs: `1,2,3,4` has more than three parts | write at most three: for reads, writes and trims
+    "1,2,3,4": bs: `1,2,3,4` has more than three parts | write at most three parts: for reads, writes and trims
     ",": bs: has no value
     "(4*": bs: `(4*` is incomplete | use numbers with k, m, g, the operators + - * / % ^, and parentheses
     "(4)x": bs: `x` is not valid in `(4)x` | use numbers with k, m, g, the operators + - * / % ^, and parentheses
     "(4/0)": bs: `(4/0)` divides by zero
-    "(2147483648)": bs: `(2147483648)` has a number that is too large for fio
-    "(2^99)": bs: `(2^99)` has a number that is too large for fio
+    "(2147483648)": bs: `(2147483648)` contains a number that is too large for fio
+    "(2^99)": bs: `(2^99)` contains a number that is too large for fio
     "5g": iodepth: `5g` is too large | the largest is 4294967295
     "101": rwmixread: `101` is too large | the largest is 100
     "150%": size: `150%` is larger than the whole file | write at most 100%
@@ -233,7 +233,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "on": time_based: `on` is not a valid value for a switch | write 0 or 1
     "4k": bsrange: `4k` is one size, not a range | write the smallest and the largest size, as in 4k-64k
     "4k/x": bssplit: `x` is not a percentage | write sizes as 4k/60:64k/40
-    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120% | make them add up to 100
+    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120% | make the percentages add up to 100
     "99:x": percentile_list: `x` is not a number
     "101": percentile_list: 101 is out of range | the range is 0 to 100
     "3-1": cpus_allowed: `3-1` is descending | write the smaller CPU first

@@ -93,7 +93,7 @@ impl File<'_> {
         }
         let Some(name) = text.strip_prefix('[').and_then(|name| name.strip_suffix(']')) else {
             return refuse(
-                "a section name must end with ], and nothing may follow it".to_owned(),
+                "a section name must end with ], with nothing after the bracket".to_owned(),
                 "write [job1]",
             );
         };

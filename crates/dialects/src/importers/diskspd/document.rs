@@ -275,9 +275,9 @@ fn count(name: &str, text: &str) -> Result<u64, String> {
 /// Finite and not negative.
 fn number(name: &str, text: &str) -> Result<f64, String> {
     let value: Option<f64> = text.parse().ok();
-    value
-        .filter(|value| value.is_finite() && *value >= 0.0)
-        .ok_or_else(|| format!("{name} is {}, not a number of 0 or more", quoted(text)))
+    value.filter(|value| value.is_finite() && *value >= 0.0).ok_or_else(|| {
+        format!("{name} is {}, but should be a number that is not negative", quoted(text))
+    })
 }
 
 /// The start of a text, in backquotes.

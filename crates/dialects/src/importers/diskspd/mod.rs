@@ -48,7 +48,7 @@ fn imported(document: &Document) -> Result<Imported, String> {
             continue;
         }
         let Some(seconds) = span.seconds.filter(|seconds| *seconds > 0.0) else {
-            return Err("a time span has no TestTimeSeconds, or its value is 0".to_owned());
+            return Err("TestTimeSeconds is missing from a time span, or is 0".to_owned());
         };
         let active_ns = whole(seconds * 1e9);
         result.window_ns = result.window_ns.max(active_ns);

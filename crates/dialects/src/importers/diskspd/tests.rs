@@ -80,8 +80,8 @@ fn what_is_no_result_says_what_was_expected() {
     assert_snapshot!(error("<Results>\n"), @"line 2: it ends inside <Results>: the file is incomplete; diskspd -Rxml writes XML results");
     assert_snapshot!(error("<Results></Results>"), @"it contains no DiskSpd measurement: no time span has a target");
     assert_snapshot!(error(&BEFORE.replace("<ReadCount>", "<ReadCount>-")), @"line 673: ReadCount is `-65280`, not a count; diskspd -Rxml writes XML results");
-    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, not a number of 0 or more; diskspd -Rxml writes XML results");
-    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it contains no DiskSpd measurement: a time span has no TestTimeSeconds, or its value is 0");
+    assert_snapshot!(error(&BEFORE.replace("<TestTimeSeconds>", "<TestTimeSeconds>1e999")), @"line 69: TestTimeSeconds is `1e99910.00`, but should be a number that is not negative; diskspd -Rxml writes XML results");
+    assert_snapshot!(error(&BEFORE.replace("TestTimeSeconds", "Other")), @"it contains no DiskSpd measurement: TestTimeSeconds is missing from a time span, or is 0");
 }
 
 #[test]

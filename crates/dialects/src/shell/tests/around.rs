@@ -111,14 +111,14 @@ fn what_stands_in_front_of_fio_is_left_out() {
       numactl -N 0: ignored; to use these CPUs or nodes, start iotax under this command
     > env A=b timeout 60 fio --name=a
     [0+0] --name=a
-      env: ignored; it does not affect the I/O
+      env: ignored; this command does not affect the I/O
       A=b: not set for iotax
       timeout 60: ignored; set the measured time with --time
     > taskset -c 0-3 nice -n 5 time strace -c fio --name=a
     [0+0] --name=a
       taskset -c 0-3: ignored; to use these CPUs or nodes, start iotax under this command
       nice -n 5: ignored; to use this priority, start iotax under this command
-      time: ignored; it does not affect the I/O
+      time: ignored; this command does not affect the I/O
       strace -c: ignored; tracing would slow down the I/O
     ");
 }

@@ -134,7 +134,7 @@ fn encryption_note(vm: &Vm) -> Option<String> {
         Some(true) => None,
         Some(false) => Some(format!(
             "{name} does not support encryption at host, according to its documentation; \
-             simulated anyway"
+             iotax simulates it anyway"
         )),
         None => Some(format!("whether {name} supports encryption at host is not documented")),
     }

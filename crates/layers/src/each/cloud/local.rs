@@ -47,7 +47,9 @@ impl Local {
             |problem| refused("disk", &format!("{} of {}", self.word(), vm.name), problem);
         match (found.next(), found.next()) {
             (Some(storage), None) => Ok(storage),
-            (None, _) => Err(refused("the catalog lists no such storage on the VM's host")),
+            (None, _) => {
+                Err(refused("the catalog lists no local disk of this kind for the VM size"))
+            }
             (Some(_), Some(_)) => Err(refused(
                 "the VM size has both a temporary disk and NVMe disks; use temporary or nvme",
             )),
@@ -92,7 +94,7 @@ fn compose(vm: &Vm, storage: &LocalStorage, options: &CloudOptions) -> Result<Cl
         ));
     }
     if storage.shares_cache {
-        notes.push(format!("the {} shares a bucket with cached disks", name(storage)));
+        notes.push(format!("the {} shares a token bucket with cached disks", name(storage)));
     }
     parts.extend(of_vm(&limits, &mut notes));
     parts.extend(host_encryption(Some(vm), options, &mut notes));

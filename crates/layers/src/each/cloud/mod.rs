@@ -79,8 +79,8 @@ impl Declared for Cloud {
             "disk",
             Unit::Name,
             None,
-            "P10 or \"gp3:iops=6000,size=500G\"; or a disk on the VM's host: local, temporary or \
-             nvme",
+            "for example P10 or \"gp3:iops=6000,size=500G\"; or a disk on the VM's host: local, \
+             temporary or nvme",
         ),
         parameter(
             "caching",
@@ -105,7 +105,7 @@ impl Declared for Cloud {
             "encryption_at_host",
             Unit::Switch,
             Some("false"),
-            "the host encrypts data that it caches, stores and sends to the disk",
+            "the host encrypts all data that it sends, caches and stores",
         ),
         parameter(
             "hardware_encrypted",

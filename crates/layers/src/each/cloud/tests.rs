@@ -130,7 +130,7 @@ fn a_temporary_disk_shares_the_bucket_of_cached_disks_where_that_is_documented()
     temporary disk, caching none
       file(size=7G, thin): documented size, documented
       throttle(iops=4000, bw=32000k, group=Standard_DS1_v2-cached): VM cached limit of Standard_DS1_v2, documented
-      (the temporary disk shares a bucket with cached disks)
+      (the temporary disk shares a token bucket with cached disks)
     ");
 }
 
@@ -218,11 +218,11 @@ fn what_cannot_be_made_is_refused() {
         made(vm, asked, &CloudOptions::default()).unwrap_err().to_string()
     };
     assert_snapshot!(refused_local("E16s_v5", &["local"]), @"
-    local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
+    local of Standard_E16s_v5: the catalog lists no local disk of this kind for the VM size
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra
     ");
     assert_snapshot!(refused_local("r6id.4xlarge", &["nvme"]), @"
-    nvme of r6id.4xlarge: the catalog lists no such storage on the VM's host
+    nvme of r6id.4xlarge: the catalog lists no local disk of this kind for the VM size
     r6id.4xlarge supports gp2, gp3, io1, io2, st1, sc1, standard
     ");
     assert_snapshot!(refused_local("L8s_v3", &["local"]), @"
@@ -291,7 +291,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
     Standard_D1_v2 supports E1 to E80, S4 to S80, premium-v2, ultra, local
     ");
     assert_snapshot!(error("cloud(vm=E16s_v5, disk=local)"), @"
-    local of Standard_E16s_v5: the catalog lists no such storage on the VM's host
+    local of Standard_E16s_v5: the catalog lists no local disk of this kind for the VM size
       cloud(vm=E16s_v5, disk=local)
                              ^^^^^ column 24
     Standard_E16s_v5 supports P1 to P80, E1 to E80, S4 to S80, premium-v2, ultra

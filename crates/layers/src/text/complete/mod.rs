@@ -93,24 +93,25 @@ fn unfit(layer: &Layer, form: Form) -> Error {
         match (info.takes, info.gives) {
             ([Form::Ethernet, ..], _) if matches!(form, Form::Service | Form::Connections) => {
                 format!(
-                    "put it on iotax's own interfaces, below any service address: netns + {name}"
+                    "put the layer on iotax's own interfaces, below any service address: netns + \
+                     {name}"
                 )
             }
             ([wanted, ..], _) if wanted.is_network() => {
-                format!("put it on a network path: netns + {name}")
+                format!("put the layer on a network path: netns + {name}")
             }
             ([Form::Directory], _) => {
-                format!("put a file system below it: file(size=2G) + ext4 + {name}")
+                format!("put a file system below the layer: file(size=2G) + ext4 + {name}")
             }
             _ if info.does == Does::Limits && form == Form::Block => {
-                "put it directly on a file, below the device layers, or limit the device with \
-                 cgroup-io"
+                "put the layer directly on a file, below the device layers, or limit the device \
+                 with cgroup-io"
                     .to_owned()
             }
             ([Form::Block], Some(Form::Directory)) => {
-                format!("create it on a file or device: file(size=2G) + {name}")
+                format!("create the file system on a file or device: file(size=2G) + {name}")
             }
-            _ => format!("put it below the file system: file(size=2G) + {name} + ext4"),
+            _ => format!("put the layer below the file system: file(size=2G) + {name} + ext4"),
         },
     )
 }
@@ -135,7 +136,7 @@ fn fit(layer: &Layer, below: &mut [Layer]) -> Result<(), Error> {
         Layer::Fscrypt(_) => encrypt(below),
         Layer::Ipsec(_) if !has_own_addresses(below) => Err(Error::syntax(
             "`ipsec` protects traffic between two addresses, and the `ipsec` below it already \
-             does so",
+             protects the same traffic",
             "keep only one, or put a tunnel in between: ipsec + vxlan + ipsec",
         )),
         _ => Ok(()),
@@ -155,7 +156,8 @@ fn has_device(below: Option<&Layer>) -> Result<(), Error> {
     match below.map(|layer| layer.info().submitter) {
         Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
             "`cgroup-io` limits I/O to block devices, but there is none directly below it",
-            "put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)",
+            "put the layer on a file system or device: file(size=2G) + ext4 + \
+             cgroup-io(read_iops=1000)",
         )),
         Some(Submitter::Caller) | None => Ok(()),
     }

@@ -39,19 +39,19 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `qemu-luks` needs a file or a block device below it, not a directory
       file + ext4 + qemu-luks
                     ^^^^^^^^^ column 15
-    put it below the file system: file(size=2G) + qemu-luks + ext4
+    put the layer below the file system: file(size=2G) + qemu-luks + ext4
     ");
     assert_snapshot!(error("dev(path=/dev/sdx) + throttle(iops=5)"), @"
     `throttle` needs a file below it, not a block device
       dev(path=/dev/sdx) + throttle(iops=5)
                            ^^^^^^^^^^^^^^^^ column 22
-    put it directly on a file, below the device layers, or limit the device with cgroup-io
+    put the layer directly on a file, below the device layers, or limit the device with cgroup-io
     ");
     assert_snapshot!(error("file + gocryptfs"), @"
     `gocryptfs` needs a directory below it, not a file
       file + gocryptfs
              ^^^^^^^^^ column 8
-    put a file system below it: file(size=2G) + ext4 + gocryptfs
+    put a file system below the layer: file(size=2G) + ext4 + gocryptfs
     ");
     assert_snapshot!(error("file + aes + ext4"), @r#"
     `aes` runs inside iotax and cannot be combined with `ext4`, which runs in the operating system
@@ -75,7 +75,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `ext4` needs a block device below it, not a directory
       dir(path=/mnt) + ext4
                        ^^^^ column 18
-    create it on a file or device: file(size=2G) + ext4
+    create the file system on a file or device: file(size=2G) + ext4
     ");
     assert_snapshot!(error("vdisk(stack=\"file + qemu-luks\")"), @r#"
     vdisk: stack: a virtual disk can contain only in-process layers
@@ -105,7 +105,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `cgroup-io` limits I/O to block devices, but there is none directly below it
       tmpfs + cgroup-io(read_iops=5)
               ^^^^^^^^^^^^^^^^^^^^^^ column 9
-    put it on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
+    put the layer on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)
     ");
     assert_snapshot!(error("file + cgroup-io(read_iops=5) + qemu-luks"), @"
     `qemu-luks` runs in another process, which the `cgroup-io` below it does not limit
@@ -139,29 +139,29 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     `vxlan` needs an Ethernet path or an IP path below it, not a service address
       loopback + vxlan
                  ^^^^^ column 12
-    put it on iotax's own interfaces, below any service address: netns + vxlan
+    put the layer on iotax's own interfaces, below any service address: netns + vxlan
     ");
     assert_snapshot!(error("netns + dnat + tbf(rate=1Gbit)"), @"
     `tbf` needs an Ethernet path or an IP path below it, not a service address
       netns + dnat + tbf(rate=1Gbit)
                      ^^^^^^^^^^^^^^^ column 16
-    put it on iotax's own interfaces, below any service address: netns + tbf
+    put the layer on iotax's own interfaces, below any service address: netns + tbf
     ");
     assert!(Stack::parse("netns + dnat + tls").is_ok() && Stack::parse("loopback + ktls").is_ok());
     assert_snapshot!(error("loopback + tls + ktls"), @"
     `ktls` needs a service address or an IP path or an Ethernet path below it, not a path for TCP connections only
       loopback + tls + ktls
                        ^^^^ column 18
-    put it on a network path: netns + ktls
+    put the layer on a network path: netns + ktls
     ");
     assert_snapshot!(error("netns + wireguard + bridge"), @"
     `bridge` needs an Ethernet path below it, not an IP path
       netns + wireguard + bridge
                           ^^^^^^ column 21
-    put it on a network path: netns + bridge
+    put the layer on a network path: netns + bridge
     ");
     assert_snapshot!(error("netns + ipsec + mtu(bytes=1280) + ipsec"), @"
-    `ipsec` protects traffic between two addresses, and the `ipsec` below it already does so
+    `ipsec` protects traffic between two addresses, and the `ipsec` below it already protects the same traffic
       netns + ipsec + mtu(bytes=1280) + ipsec
                                         ^^^^^ column 35
     keep only one, or put a tunnel in between: ipsec + vxlan + ipsec
@@ -171,13 +171,13 @@ fn layers_of_network_paths_are_put_where_they_can_be_made() {
     `wireguard` needs an Ethernet path or an IP path below it, not a file
       file + wireguard
              ^^^^^^^^^ column 8
-    put it on a network path: netns + wireguard
+    put the layer on a network path: netns + wireguard
     ");
     assert_snapshot!(error("netns + ext4"), @"
     `ext4` needs a block device below it, not an Ethernet path
       netns + ext4
               ^^^^ column 9
-    create it on a file or device: file(size=2G) + ext4
+    create the file system on a file or device: file(size=2G) + ext4
     ");
     assert_snapshot!(error("netns + mtu(bytes=20)"), @"
     mtu: bytes: 20 is not a valid IPv4 MTU

@@ -214,11 +214,11 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     (
         "Password incorrect",
-        "the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)",
+        "the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)",
     ),
     (
         "Preauthentication failed",
-        "the key in the keytab differs from the KDC's; get it again (kadmin: ktadd)",
+        "the key in the keytab differs from the KDC's; get the key again (kadmin: ktadd)",
     ),
     (
         "no support for encryption type",
@@ -294,8 +294,8 @@ KVNO Principal
         assert_snapshot!(of_kdc("kinit: Clock skew too great while getting initial credentials"), @"Kerberos reports an error: kinit: Clock skew too great while getting initial credentials; the clocks of this machine and the KDC are too far apart (limit: 5 minutes by default); set them (chronyc makestep, timedatectl set-ntp true)");
         assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos reports an error: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the server's principal does not exist; create it and add its key on the server (kadmin: addprinc -randkey nfs/filer.vm.test; on the server: ktadd nfs/filer.vm.test), or use the server's name from its principal");
         assert_snapshot!(of_kdc("kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials"), @"Kerberos reports an error: kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials; the KDC has no principal for this machine; join the realm again");
-        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get it again (kadmin: ktadd; realm join)");
-        assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos reports an error: kinit: Preauthentication failed while getting initial credentials; the key in the keytab differs from the KDC's; get it again (kadmin: ktadd)");
+        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)");
+        assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos reports an error: kinit: Preauthentication failed while getting initial credentials; the key in the keytab differs from the KDC's; get the key again (kadmin: ktadd)");
         assert_snapshot!(of_kdc("kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos reports an error: kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST; the KDC, the keytab and nfs/filer.vm.test have no encryption type in common; add aes256-cts-hmac-sha1-96");
         assert_snapshot!(of_kdc("kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials"), @"Kerberos reports an error: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; check that the KDC is running and that port 88 is open");
         assert_snapshot!(of_kdc("kinit: Cannot find KDC for realm \"VM.TEST\" while getting initial credentials"), @r#"Kerberos reports an error: kinit: Cannot find KDC for realm "VM.TEST" while getting initial credentials; set the realm's KDC in /etc/krb5.conf or in DNS"#);

@@ -48,8 +48,8 @@ pub(in super::super) fn why(why: &AzureWhy, disk: &str) -> String {
                                   metadata does not show whether full caching is on."
             .to_owned(),
         AzureWhy::Scsi { scsi_iops, nvme_iops } => format!(
-            "The documented limit of {disk} for uncached disks is {} over SCSI, but {} over NVMe, \
-             which is {} as high.",
+            "The documented limit of {disk} for uncached disks is {} over SCSI, but {} over NVMe \
+             ({} the limit over SCSI).",
             iops_limit(*scsi_iops),
             iops_limit(*nvme_iops),
             times(nvme_iops / scsi_iops)

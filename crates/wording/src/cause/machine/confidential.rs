@@ -10,10 +10,7 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
     match why {
         ConfidentialWhy::Bounce { kind, used_bytes } => {
             let used = used_bytes.map(|used| {
-                format!(
-                    " Up to {} of buffer space was in use at the same time.",
-                    bytes(used as f64)
-                )
+                format!(" At the peak, {} of buffer space was in use.", bytes(used as f64))
             });
             format!(
                 "The host cannot read the memory of this {kind} machine, so data for {names} is \

@@ -12,8 +12,8 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             format!("{cpus} CPUs submit I/Os to {names} through one hardware queue.")
         }
         DeviceWhy::FirstTouch => format!(
-            "A disk made from a snapshot or image fetches each block when it is first read. The \
-             machine cannot see whether {names} {} made from one.",
+            "A disk made from a snapshot or image fetches each block on the first read. iotax \
+             cannot see whether {names} {} made from a snapshot or image.",
             if about.len() == 1 { "was" } else { "were" }
         ),
         DeviceWhy::Timeout { timeout_ms } => format!(
@@ -28,7 +28,9 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             set_time(latency_us * 1_000)
         ),
         DeviceWhy::Scheduler { scheduler } => {
-            format!("{scheduler} delays and sorts I/Os to {names}, which has no moving heads.")
+            format!(
+                "{scheduler} delays and sorts I/Os to {names}, although there are no moving heads."
+            )
         }
         DeviceWhy::Interrupts { share, total, cpu, cpus, since } => format!(
             "{} of the {total} interrupts of {names} {} went to CPU {cpu} (of {cpus} CPUs).",
@@ -43,15 +45,17 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
         DeviceWhy::Snapshot => format!("{names} copies each chunk before the first write to it."),
         DeviceWhy::Thin => format!("{names} allocates each block on the first write to it."),
         DeviceWhy::Stripes { ios } => format!(
-            "A 128 KiB I/O to {names} becomes {ios} I/Os, and each one counts against the limit of \
-             its disk."
+            "A 128 KiB I/O to {names} becomes {ios} I/Os, each of which counts against the limit \
+             of the disk that serves it."
         ),
         DeviceWhy::HddSnapshot => {
-            format!("While a snapshot of {names} is in progress, I/O can drop to the baseline.")
+            format!(
+                "While a snapshot of {names} is in progress, I/O can drop to the baseline rate."
+            )
         }
         DeviceWhy::OsDisk { path } => format!(
-            "{path} is on the OS disk: images, logs and all pods without a volume share its \
-             limits."
+            "{path} is on the OS disk: container images, logs and all pods without a volume share \
+             its limits."
         ),
     }
 }

@@ -16,8 +16,8 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
             )
         }
         EncryptionWhy::Unread => format!(
-            "{of} encrypts data. Its table shows whether its I/Os pass through kernel threads, but \
-             only root can read the table."
+            "{of} encrypts data. The device-mapper table of {of} shows whether I/Os pass through \
+             kernel threads, but only root can read this table."
         ),
         EncryptionWhy::SoftwareCipher { driver } => format!(
             "The kernel encrypts {of} with {driver}, which does not use the CPU's AES instructions."
@@ -27,8 +27,8 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
              vector."
         ),
         EncryptionWhy::LargeWrites => format!(
-            "Many CPUs encrypt writes to {of}, but a single thread submits them. This slows down \
-             large writes the most."
+            "Many CPUs encrypt writes to {of}, but a single thread submits all of them. The single \
+             thread slows down large writes the most."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
             "dm-crypt splits I/Os on {of} into pieces of {} (default: {}).",

@@ -7,22 +7,25 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
     let mounts = names(about);
     match why {
         FileSystemWhy::Fsync => format!(
-            "An fsync on {mounts} waits for the data, the journal and a flush. Each of these is a \
-             round trip to a network disk."
+            "An fsync on {mounts} waits for three round trips to a network disk: the data, the \
+             journal and a flush."
         ),
         FileSystemWhy::DataJournal => format!(
             "All data on {mounts} is written to the journal first, and direct I/O is buffered."
         ),
         FileSystemWhy::Sync { is_directories } => {
             let what = if *is_directories { "directory change" } else { "write" };
-            format!("Every {what} on {mounts} waits until it is on the disk.")
+            format!(
+                "Every {what} on {mounts} is synchronous: the program waits until the change is on \
+                 the disk."
+            )
         }
         FileSystemWhy::Discard => format!(
             "Deletes on {mounts} discard freed blocks immediately; large deletes can stall other \
              I/O."
         ),
         FileSystemWhy::Overlay => "The first write to a file in a lower layer copies the whole \
-                                   file. Keep changing data on a volume."
+                                   file. Store data that changes on a volume instead."
             .to_owned(),
         FileSystemWhy::CopyOnWrite { file_system } => format!(
             "{file_system} writes changed blocks to a new location, so random writes fragment \
@@ -35,7 +38,7 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
             let pieces = if *has_big_writes {
                 ""
             } else {
-                " Without big_writes, older versions write 4 KiB at a time."
+                " Without big_writes, older versions of ntfs-3g write 4 KiB at a time."
             };
             format!(
                 "One process (ntfs-3g) serves all of {mounts}: each operation goes to this process \

@@ -9,15 +9,16 @@ pub(in super::super) fn why(why: &GroupsWhy, group: &str) -> String {
             rates(*of)
         ),
         GroupsWhy::Memory { used_bytes, limit_bytes, refaults } => format!(
-            "{group} uses {} of its {} memory limit. Pages evicted from its page cache were read \
-             again {} times, so the disk serves reads that memory could have served.",
+            "{group} uses {} of its {} memory limit. Pages evicted from the group's page cache \
+             were read again {} times, so the disk serves reads that memory could have served.",
             bytes(*used_bytes as f64),
             bytes(*limit_bytes as f64),
             grouped(*refaults)
         ),
         GroupsWhy::CpuQuota { share, cpus, each_ms } => format!(
-            "{group} used up its CPU quota{} in {} of the scheduling periods since it was created. \
-             Each time, its CPUs stopped for {} in total, even for threads whose I/O was complete.",
+            "{group} used up its CPU quota{} in {} of the scheduling periods since the group was \
+             created. Each time, the group's threads were stopped for {} on average (summed over \
+             all CPUs), even those whose I/O was complete.",
             cpus.map_or(String::new(), |cpus| format!(" of {} CPUs", exact(cpus))),
             percent(*share),
             time(1e6 * each_ms)

@@ -19,8 +19,8 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
             };
             let mode = mode.as_ref().map_or_else(String::new, |mode| format!(" (cache={mode})"));
             format!(
-                "Each operation on {mount} is a call to the host, and the program waits for it. A \
-                 call carries {carries}. {keeps}{mode}."
+                "Each operation on {mount} is a call to the host, and the program waits for the \
+                 reply. A call carries {carries}. {keeps}{mode}."
             )
         }
         GuestWhy::Shared { by, maps } => {
@@ -42,7 +42,7 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
             };
             format!(
                 "Each operation on {mount} that misses this machine's cache goes to {by} on the \
-                 host, and programs wait for it.{maps}"
+                 host, and the program waits for the reply.{maps}"
             )
         }
     }

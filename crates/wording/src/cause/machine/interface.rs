@@ -54,7 +54,9 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             format!("A user-space program encrypts each packet on {interface}. {could}")
         }
         InterfaceWhy::OneQueue { cpus } => {
-            format!("One of {cpus} CPUs initially handles all packets that {interface} receives.")
+            format!(
+                "All packets that {interface} receives are first processed by one of {cpus} CPUs."
+            )
         }
     }
 }

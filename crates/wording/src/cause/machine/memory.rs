@@ -7,27 +7,27 @@ pub(in super::super) fn why(why: &MemoryWhy, device: &str) -> String {
     match why {
         MemoryWhy::ReadAhead { ahead_bytes, reaches, documented } => format!(
             "A thread that reads through page faults has {} in flight. At an assumed latency of 1 \
-             ms, it reaches {} of the documented {}.",
+             ms, the thread reaches {} of the documented {}.",
             size(*ahead_bytes),
             mb_per_s(*reaches),
             mb_per_s(*documented)
         ),
         MemoryWhy::Profile { ahead_bytes, reaches } => format!(
             "Buffered sequential reads from {device} fetch {} at a time. At an assumed latency of \
-             1 ms, they reach {}.",
+             1 ms, these reads reach {}.",
             size(*ahead_bytes),
             mb_per_s(*reaches)
         ),
         MemoryWhy::DirtyNow { dirty_bytes, threshold_bytes } => format!(
-            "{} of data is dirty or being written, and writers have to wait once it reaches about \
-             {}. Writers now run at disk speed.",
+            "{} of data is dirty or being written, and writers have to wait once this amount \
+             reaches about {}. Writers now run at disk speed.",
             bytes(*dirty_bytes as f64),
             bytes(*threshold_bytes as f64)
         ),
         MemoryWhy::DirtyLong { threshold_bytes, seconds, rate } => format!(
             "Up to {} of data can be dirty before writers have to wait. {device} needs {} to write \
              that much at its documented rate of {}. Buffered writes look fast until writers have \
-             to wait, and an fsync can take all of that time.",
+             to wait. An fsync can take as long as writing all dirty data.",
             bytes(*threshold_bytes as f64),
             span(whole(*seconds)),
             mb_per_s(*rate)

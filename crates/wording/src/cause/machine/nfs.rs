@@ -35,8 +35,8 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
             since("the mount", *mounted_s)
         ),
         NfsWhy::AttributeCache { off } => format!(
-            "With {off}, this machine asks the server each time a program accesses a file. \
-             Otherwise, it could cache the server's answer for several seconds."
+            "With {off}, this machine asks the server each time a program accesses a file. Without \
+             this option, the machine could cache the server's answer for several seconds."
         ),
         NfsWhy::ReadAhead { ahead_bytes, call_bytes } => format!(
             "For sequential reads, the kernel reads only {} ahead, although one call could fetch \

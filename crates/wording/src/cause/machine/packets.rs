@@ -14,8 +14,8 @@ pub(in super::super) fn why(why: &PacketsWhy) -> String {
             and_meanwhile(since.meanwhile)
         ),
         PacketsWhy::Connections { table, since } => format!(
-            "The table tracks {} connections (maximum: {}); {} were dropped, {} were evicted to \
-             make room, and {} could not be added {}.",
+            "The connection tracking table holds {} connections (maximum: {}); {} were dropped, {} \
+             were evicted to make room, and {} could not be added {}.",
             grouped(table.count),
             grouped(table.max),
             grouped(table.dropped),
@@ -24,8 +24,8 @@ pub(in super::super) fn why(why: &PacketsWhy) -> String {
             since_boot(since)
         ),
         PacketsWhy::Plugin { plugin } => format!(
-            "{plugin} has an encrypting interface here. Packets between pods on different nodes \
-             may use it, although this path does not."
+            "{plugin} has an encrypting interface on this machine. Packets between pods on \
+             different nodes may pass through this interface, although packets on this path do not."
         ),
     }
 }

@@ -39,8 +39,8 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
             "IPsec encrypts each packet to {to}, and usually one core handles a whole flow."
         ),
         PathWhy::Buffers { bytes: most, rtt_ns, is_assumed, bits_per_s } => format!(
-            "A connection has at most {} in flight. With {} round-trip time of {}, this limits it \
-             to {}.",
+            "A connection has at most {} in flight. With {} round-trip time of {}, this limits the \
+             connection to {}.",
             bytes(*most as f64),
             if *is_assumed { "an assumed" } else { "a" },
             time(*rtt_ns as f64),

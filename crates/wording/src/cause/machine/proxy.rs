@@ -10,9 +10,11 @@ pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
                 Some(false) => "answers or forwards it",
                 None => "forwards it (with TLS if the process is efs-proxy or stunnel)",
             };
-            let threads = threads.map(|threads| format!(" It has {}.", count(threads, "thread")));
-            let used = cpus
-                .map(|cpus| format!(" It has used {} of a CPU since it started.", percent(cpus)));
+            let threads =
+                threads.map(|threads| format!(" The process has {}.", count(threads, "thread")));
+            let used = cpus.map(|cpus| {
+                format!(" The process has used {} of a CPU since it started.", percent(cpus))
+            });
             format!(
                 "{who} receives each call for {mount} at {address}, port {port}, and {does}. All \
                  data is copied through this one process, so its CPU time is the limit.{}{}",

@@ -9,7 +9,7 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
         RaidWhy::Parity { touched, members, stripe_bytes, cache_entries } => {
             let whole = stripe_bytes.map(|stripe| {
                 let stripe = bytes(stripe as f64);
-                format!(" Only a full-stripe write ({stripe}) avoids the reads.")
+                format!(" Only a full-stripe write ({stripe}) needs no reads.")
             });
             let all = match members {
                 0 => "all members".to_owned(),
@@ -17,8 +17,8 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             };
             let cache = cache_entries.map(|entries| {
                 format!(
-                    " Its stripe cache has the default size: {entries} entries for all stripes in \
-                     flight."
+                    " The stripe cache of {device} has the default size: {entries} entries for all \
+                     stripes in flight."
                 )
             });
             format!(
@@ -49,14 +49,14 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
         RaidWhy::Unlike { level, members, has_kinds, zones } => {
             let each: Vec<String> = members.iter().map(member_seen).collect();
             let pace = if *has_kinds {
-                " The slowest one sets the pace of I/O that touches all of them."
+                " The slowest member sets the pace of I/O that touches all members."
             } else {
                 ""
             };
             let zones = zones.map(|Zones { from_bytes, larger }| {
                 format!(
-                    " It has two speeds: from {} on (beyond the end of the smallest member), \
-                     stripes use only {larger} of {} members.",
+                    " The array has two speeds: beyond {}, where the smallest member ends, stripes \
+                     use only {larger} of {} members.",
                     bytes(from_bytes as f64),
                     members.len()
                 )

@@ -14,7 +14,7 @@ fn engines() {
     note: ioengine=vsync: iotax uses psync and does not merge adjacent I/Os
     ");
     assert_snapshot!(job("ioengine=mmap"), @"engine=mmap");
-    assert_snapshot!(job("ioengine=mmap\ndirect=1"), @"[ioengine=mmap: with direct=1, releases its pages after each I/O]");
+    assert_snapshot!(job("ioengine=mmap\ndirect=1"), @"[ioengine=mmap: with direct=1, releases the mapped pages after each I/O]");
     assert_snapshot!(job("ioengine=io_uring\niodepth=32\ndirect=1"), @"direct=true engine=io_uring invalidate=false queue_depth=32 submit_batch=1");
     assert_snapshot!(job("ioengine=io_uring\nsqthread_poll\nfixedbufs\nregisterfiles\nhipri"), @"engine=io_uring sqpoll=true submit_batch=1 [fixedbufs: kept] [registerfiles: kept] [hipri: polls the device for completions]");
     assert_snapshot!(job("ioengine=libaio\niodepth=8\nbuffered=0"), @"

@@ -5,18 +5,18 @@ use super::{error, job};
 #[test]
 fn what_only_fio_can_do_is_named() {
     assert_snapshot!(error("[a]\nsize=1g\nzonemode=zbd\nzonesize=1m\n"), @"
-    iotax's own engines do not support 2 options
+    iotax's own engines do not support these 2 options
       test.fio, line 3: zonemode=zbd
         writes at the write pointers of a zoned disk
       test.fio, line 4: zonesize=1m
         writes at the write pointers of a zoned disk
-    run it with fio: --engine fio
+    run the workload with fio: --engine fio
     ");
     assert_snapshot!(error("[a]\nsize=1g\nnice=2\n"), @"
     iotax's own engines do not support nice=2
       test.fio, line 3: nice=2
         changes its CPU priority
-    run it with fio: --engine fio
+    run the workload with fio: --engine fio
     ");
 }
 
@@ -25,16 +25,16 @@ fn what_fio_may_not_do_is_named() {
     assert_snapshot!(error("[a]\nsize=1g\nexec_prerun=rm -rf /\n"), @"
     iotax's own engines do not support exec_prerun=rm -rf /
       test.fio, line 3: exec_prerun=rm -rf /
-        runs a program; iotax does not allow fio to do that either
-    leave it out
+        runs a program; iotax does not let fio use this option either
+    leave out this option
     ");
     assert_snapshot!(error("[global]\nexec_prerun=true\n[a]\nnice=1\nsize=1m\n[b]\nsize=1m"), @"
-    iotax's own engines do not support 2 options
+    iotax's own engines do not support these 2 options
       test.fio, line 2: exec_prerun=true
-        runs a program; iotax does not allow fio to do that either
+        runs a program; iotax does not let fio use this option either
       test.fio, line 4: nice=1
         changes its CPU priority
-    leave out the options that iotax does not allow, then run it with --engine fio
+    leave out the options that iotax does not allow, then run the workload with --engine fio
     ");
 }
 
@@ -44,12 +44,12 @@ fn long_values_and_long_lists_are_cut() {
     assert_snapshot!(error(&format!("[a]\nsize=1g\nopendir={long}")), @"
     iotax's own engines do not support opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
       test.fio, line 3: opendir=xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx...
-        uses existing files; iotax does not allow fio to do that either
-    leave it out
+        uses existing files; iotax does not let fio use this option either
+    leave out this option
     ");
     let many: Vec<_> = (0..20).map(|n| format!("[j{n}]\nsize=1m\nnice=1\n")).collect();
     assert_snapshot!(error(&many.concat()), @"
-    iotax's own engines do not support more than 12 options
+    iotax's own engines do not support these options
       test.fio, line 3: nice=1
         changes its CPU priority
       test.fio, line 6: nice=1
@@ -74,8 +74,8 @@ fn long_values_and_long_lists_are_cut() {
         changes its CPU priority
       test.fio, line 36: nice=1
         changes its CPU priority
-      and more
-    run it with fio: --engine fio
+      and more options
+    run the workload with fio: --engine fio
     ");
 }
 
@@ -118,6 +118,6 @@ fn options_of_newer_fios_have_their_release() {
     iotax's own engines do not support ramp_size=64m
       test.fio, line 4: ramp_size=64m
         ends its ramp after a number of bytes; introduced with fio 3.42
-    run it with fio: --engine fio
+    run the workload with fio: --engine fio
     ");
 }

@@ -98,7 +98,7 @@ fn errors_in_job_files_name_the_line() {
         | ^^^^^
     start with [global] or with a job such as [job1]
 
-    job.fio:1:1: a section name must end with ], and nothing may follow it
+    job.fio:1:1: a section name must end with ], with nothing after the bracket
       1 | [a
         | ^^
     write [job1]
@@ -218,17 +218,17 @@ fn errors_in_commands_underline_the_word() {
     sleep takes exactly one duration
       sleep; fio --name=a
       ^^^^^ column 1
-    write seconds, as in sleep 10
+    write the duration in seconds, as in sleep 10
 
     sleep takes exactly one duration
       sleep 1x; fio --name=a
             ^^ column 7
-    write seconds, as in sleep 10
+    write the duration in seconds, as in sleep 10
 
     sleep takes exactly one duration
       sleep 1 2; fio --name=a
               ^ column 9
-    write seconds, as in sleep 10
+    write the duration in seconds, as in sleep 10
 
     --showcmd makes fio print information instead of running jobs
       fio --showcmd job.fio
@@ -260,7 +260,7 @@ fn of_a_script_the_line_is_named() {
     the script:3:1: `mkfs.ext4` changes the machine, so iotax does not run it
       3 | mkfs.ext4 /mnt/b
         | ^^^^^^^^^
-    leave it out; if the test needs it, run it yourself first
+    leave out this command, or run it yourself first if the test needs it
 
     the script:2:8: bs: fio has no unit `x` and would read `4x` as a plain number
       2 |   --bs=4x \
@@ -275,7 +275,7 @@ fn of_a_script_the_line_is_named() {
     the script:2:21: `$SIZE` is a shell variable whose value iotax does not know
       2 | fio --name=b --size=$SIZE
         |                     ^^^^^
-    write its value, or put it in single quotes if it is meant for fio
+    write the value, or put the variable in single quotes if it is meant for fio
 
     the script:2:1: this command has no job
       2 | fio --rw=read
@@ -315,22 +315,22 @@ fn what_only_a_shell_can_do_is_named() {
     `$SIZE` is a shell variable whose value iotax does not know
       fio --name=a --size=$SIZE
                           ^^^^^ column 21
-    write its value, or put it in single quotes if it is meant for fio
+    write the value, or put the variable in single quotes if it is meant for fio
 
     `${SIZE}` is a shell variable whose value iotax does not know
       fio --name=a --size="${SIZE}"
                            ^^^^^^^ column 22
-    write its value, or put it in single quotes if it is meant for fio
+    write the value, or put the variable in single quotes if it is meant for fio
 
     a command in $( ) needs a shell, but iotax does not run one
       fio --name=a --size=$(cat size)
                           ^^ column 21
-    write the output of that command
+    replace the command with its output
 
     a command in backquotes needs a shell, but iotax does not run one
       fio --name=a --size=`cat size`
                           ^ column 21
-    write the output of that command
+    replace the command with its output
 
     `-` reads a job file from standard input
       fio - < job.fio
