@@ -114,6 +114,15 @@ fn down(hosts: Option<Hosts>) -> Result<()> {
     Ok(hosts.map_or(Ok(()), |hosts| Box::new(hosts).down())?)
 }
 
+/// A document as text.
+pub(crate) fn in_text(document: &Document, color: Color, extent: Extent) -> String {
+    match extent {
+        Extent::Answer => report::answer(document, style(color)),
+        Extent::Screen => report::screen(document, wide_style(color), SCREEN_LINES),
+        Extent::Everything => report::text(document, style(color)),
+    }
+}
+
 /// Prints the results on stdout and writes `report.html` to the record's directory. Prints what it
 /// can even if the report cannot be written or the measurement stopped early.
 pub(crate) fn publish(finished: Finished, shown: Shown) -> Result<Exit> {
@@ -136,11 +145,7 @@ impl Answer {
         let written = dir.map_or(Ok(()), |dir| write_page(dir, &document));
         // People read the document, programs the data.
         say(&match format {
-            Format::Text => match extent {
-                Extent::Answer => report::answer(&document, style(color)),
-                Extent::Screen => report::screen(&document, wide_style(color), SCREEN_LINES),
-                Extent::Everything => report::text(&document, style(color)),
-            },
+            Format::Text => in_text(&document, color, extent),
             Format::Markdown => report::markdown(&document),
             Format::Json => self.json(dir)?,
             Format::Csv => match self {

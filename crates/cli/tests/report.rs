@@ -43,6 +43,10 @@ fn several_experiments_are_one_page() {
     let kinds = ["experiment", "search"].map(|kind| format!("data-kind=\"{kind}\""));
     assert!(kinds.iter().all(|kind| page.contains(kind)), "each draws its own");
 
+    let quiet = desk.run(&["report", "run", "caps", "--out", "quiet", "-q"]);
+    assert!(quiet.out.starts_with("1 of 2: run\nrandread-4k"), "{quiet}");
+    assert!(!quiet.out.contains("Report:") && quiet.out.lines().count() < 15, "{quiet}");
+
     let again = desk.run(&["report", "run", "caps", "--out", "all"]);
     assert_eq!(again.code, 2, "a page is never written over: {again}");
     let markdown = desk.run(&["report", "run", "caps", "--out", "again", "--format", "markdown"]);

@@ -1,6 +1,6 @@
 //! Several experiments in one report: an overview, then each in full.
 
-use crate::document::{Chapter, Document, Item, Lead, Section, Table, Topic};
+use crate::document::{Chapter, Document, Item, Lead, Rank, Section, Table, Topic};
 use iotax_quantity::count;
 
 /// Combines reports, each with the name of its results.
@@ -20,6 +20,7 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
         subject: count(reports.len() as u64, "experiment"),
         ..Lead::default()
     });
+    document.show_first(Rank::Answer, [Section::of(Item::Table(table.clone()))]);
     document.extend_on(Topic::Answer, [Section::new("Findings", [Item::Table(table)])]);
     let all = reports.len();
     let chapters = (1..).zip(reports).map(|(number, (name, document))| Chapter {
@@ -37,7 +38,7 @@ fn found(document: &Document) -> String {
     let mut doubts: Vec<&str> = Vec::new();
     for section in &document.sections {
         let severe = section.items.iter().filter_map(|item| match item {
-            Item::Warning(notice) if notice.is_severe => Some(notice.title.as_str()),
+            Item::Warning(notice) if notice.is_severe() => Some(notice.title.as_str()),
             Item::Facts(_) if section.is_alarming => Some("see warnings"),
             _ => None,
         });
@@ -52,6 +53,7 @@ fn found(document: &Document) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use iotax_analyze::Weight;
     use iotax_wording::doubt::Notice;
 
     #[test]
@@ -59,10 +61,10 @@ mod tests {
         let sentences = vec!["luks is 2.2x faster than base in throughput.".to_owned()];
         let mut document = Document::of(Lead { sentences, ..Lead::default() });
         assert_eq!(found(&document), "luks is 2.2x faster than base in throughput");
-        let notice = |title: &str, is_severe| {
-            Item::Warning(Notice { title: title.to_owned(), is_severe, ..Notice::default() })
+        let notice = |title: &str, weight| {
+            Item::Warning(Notice { title: title.to_owned(), weight, ..Notice::default() })
         };
-        let items = [notice("unexpected gain (luks)", true), notice("precision", false)];
+        let items = [notice("unexpected gain (luks)", Weight::Severe), notice("precision", Weight::Minor)];
         document.extend_on(Topic::Answer, [Section::new("", items)]);
         assert_eq!(
             found(&document),

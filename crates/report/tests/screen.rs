@@ -5,7 +5,7 @@ mod common;
 
 use common::{analyses, pages};
 use iotax_analyze::Analysis;
-use iotax_report::{Document, Style, answer, experiment, screen, text};
+use iotax_report::{Document, Style, answer, experiment, screen, several, text};
 
 const LINES: usize = 21;
 const PLAIN: Style = Style { color: false, width: 80 };
@@ -50,6 +50,20 @@ fn a_small_screen_keeps_the_table_and_says_what_it_leaves_out() {
     let small = screen(&page, PLAIN, 12);
     assert!(small.lines().count() <= 12, "{small}");
     assert!(small.contains("more rows") && small.contains("7f3a-n1 "), "{small}");
+}
+
+#[test]
+fn several_experiments_are_a_table_of_findings() {
+    let pages = || pages::all().into_iter().filter(|(name, _)| ["compare", "peel"].contains(name));
+    let page = several(pages().map(|(name, page)| (format!("runs/{name}"), page)).collect());
+    let screen = shown(&page);
+    assert!(screen.lines().count() <= LINES, "{screen}");
+    insta::assert_snapshot!("several", screen);
+    let sentences = answer(&page, PLAIN);
+    for (name, page) in pages() {
+        let of_one = answer(&page, PLAIN);
+        assert!(sentences.contains(&format!("{name}\n{of_one}")), "{sentences}");
+    }
 }
 
 #[test]

@@ -65,21 +65,32 @@ pub enum Check {
     Precision,
 }
 
+/// What a doubt changes for the reader.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Weight {
+    /// The figures themselves are in doubt: shown before any figure.
+    Severe,
+    /// The figures are less precise, or mean something slightly different.
+    #[default]
+    Minor,
+    /// Part of what was measured, and not a fault: shown as a line without alarm.
+    Context,
+}
+
 impl Check {
-    /// Whether it puts the figures themselves in doubt, rather than their precision: such doubts
-    /// are shown before any figure.
-    pub const fn is_severe(self) -> bool {
-        !matches!(
-            self,
+    pub const fn weight(self) -> Weight {
+        match self {
+            Self::DifferentStorage => Weight::Context,
             Self::LayerCache
-                | Self::Steal
-                | Self::NotInterleaved
-                | Self::SharedStorage
-                | Self::NotGranted
-                | Self::RegimeShift
-                | Self::Dependence
-                | Self::Precision
-        )
+            | Self::Steal
+            | Self::NotInterleaved
+            | Self::SharedStorage
+            | Self::NotGranted
+            | Self::RegimeShift
+            | Self::Dependence
+            | Self::Precision => Weight::Minor,
+            _ => Weight::Severe,
+        }
     }
 }
 
@@ -421,6 +432,6 @@ impl Doubt {
     }
 
     pub const fn is_severe(&self) -> bool {
-        self.check().is_severe()
+        matches!(self.check().weight(), Weight::Severe)
     }
 }

@@ -101,8 +101,11 @@ fn several(args: &ReportArgs) -> Result<Exit> {
     if args.format == Format::Markdown {
         output::say(&iotax_report::markdown(&document))?;
     } else {
-        output::say(&iotax_report::text(&document, output::style(args.color)))?;
-        output::say(&format!("\nReport: {}/report.html", dir.display()))?;
+        let Shown { color, extent, .. } = shown(args);
+        output::say(&publish::in_text(&document, color, extent))?;
+        if extent != Extent::Answer {
+            output::say(&format!("\nReport: {}/report.html", dir.display()))?;
+        }
     }
     if args.open {
         open(dir)?;

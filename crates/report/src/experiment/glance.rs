@@ -18,10 +18,10 @@ use crate::words;
 const WARNINGS: usize = 2;
 
 /// The table with the answer, the cause, and warnings.
-pub(super) fn of<'a>(
+pub(super) fn of(
     experiment: &ExperimentHead,
     analysis: &Analysis,
-    notices: impl Iterator<Item = &'a Notice>,
+    notices: &[Notice],
 ) -> Vec<(Rank, Section)> {
     let table = match experiment.spec.design {
         Design::Peel { .. } => layers(analysis),
@@ -33,13 +33,17 @@ pub(super) fn of<'a>(
     let paragraph = |rank| move |text| (rank, Section::of(Item::Paragraph(text)));
     let interrupted = interrupted(analysis).filter(is_new).map(paragraph(Rank::Answer));
     let cause = leading_causes(experiment, analysis).into_iter().find(is_new);
-    let warnings = notices.take(WARNINGS).cloned().map(Item::Warning);
+    let (context, mut doubts): (Vec<_>, Vec<_>) = notices.iter().partition(|one| one.is_context());
+    doubts.sort_by_key(|notice| notice.weight);
+    let warnings = doubts.into_iter().take(WARNINGS).cloned().map(Item::Warning);
+    let context = context.into_iter().map(|notice| words::sentence(&notice.in_short()));
     let table = (Rank::Answer, Section::of(Item::Table(table)));
     [table]
         .into_iter()
         .chain(interrupted)
         .chain(cause.map(paragraph(Rank::Cause)))
         .chain(warnings.map(|warning| (Rank::Doubt, Section::of(warning))))
+        .chain(context.map(paragraph(Rank::Detail)))
         .collect()
 }
 

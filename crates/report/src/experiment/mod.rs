@@ -18,7 +18,7 @@ use crate::document::Topic::{Answer, Circumstances, Doubt};
 use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
-use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets};
+use crate::{caps, cloud_disks, facts, figures, machine, matrix, rules, tables, targets, words};
 
 /// The report of an experiment.
 pub fn experiment(experiment: &ExperimentHead, analysis: &Analysis) -> Document {
@@ -38,12 +38,13 @@ pub(crate) fn beside(
     let waterfall = drawn.has_waterfall.then(page::waterfall);
     let schedule = page::schedule(experiment, analysis, &drawn);
     let blocks = page::blocks(experiment, analysis, &drawn);
-    let (severe, mild): (Vec<_>, Vec<_>) = notices(experiment, analysis)
-        .into_iter()
-        .chain(of_files(&experiment.spec))
-        .partition(|notice| notice.is_severe);
+    let mut notices = notices(experiment, analysis);
+    notices.extend(of_files(&experiment.spec));
     let mut document = Document::of(lead(experiment, analysis));
-    document.screen = glance::of(experiment, analysis, severe.iter().chain(&mild));
+    document.screen = glance::of(experiment, analysis, &notices);
+    let (context, found) = context(notices);
+    let (severe, mild): (Vec<_>, Vec<_>) = found.into_iter().partition(Notice::is_severe);
+    document.extend_on(Answer, context);
     document.extend_on(Answer, warnings("Warnings", severe));
     document.extend_on(Answer, rules::section(analysis));
     document.extend_on(Answer, page::tiles(analysis));
@@ -133,9 +134,20 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
 }
 
 pub(crate) fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
-    let is_alarming = notices.first()?.is_severe;
+    let is_alarming = notices.first()?.is_severe();
     let items: Vec<_> = notices.into_iter().map(Item::Warning).collect();
     Some(Section { is_alarming, ..Section::new(heading, items) })
+}
+
+/// What is no warning, as notes, and the other notices.
+pub(crate) fn context(notices: Vec<Notice>) -> (Option<Section>, Vec<Notice>) {
+    let (context, found): (Vec<_>, _) = notices.into_iter().partition(Notice::is_context);
+    let note = |notice: Notice| {
+        let said = notice.messages.into_iter().chain([notice.advice]);
+        said.map(|text| words::sentence(&text)).collect::<Vec<_>>().join(" ")
+    };
+    let notes: Vec<Item> = context.into_iter().map(note).map(Item::Note).collect();
+    ((!notes.is_empty()).then(|| Section::new("", notes)), found)
 }
 
 fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {

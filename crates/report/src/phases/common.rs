@@ -2,12 +2,12 @@
 //! warnings of single phases, so that readers of the overview see them.
 
 use indexmap::IndexMap;
-use iotax_analyze::Check;
+use iotax_analyze::{Check, Weight};
 use iotax_wording::doubt::{Notice, doubt, notices, title};
 use iotax_wording::note;
 
 use crate::document::{Item, Point, Section, Topic};
-use crate::experiment::{AnalyzedPhase, questions, warnings};
+use crate::experiment::{AnalyzedPhase, context, questions, warnings};
 use crate::words;
 
 /// Open questions that all phases share; for saved results, also warnings. Equal text counts as
@@ -75,15 +75,15 @@ impl Common {
     pub(super) fn sections(&self) -> Vec<Section> {
         let (experiment, mut unsaid) = self.first.clone();
         unsaid.warnings.retain(|doubt| doubt.check() != Check::AnotherJob);
-        let (severe, mild): (Vec<_>, Vec<_>) =
-            notices(&experiment, &unsaid).into_iter().partition(|notice| notice.is_severe);
+        let (context, found) = context(notices(&experiment, &unsaid));
+        let (severe, mild): (Vec<_>, Vec<_>) = found.into_iter().partition(Notice::is_severe);
         let open = self.open.clone();
         let heading = format!("Open questions, all {}s", self.word);
         let open =
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
         let severe = warnings("Warnings", severe).map(|section| section.on(Topic::Answer));
         let mild = warnings("Minor warnings", mild).map(|section| section.on(Topic::Doubt));
-        [severe, mild, open].into_iter().flatten().collect()
+        [context.map(|section| section.on(Topic::Answer)), severe, mild, open].into_iter().flatten().collect()
     }
 }
 
@@ -91,7 +91,7 @@ impl Common {
 pub(super) fn severe(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut seen: IndexMap<String, Vec<&str>> = IndexMap::new();
     for (experiment, analysis) in parts {
-        for notice in notices(experiment, analysis).iter().filter(|notice| notice.is_severe) {
+        for notice in notices(experiment, analysis).iter().filter(|notice| notice.is_severe()) {
             seen.entry(told(notice)).or_default().push(&analysis.workload);
         }
     }
@@ -123,7 +123,7 @@ fn listed(mut phases: Vec<&str>, parts: &[AnalyzedPhase]) -> String {
 pub(super) fn mild(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {
-        for doubt in analysis.warnings.iter().filter(|doubt| !doubt.is_severe()) {
+        for doubt in analysis.warnings.iter().filter(|doubt| doubt.check().weight() == Weight::Minor) {
             kinds.entry(title(doubt.check())).or_default().push(&analysis.workload);
         }
     }

@@ -4,17 +4,23 @@ use iotax_quantity::count;
 use textwrap::fill;
 
 use super::{Page, Style, table};
-use crate::document::{Document, Item, Lead, Rank, Section, Table};
+use crate::document::{Chapter, Document, Item, Lead, Rank, Section, Table};
 use crate::words::printable;
 
 /// Maximum number of sentences of the answer.
 pub(crate) const SENTENCES: usize = 3;
-/// Only the sentences of the answer.
+
+/// Only the sentences of the answer; of several experiments, those of each.
 pub fn answer(document: &Document, style: Style) -> String {
     let page = Page::new(style);
     let sentences = document.lead.iter().flat_map(|lead| &lead.sentences);
     let lines = |text: &String| page.filled(text, "", "") + "\n";
-    sentences.map(lines).collect()
+    let own: String = sentences.map(lines).collect();
+    if !own.is_empty() {
+        return own;
+    }
+    let of_chapter = |chapter: &Chapter| lines(&chapter.title) + &answer(&chapter.document, style);
+    document.chapters.iter().map(of_chapter).collect::<Vec<_>>().join("\n")
 }
 
 /// The most important sections that fit in the given number of lines. A report without such

@@ -108,8 +108,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              (advise=true), or use direct=true."
         }
         DoubtKind::DifferentStorage => {
-            "Put all arms on the same volume, or swap the volumes and measure again. If the \
-             difference moves with a volume, that volume causes it."
+            "To tell them apart, swap the volumes and measure again. If the difference moves with \
+             a volume, that volume causes it."
         }
         DoubtKind::SharedStorage { .. } => {
             "Both targets share that device's throughput. Choose targets on different devices, \

@@ -4,7 +4,7 @@ mod advice;
 mod noise;
 mod seen;
 
-use iotax_analyze::{Analysis, Check, Doubt, DoubtKind};
+use iotax_analyze::{Analysis, Check, Doubt, DoubtKind, Weight};
 use iotax_experiment::units::format_bytes;
 use iotax_experiment::{Draft, Fitted, Spec};
 use iotax_quantity::count;
@@ -106,11 +106,20 @@ pub struct Notice {
     pub messages: Vec<String>,
     /// What to do; may be empty.
     pub advice: String,
-    /// Whether the figures themselves are in doubt.
-    pub is_severe: bool,
+    pub weight: Weight,
 }
 
 impl Notice {
+    /// Whether the figures themselves are in doubt.
+    pub fn is_severe(&self) -> bool {
+        self.weight == Weight::Severe
+    }
+
+    /// Whether it is no warning.
+    pub fn is_context(&self) -> bool {
+        self.weight == Weight::Context
+    }
+
     /// The messages shortened to one.
     pub fn in_short(&self) -> String {
         match self.messages.as_slice() {
@@ -153,7 +162,7 @@ fn notice(group: &[Both<'_>], analysis: &Analysis) -> Notice {
         }
         (check.to_owned(), messages)
     };
-    Notice { title, messages, advice: said.advice.clone(), is_severe: first.is_severe() }
+    Notice { title, messages, advice: said.advice.clone(), weight: first.check().weight() }
 }
 
 /// Each message with its arm; one message if several arms differ only in how often it was seen.
@@ -215,7 +224,7 @@ pub fn of_files(spec: &Spec) -> Option<Notice> {
     let advice = "A cache can hold a larger share of a smaller file. Compare only with runs that \
                   use the same file size, or free up some space.";
     let (title, advice) = ("size of the test files".to_owned(), advice.to_owned());
-    Some(Notice { title, messages: vec![message], advice, is_severe: false })
+    Some(Notice { title, messages: vec![message], advice, weight: Weight::Minor })
 }
 
 #[cfg(test)]

@@ -131,8 +131,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let lies_on = |arm: &str| site(experiment, arm).map(place).unwrap_or_default();
             let (base, name) = (&spec.arms[0].name, subject());
             format!(
-                "{base} is on {}, and {name} is on {}: the storage, not the settings, may cause \
-                 the difference",
+                "{base} is on {}, and {name} is on {}: a difference may come from the storage \
+                 instead of the settings",
                 lies_on(base),
                 lies_on(&name)
             )
