@@ -30,6 +30,7 @@ pub(crate) fn pairs(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended>
                 notes.push(CapNote::SharingUntested { a, b, unsteady });
                 continue;
             }
+            scout.spent_ns = 0;
             for (quantity, caps) in both(&targets[a], &targets[b], scout.search.writes) {
                 let pair = Pair { at: (a, b), quantity, caps };
                 let mut found = pair.measure(scout)?;
@@ -102,9 +103,9 @@ impl Pair<'_> {
             let interval = critical.rci(&phis);
             let verdict = interval.map_or(Shared::Undecided, judge);
             let is_look = critical.design().is_look(blocks.len());
-            let is_over = blocks.len() >= most;
+            let may_end = is_look && (verdict != Shared::Undecided || !scout.may_refine());
             if let Some(interval) = interval
-                && (is_over || (is_look && verdict != Shared::Undecided))
+                && (may_end || blocks.len() >= most)
             {
                 return Ok(self.found(&blocks, interval, verdict));
             }

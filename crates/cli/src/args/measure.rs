@@ -268,8 +268,8 @@ pub(crate) struct SearchArgs {
     /// Search faster, with fewer points, shorter windows and wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
-    /// Measuring time of each target after which iotax skips all steps that only refine the result
-    /// [default: no limit]
+    /// Measuring time of each target, and of each pair of targets, after which iotax skips all
+    /// steps that only refine the result [default: no limit]
     ///
     /// Without this option, iotax observes a changing rate for up to two more minutes, and measures
     /// uncertain results again.

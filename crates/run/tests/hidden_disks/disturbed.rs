@@ -1,7 +1,7 @@
 //! Searches that something disturbs, and disks that do not hold still.
 
 use iotax_caps::{
-    BusySign, Cap, CapDoubt, CapKind, CapNote, Caps, Ended, Observation, Obstacle, Prober,
+    BusySign, Cap, CapDoubt, CapKind, CapNote, Caps, Ended, Observation, Obstacle, Prober, Shared,
     TargetCaps, search_caps,
 };
 use iotax_experiment::{Probe, SearchDraft};
@@ -290,4 +290,26 @@ fn an_unsteady_disk_is_not_said_to_share_a_bucket() {
         let is_told = |note: &CapNote| matches!(note, CapNote::SharingUntested { unsteady, .. } if unsteady == "disk 0");
         assert!(caps.notes.iter().any(is_told), "case {case}: {:?}", caps.notes);
     }
+}
+
+/// Disks that do not share a bucket, in noise: with a limit, pairs get fewer blocks, and no wrong
+/// verdict.
+#[test]
+fn tests_for_a_shared_bucket_end_at_the_time_limit() {
+    let mut blocks = [0, 0];
+    for case in 0..30 {
+        for (limited, max_time_ns) in [None, Some(20_000_000_000)].into_iter().enumerate() {
+            let disturbed = Disturbed { windows: 0.3, ..Disturbed::default() };
+            let mut model = Model::of(case, disturbed, throttled(2_000.0, 1e12, 1e-3));
+            let search = SearchDraft { max_time_ns, ..draft_of(2, 64 << 30, false, None) };
+            let caps = search_caps(&search.resolve().unwrap(), &opened(2), &mut model);
+            for pair in &caps.sharing {
+                let is_right = [Shared::Separate, Shared::Undecided].contains(&pair.verdict);
+                assert!(is_right, "case {case}: {pair:?}");
+                blocks[limited] += pair.blocks;
+            }
+        }
+    }
+    let [full, limited] = blocks;
+    assert!(limited > 0 && 3 * limited < 2 * full, "{limited} and {full} blocks");
 }
