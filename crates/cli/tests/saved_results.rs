@@ -339,7 +339,8 @@ fn recorded_cells_make_a_matrix() {
       sys                1,002 IOPS  1,602 IOPS (60 % faster)
       krb5   702 IOPS (30 % slower)  1,122 IOPS (12 % faster)
       krb5p  302 IOPS (3.3x slower)
-      Throughput, and its difference from the first arm.
+      Each cell shows the throughput and, in parentheses, the difference from the
+      first arm.
 
     Effects
       setting     metric                effect [95 % CI]  n  verdict

@@ -54,7 +54,7 @@ fn drained(analysis: &Analysis) -> Option<Table> {
         .word("arm", |drain| &drain.arm)
         .figure("duration", |drain| span(whole(drain.seconds)))
         .figure("burst rate", |drain| or_absent(drain.burst_iops.map(format::iops)))
-        .figure("rate after", |drain| or_absent(drain.rate_iops.map(format::iops)))
+        .figure("sustained rate", |drain| or_absent(drain.rate_iops.map(format::iops)))
         .figure("credits (I/Os)", |drain| or_absent(drain.spent_ios.map(|ios| grouped(whole(ios)))))
         .word("regime", |drain| drain.regime.map_or(ABSENT, trial::regime))
         .table

@@ -61,7 +61,8 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
     } = &host.environment;
     let HostRecord { role, generator_ns_per_io, io_uring, .. } = host;
     let unit = experiment.spec.workload().unit();
-    let generator = generator_ns_per_io.map(|ns| format!("{} CPU per {unit}", format::time(ns)));
+    let generator =
+        generator_ns_per_io.map(|ns| format!("{} of CPU time per {unit}", format::time(ns)));
     let facts = [
         ("arms", (!arms.is_empty()).then(|| arms.join(", "))),
         ("host", name.clone()),
@@ -76,7 +77,7 @@ pub(crate) fn host(experiment: &ExperimentHead, place: usize) -> Item {
         ("CPU frequency governor", cpu_governor.clone()),
         ("memory", memory_bytes.map(iotax_quantity::size)),
         ("memory copy rate, one CPU", memory_copy_bytes_per_s.map(bandwidth::measured_rate)),
-        ("virtualisation", hypervisor.clone()),
+        ("virtualization", hypervisor.clone()),
         ("load average at the start", load_average.map(|n| iotax_quantity::fixed(n, 2))),
         ("load generator overhead", generator),
     ];

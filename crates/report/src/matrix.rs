@@ -109,7 +109,7 @@ pub(crate) fn outliers(analysis: &Analysis) -> Option<Section> {
             .word(member, |slow| printable(&slow.arm))
             .figure("effect", |slow| short(slow.tax))
             .figure("adjusted effect", |slow| short(slow.shrunken))
-            .figure("chance if healthy", |slow| chance(slow.p));
+            .figure("p-value", |slow| chance(slow.p));
         items.push(Item::Table(rows.table));
     }
     items.push(Item::Note(note::outliers(analysis, found)));

@@ -70,7 +70,7 @@ pub(crate) fn attribution(attribution: &Attribution) -> Table {
     let rows = rows.into_iter().chain(attribution.interactions.iter().map(pair)).chain([total]);
     let rows: Vec<_> = rows.collect();
     let mut table = Table::of(&rows).word("layer", |(name, _)| name);
-    for (at, head) in ["first in", "Shapley", "last in", "Δ p99"].into_iter().enumerate() {
+    for (at, head) in ["added first", "Shapley", "added last", "Δ p99"].into_iter().enumerate() {
         let known: Vec<f64> =
             rows.iter().filter_map(|(_, costs)| Some(costs[at]??.value.abs())).collect();
         if known.is_empty() {

@@ -122,7 +122,8 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       sys                  85,300 IOPS  88,100 IOPS (3.3 % faster)
       krb5   70,000 IOPS (18 % slower)   71,300 IOPS (16 % slower)
       krb5p  41,100 IOPS (2.1x slower)   24,200 IOPS (3.5x slower)
-      Throughput, and its difference from the first arm.
+      Each cell shows the throughput and, in parentheses, the difference from the
+      first arm.
 
     Effects
       setting     metric            effect [95 % CI]   n  verdict
@@ -165,9 +166,9 @@ fn a_fleet_is_of_nodes() {
       2 s (0.4 %).
 
     Outliers
-      node                       effect  adjusted effect  chance if healthy
-      gke-eu-disks-7f3a-n2  31 % slower      25 % slower            < 0.001
-      gke-eu-disks-7f3a-n5  22 % slower      18 % slower            < 0.001
+      node                       effect  adjusted effect  p-value
+      gke-eu-disks-7f3a-n2  31 % slower      25 % slower  < 0.001
+      gke-eu-disks-7f3a-n5  22 % slower      18 % slower  < 0.001
       Each node is compared with the median of 23 nodes: 84,700 IOPS (throughput).
       Healthy nodes vary by 2.5 % (one standard deviation). On average, at most 5 %
       of flagged nodes are false alarms.
@@ -189,9 +190,9 @@ fn arms_outside_of_a_fleet_are_named_first() {
       2 s (0.4 %).
 
     Outliers
-      arm           effect  adjusted effect  chance if healthy
-      node-7   34 % slower      27 % slower            < 0.001
-      node-13  18 % slower      14 % slower            < 0.001
+      arm           effect  adjusted effect  p-value
+      node-7   34 % slower      27 % slower  < 0.001
+      node-13  18 % slower      14 % slower  < 0.001
       Each arm is compared with the median of 20 arms: 84,700 IOPS (throughput).
       Healthy arms vary by 2.5 % (one standard deviation). On average, at most 5 %
       of flagged arms are false alarms.

@@ -41,7 +41,7 @@ fn stalls_and_changed_effects_in_every_format() {
       against 0 of 7 for the baseline; at least 4,190x slower.
       queue compared with base is undecided (stalls: 3 of 3 trials completed no
       operation, against 0 of 3 for the baseline; at least 17x slower in each
-      stalled block; 4 more blocks like these would be enough).
+      stalled block; 4 more blocks like these would allow a verdict).
       cap and base both stalled in all 3 blocks, so there is no verdict.
       The effect of same (compared with base) on throughput changed after block 9:
       it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
@@ -74,7 +74,7 @@ fn stalls_and_changed_effects_in_every_format() {
     ## iotax: randread-4k
 
     **luks is slower than base (stalls): 7 of 7 trials completed no operation, against 0 of 7 for the baseline; at least 4,190x slower.**
-    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would be enough).
+    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would allow a verdict).
     cap and base both stalled in all 3 blocks, so there is no verdict.
     The effect of same (compared with base) on throughput changed after block 9: it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
 
@@ -439,9 +439,9 @@ fn depths_that_jobs_found_have_a_table() {
     let found = FoundDepth { job, least: 12, most: 14 };
     analysis.arms[0].found_depths = vec![found];
     let shown = text(&experiment, &analysis, Style { color: false, width: 100 });
-    insta::assert_snapshot!(section(&shown, "\nQueue depths found\n"), @"
+    insta::assert_snapshot!(section(&shown, "\nQueue depths chosen for the latency target\n"), @"
 
-    Queue depths found
+    Queue depths chosen for the latency target
       arm     job  depth per thread  latency target
       target  io   12 to 14          at most 500 µs for 99.9 % of I/Os
     ");

@@ -155,13 +155,13 @@ pub fn latency(analysis: &Analysis, shown_arms: usize) -> String {
 
 /// The distribution of latencies over time.
 pub fn heat(analysis: &Analysis, shown_arms: usize, trials_per_column: u32) -> String {
-    let (column, its) = match trials_per_column {
-        1 => ("Each column covers one trial".to_owned(), "its"),
-        n => (format!("Each column covers {n} trials"), "their"),
+    let (column, whose) = match trials_per_column {
+        1 => ("Each column covers one trial".to_owned(), "the trial's"),
+        n => (format!("Each column covers {n} trials"), "these trials'"),
     };
     format!(
-        "{column}, in the order in which the trials ran. The darker a cell, the more of {its} {}s \
-         took that long. A mean would hide a band that splits, widens or moves.{}",
+        "{column}, in the order in which the trials ran. The darker a cell, the more of {whose} \
+         {}s had this latency. A mean would hide a band that splits, widens or moves.{}",
         units::unit_of_load(analysis),
         not_all(shown_arms, analysis)
     )

@@ -1,7 +1,7 @@
 //! Notes below a table, or in place of one.
 
 use iotax_analyze::{Analysis, FactorEffects, Outliers};
-use iotax_quantity::{capital, count, percent};
+use iotax_quantity::{count, percent};
 use iotax_record::ExperimentHead;
 
 use crate::format;
@@ -125,7 +125,7 @@ fn pairs(matrix: &FactorEffects) -> String {
 pub fn by_factor(analysis: &Analysis) -> String {
     let first = primary_of_each(analysis).into_iter().next();
     let metric = first.map_or("figure", |comparison| name::metric(comparison.metric));
-    format!("{}, and its difference from the first arm.", capital(metric))
+    format!("Each cell shows the {metric} and, in parentheses, the difference from the first arm.")
 }
 
 /// A note below the changes by each level of a matrix.

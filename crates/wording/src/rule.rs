@@ -168,7 +168,7 @@ pub fn sentences(rulings: &[Ruling]) -> Vec<String> {
     let open = rulings.iter().filter(|ruling| ruling.outcome != RuleOutcome::Pass).count();
     if open > shown {
         let more = count((open - shown) as u64, "more broken or undecided rule");
-        sentences.push(format!("For {more}, see Rules."));
+        sentences.push(format!("For {more}, see the section \"Rules\"."));
     }
     match of(RuleOutcome::Pass).collect::<Vec<_>>().as_slice() {
         [] => {}

@@ -78,7 +78,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
          create the files. `--blocks 3` runs only the first three blocks. The script creates its\n\
          files in a new folder in each directory, and removes that folder at the end, even after\n\
          Ctrl-C. It never writes to a file or block device that you name, unless a job writes and\n\
-         `--destroy PATH` allows it.\n\n\
+         `--destroy` names the same path.\n\n\
          | arm | original target |\n| --- | --- |\n",
         count(trials as u64, "trial")
     ));

@@ -46,7 +46,7 @@ pub(crate) fn groups(analysis: &Analysis) -> Vec<Group> {
         None => &analysis.baseline,
     };
     let against = words::printable(baseline);
-    let against = format!(", against {against}");
+    let against = format!(", compared with {against}");
     groups.extend(by_each_metric(analysis, metrics, &compared, &against).map(|mut group| {
         sort_by_cost(&mut group);
         group
@@ -84,7 +84,9 @@ pub(crate) fn over_phases<'a>(phases: impl Iterator<Item = &'a Analysis>) -> Vec
         let (analysis, comparison) = own.first().expect("it has at least one comparison");
         let name = subject(comparison);
         let against = match of.arm() {
-            Some(_) => format!(" against {}", words::printable(&baseline_of(comparison, analysis))),
+            Some(_) => {
+                format!(" compared with {}", words::printable(&baseline_of(comparison, analysis)))
+            }
             None => String::new(),
         };
         let rows = own.iter().map(|(analysis, c)| of_phase(analysis, c, scale)).collect();

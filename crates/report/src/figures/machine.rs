@@ -54,7 +54,7 @@ const CHARTS: [(Quantity, &str, &str); 12] = [
     (Quantity::DeviceMibPerS, "device-mib", "Device throughput, MiB/s"),
     (Quantity::DeviceAwaitMs, "device-await", "Device await, ms"),
     (Quantity::DeviceQueue, "device-queue", "Device queue size"),
-    (Quantity::DeviceUtilPercent, "device-util", "Device utilisation, %"),
+    (Quantity::DeviceUtilPercent, "device-util", "Device utilization, %"),
     (Quantity::CpuPercent, "cpu", "CPU time by mode, %"),
     (Quantity::PressurePercent, "pressure", "Pressure, %"),
     (Quantity::PageCacheMib, "page-cache", "Dirty page cache, MiB"),

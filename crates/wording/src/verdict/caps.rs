@@ -50,7 +50,7 @@ fn below(below_cap: &Analysis) -> Option<String> {
     }
     let first = others.first()?;
     if first.verdict == Verdict::Masked {
-        return Some(format!("{load}: this load reaches the cap, too."));
+        return Some(format!("{load}: this load also reaches the cap."));
     }
     Some(format!(
         "{load}: no difference was found ({} of {}: {}).",
@@ -98,13 +98,13 @@ fn no_cap(analysis: &Analysis) -> Option<String> {
     let arm = analysis.depths.iter().find(scales)?;
     let (lowest, highest) = (arm.levels.first()?, arm.levels.last()?);
     Some(format!(
-        "No cap explains the equal results: the throughput of {} grows with the queue depth, from \
-         {} with {} in flight to {} with {}.",
+        "No cap explains the equal results: as the queue depth grows from {} to {}, the throughput \
+         of {} grows from {} to {}.",
+        lowest.in_flight,
+        highest.in_flight,
         printable(&arm.arm),
         format::iops(lowest.iops),
-        lowest.in_flight,
-        format::iops(highest.iops),
-        highest.in_flight
+        format::iops(highest.iops)
     ))
 }
 
@@ -113,8 +113,8 @@ pub const fn response(response: DepthResponse) -> &'static str {
     match response {
         DepthResponse::Plateau => "a plateau",
         DepthResponse::LocalBottleneck => "a busy CPU",
-        DepthResponse::Scales => "below a cap",
-        DepthResponse::NotReached => "served one at a time",
+        DepthResponse::Scales => "below every cap",
+        DepthResponse::NotReached => "I/Os served one at a time",
         DepthResponse::Unclear => "unclear",
     }
 }

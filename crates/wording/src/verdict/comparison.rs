@@ -161,7 +161,7 @@ pub fn hypothesis(interaction: &Interaction, workload: &Workload) -> String {
         Some(Verdict::Slower) => {
             return format!(
                 "they cost more together than apart. Likely reason (not proven): both need the \
-                 same CPU, or hit the same limit twice (as with double encryption); check {}",
+                 same CPU, or both hit the same limit (as with double encryption); check {}",
                 name::metric(Metric::cpu(workload))
             );
         }

@@ -51,7 +51,7 @@ fn few(analysis: &Analysis, workload: &Workload) -> Vec<String> {
     }
     if !is_pair {
         let simulated = if nodes.len() > MAX_SIMULATED {
-            format!(" This method was simulated with at most {MAX_SIMULATED} nodes.")
+            format!(" This method was tested in simulations of at most {MAX_SIMULATED} nodes.")
         } else {
             String::new()
         };

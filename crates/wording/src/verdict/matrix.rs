@@ -44,7 +44,7 @@ pub(super) fn sentences(
     let rest = primary.len() - sentences.len();
     if rest > 0 {
         let levels = count(rest as u64, "more level");
-        sentences.push(format!("For {levels}, see Effects."));
+        sentences.push(format!("For {levels}, see the section \"Effects\"."));
     }
     let mut found: Vec<&FactorInteraction> = matrix.interactions.iter().collect();
     found.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
@@ -52,13 +52,14 @@ pub(super) fn sentences(
     if let Some(rest @ 1..) = found.len().checked_sub(MAX_INTERACTIONS) {
         let costs = count(rest as u64, "more cost");
         let verb = if rest == 1 { "depends" } else { "depend" };
-        sentences.push(format!("{costs} {verb} on another factor: see By factor."));
+        sentences.push(format!("{costs} {verb} on another factor; see the section \"By factor\"."));
     }
     if !matrix.unpaired.is_empty() {
+        let only = if matrix.unpaired.len() == 1 { "this level" } else { "one of these levels" };
         let levels = matrix.unpaired.iter().map(|own| format!("{}={}", own.factor, own.level));
         let levels = printable(&levels.collect::<Vec<_>>().join(", "));
         sentences.push(format!(
-            "No effect was computed for {levels}: no two arms differ in that factor alone."
+            "No effect was computed for {levels}: no two arms differ only in {only}."
         ));
     }
     sentences
@@ -85,15 +86,15 @@ fn difference(found: &FactorInteraction) -> f64 {
     (log(found.at) - log(found.at_first)).abs()
 }
 
-/// `The cost of sec=krb5p depends on nconnect: 60 % slower [55, 64] in throughput at nconnect=4, 30
-/// % slower [25, 35] in throughput at nconnect=1.`
+/// `The cost of sec=krb5p depends on nconnect: 60 % slower [55, 64] in throughput at nconnect=4 and
+/// 30 % slower [25, 35] in throughput at nconnect=1.`
 fn of_interaction(found: &FactorInteraction) -> String {
     let FactorInteraction { setting, with, metric, .. } = found;
     let size = |cost: Estimate| {
         Effect::of(metric.on(), cost.value, [cost.lo, cost.hi]).size(name::metric(*metric))
     };
     printable(&format!(
-        "The cost of {}={} depends on {}: {} at {}={}, {} at {}={}.",
+        "The cost of {}={} depends on {}: {} at {}={} and {} at {}={}.",
         setting.factor,
         setting.level,
         with.factor,

@@ -206,7 +206,10 @@ fn compared_by(analysis: &Analysis) -> Option<String> {
     let has_targets = analysis.arms.iter().any(|arm| !arm.targets.is_empty());
     let job = printable(&analysis.primary);
     has_targets.then(|| {
-        format!("This comparison covers only job {job}; for the other jobs, see By target.")
+        format!(
+            "This comparison covers only job {job}; for the other jobs, see the section \"By \
+             target\"."
+        )
     })
 }
 
@@ -291,7 +294,7 @@ fn whole_stack(total: &Comparison, margin: f64) -> String {
     match (total.verdict, size(total)) {
         (Verdict::Slower, Some(size)) => format!("The layers together make the stack {size}."),
         (Verdict::Faster, Some(size)) => {
-            format!("The full stack is faster than the bare stack, which is suspicious: {size}.")
+            format!("Suspicious: the full stack is {size} than the bare stack.")
         }
         (Verdict::Equivalent, Some(size)) => {
             format!("The layers together cost less than {} ({size}).", percent(margin))

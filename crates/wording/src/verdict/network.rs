@@ -5,7 +5,7 @@ use iotax_quantity::percent;
 
 use crate::{format, units};
 
-/// `16.5 Gbit/s, 484 us of CPU per MiB at both ends, 0 retransmits`.
+/// `16.5 Gbit/s, 484 us of CPU time per MiB, summed over both ends, 0 retransmits`.
 pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
     let cpu = format::time(network.cpu_ns);
     let rate = format::bit_rate(network.bits_per_s);
@@ -16,7 +16,7 @@ pub(super) fn sentence(arm: &ArmSummary, network: &NetworkSummary) -> String {
                 format!(" in both directions combined ({to} to the peer, {from} from the peer)")
             });
             let copied = network.copied.map_or("", copied);
-            format!("{rate}{each}, {cpu} of CPU per MiB at both ends{copied}")
+            format!("{rate}{each}, {cpu} of CPU time per MiB, summed over both ends{copied}")
         }
         NetworkLoad::RoundTrips => {
             let (mean, p99) = (format::time(arm.mean_latency_ns), p99(arm));

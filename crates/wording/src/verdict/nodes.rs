@@ -171,12 +171,8 @@ pub fn meaning(standing: Standing, analysis: &Analysis) -> String {
         (Standing::Same, _) => {
             format!("equivalent: differs by less than {}", percent(analysis.margin))
         }
-        (Standing::Unnamed, _) => {
-            "not flagged, which does not prove that the node is healthy".to_owned()
-        }
-        (Standing::Open, _) => {
-            "no verdict: undecided, or the data do not allow a verdict".to_owned()
-        }
+        (Standing::Unnamed, _) => "not flagged as slow, but not proven to be healthy".to_owned(),
+        (Standing::Open, _) => "undecided, or no verdict is possible with these data".to_owned(),
         (Standing::Unjudged, _) => "not judged: too few usable trials".to_owned(),
     }
 }

@@ -15,8 +15,8 @@ pub type AnalyzedPhase = (ExperimentHead, Analysis);
 /// At most this many arms get a sentence.
 const MAX_SENTENCES: usize = 4;
 
-/// `luks compared with base: slower in 2 of 3 phases (most in git-status, 7.1x slower [3.4, 14] in
-/// throughput) and undecided in 1.`
+/// `luks compared with base: slower in 2 of 3 phases (largest difference in git-status: 7.1x
+/// slower [3.4, 14] in throughput) and undecided in 1.`
 pub fn sentences(parts: &[AnalyzedPhase]) -> Vec<String> {
     let mut found: Vec<(&Analysis, &Comparison)> = parts
         .iter()
@@ -63,12 +63,14 @@ fn of(about: &Subject, found: &[(&Analysis, &Comparison)]) -> String {
     };
     for verdict in [Verdict::Slower, Verdict::Faster] {
         let Some((most, comparison)) = with(verdict).next() else { continue };
-        let size = size(comparison).map(|size| format!(", {size}")).unwrap_or_default();
+        let is_one = with(verdict).count() == 1;
+        let sign = if is_one { "," } else { ":" };
+        let size = size(comparison).map(|size| format!("{sign} {size}")).unwrap_or_default();
         let most = printable(&most.workload);
-        let most = if with(verdict).count() == 1 {
+        let most = if is_one {
             format!("{most}{size}")
         } else {
-            format!("most in {most}{size}")
+            format!("largest difference in {most}{size}")
         };
         clauses.push(format!("{} ({most})", in_phases(verdict, clauses.is_empty())));
     }

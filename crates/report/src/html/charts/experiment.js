@@ -160,7 +160,7 @@ function experimentCharts(root, data) {
     // A plain run has one column per trial; the width of a column is limited.
     const width = Math.min(box.clientWidth, 62 + order.length * 46);
     plot(box, {
-      label: "Order of trials: one column per block, arms by colour and letter",
+      label: "Order of trials: one column per block, arms by color and letter",
       width, height: places * 24, margin: { left: 50 },
       x: { ...counted([0.5, order.length + 0.5], "block"), least: 5 },
       y: { domain: [places + 0.5, 0.5], grid: [], ticks: Array.from({ length: places }, (_, i) => i + 1), text: String },
