@@ -26,10 +26,10 @@ TWICE = "file(size={}) + qemu-luks + qemu-luks + ext4"
 ROWS = {
     "planted": ("23 % apart", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(260)]),
     "equal": ("equal", [*READS, "a=" + MEM.format(200), "b=" + MEM.format(200)]),
-    "disk": ("disk, reads 8 us longer", [*READS, "a=" + DISK.format(1), "b=" + DISK.format(9)]),
-    "disk-quick": ("disk, reads 8 us longer, `--quick`",
+    "disk": ("disk, each read takes 8 us longer", [*READS, "a=" + DISK.format(1), "b=" + DISK.format(9)]),
+    "disk-quick": ("disk, each read takes 8 us longer, `--quick`",
                    [*READS, "--quick", "a=" + DISK.format(1), "b=" + DISK.format(9)]),
-    "tenth": ("disk, reads 10 % longer, `--quick`", [*READS, "--quick", "a=" + DISK.format(1), "b="]),
+    "tenth": ("disk, each read takes 10 % longer, `--quick`", [*READS, "--quick", "a=" + DISK.format(1), "b="]),
     "peel": ("default peel", ["peel"]),
     "luks": ("peel of double LUKS", ["peel", "--quick", TWICE.format("1G")]),
     "search": ("search engine at scale 0.02",

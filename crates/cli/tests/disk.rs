@@ -182,7 +182,7 @@ fn disks_that_no_cloud_has_are_refused() {
     ");
     assert_snapshot!(said(&["vm", "--disk", "P10", "--credits", "200%"]), @"
     error: option --credits: `200%` is not a share: more than 100%
-    write a percentage such as 5%, or a fraction such as 0.05
+    use a percentage such as 5%, or a fraction such as 0.05
     [exit 2]
     ");
     assert_snapshot!(said(&["vm", "--disk", "local"]), @"
@@ -275,7 +275,7 @@ fn a_disk_that_somebody_uses_stays_up_unless_forced() {
     assert_eq!(desk.run(&["disk", "up", "vm=mem(size=1M)"]).code, 0);
     let mut user = fs::File::open(desk.path().join("vm/disk")).unwrap();
     assert_snapshot!(desk.run(&["disk", "down", "vm"]).to_string(), @"
-    error: DESK/vm: is in use (fuser -vm DESK/vm lists the programs, and losetup -a lists the loop devices); stop everything that uses the disk, or add --force, which makes any further I/O on it fail
+    error: DESK/vm is in use (fuser -vm DESK/vm lists the programs, and losetup -a lists the loop devices); stop everything that uses the disk, or add --force, which makes any further I/O on it fail
     [exit 3]
     ");
     let mut block = [0; 4096];

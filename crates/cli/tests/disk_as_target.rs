@@ -74,7 +74,7 @@ fn what_somebody_made_on_a_disk_is_not_written_over() {
     assert!(made.status.success(), "{made:?}");
     let before = fs::read(mounted.disk()).unwrap();
     assert_snapshot!(mounted.run("randwrite-4k", "vm"), @"
-    error: arm target: DESK/vm: contains a file system (ext4), UUID 68e2d1bb-dece-4b1c-9faf-b628e272418d; if you do not need the data, wipe the device yourself (wipefs --all DESK/vm/disk), or name another device
+    error: arm target: DESK/vm: contains a file system (ext4), UUID 68e2d1bb-dece-4b1c-9faf-b628e272418d; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DESK/vm/disk)
     [exit 2]
     ");
     assert_eq!(fs::read(mounted.disk()).unwrap(), before);

@@ -192,12 +192,12 @@ fn rules_that_are_none_are_refused_before_anything_is_measured() {
     let desk = Desk::new();
     assert_snapshot!(run(&desk, &["--fail-if", "fast"]), @"
     error: option --fail-if: `fast` is not a rule
-    write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+    specify the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "slower by 5%"]), @"
     error: option --fail-if: `slower by 5%`: a run has only one arm and no baseline
-    write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
+    set a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
     [exit 2]
     ");
     assert_snapshot!(run(&desk, &["--fail-if", "sync.p99 > 10ms"]), @"

@@ -189,7 +189,7 @@ fn a_plan_says_how_long_arms_are_held_and_refuses_what_holds_none() {
     leave out max-blocks, or set it to 40
 
     error: option --hold: `long` is not a duration: it does not start with a digit
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
 }
 

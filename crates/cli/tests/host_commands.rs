@@ -225,8 +225,8 @@ fn a_plan_shows_them_and_what_cannot_be_undone_is_refused() {
     [exit 2]
     ");
     assert_snapshot!(said(&["--before", "true", "--after", "none"]), @"
-    error: option --before: `true` does not start with the name of an arm followed by `=`
-    write ARM=COMMAND; the arms are a, b
+    error: option --before: `true` does not start with an arm's name and `=`
+    specify ARM=COMMAND; the arms are a, b
     [exit 2]
     ");
     let remote = desk.run(&[

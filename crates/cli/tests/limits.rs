@@ -117,12 +117,12 @@ fn rules_that_no_cap_can_break_are_refused_before_anything_is_measured() {
     assert_snapshot!(refused(&["--fail-if", "sync.p99 > 10ms"]), @"
     2
     error: option --fail-if: `sync.p99 > 10ms`: a search finds only caps
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
+    use 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "slower by 5%"]), @"
     2
     error: option --fail-if: `slower by 5%`: a search finds only caps
-    write 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
+    use 'iops < 5000', 'bandwidth < 100M' or 'below documented by 5%', optionally preceded by a target and a colon
     ");
     assert_snapshot!(refused(&["--fail-if", "log: iops < 5000"]), @"
     2
@@ -179,7 +179,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert_snapshot!(refused(&["mem", "--burst=soon"]), @"
     2
     error: option --burst: `soon` is not a duration: it does not start with a digit
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(refused(&["mem", "--burst=0"]), @"
     2
@@ -192,7 +192,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert_snapshot!(refused(&["mem", "--burst=1m", "--pauses", "1s,never"]), @"
     2
     error: option --pauses: `never` is not a duration: it does not start with a digit
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(refused(&["mem", "--caching", "sometimes", "--disk", "P10"]), @"
     2
@@ -201,7 +201,7 @@ fn what_makes_no_sense_is_refused_before_anything_is_made() {
     assert_snapshot!(refused(&["mem", "--size", "big"]), @"
     2
     error: option --size: `big` is not a size: it does not start with a digit
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
 }
 

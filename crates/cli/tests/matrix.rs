@@ -147,7 +147,7 @@ fn what_makes_no_matrix_is_refused() {
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
     error: option --matrix: no layer in `mem` has a parameter `sise`
-    write {sise} where its levels belong, or use one of: size
+    put {sise} where its levels belong, or use one of: size
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["x=mem(size={size})", "--matrix", "size=1M,2M"]), @"
@@ -172,7 +172,7 @@ fn what_makes_no_matrix_is_refused() {
     error: x.toml:2:2: matrix: `size` has only one level
       2 | [matrix]
         |  ^^^^^^
-    write a factor and its levels, as in sec=sys,krb5,krb5p
+    specify a factor and its levels, as in sec=sys,krb5,krb5p
     [exit 2]
     ");
     insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml", "--matrix", "size=1M,2M"]), @"

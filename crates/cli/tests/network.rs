@@ -157,7 +157,7 @@ fn what_the_kernel_copied_all_the_same_is_said() {
     assert!(told.contains("zero-copy requested, but the kernel copied all data"), "{said}");
     let encrypted = [&words[..2], &["loopback + tls"], &words[3..]].concat();
     insta::assert_snapshot!(desk.run(&encrypted).err, @"
-    error: arm `target`, job `flow`: zero-copy: loopback + tls copies the data to encrypt it
+    error: arm `target`, job `flow`: zero-copy: to encrypt the data, loopback + tls copies it
     leave out zero-copy, or remove the top layer
     ");
 }

@@ -61,11 +61,11 @@ fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() 
     the disk below a mapping:
     error: arm target: /dev/ubda: is part of dm-0; name another device
     the mapping, which has a file system:
-    error: arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you do not need the data, wipe the device yourself (wipefs --all /dev/mapper/theirs), or name another device
+    error: arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all /dev/mapper/theirs)
     the mapping, mounted:
     error: 2 targets cannot be used:
       arm target: /dev/mapper/theirs: is mounted at /mnt; name another device
-      arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; if you do not need the data, wipe the device yourself (wipefs --all /dev/mapper/theirs), or name another device
+      arm target: /dev/mapper/theirs: contains a file system (ext4), UUID 00000000-0000-4000-8000-000000000000; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all /dev/mapper/theirs)
     plain:
     0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
     0 16384 crypt aes-xts-plain64 KEY 0 LOOP 0
@@ -165,7 +165,7 @@ fn every_arm_on_a_file_server_gets_the_options_asked_for_and_leaves_the_rest_alo
     vers=4.2,rsize=32768,sec=krb5p
     --- without protection, and encrypted
     --- a mount that was there before
-    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; the client shares connections with an earlier mount from the same server: unmount that one, or use the same nconnect value
+    error: arm target: nfs: nconnect=1 was requested, but the kernel reports nconnect=2; this mount shares its connections with an earlier mount from the same server: unmount the earlier one, or use the same nconnect value
     [exit 3]
     --- less than was asked for
     --- killed while another arm is driven

@@ -27,10 +27,10 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     let did = vm.limit(Duration::from_mins(30)).run(&script).success();
     insta::assert_snapshot!(did.stdout, @"
     --- TLS
-    error: arm target: the kernel is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)
+    error: arm target: the kernel version is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel (WireGuard) below the mount
     [exit 3]
     --- no principal of the server
-    error: arm target: Kerberos reports an error: kvno: Server nfs/other.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/other.vm.test@VM.TEST; the server's principal does not exist; create it and add its key on the server (kadmin: addprinc -randkey nfs/other.vm.test; on the server: ktadd nfs/other.vm.test), or use the server's name from its principal
+    error: arm target: Kerberos reports an error: kvno: Server nfs/other.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/other.vm.test@VM.TEST; the KDC has no principal nfs/other.vm.test; create it (kadmin: addprinc -randkey nfs/other.vm.test) and add its key on the server (kadmin: ktadd nfs/other.vm.test), or use the server name from an existing principal
     [exit 3]
     --- no name of the server
     error: arm target: 127.0.0.2 has no host name, but Kerberos identifies servers by name; use the server's NAME from its principal nfs/NAME, or add a name for the address to /etc/hosts
@@ -39,13 +39,13 @@ fn kerberos_is_measured_in_one_command_found_on_a_mount_and_refused_where_it_can
     error: arm target: there is neither a keytab (/etc/krb5.keytab) nor a ticket for root; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n, a ticket (kinit) is enough
     [exit 3]
     --- no principal of this machine
-    error: arm target: FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts; it has HTTP/nfs.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)
+    error: arm target: FILE:/etc/krb5.keytab contains no principal that rpc.gssd uses for mounts (principals found: HTTP/nfs.vm.test@VM.TEST); add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)
     [exit 3]
     --- keys that the kernel cannot use
     error: arm target: host/nfs.vm.test@VM.TEST has only keys of type aes256-cts-hmac-sha384-192, which the NFS client in Linux 6.1 does not support; create a key of type aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)
     [exit 3]
     --- an old key
-    error: arm target: Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)
+    error: arm target: Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd, or realm join)
     [exit 3]
     --- neither KDC nor rpc.gssd
     error: 2 targets cannot be used:

@@ -37,16 +37,18 @@ impl Cause {
         match self {
             Self::Node => (
                 "no node accepts it",
-                "request less with --cpu and --memory, or choose other nodes with --node-selector",
+                "request less CPU or memory (--cpu, --memory), or choose other nodes with \
+                 --node-selector",
             ),
             Self::Claim => (
                 "there is no volume for its claim",
                 "check that the class exists (`kubectl get storageclass`), and that it can create \
                  volumes of this --size on the node",
             ),
-            Self::Mount => {
-                ("its volume cannot be attached or mounted", "see the CSI driver's log on its node")
-            }
+            Self::Mount => (
+                "its volume cannot be attached or mounted",
+                "see the CSI driver's log on the pod's node",
+            ),
             Self::Image => (
                 "its image cannot be pulled",
                 "use --image to name an image that the node can pull, and --pull-secret to name \
@@ -54,8 +56,8 @@ impl Cause {
             ),
             Self::Runtime => (
                 "the node's container runtime rejects it",
-                "the lines above show what it rejects; --user, --cpu and --memory change what pods \
-                 request",
+                "the lines above show what the runtime rejects; --user, --cpu and --memory change \
+                 what pods request",
             ),
             Self::Ended => (
                 "it has ended",
@@ -266,7 +268,7 @@ mod tests {
         insta::assert_snapshot!(found, @"
         no node accepts it
           0/2 nodes are available: 2 Insufficient cpu. no new claims to deallocate
-        request less with --cpu and --memory, or choose other nodes with --node-selector
+        request less CPU or memory (--cpu, --memory), or choose other nodes with --node-selector
         ");
     }
 

@@ -15,9 +15,9 @@ use std::process::ExitCode;
 use fio_jobs::{Row, counts, in_directory, row};
 
 const INTRO: &str = "\
-# Job files of the latest fio
+# Job files from the latest fio version
 
-This table shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` of
+This table shows what `iotax run FILE TARGET` does with the job files in `examples` and `t/jobs` in
 [fio's repository](https://github.com/axboe/fio). No environment variables were set. docs/fio.md explains *native*,
 *with fio* and *refused*.
 ";
@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     });
     for (folder, rows) in &folders {
         println!(
-            "- `{folder}`: {} files: {}",
+            "- `{folder}` has {} files: {}",
             rows.len(),
             counts(&rows.iter().collect::<Vec<_>>())
         );

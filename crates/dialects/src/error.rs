@@ -22,7 +22,7 @@ pub enum Error {
     NotAResult { path: PathBuf, begins: String },
     #[error(
         "{} is the JSON report of an iotax comparison and contains no measurements; pass the \
-         results directory of that run",
+         results directory of that comparison",
         path.display()
     )]
     Report { path: PathBuf },

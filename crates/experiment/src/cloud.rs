@@ -59,7 +59,7 @@ impl CloudChoice {
     /// An unknown fact (lists the known ones), or an invalid value.
     pub fn tell(&mut self, fact: &str) -> Result<(), Error> {
         let Some((name, value)) = fact.split_once('=') else {
-            let advice = "write FACT=VALUE, as in encryption-at-host=yes";
+            let advice = "specify FACT=VALUE, as in encryption-at-host=yes";
             return Err(Error::syntax("the fact has no value", advice).at(fact, 0..fact.len()));
         };
         let at_value = |error: Error| error.at(fact, name.len() + 1..fact.len());
@@ -71,7 +71,7 @@ impl CloudChoice {
         let value = value.trim();
         if value.is_empty() {
             let problem = format!("`{name}` has no value");
-            return Err(at_value(Error::syntax(problem, format!("write {values}"))));
+            return Err(at_value(Error::syntax(problem, format!("specify {values}"))));
         }
         match name {
             "caching" => self.caching = Some(value.to_owned()),
@@ -81,7 +81,7 @@ impl CloudChoice {
                 let neither = |_| {
                     Error::syntax(
                         format!("`{value}` is neither yes nor no"),
-                        format!("write {values}"),
+                        format!("specify {values}"),
                     )
                 };
                 self.encryption_at_host =
@@ -139,19 +139,19 @@ mod tests {
         the fact has no value
           encryption-at-host
           ^^^^^^^^^^^^^^^^^^ column 1
-        write FACT=VALUE, as in encryption-at-host=yes
+        specify FACT=VALUE, as in encryption-at-host=yes
         ");
         assert_snapshot!(told("encryption-at-host=perhaps"), @"
         `perhaps` is neither yes nor no
           encryption-at-host=perhaps
                              ^^^^^^^ column 20
-        write yes or no
+        specify yes or no
         ");
         assert_snapshot!(told("disk="), @"
         `disk` has no value
           disk=
                ^ column 6
-        write a disk from the catalog, such as P30 or gp3:size=500G
+        specify a disk from the catalog, such as P30 or gp3:size=500G
         ");
     }
 }

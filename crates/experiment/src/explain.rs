@@ -289,7 +289,7 @@ fn explain_content(content: &Content) -> Option<String> {
         (percent, None) => parts.push(format!("{percent} % of writes repeated")),
         (percent, Some(set)) => {
             let whose = if content.shared_set { "all threads'" } else { "the thread's" };
-            parts.push(format!("{percent} % of writes repeating {set} % of {whose} data"));
+            parts.push(format!("{percent} % of writes repeated from {set} % of {whose} data"));
         }
     }
     (!parts.is_empty()).then(|| format!("data with {}", parts.join(" and ")))

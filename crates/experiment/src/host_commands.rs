@@ -46,7 +46,7 @@ impl Draft {
             let at = at.ok_or_else(|| Error::unknown("arm", name, names))?;
             if command.trim().is_empty() || command.contains('\0') {
                 let problem = format!("the `{word}` command of arm `{name}` is empty");
-                return Err(Error::syntax(problem, "write a shell command"));
+                return Err(Error::syntax(problem, "specify a shell command"));
             }
             if given[at][which].replace(command).is_some() {
                 let problem = format!("arm `{name}` has two `{word}` commands");
@@ -104,8 +104,8 @@ pub fn command_of_arm<'a>(arms: &'a [Arm], text: &'a str) -> Result<(&'a str, &'
     let longest = arms.iter().filter_map(of_arm).max_by_key(|(name, _)| name.len());
     longest.ok_or_else(|| {
         let names: Vec<&str> = arms.iter().map(|arm| arm.name.as_str()).collect();
-        let problem = format!("`{text}` does not start with the name of an arm followed by `=`");
-        Error::syntax(problem, format!("write ARM=COMMAND; the arms are {}", names.join(", ")))
+        let problem = format!("`{text}` does not start with an arm's name and `=`");
+        Error::syntax(problem, format!("specify ARM=COMMAND; the arms are {}", names.join(", ")))
     })
 }
 
@@ -161,7 +161,7 @@ mod tests {
         ");
         insta::assert_snapshot!(refused(&[("a", " ")], &[("a", "x")]), @"
         the `before` command of arm `a` is empty
-        write a shell command
+        specify a shell command
         ");
         insta::assert_snapshot!(refused(&[("a", "x"), ("a", "y")], &[("a", "x")]), @"
         arm `a` has two `before` commands
@@ -176,8 +176,8 @@ mod tests {
         assert_eq!(command_of_arm(&spec.arms, "sec=x=A=1 cmd").unwrap(), ("sec=x", "A=1 cmd"));
         let error = command_of_arm(&spec.arms, "echo 1").unwrap_err().to_string();
         insta::assert_snapshot!(error, @"
-        `echo 1` does not start with the name of an arm followed by `=`
-        write ARM=COMMAND; the arms are a, sec=x
+        `echo 1` does not start with an arm's name and `=`
+        specify ARM=COMMAND; the arms are a, sec=x
         ");
     }
 }

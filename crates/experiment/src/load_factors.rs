@@ -100,7 +100,7 @@ pub fn refuse_exclusions<S: AsRef<str>>(excluded: &[S], of_load: &[Factor]) -> R
             );
             return Err(Error::syntax(
                 problem,
-                "remove levels from this factor, or exclude only levels of factors of the arms",
+                "remove levels from this factor, or exclude only levels of the arms' factors",
             ));
         }
     }
@@ -174,11 +174,11 @@ mod tests {
         `4x` is not a size: unknown unit `x`
           bs=4x
              ^^ column 4
-        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+        specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(error(&["bs=4k"]), @"
         `bs` has only one level
-        write a factor and its levels, as in sec=sys,krb5,krb5p
+        specify a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         let many: Vec<String> = (1..=65).map(|depth| depth.to_string()).collect();
         assert_snapshot!(error(&[&format!("depth={}", many.join(","))]), @"
@@ -188,7 +188,7 @@ mod tests {
         let excluded = refuse_exclusions(&["sec=sys, bs=4k"], &factors(&["bs=4k,64k"]));
         assert_snapshot!(excluded.unwrap_err(), @"
         `bs` belongs to the workload, which is the same for all arms
-        remove levels from this factor, or exclude only levels of factors of the arms
+        remove levels from this factor, or exclude only levels of the arms' factors
         ");
         assert!(refuse_exclusions(&["sec=sys"], &factors(&["bs=4k,64k"])).is_ok());
     }

@@ -7,7 +7,7 @@ use crate::spec::{Arm, Draft, Target};
 
 /// More would take days and give an unreadable report.
 const MAX_CELLS: usize = 128;
-const SHAPE: &str = "write a factor and its levels, as in sec=sys,krb5,krb5p";
+const SHAPE: &str = "specify a factor and its levels, as in sec=sys,krb5,krb5p";
 
 /// The level of a factor that an arm has.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -198,8 +198,8 @@ impl Factor {
 fn exclusion(text: &str, factors: &[Factor]) -> Result<Vec<[usize; 2]>, Error> {
     let setting = |part: &str| {
         let Some((name, level)) = part.split_once('=') else {
-            let advice =
-                "write the levels that the excluded arms have in common, as in sec=krb5,nconnect=1";
+            let advice = "specify the levels that the excluded arms have in common, as in \
+                          sec=krb5,nconnect=1";
             return Err(Error::syntax(format!("`{part}` is not a level of any factor"), advice));
         };
         let (name, level) = (name.trim(), level.trim());
@@ -266,12 +266,12 @@ fn as_parameter(text: &str, setting: &Setting) -> Result<String, Error> {
     if let [layer] = having.as_slice() {
         if layer.given.iter().any(|given| given == name) {
             let problem = format!("`{}` already has a value for `{name}`", layer.info.name);
-            let advice = format!("write {{{factor}}} instead of that value");
+            let advice = format!("use {{{factor}}} instead of that value");
             return Err(Error::syntax(problem, advice));
         }
         return Ok(layer.with(text, name, level));
     }
-    let place = format!("write {{{factor}}} where its levels belong");
+    let place = format!("put {{{factor}}} where its levels belong");
     if !having.is_empty() {
         return Err(Error::syntax(format!("several layers of `{text}` have a `{name}`"), place));
     }
@@ -353,7 +353,7 @@ mod tests {
         Matrix::refuse_open_places("{x}.json", &factors).unwrap();
         assert_snapshot!(arms("mem(size=1M) + aes", &["size=1M,2M"], &[]).unwrap_err(), @"
         `mem` already has a value for `size`
-        write {size} instead of that value
+        use {size} instead of that value
         ");
     }
 
@@ -377,33 +377,33 @@ mod tests {
         };
         assert_snapshot!(error("mem", &["size"], &[]), @"
         `size` is not a factor
-        write a factor and its levels, as in sec=sys,krb5,krb5p
+        specify a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["si ze=1M,2M"], &[]), @"
         `si ze` is not a valid factor name
-        write a factor and its levels, as in sec=sys,krb5,krb5p
+        specify a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["size=1M"], &[]), @"
         `size` has only one level
-        write a factor and its levels, as in sec=sys,krb5,krb5p
+        specify a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["size=1M,,2M"], &[]), @"
         a level of `size` is empty
-        write a factor and its levels, as in sec=sys,krb5,krb5p
+        specify a factor and its levels, as in sec=sys,krb5,krb5p
         ");
         assert_snapshot!(error("mem", &["size=1M,1M"], &[]), @"level `1M` is given twice");
         assert_snapshot!(error("mem", &["size=1M,2M", "size=1M,2M"], &[]), @"factor `size` is given twice");
         assert_snapshot!(error("/mnt/a", &["sec=sys,krb5"], &[]), @"
         no layer in `/mnt/a` has a parameter `sec`
-        write {sec} where its levels belong
+        put {sec} where its levels belong
         ");
         assert_snapshot!(error("mem(size=1M) + aes", &["sec=sys,krb5"], &[]), @"
         no layer in `mem(size=1M) + aes` has a parameter `sec`
-        write {sec} where its levels belong, or use one of: size, key, sector
+        put {sec} where its levels belong, or use one of: size, key, sector
         ");
         assert_snapshot!(error("mem(size=1M) + aes + aes", &["sector=512,4096"], &[]), @"
         several layers of `mem(size=1M) + aes + aes` have a `sector`
-        write {sector} where its levels belong
+        put {sector} where its levels belong
         ");
         assert_snapshot!(error("mem", &["size=1M,2M"], &["siz=1M"]), @"
         unknown factor `siz`; did you mean `size`?
@@ -421,7 +421,7 @@ mod tests {
         `2X` is not a size: unknown unit `X`
           mem(size=2X)
                    ^^ column 10
-        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+        specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["vm=DS1_v2,DS1v2"], &[]), @"
         unknown VM size `DS1v2`: did you mean Standard_DS12 or Standard_DS1_v2?
@@ -430,7 +430,7 @@ mod tests {
         ");
         assert_snapshot!(error("cloud(disk=P10)", &["disk=P10,P20"], &[]), @"
         `cloud` already has a value for `disk`
-        write {disk} instead of that value
+        use {disk} instead of that value
         ");
         let many: Vec<String> = (0..20).map(|level| format!("{level}K")).collect();
         let many = many.join(",");

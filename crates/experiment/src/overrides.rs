@@ -60,7 +60,7 @@ impl Workload {
     /// go below the minimum for meaningful loads.
     pub fn scale(&mut self, factor: f64) -> Result<(), Error> {
         if !(factor.is_finite() && factor > 0.0) {
-            let advice = "write a factor above 0, such as 0.05 for one twentieth";
+            let advice = "specify a factor above 0, such as 0.05 for one twentieth";
             return Err(Error::impossible(
                 About::Experiment,
                 "scale",
@@ -111,7 +111,7 @@ impl Workload {
     /// as `index.size` change it. fio's names for keys are accepted.
     pub fn set(&mut self, text: &str) -> Result<(), Error> {
         let Some((path, value)) = text.split_once('=') else {
-            let advice = "write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4";
+            let advice = "specify KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4";
             return Err(Error::syntax("the override has no value", advice).at(text, 0..text.len()));
         };
         let key_start = path.rfind('.').map_or(0, |dot| dot + 1);
@@ -356,7 +356,7 @@ mod tests {
         `four` is not a whole number: it does not start with a digit
           mmap_read.threads=four
                             ^^^^ column 19
-        write only digits, such as 4 or 4000
+        use only digits, such as 4 or 4000
         ");
         assert_snapshot!(error("index.sizes=4k"), @"
         unknown key `sizes`; did you mean `size`?
@@ -368,17 +368,17 @@ mod tests {
         the override has no value
           depth
           ^^^^^ column 1
-        write KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
+        specify KEY=VALUE or JOB.KEY=VALUE, as in mmap_read.threads=4
         ");
         let of_engine = error("download.engine=posixaio");
         assert_snapshot!(of_engine.replace(&Engine::NAMES.join(", "), "ALL"), @"
-        `posixaio` is not a valid choice: write ALL
+        `posixaio` is not a valid choice: use ALL
           download.engine=posixaio
                           ^^^^^^^^ column 17
         ");
         assert_snapshot!(published().scale(-1.0).unwrap_err(), @"
         scale: -1 is not a valid scale factor
-        write a factor above 0, such as 0.05 for one twentieth
+        specify a factor above 0, such as 0.05 for one twentieth
         ");
     }
 

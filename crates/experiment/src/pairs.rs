@@ -4,7 +4,7 @@ use iotax_layers::Error;
 
 use crate::spec::{Arm, Draft};
 
-const SHAPE: &str = "write a baseline and the arms to compare with it, as in --pair aks,c-azure";
+const SHAPE: &str = "specify a baseline and the arms to compare with it, as in --pair aks,c-azure";
 
 impl Draft {
     /// Baseline and arm of each comparison, by index, in the order of the arms.
@@ -85,7 +85,7 @@ mod tests {
         let error = |texts: &[&str]| paired(texts).unwrap_err().to_string();
         assert_snapshot!(error(&["a"]), @"
         `a` alone is not a pair
-        write a baseline and the arms to compare with it, as in --pair aks,c-azure
+        specify a baseline and the arms to compare with it, as in --pair aks,c-azure
         ");
         assert_snapshot!(error(&["a,x"]), @"
         unknown arm `x`
@@ -93,7 +93,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["a,a"]), @"
         `a` is paired with itself
-        write a baseline and the arms to compare with it, as in --pair aks,c-azure
+        specify a baseline and the arms to compare with it, as in --pair aks,c-azure
         ");
         assert_snapshot!(error(&["a,b", "c,b"]), @"
         `b` has two baselines

@@ -125,8 +125,8 @@ const KINDS: [(&str, TimeKind); 8] = [
 const SLOWER: &str = "slower by ";
 /// Text before it if it is about the median operation.
 const TYPICAL: &str = "p50";
-const SHAPE: &str = "write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > \
-                     10ms' or 'new: iops < 5000'";
+const SHAPE: &str = "specify the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 \
+                     > 10ms' or 'new: iops < 5000'";
 
 impl Rule {
     /// Reads a rule.
@@ -194,10 +194,7 @@ fn condition(text: &str) -> Result<Condition, Error> {
 
 fn not_compared(what: &str) -> Error {
     let problem = format!("`slower by` does not apply to `{what}`");
-    Error::syntax(
-        problem,
-        "write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'",
-    )
+    Error::syntax(problem, "use 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'")
 }
 
 /// A share below 100 %.
@@ -475,7 +472,7 @@ mod tests {
         let error = |text: &str| Rule::parse(text).unwrap_err().to_string();
         assert_snapshot!(error("fast"), @"
         `fast` is not a rule
-        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        specify the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("snyc.p99 > 10ms"), @"
         unknown metric `snyc`; did you mean `sync`?
@@ -487,23 +484,23 @@ mod tests {
         ");
         assert_snapshot!(error("sync.p99 > 10"), @"
         `10` is not a duration: the unit is missing
-        write 10s, 10ms or 10us
+        use 10s, 10ms or 10us
         ");
         assert_snapshot!(error("bandwidth < 100MB"), @"
         `100MB` is not a bandwidth: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
-        write 100M or 100000000
+        use 100M or 100000000
         ");
         assert_snapshot!(error("slower by 5"), @"
         `5` is not a share: more than 1
-        write 5% if you mean percent
+        use 5% if you mean percent
         ");
         assert_snapshot!(error("slower by 100%"), @"
         nothing can be slower by 100%
-        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        specify the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
         assert_snapshot!(error("p99 slower by 5%"), @"
         `slower by` does not apply to `p99`
-        write 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'
+        use 'slower by 5%', 'p50 slower by 5%', or a limit as in 'p99 > 10ms'
         ");
         assert_snapshot!(error("wal load > 1ms"), @"
         `load` is not measured per job, so a rule cannot limit it for job `wal`
@@ -511,7 +508,7 @@ mod tests {
         ");
         assert_snapshot!(error("iops < 0"), @"
         the limit in `iops < 0` is 0
-        write the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
+        specify the condition that breaks the rule, as in 'slower by 5%', 'sync.p99 > 10ms' or 'new: iops < 5000'
         ");
     }
 

@@ -35,8 +35,7 @@ impl SideRuns {
     /// Checks it: only the depth check finds out which arms are masked.
     pub(crate) fn validated(self) -> Result<Self, Error> {
         if self.below_cap && !self.depth_check {
-            let advice =
-                "leave out `depth-check`, because the depth check finds the cap to stay below";
+            let advice = "do not turn the depth check off: it finds the cap";
             return Err(Error::syntax("`below-cap` needs the depth check", advice));
         }
         Ok(self)

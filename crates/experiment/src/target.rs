@@ -22,7 +22,7 @@ impl Target {
     pub fn parse(text: &str) -> Result<Self, Error> {
         let text = text.trim();
         if text.is_empty() {
-            let advice = "write a path, or a stack such as mem(size=64M) + aes";
+            let advice = "specify a path, or a stack such as mem(size=64M) + aes";
             return Err(Error::syntax("the target is empty", advice));
         }
         if let Some(layer) = of_url(text) {
@@ -86,7 +86,7 @@ pub(crate) fn split_name<'a>(
         )),
         None if name.is_empty() => Err(Error::syntax(
             format!("`{text}` has no {what} name before the `=`"),
-            "write base=TARGET",
+            "use base=TARGET",
         )),
         None => Ok((Some(name), target)),
     }
@@ -345,7 +345,7 @@ mod tests {
         ");
         assert_snapshot!(Target::parse(" ").unwrap_err(), @"
         the target is empty
-        write a path, or a stack such as mem(size=64M) + aes
+        specify a path, or a stack such as mem(size=64M) + aes
         ");
     }
 
@@ -382,19 +382,19 @@ mod tests {
         ");
         assert_snapshot!(error(&["=/x"]), @"
         `=/x` has no arm name before the `=`
-        write base=TARGET
+        use base=TARGET
         ");
         assert_snapshot!(error(&["a="]), @"
         the target is empty
           a=
             ^ column 3
-        write a path, or a stack such as mem(size=64M) + aes
+        specify a path, or a stack such as mem(size=64M) + aes
         ");
         assert_snapshot!(error(&["a=mem(size=64MB)"]), @"
         `64MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
           a=mem(size=64MB)
                      ^^^^ column 12
-        write 64M or 64000000
+        use 64M or 64000000
         ");
     }
 

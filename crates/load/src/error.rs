@@ -60,8 +60,8 @@ pub enum Error {
     NoTarget { path: PathBuf },
     /// The file system does not support direct I/O.
     #[error(
-        "job `{job}`: {path} cannot be opened for direct I/O (O_DIRECT): its file system does \
-         not support it; set `direct = false`"
+        "job `{job}`: {path} cannot be opened with O_DIRECT: its file system does not support \
+         direct I/O; set `direct = false`"
     )]
     DirectRefused { path: PathBuf, job: String },
     /// The job asks for something that cannot be done on this target.
@@ -212,7 +212,7 @@ mod tests {
         let source = || io::Error::from_raw_os_error(libc::ENOMEM);
         insta::assert_snapshot!(
             Error::DirectRefused { path: "/run/job.0".into(), job: "job".into() },
-            @"job `job`: /run/job.0 cannot be opened for direct I/O (O_DIRECT): its file system does not support it; set `direct = false`"
+            @"job `job`: /run/job.0 cannot be opened with O_DIRECT: its file system does not support direct I/O; set `direct = false`"
         );
         insta::assert_snapshot!(
             Error::Memory { bytes: 4096, source: source() },

@@ -53,7 +53,7 @@ pub enum Error {
     NotAMachine { path: PathBuf },
     /// A number that is out of range for a machine.
     #[error(
-        "{}: {} is {}, which is out of range; it must be 0 to {}",
+        "{}: {} is {}, which is out of range; it must be from 0 to {}",
         path.display(), brief(field), brief(value), u64::MAX
     )]
     AbsurdNumber {

@@ -74,9 +74,9 @@ fn stalls_and_changed_effects_in_every_format() {
     ## iotax: randread-4k
 
     **luks is slower than base (stalls): 7 of 7 trials completed no operation, against 0 of 7 for the baseline; at least 4,190x slower.**
-    queue compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would allow a verdict).
+    Compared with base, queue is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would allow a verdict).
     cap and base both stalled in all 3 blocks, so there is no verdict.
-    The effect of same (compared with base) on throughput changed after block 9: it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
+    The effect of same (compared with base) on throughput changed after block 9, from 40 % slower [38, 42] to 5 % slower [3, 7].
 
     12 blocks, 60 trials in 5 min 40 s. Stopped: every arm has a verdict, precise enough. Switching between arms took 2 s (0.4 %).
 
@@ -348,7 +348,7 @@ fn rules_of_a_search_are_told_first_with_what_they_were_held_against() {
     let told: Vec<String> =
         search_rulings(found).into_iter().map(|ruling| ruling.sentence).collect();
     insta::assert_snapshot!(told.join("\n"), @"
-    Rule broken: `base: below documented by 5%`: base reaches 3,000 MB/s [2,970, 3,030], 25 % below the disk limit of P10, 4,000 MB/s.
+    Rule broken: `base: below documented by 5%`: base reaches 3,000 MB/s [2,970, 3,030], 25 % below the disk limit of P10 (4,000 MB/s).
     Rule passed: `base: bandwidth < 1MiB/s`: base reaches 3,000 MB/s [2,970, 3,030].
     Rule broken: `base: iops > 1`: base reaches 4,000 IOPS [3,960, 4,040].
     ");

@@ -30,7 +30,7 @@ pub enum Error {
     NoStateDirectory,
     /// A directory on the path to the journals belongs to another user.
     #[error(
-        "{path}: belongs to user {owner}, who could make `iotax undo` remove anything that you \
+        "{path} belongs to user {owner}, who could make `iotax undo` remove anything that you \
          own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can \
          write to"
     )]
@@ -89,13 +89,13 @@ pub enum Error {
     Mount { kind: String, options: String, source: io::Error },
     /// Another process uses what is to be taken down.
     #[error(
-        "{path}: is in use by another process (find it with fuser -vm); stop that process and run \
+        "{path} is in use by another process (find it with fuser -vm); stop that process and run \
          iotax undo. The journal is {journal}"
     )]
     Busy { path: PathBuf, journal: PathBuf },
     /// A virtual disk that programs use.
     #[error(
-        "{path}: is in use (fuser -vm {path} lists the programs, and losetup -a lists the loop \
+        "{path} is in use (fuser -vm {path} lists the programs, and losetup -a lists the loop \
          devices); stop everything that uses the disk, or add --force, which makes any further \
          I/O on it fail"
     )]
@@ -127,7 +127,7 @@ pub enum Error {
     NotOurs { path: PathBuf, why: &'static str, journal: PathBuf },
     /// The place where something was made is not accessible now.
     #[error(
-        "{path}: cannot be checked, because its file system is not mounted or its directory is \
+        "{path} cannot be checked, because its file system is not mounted or its directory is \
          gone. Mount the file system and run iotax undo again, or delete {journal} to make iotax \
          forget the path"
     )]
@@ -135,12 +135,13 @@ pub enum Error {
     /// A device that was written to cannot be found.
     #[error(
         "{path}: the device is missing, and no other device has the data that iotax wrote to it. \
-         Attach the device and run iotax undo again, or delete {journal} to make iotax forget it"
+         Attach the device and run iotax undo again, or delete {journal} to make iotax forget \
+         the device"
     )]
     DeviceGone { path: PathBuf, journal: PathBuf },
     /// Removing failed.
     #[error(
-        "{path}: cannot be removed: {source}. Fix the cause and run iotax undo again, or remove \
+        "{path} cannot be removed: {source}. Fix the cause and run iotax undo again, or remove \
          the path yourself and delete {journal}"
     )]
     Remove { path: PathBuf, source: io::Error, journal: PathBuf },
@@ -227,7 +228,7 @@ mod tests {
         let make = Error::Make { path: path(), action: "create this file", source: read_only() };
         insta::assert_snapshot!(make, @"/mnt/x: cannot create this file: read-only filesystem or storage medium");
         insta::assert_snapshot!(
-            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x: cannot be removed: read-only filesystem or storage medium. Fix the cause and run iotax undo again, or remove the path yourself and delete /state/undo/1.jsonl");
+            Error::Remove { path: path(), source: read_only(), journal }, @"/mnt/x cannot be removed: read-only filesystem or storage medium. Fix the cause and run iotax undo again, or remove the path yourself and delete /state/undo/1.jsonl");
     }
 
     #[test]

@@ -337,8 +337,8 @@ fn no_longer_there(error: io::Error) -> io::Error {
 /// Another user has put something else in its place.
 pub(crate) fn exchanged() -> io::Error {
     io::Error::other(
-        "another user has just replaced what was at this path; use a directory that only you can \
-         write to",
+        "another user has just replaced the file or directory at this path; use a directory that \
+         only you can write to",
     )
 }
 

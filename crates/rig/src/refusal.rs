@@ -125,14 +125,14 @@ pub enum Obstacle {
     InUse { by: String, remedy: &'static str },
     /// A device that is not blank.
     #[error(
-        "contains {what}; if you do not need the data, wipe the device yourself (wipefs --all \
-         {path}), or name another device"
+        "contains {what}; name another device, or, if you do not need the data, wipe this one \
+         yourself (wipefs --all {path})"
     )]
     Signature { what: String, path: PathBuf },
     /// A device with data without a signature.
     #[error(
-        "seems to contain {what}; if you do not need the data, overwrite its first and last MiB \
-         yourself, or name another device"
+        "seems to contain {what}; name another device, or, if you do not need the data, overwrite \
+         the first and last MiB of this one yourself"
     )]
     HoldsData { what: &'static str },
     /// It is unknown whether a device is blank.

@@ -270,7 +270,7 @@ mod tests {
     fn a_device_that_is_gone_keeps_its_entry() {
         let spot = Spot { path: "/dev/no-such".into(), number: "4095:1".into(), boot: boot() };
         let error = undo(&spot, &Mark::new().unwrap(), Path::new("/state/1.jsonl")).unwrap_err();
-        insta::assert_snapshot!(error, @"/dev/no-such: the device is missing, and no other device has the data that iotax wrote to it. Attach the device and run iotax undo again, or delete /state/1.jsonl to make iotax forget it");
+        insta::assert_snapshot!(error, @"/dev/no-such: the device is missing, and no other device has the data that iotax wrote to it. Attach the device and run iotax undo again, or delete /state/1.jsonl to make iotax forget the device");
     }
 
     /// The device with a file system on it; detached when dropped.

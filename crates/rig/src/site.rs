@@ -52,7 +52,7 @@ pub(crate) fn describe(
         notes.extend(earlier_runs(facts));
     }
     if matches!(resolved, ResolvedTarget::Thin(_)) {
-        notes.push("thin: reads of data that was never written do not reach a device".to_owned());
+        notes.push("thin: reads of areas that were never written do not reach a device".to_owned());
     }
     if matches!(resolved, ResolvedTarget::Existing(_) | ResolvedTarget::OwnDisk(_)) {
         notes.extend(span_notes(facts, workload));
@@ -244,8 +244,8 @@ fn earlier_runs(facts: &Facts) -> Option<String> {
     let names = scratch::of_earlier_runs(&facts.path, SystemTime::now());
     (!names.is_empty()).then(|| {
         format!(
-            "{} already existed; unless another run is using it, it is left over from a run whose \
-             host failed and can be removed",
+            "{} already existed when the run started; remove it unless another run is using it: it \
+             may be left over from a run whose host failed",
             names.join(", ")
         )
     })

@@ -218,7 +218,7 @@ mod tests {
             let end = if on.is_empty() { end + 1 } else { end };
             dead.rewrite(|_| format!("{}{on}{}", &original[..start], &original[end..]));
             insta::allow_duplicates! {
-                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM: cannot be checked, because its file system is not mounted or its directory is gone. Mount the file system and run iotax undo again, or delete state/undo/JOURNAL to make iotax forget the path");
+                insta::assert_snapshot!(dead.problem(), @"target/.iotax-RANDOM cannot be checked, because its file system is not mounted or its directory is gone. Mount the file system and run iotax undo again, or delete state/undo/JOURNAL to make iotax forget the path");
             }
         }
         dead.rewrite(|_| original.clone());

@@ -206,18 +206,18 @@ fn giving_up_another_device_gives_up_neither() {
 fn devices_with_signatures_are_refused() {
     let refusal = |content: &[u8]| Disk::new(content).map(|disk| disk.refusal(&disk.given_up()));
     let Some(of_luks) = refusal(&luks()) else { return };
-    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: contains encrypted data (crypto_LUKS), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: contains part of a volume (LVM2_member), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: contains a partition table (dos); if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: contains swap, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
-    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: seems to contain text; if you do not need the data, overwrite its first and last MiB yourself, or name another device");
+    insta::assert_snapshot!(of_luks, @"arm a: DEVICE: contains encrypted data (crypto_LUKS), UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
+    insta::assert_snapshot!(refusal(&lvm()).unwrap(), @"arm a: DEVICE: contains part of a volume (LVM2_member), UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
+    insta::assert_snapshot!(refusal(&partition_table()).unwrap(), @"arm a: DEVICE: contains a partition table (dos); name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
+    insta::assert_snapshot!(refusal(&swap()).unwrap(), @"arm a: DEVICE: contains swap, UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
+    insta::assert_snapshot!(refusal("Dear diary,\n".repeat(99).as_bytes()).unwrap(), @"arm a: DEVICE: seems to contain text; name another device, or, if you do not need the data, overwrite the first and last MiB of this one yourself");
 }
 
 #[test]
 fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     let Some(disk) = Disk::new(&[]) else { return };
     run("mkfs.ext4", &["-q", "-L", "photos"], &[&disk.node]);
-    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.refusal(&disk.given_up()), @"arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
     fs::create_dir(disk.at("mnt")).unwrap();
     run("mount", &["-o", "ro,noload"], &[&disk.node, &disk.at("mnt")]);
     let refusal = disk.refusal(&disk.given_up());
@@ -225,7 +225,7 @@ fn a_device_with_a_file_system_is_refused_mounted_or_not() {
     insta::assert_snapshot!(refusal, @"
     2 targets cannot be used:
       arm a: DEVICE: is mounted at ROOT/mnt; name another device
-      arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device
+      arm a: DEVICE: contains a file system (ext4), label photos, UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)
     ");
 }
 
@@ -298,7 +298,7 @@ fn everything_wrong_is_told_at_once_and_once_for_all_arms() {
     let error = disk.open(&spec, &[]).unwrap_err().to_string();
     insta::assert_snapshot!(disk.hide(&error), @"
     3 targets cannot be used:
-      arm a, b, c: DEVICE: contains swap, UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device
+      arm a, b, c: DEVICE: contains swap, UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)
       arm a, b, c: DEVICE: all data on it would be lost; if you do not need the data, add --destroy DEVICE
       arm a, b, c: DEVICE: xfs needs at least 300 MiB; choose a larger size
     ");
@@ -394,7 +394,7 @@ fn a_device_that_somebody_formats_between_two_turns_is_left_to_them() {
     let error = rig.up(1).unwrap_err().to_string();
     rig.down().unwrap();
     assert!(disk.bytes() == before);
-    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE has changed since the run started: it contains a file system (ext4), UUID U-U-I-D; if you do not need the data, wipe the device yourself (wipefs --all DEVICE), or name another device");
+    insta::assert_snapshot!(disk.hide(&error), @"arm ext4: DEVICE has changed since the run started: it contains a file system (ext4), UUID U-U-I-D; name another device, or, if you do not need the data, wipe this one yourself (wipefs --all DEVICE)");
 }
 
 /// The part of the child in the test below.

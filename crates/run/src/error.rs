@@ -80,8 +80,8 @@ pub enum AgentError {
     },
     /// Something that a lost agent made still exists.
     #[error(
-        "the lost agent `{command}` left things on its host that could not be removed; run \
-         `iotax undo` there to try again:\n{}",
+        "the lost agent `{command}` left things behind on its host, and iotax could not remove \
+         them; run `iotax undo` there to try again:\n{}",
         problems.join("\n")
     )]
     Left {

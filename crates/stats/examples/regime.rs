@@ -56,9 +56,9 @@ fn false_alarms(runs: usize) {
         "False alarms: percentage of {runs} A/A runs of 2 arms that report a level change in all"
     );
     println!(
-        "arms / in one arm / of either kind. Worst case of lag-1 correlation 0, .25 and .5, with"
+        "arms / in one arm / of either kind. Worst case for lag-1 correlation 0, .25 and .5, with"
     );
-    println!("and without spikes (5 % of trials run at 1/2 to 1/5 of their speed)\n");
+    println!("and without spikes (5 % of trials run at 1/2 to 1/5 of their normal speed)\n");
     println!("| blocks | CoV 5 % | 10 % | 20 % | 40 % |\n|---|---|---|---|---|");
     for count in [7, 8, 16, 40] {
         let cells = COVS.map(|cov| {

@@ -22,7 +22,7 @@ fn main() {
     println!(
         "and 2 arms, CoV 5 to 40 %, lag-1 correlation 0, .25 and .5, with and without spikes (5 %"
     );
-    println!("of trials run at 1/2 to 1/5 of their speed)\n");
+    println!("of trials run at 1/2 to 1/5 of their normal speed)\n");
     println!(
         "| throughput during the run | 8 blocks | 10 | 16 | 25 | 40 |\n|---|---|---|---|---|---|"
     );

@@ -62,7 +62,7 @@ impl Design {
         let looks = &all[..count];
         let covers = |calibration: &&Calibration| calibration.max_blocks >= looks[count - 1];
         let calibration = calibrations.iter().find(covers);
-        Self { looks, p_star: &calibration.expect("one covers the last look").p_star }
+        Self { looks, p_star: &calibration.expect("a calibration covers the last look").p_star }
     }
 
     /// Whether its blocks are pairs of slices, which are enough to estimate their dependence.

@@ -161,8 +161,8 @@ pub fn note(note: &Note) -> String {
         Note::CachedDisks => {
             "Cached disks: reads served by the cache do not count against the disk's own limit. \
              According to the documentation, cache misses also count against the VM's uncached \
-             limits, and so do writes with read-only caching. These figures do not include that \
-             effect."
+             limits, and so do writes to disks with read-only caching. These figures do not \
+             include that effect."
         }
         Note::FastBesideOthers => {
             "It is not documented how Premium SSD v2 or Ultra disks share the VM's limits with \
@@ -171,7 +171,9 @@ pub fn note(note: &Note) -> String {
         Note::Tabled(text) => text,
         Note::StatedAt { iops_kib, throughput_kib } => {
             let [iops, throughput] = [iops_kib, throughput_kib].map(|kib| bytes(kib << 10));
-            return format!("IOPS are stated for {iops} I/Os, throughput for {throughput} I/Os");
+            return format!(
+                "IOPS are stated for {iops} I/Os, and throughput for {throughput} I/Os"
+            );
         }
         Note::OneFlow { bytes_per_s } => {
             return format!(

@@ -63,7 +63,7 @@ pub const fn of_quantity(quantity: Quantity) -> &'static str {
         Quantity::NfsPerS => "The most frequent operations.",
         Quantity::NfsExecuteMs => "From request to completion, including the wait before sending.",
         Quantity::InterfaceMbitPerS => {
-            "Including headers; data that one end sends appears as received at the other."
+            "Includes headers. Data that one end sends appears as received at the other end."
         }
         Quantity::InterfaceDropsPerS => {
             "Packets dropped by an interface, in either direction, or by one of its queues."

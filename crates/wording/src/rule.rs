@@ -24,14 +24,18 @@ pub fn why(judgment: &Judgment) -> Option<String> {
         RuleOpen::Lost => lost(&judgment.missing?, &of(judgment)),
         RuleOpen::NoFigure => format!("no trial has a {}", figure(judgment)),
         RuleOpen::TooFew { needed, has, time_s } => format!(
-            "trials of {} are too short to show a {} below the limit; use trials of {} (--time \
-             {time_s}s)",
+            "trials with {} are too short to show that the {} is below the limit; use trials with \
+             {} (--time {time_s}s)",
             count(has, "operation"),
             figure(judgment),
             count(needed, "operation"),
         ),
         RuleOpen::JobsUnmatched(jobs) => {
-            format!("{} could not be compared: present on only one side", count(jobs, "job"))
+            let them = if jobs == 1 { "it" } else { "them" };
+            format!(
+                "{} could not be compared, because only one side has results for {them}",
+                count(jobs, "job")
+            )
         }
         RuleOpen::NoEnd => "the record is incomplete, because the run was cut off".to_owned(),
         RuleOpen::Cut { held, run } => {

@@ -27,7 +27,7 @@ pub fn not_preconditioned(arm: &ArmPrecondition) -> Option<String> {
     Some(match arm.short.as_ref()? {
         NotPreconditioned::NoSpan => "its jobs have no test area to write to".to_owned(),
         NotPreconditioned::InMemory => {
-            "its target is in memory, which needs no preconditioning".to_owned()
+            "its target is in memory and needs no preconditioning".to_owned()
         }
         NotPreconditioned::Failed(error) => error.clone(),
         NotPreconditioned::Paused(ns) => paused_for(*ns),

@@ -53,7 +53,7 @@ fn what_dominates_the_noise_is_named() {
     };
     insta::assert_snapshot!(advice(&noisy_beside(pair(), 0.84, 1 << 40)), @"Most of the noise probably comes from other programs: rustc used 84 % of the CPU time. Stop them, or run iotax when they are idle. Or run more blocks (--max-blocks 80).");
     insta::assert_snapshot!(advice(&noisy_beside(on_directories(), 0.04, 12_000_000_000)), @"Most of the noise probably comes from other programs: postgres wrote 120 MB/s. Stop them, or run iotax when they are idle. Or run more blocks (--max-blocks 80).");
-    insta::assert_snapshot!(advice(&noisy_beside(on_directories(), 0.02, 100)), @"The speed of the storage itself varies by 15 % from one trial to the next, and nothing else on this machine uses it, so other machines probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput. Or run more blocks (--max-blocks 80).");
+    insta::assert_snapshot!(advice(&noisy_beside(on_directories(), 0.02, 100)), @"The speed of the storage itself varies by 15 % from one trial to the next, and nothing else on this machine uses the storage, so other machines probably share it. Measure at another time, or on storage that you do not share. p50 often varies less than throughput. Or run more blocks (--max-blocks 80).");
     insta::assert_snapshot!(advice(&noisy_beside(pair(), 0.02, 1 << 40)), @"Run more blocks (--max-blocks 80), or use a quieter machine.");
 }
 

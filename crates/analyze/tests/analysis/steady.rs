@@ -41,7 +41,7 @@ fn writes_that_slow_down_from_block_to_block_were_not_steady() {
     let trials = drifting(&mut bed, 10, 0.93);
     let analysis = bed.analyze(&trials);
     insta::assert_snapshot!(said(&analysis, Check::NotSteady), @"
-    [-, 20 trials] writes did not reach a steady state: throughput fell by 47 % steadily over 10 blocks; comparisons within blocks remain valid, but single figures do not
+    [-, 20 trials] writes did not reach a steady state: throughput fell by 47 % gradually over 10 blocks; comparisons within blocks remain valid, but single figures do not
       -> The measurement itself fills a fresh SSD, or a volume whose blocks have never been written. --precondition writes the span first, then runs the workload until it is steady.
     ");
     assert_eq!(said(&analysis, Check::RegimeShift), "");

@@ -54,7 +54,7 @@ fn a_sound_record_has_no_warning() {
 fn verify_mismatch() {
     let analysis = changed(&mut pair(), |trial| job(trial).verify_mismatches = Some(3));
     insta::assert_snapshot!(said(&analysis, Check::VerifyMismatch), @"
-    [other, 4 trials] in one trial, 3 blocks did not read back as written; mismatches occurred in 4 of 4 trials
+    [other, 4 trials] in one trial, 3 blocks differed from what had been written; mismatches occurred in 4 of 4 trials
       -> This storage loses or corrupts data under this load: do not store important data on it. The speed of the storage is meaningless until this problem is fixed.
     ");
 }
@@ -287,7 +287,7 @@ fn cold_cache_unproven() {
     ");
     insta::assert_snapshot!(words(Some(8.0)), @"
     [other, 4 trials] devices delivered 76.7 MiB, which is 8 times the 9.59 MiB that the job read (in 4 of 4 trials)
-      -> Read-ahead, or a large device block, fetched data that the job did not request. Later reads may have found this data in memory, so not every read was cold. The extra data also uses up bandwidth. Tell the kernel that the access order is random (advise=true), or use direct=true.
+      -> Because of read-ahead or a large device block size, more data was fetched than the job requested. Later reads may have found this data in memory, so some reads may not have been cold. The extra data also uses up bandwidth. Tell the kernel that the access order is random (advise=true), or use direct=true.
     ");
     insta::assert_snapshot!(words(None), @"
     [other, 4 trials] a cold cache was requested, but this system does not show how much data devices delivered (in 4 of 4 trials)
@@ -311,7 +311,7 @@ fn impossible_speed() {
     let mut bed = pair();
     let analysis = changed(&mut bed, |trial| job(trial).read.bytes = 13_000_000_000 * SECONDS);
     insta::assert_snapshot!(said(&analysis, Check::ImpossibleSpeed), @"
-    [other, 4 trials] job reader read 12,398 MiB/s, more than one CPU can copy in memory (9,537 MiB/s; in 4 of 4 trials)
+    [other, 4 trials] job reader read at 12,398 MiB/s, faster than one CPU can copy in memory (9,537 MiB/s; in 4 of 4 trials)
       -> No storage was measured: the bytes were not moved, or never left the CPU's caches. Use a larger span (--set size=...) of real data, and check that the target is not a hole in a sparse file.
     ");
     let mapped = changed(&mut bed, |trial| {
@@ -328,7 +328,7 @@ fn cache_answered() {
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB was read with direct I/O, but devices transferred only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
@@ -336,12 +336,12 @@ fn cache_answered() {
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB was written with direct I/O, but devices transferred only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that direct I/O reaches the device on this file system. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
     ");
 }
 
@@ -446,7 +446,7 @@ fn dependent_blocks() {
         })
         .collect();
     insta::assert_snapshot!(said(&bed.analyze(&trials), Check::Dependence), @"
-    [other, 16 trials] successive blocks are correlated in throughput: the autocorrelation is 0.87, but 16 independent blocks would stay below 0.50
+    [other, 16 trials] successive blocks are correlated in throughput: the autocorrelation is 0.87, but for 16 independent blocks it would stay below 0.50
       -> Something changes slowly and affects the arms differently: a background job, credits that refill, or a volume that fills up. Find the cause, or pause between trials; more blocks alone do not help.
     ");
 }
@@ -493,7 +493,7 @@ fn stalls() {
     });
     insta::assert_snapshot!(said(&analysis, Check::Precision), @"
     [other, 1 trials] stalls: the slowest second reached only 12 % of its trial's mean throughput (seconds below half the mean occurred in 1 of 4 trials)
-      -> A mean hides stalls, but users notice them. Look at the throughput per second of these trials, and compare p99 at an offered rate (--set rate=...).
+      -> A mean hides stalls, but users notice them. Look at the second-by-second throughput of these trials, and compare p99 at an offered rate (--set rate=...).
     [other, 4 trials] the difference for other varied by 11 % from block to block over 4 blocks
       -> Most of the noise is within trials. Longer trials (--time 60s) narrow the interval in less time than more blocks would.
     ");

@@ -125,7 +125,7 @@ fn keep_required(affinity: &mut Affinity, ours: Affinity) {
 fn object<'a>(value: &'a Value, what: &str) -> Result<&'a Map<String, Value>, String> {
     value.as_object().ok_or_else(|| {
         format!(
-            "{what} is not a map of fields; write part of a pod, for example spec: \
+            "{what} is not a map of fields; specify part of a pod, for example spec: \
              {{priorityClassName: high}}"
         )
     })
@@ -217,7 +217,7 @@ spec:
         }
         insta::assert_snapshot!(refused("spec: {containers: []}"), @"these settings cannot be added to pods: `spec.containers` cannot be set; the supported settings are metadata.annotations, metadata.labels, spec.affinity, spec.dnsConfig, spec.dnsPolicy, spec.hostAliases, spec.overhead, spec.preemptionPolicy, spec.priorityClassName, spec.runtimeClassName, spec.schedulerName, spec.securityContext, spec.serviceAccountName, spec.topologySpreadConstraints");
         insta::assert_snapshot!(refused("spec: {affinity: {nodeAfinity: {}}}"), @"these settings cannot be added to pods: a pod has no field `spec.affinity.nodeAfinity`");
-        insta::assert_snapshot!(refused("spec"), @"these settings cannot be added to pods: this is not a map of fields; write part of a pod, for example spec: {priorityClassName: high}");
+        insta::assert_snapshot!(refused("spec"), @"these settings cannot be added to pods: this is not a map of fields; specify part of a pod, for example spec: {priorityClassName: high}");
     }
 
     #[test]

@@ -33,7 +33,7 @@ const REFUSED: [(&str, &str, &str); 5] = [
     (
         "-X",
         "iotax cannot run XML profiles",
-        "write the profile's values as flags; iotax compare reads XML results directly",
+        "specify the profile's values as flags; iotax compare reads XML results directly",
     ),
     ("-e", "Windows event tracing is not available here", "leave it out"),
     ("-y", "Windows events are not available here", "leave out -y; all jobs start together"),
@@ -60,7 +60,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
             line.targets.push(word.clone());
         } else if let Some(target) = line.targets.first() {
             let problem = format!("{} comes after the target {}", word.text, target.text);
-            return Err(placed(Error::syntax(problem, "write flags first, then targets")));
+            return Err(placed(Error::syntax(problem, "put all flags before the targets")));
         } else {
             flag(&mut line, word).map_err(placed)?;
         }
@@ -76,7 +76,7 @@ pub(super) fn read_flags(command: &Command) -> Placed<Line> {
 /// The value of a flag that requires one.
 fn needed<'a>(word: &Word, value: &'a str) -> Result<&'a str, Error> {
     if value.is_empty() {
-        let advice = "write the value directly after the flag, without a space, as in -b64K";
+        let advice = "put the value directly after the flag, without a space, as in -b64K";
         return Err(Error::syntax(format!("{} has no value", word.text), advice));
     }
     Ok(value)
@@ -120,7 +120,7 @@ fn flag(line: &mut Line, word: &Word) -> Result<(), Error> {
         'I' if value == "3" => {}
         'I' => {
             let problem = format!("{}: iotax supports only the normal I/O priority", word.text);
-            return Err(Error::syntax(problem, "leave out -I, or write -I3 (normal)"));
+            return Err(Error::syntax(problem, "leave out -I, or use -I3 (normal)"));
         }
         'Z' => {
             let bytes = value.split(',').next().unwrap_or_default();
@@ -165,7 +165,7 @@ fn hints(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
             's' => hints.sequential = true,
             't' => line.note("-ft", "files have no `temporary` attribute on Linux"),
             _ => {
-                let advice = "write -f1G for a size, or -fr, -fs or -ft for a hint";
+                let advice = "use -f1G for a size, or -fr, -fs or -ft for a hint";
                 return Err(Error::syntax(format!("{} is not a valid hint", word.text), advice));
             }
         }
@@ -196,7 +196,7 @@ fn random(line: &mut Line, word: &Word, value: &str) -> Result<(), Error> {
         line.zones = Some(zones(word, distribution, blocks)?);
         return Ok(());
     }
-    let none = || Error::syntax("the alignment is 0 bytes", "write a size, as in -r4K");
+    let none = || Error::syntax("the alignment is 0 bytes", "specify a size, as in -r4K");
     (line.is_random, line.align_bytes) = (true, above_none(line, value, none)?);
     Ok(())
 }
@@ -210,7 +210,7 @@ fn sequential(line: &mut Line, value: &str) -> Result<(), Error> {
         }
         None => value,
     };
-    let none = || Error::syntax("the stride is 0 bytes", "write a size, as in -s64K");
+    let none = || Error::syntax("the stride is 0 bytes", "specify a size, as in -s64K");
     line.stride_bytes = above_none(line, stride, none)?;
     Ok(())
 }
@@ -273,7 +273,7 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
         }
         _ => {
             let problem = format!("DiskSpd 2.2 has no flag `{}`", word.text);
-            let advice = "write each value directly after its flag, as in -b64K -o32 -rs50";
+            let advice = "put each value directly after its flag, as in -b64K -o32 -rs50";
             Err(Error::syntax(problem, advice))
         }
     }
@@ -282,11 +282,11 @@ fn without_meaning(line: &mut Line, word: &Word) -> Result<(), Error> {
 // Values of flags: sizes, counts, percentages, caches and parts of the target.
 
 const SIZE_ADVICE: &str =
-    "write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";
+    "specify a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks";
 
-const CACHING_ADVICE: &str = "write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
+const CACHING_ADVICE: &str = "use -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), \
                               -Sm (mapped) or -Sr (no local cache)";
-const ZONES_ADVICE: &str = "write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as \
+const ZONES_ADVICE: &str = "specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as \
                             IO%/SIZE, as in -rdabs90/10G:5/20G";
 
 /// A size in bytes; `b` means blocks of `block_bytes`.
@@ -326,7 +326,7 @@ pub(super) fn block(text: &str) -> Result<u32, Error> {
 /// A whole number, at least `least`.
 pub(super) fn count(text: &str, least: u32) -> Result<u32, Error> {
     let refuse = |problem: String| {
-        Unit::Count.refuse(text, problem, "write only digits, directly after the flag")
+        Unit::Count.refuse(text, problem, "use only digits, directly after the flag")
     };
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Err(refuse("it must consist of digits".into()));
@@ -341,7 +341,7 @@ pub(super) fn percent(text: &str) -> Result<u8, Error> {
     u8::try_from(number)
         .ok()
         .filter(|percent| *percent <= 100)
-        .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "write 0 to 100"))
+        .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "specify 0 to 100"))
 }
 
 /// `-S...`: caches and write-through. Adds the flags in `value` to earlier ones. As in `DiskSpd`,

@@ -159,16 +159,16 @@ fn threads_and_queues(line: &Line) -> Placed<()> {
     if line.outstanding_per_thread.is_none() {
         return Ok(());
     }
-    let advice = "write -o for I/Os per thread and target, or add -F";
+    let advice = "use -o for I/Os per thread and target, or add -F";
     refuse_if(line.threads.is_none(), line, "-O", "-O requires -F", advice)?;
     let advice = "keep -o for I/Os per target, or -O for I/Os per thread";
     refuse_if(line.outstanding.is_some(), line, "-O", "-o and -O are mutually exclusive", advice)?;
-    let advice = "write -o instead of -O";
+    let advice = "use -o instead of -O";
     refuse_if(line.throttle.is_some(), line, "-g", "-g and -O are mutually exclusive", advice)?;
     refuse_if(line.think_ms.is_some(), line, "-j", "-j and -O are mutually exclusive", advice)?;
     refuse_if(line.parallel, line, "-p", "-p and -O are mutually exclusive", advice)?;
     let problem = "-O: one queue for several targets is not supported";
-    refuse_if(line.targets.len() > 1, line, "-O", problem, "write -o for a queue per target")
+    refuse_if(line.targets.len() > 1, line, "-O", problem, "use -o for a queue per target")
 }
 
 /// `-rd` requires random I/Os.
@@ -178,7 +178,7 @@ fn ranges(line: &Line) -> Placed<()> {
         100 => return Ok(()),
         _ => (
             "-rd with -rs: ranges mixed with sequential offsets are not supported",
-            "write -r instead of -rs, or leave out -rd",
+            "use -r instead of -rs, or leave out -rd",
         ),
     };
     refuse_if(line.zones.is_some(), line, "-rd", problem, advice)
@@ -210,7 +210,7 @@ fn sequential(line: &Line) -> Placed<()> {
     let is_direct = line.caching().unbuffered || line.caching().remote_only;
     let is_split = is_direct && !stride.is_multiple_of(SECTOR_BYTES);
     let problem = "-T: threads that bypass the cache must start at multiples of 512 bytes";
-    refuse_if(is_split, line, "-T", problem, "write a multiple of 512, as in -T4K")
+    refuse_if(is_split, line, "-T", problem, "specify a multiple of 512, as in -T4K")
 }
 
 fn range(line: &Line) -> Placed<()> {
@@ -223,7 +223,7 @@ fn range(line: &Line) -> Placed<()> {
         line,
         END,
         "the end set by -f is before the start set by -B",
-        "write a larger -f",
+        "use a larger -f",
     )
 }
 
@@ -245,13 +245,13 @@ fn caches_and_rates(line: &Line) -> Placed<()> {
     refuse_if(both, line, "-n", "-n and -a are mutually exclusive", "keep one of them")?;
     let block = u64::from(line.block_bytes());
     let is_short = line.write_source_bytes.is_some_and(|bytes| bytes < block);
-    let problem = "the write buffer of -Z is smaller than a block";
-    refuse_if(is_short, line, "-Z", problem, "write a larger -Z")
+    let problem = "the write buffer set by -Z is smaller than a block";
+    refuse_if(is_short, line, "-Z", problem, "use a larger -Z")
 }
 
 /// Flags that are consistent, but that iotax does not support.
 fn not_offered(line: &Line) -> Placed<()> {
-    let problem = "-p: sequential I/Os at the same offset are not supported";
+    let problem = "-p: parallel sequential I/Os at the same offset are not supported";
     refuse_if(line.parallel, line, "-p", problem, "leave it out")?;
     let is_random = line.random_percent() >= 50;
     let is_opposite =

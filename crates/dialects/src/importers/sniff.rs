@@ -192,7 +192,7 @@ mod tests {
             error.replace(&dir.path().display().to_string(), "DIR")
         };
         insta::assert_snapshot!(error("a.json", "\n{\"json_format\": 1}"), @r#"DIR/a.json is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it starts with `{"json_format": 1}`"#);
-        insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the JSON report of an iotax comparison and contains no measurements; pass the results directory of that run");
+        insta::assert_snapshot!(error("r.json", "{\"json_format\": 1, \"iotax_version\": \"1\"}"), @"DIR/r.json is the JSON report of an iotax comparison and contains no measurements; pass the results directory of that comparison");
         insta::assert_snapshot!(error("empty", ""), @"DIR/empty is not a result file from iotax run (--format json), fio (--output-format=json or json+), DiskSpd (-Rxml), iperf3 (-J), knb (-o json) or k8s-netperf (--json): it is empty");
         insta::assert_snapshot!(error("b.xml", "<Results>\n<System>"), @"DIR/b.xml: line 2: it ends inside <System>: the file is incomplete; diskspd -Rxml writes XML results");
         insta::assert_snapshot!(error("d.txt", "\nCommand Line: diskspd -b4K x\n\nInput parameters:\n\n\ttimespan:   1\n"), @"DIR/d.txt: this is DiskSpd's text output, which is rounded and incomplete; run DiskSpd again with -Rxml and save its output");

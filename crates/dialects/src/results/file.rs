@@ -205,7 +205,7 @@ pub(super) fn read_record(
     if let Some(of) = of.filter(|of| !names.contains(of)) {
         let (dir, names) = (dir.display(), names.join(", "));
         let what = format!("the record in {dir} has no arm `{of}`; its arms are {names}");
-        return Err(Error::Incomparable { what, advice: "write one of them after the #" });
+        return Err(Error::Incomparable { what, advice: "specify one of them after the `#`" });
     }
     let arms: Vec<&str> =
         names.into_iter().filter(|name| of.is_none_or(|of| of == *name)).collect();

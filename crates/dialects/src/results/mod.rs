@@ -212,7 +212,7 @@ fn refuse_copies(arms: &[Arm], reads: &mut [ResultFile]) -> Result<(), Error> {
                 "{one_file} of arm {one_arm} and {other_file} of arm {other_arm} are the same \
                  measurement"
             );
-            return Err(incomparable(what, "give results of different runs"));
+            return Err(incomparable(what, "give results from different runs"));
         }
         let warning = format!(
             "{other_file} of arm {other_arm} has exactly the same figures as {one_file}; if \
@@ -248,7 +248,7 @@ fn shared(reads: &[ResultFile], spec: &Draft) -> Result<Vec<String>, Error> {
             sameness::listed(&other.jobs)
         );
         let advice = if sameness::are_arms(reads) {
-            "to use one arm of a results directory, write DIR#ARM"
+            "to use one arm of a results directory, specify DIR#ARM"
         } else {
             "compare results of the same job file, or give the jobs the same name"
         };

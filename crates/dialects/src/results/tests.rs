@@ -142,7 +142,7 @@ fn a_result_is_not_compared_with_its_own_copy() {
     let copied = |change: &dyn Fn(&mut serde_json::Value)| {
         against(&rewritten(dir.path(), change)).unwrap_err()
     };
-    assert_snapshot!(copied(&|_| ()), @"fio/fio-3.33-clones-json-plus.json of arm before and /copy.json of arm after are the same measurement; give results of different runs");
+    assert_snapshot!(copied(&|_| ()), @"fio/fio-3.33-clones-json-plus.json of arm before and /copy.json of arm after are the same measurement; give results from different runs");
     let same = copied(&|_| ());
     assert_eq!(copied(&|json| json["timestamp"] = 1_700_000_000.into()), same, "another day");
     let renamed = |json: &mut serde_json::Value| {

@@ -350,7 +350,9 @@ impl<'a> Lexer<'a> {
         };
         if let Some(what) = what {
             let advice = match c {
-                '{' | '}' => "leave out the braces, or write the text that they expand to",
+                '{' | '}' => {
+                    "leave out the braces, or replace the group with the text that it expands to"
+                }
                 _ => "put the word in single quotes if it is meant for fio",
             };
             self.fault(word, |lexer| lexer.refuse(what, at..at + 1, advice));
@@ -434,7 +436,8 @@ impl<'a> Lexer<'a> {
         self.fault(word, |lexer| {
             Error::syntax(
                 format!("`{variable}` is a shell variable whose value iotax does not know"),
-                "write the value, or put the variable in single quotes if it is meant for fio",
+                "replace the variable with its value, or put it in single quotes if it is meant \
+                 for fio",
             )
             .at(lexer.text, span)
         });

@@ -400,7 +400,7 @@ fn sleep(text: &str, first: &Word, arguments: &[Word]) -> Result<u64, Error> {
     let refuse = |word: &Word| {
         let error = Error::syntax(
             "sleep takes exactly one duration",
-            "write the duration in seconds, as in sleep 10",
+            "specify the duration in seconds, as in sleep 10",
         );
         Err(error.at(text, word.span.clone()))
     };

@@ -69,7 +69,7 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
     let start = text[..at].rfind('\n').map_or(0, |end| end + 1);
     let line = text[start..].lines().next().unwrap_or_default();
     let mut advice = format!(
-        "a text editor or a web page has changed the command; write this instead:\n{}",
+        "a text editor or a web page has changed the command; use this instead:\n{}",
         plain(line, short_options).trim()
     );
     let problem = match kind {
@@ -80,7 +80,7 @@ pub(super) fn refuse(text: &str, at: usize, short_options: bool) -> Error {
         TypesetKind::Blank => format!("this is {name} ({code}), not a plain space"),
         TypesetKind::Letter => format!("this is {name} ({code})"),
         TypesetKind::Ellipsis => {
-            "write the whole command".clone_into(&mut advice);
+            "enter the whole command".clone_into(&mut advice);
             format!("`{c}` stands for a missing part of the command")
         }
     };

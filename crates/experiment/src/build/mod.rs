@@ -244,8 +244,9 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
         if !job.granule_bytes().is_multiple_of(SECTOR_BYTES) && job.tree.is_none() {
             let problem =
                 format!("{stack} supports only I/O in whole sectors of {SECTOR_BYTES} bytes");
-            let advice = "choose another block-size, or put a file system, which allows \
-                          any size, on the stack: vdisk(stack=\"...\") + ext4";
+            let advice = "choose another block-size, or add a file system on top of the \
+                          stack, because a file system allows any size: \
+                          vdisk(stack=\"...\") + ext4";
             return Some(("block-size", problem, advice));
         }
     }

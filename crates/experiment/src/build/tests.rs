@@ -141,7 +141,7 @@ fn what_a_stack_of_this_process_cannot_do_is_refused_before_the_first_trial() {
     let build = |target| Spec::single(etcd(), arm(target), Stop::default(), 1);
     assert_snapshot!(build("mem(size=1G)").unwrap_err(), @r#"
     arm `target`, job `wal`: block-size: mem(size=1G) supports only I/O in whole sectors of 512 bytes
-    choose another block-size, or put a file system, which allows any size, on the stack: vdisk(stack="...") + ext4
+    choose another block-size, or add a file system on top of the stack, because a file system allows any size: vdisk(stack="...") + ext4
     "#);
     build("vdisk(stack=\"mem(size=1G)\") + ext4").unwrap();
 }

@@ -138,12 +138,12 @@ mod tests {
         x.toml:1:9: drain: `soon` is not a duration: it does not start with a digit
           1 | drain = "soon"
             |         ^^^^^^
-        write a duration as 500ns, 200us, 2ms, 5s or 1m
+        specify a duration as 500ns, 200us, 2ms, 5s or 1m
 
         x.toml:1:13: below-cap: `below-cap` needs the depth check
           1 | below-cap = true
             |             ^^^^
-        leave out `depth-check`, because the depth check finds the cap to stay below
+        do not turn the depth check off: it finds the cap
         "#);
         let refused =
             refused_key("x.toml", "[documented]\nvm = \"D2\"\n", &["documented", "vm"], "no VM");

@@ -136,7 +136,7 @@ fn several(targets: &IndexMap<String, String>) -> Result<Target, Error> {
 fn combined(file: &SpecFile, factors: Vec<Factor>) -> Placed<Vec<Arm>> {
     let Some((name, template)) = file.arms.first().filter(|_| file.arms.len() == 1) else {
         let problem = "a matrix creates its arms from one target, but several are given";
-        return Err(Error::syntax(problem, "write the targets as levels of a factor"))
+        return Err(Error::syntax(problem, "specify the targets as levels of a factor"))
             .at(&["arms"]);
     };
     let ArmEntry::One(template) = template else {

@@ -171,7 +171,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:5:14: workload.job[0].block-size: `4KB` is not a size: `KB` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
       5 | block-size = "4KB"
         |              ^^^^^
-    write 4k or 4000
+    use 4k or 4000
     "#);
     assert_snapshot!(error(&job("depth = 4")), @"
     x.toml:5:9: workload.job[0].depth: job `io`: psync keeps one I/O in flight per thread, not 4
@@ -218,7 +218,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:8: time: `5` is not a duration: the unit is missing
       2 | time = 5
         |        ^
-    write 5s, 5ms or 5us
+    use 5s, 5ms or 5us
     ");
     assert_snapshot!(with("time = 0"), @"
     x.toml:2:8: time: nothing would be measured
@@ -230,7 +230,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:10: margin: `5` is not a share: more than 1
       2 | margin = 5
         |          ^
-    write 5% if you mean percent
+    use 5% if you mean percent
     ");
     assert_snapshot!(with("margin = 0"), @"
     x.toml:2:10: margin: 0 is not between 0 and 1
@@ -257,7 +257,7 @@ fn wrong_values_are_pointed_at() {
     x.toml:2:9: scale: 0 is not a valid scale factor
       2 | scale = 0
         |         ^
-    write a factor above 0, such as 0.05 for one twentieth
+    specify a factor above 0, such as 0.05 for one twentieth
     ");
     assert_snapshot!(with("baseline = \"c\""), @r#"
     x.toml:2:12: baseline: unknown arm `c`
@@ -312,7 +312,7 @@ fn arms_are_checked() {
     x.toml:3:5: arms.a: the target is empty
       3 | a = ''
         |     ^^
-    write a path, or a stack such as mem(size=64M) + aes
+    specify a path, or a stack such as mem(size=64M) + aes
     ");
     assert_snapshot!(arms("[arms]\na = '/x'\nb = 'mem(size=64k)'"), @"
     x.toml:4:5: arms.b: arm `b`, job `io`: block-size: 1M blocks do not fit on the 64k disk

@@ -159,9 +159,11 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
         |job, text| pattern(text).map(|pattern| job.pattern = pattern)),
     option("block-size", Unit::BlockSizes, "size of each I/O",
         |job, text| block_sizes(text).map(|sizes| job.block_sizes = sizes)),
-    option("write-block-size", Unit::BlockSizes, "size of each write, if different from reads",
+    option("write-block-size", Unit::BlockSizes,
+        "size of each write, if it differs from the size of reads",
         |job, text| block_sizes(text).map(|sizes| job.write_block_sizes = Some(sizes))),
-    option("write-pattern", Unit::Pattern, "order of writes, if different from reads",
+    option("write-pattern", Unit::Pattern,
+        "order of writes, if it differs from the order of reads",
         |job, text| pattern(text).map(|pattern| job.write_pattern = Some(pattern))),
     value("size", "size of each thread's span", Bytes(|job| &mut job.size_bytes)),
     option("target", Unit::Name, "name of the job's target, if a trial has several targets",
@@ -187,7 +189,8 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     value("verify", "read back and compare the written data", Switch(|job| &mut job.verify)),
     value("verify-every", "verify during the run, after this many writes; 0: only at the end",
         CountOrNone(|job| &mut job.verify_every)),
-    value("verify-apart", "reads verify data written by another job that has this option",
+    value("verify-apart",
+        "a job that reads verifies the data of a job that writes; set this option for both",
         Switch(|job| &mut job.verify_apart)),
     value("verify-ends", "end the job at the first mismatch",
         Switch(|job| &mut job.verify_ends)),
@@ -237,12 +240,14 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     value("dedupe", "percentage of writes that repeat the data of another write",
         Percent(|job| &mut content(job).dedupe_percent)),
     option("dedupe-set", Unit::Percent,
-        "percentage of the span whose data is repeated; 0: repeat the data of the next write",
+        "amount of data to repeat, as a percentage of the span; 0: repeats match the next unique \
+         write",
         dedupe_set),
     value("dedupe-global", "threads also repeat each other's data",
         Switch(|job| &mut content(job).shared_set)),
     option("flow", Unit::Flow,
-        "weight (relative to other weighted jobs), group, time to sleep when ahead; 0: no weight",
+        "weight (relative to other weighted jobs), group, and sleep time of threads that are \
+         ahead; 0: no weight",
         |job, text| shares::flow(text).map(|flow| job.flow = flow)),
     option("latency-target", Unit::LatencyTarget,
         "find the queue depth at which a given percentage of I/Os meets a latency target; 0: off",
@@ -262,7 +267,7 @@ pub(crate) static INDEX_OPTIONS: [JobOption<IndexLoads>; 5] = [
     value("versions", "maximum number of versions published per second",
         Iops(|index| &mut index.versions_per_second)),
     value("size", "size of one version", Bytes(|index| &mut index.index_bytes)),
-    value("slow-load", "index loads that take longer than this count as slow",
+    value("slow-load", "load time above which an index load counts as slow",
         Duration(|index| &mut index.slow_load_ns)),
     value("queries", "queries per second", Iops(|index| &mut index.queries_per_second)),
     value("query-size", "bytes read per query", SmallBytes(|index| &mut index.query_bytes)),
@@ -316,7 +321,7 @@ fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
     words
         .iter()
         .position(|word| *word == text)
-        .ok_or_else(|| Unit::Choice(words).refuse(text, format!("write {}", words.join(", ")), ""))
+        .ok_or_else(|| Unit::Choice(words).refuse(text, format!("use {}", words.join(", ")), ""))
 }
 
 fn engine(job: &mut Job, text: &str) -> Result<(), Error> {

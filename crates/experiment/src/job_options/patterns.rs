@@ -6,7 +6,7 @@ use iotax_layers::units::{self, Unit};
 use super::values::{percent, small};
 use crate::workload::{Extent, Pattern, RunLength, Skew, Think, Zone};
 
-const PATTERN_ADVICE: &str = "write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \
+const PATTERN_ADVICE: &str = "use random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, \
                               zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, \
                               interlocked:4k, runs:8, geometric:4 or mixed:30";
 
@@ -83,7 +83,11 @@ fn skewed(skew: fn(f64) -> Skew, text: &str) -> Result<Pattern, Error> {
 fn staggered(text: &str) -> Result<Pattern, Error> {
     let Some((step, apart)) = text.split_once('/') else {
         let problem = "the distance between threads is missing";
-        return Err(Unit::Pattern.refuse(text, problem, "write STEP/APART, as in staggered:4k/1M"));
+        return Err(Unit::Pattern.refuse(
+            text,
+            problem,
+            "specify STEP/APART, as in staggered:4k/1M",
+        ));
     };
     let (step_bytes, apart_bytes) = (units::parse_bytes(step)?, units::parse_bytes(apart)?);
     Ok(Pattern::Staggered { step_bytes, apart_bytes })
@@ -93,7 +97,7 @@ fn number(text: &str) -> Result<f64, Error> {
     let digits = text.starts_with(|c: char| c.is_ascii_digit());
     let number = text.parse::<f64>().ok().filter(|number| digits && number.is_finite());
     number.ok_or_else(|| {
-        Unit::Pattern.refuse(text, "expected a number", "write a number such as 1.2 or 10")
+        Unit::Pattern.refuse(text, "expected a number", "specify a number such as 1.2 or 10")
     })
 }
 
@@ -116,7 +120,7 @@ const MAX_CPU: u32 = 65_535;
 /// CPUs and ranges of them, `0-3,5`; `any` for all.
 pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Error> {
     let refuse = |problem: String| {
-        Err(Unit::Cpus.refuse(text, problem, "write CPUs and ranges, as in 0-3,5, or any"))
+        Err(Unit::Cpus.refuse(text, problem, "specify CPUs and ranges, as in 0-3,5, or `any`"))
     };
     if text == "any" {
         return Ok(Vec::new());
@@ -157,7 +161,7 @@ pub(crate) fn format_cpus(cpus: &[u32]) -> String {
     if cpus.is_empty() { "any".to_owned() } else { ranges.map(range).collect::<Vec<_>>().join(",") }
 }
 
-const ADVICE: &str = "write each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";
+const ADVICE: &str = "specify each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G";
 
 /// Zones separated by colons: percentage of the accesses, then the part of the span.
 pub(super) fn zones(text: &str) -> Result<Vec<Zone>, Error> {
@@ -223,47 +227,47 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(pattern("zipf").unwrap_err(), @"
         `zipf` is not a pattern: the number is missing
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
+        use random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("randomly").unwrap_err(), @"
         `randomly` is not a pattern: unknown order
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
+        use random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("normalish:3").unwrap_err(), @"
         `normalish:3` is not a pattern: unknown order `normalish`
-        write random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
+        use random, shuffled, sequential, zipf:1.2, pareto:0.2, normal:10, zoned:80/10%:20/rest, strided:64k, staggered:4k/1M, interlocked:4k, runs:8, geometric:4 or mixed:30
         ");
         assert_snapshot!(pattern("zipf:inf").unwrap_err(), @"
         `inf` is not a pattern: expected a number
-        write a number such as 1.2 or 10
+        specify a number such as 1.2 or 10
         ");
         assert_snapshot!(pattern("strided:x").unwrap_err(), @"
         `x` is not a size: it does not start with a digit
-        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+        specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(think("1ms/").unwrap_err(), @"
         `` is not a whole number: it is empty
-        write only digits, such as 4 or 4000
+        use only digits, such as 4 or 4000
         ");
         assert_snapshot!(think("8").unwrap_err(), @"
         `8` is not a duration: the unit is missing
-        write 8s, 8ms or 8us
+        use 8s, 8ms or 8us
         ");
         assert_snapshot!(cpus("").unwrap_err(), @"
         `` is not a list of CPUs: it names no CPU
-        write CPUs and ranges, as in 0-3,5, or any
+        specify CPUs and ranges, as in 0-3,5, or `any`
         ");
         assert_snapshot!(cpus("0,x").unwrap_err(), @"
         `0,x` is not a list of CPUs: `x` is neither a CPU nor a range
-        write CPUs and ranges, as in 0-3,5, or any
+        specify CPUs and ranges, as in 0-3,5, or `any`
         ");
         assert_snapshot!(cpus("3-1").unwrap_err(), @"
         `3-1` is not a list of CPUs: the range 3-1 is descending
-        write CPUs and ranges, as in 0-3,5, or any
+        specify CPUs and ranges, as in 0-3,5, or `any`
         ");
         assert_snapshot!(cpus("0-99999").unwrap_err(), @"
         `0-99999` is not a list of CPUs: CPU 99999 is out of range
-        write CPUs and ranges, as in 0-3,5, or any
+        specify CPUs and ranges, as in 0-3,5, or `any`
         ");
     }
 
@@ -348,15 +352,15 @@ mod zones_tests {
     fn zones_say_what_is_wrong() {
         assert_snapshot!(zones("50").unwrap_err(), @"
         `50` is not a pattern: the part of the span is missing
-        write each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G
+        specify each zone as ACCESSES/PART, as in 80/10%:20/rest or 50/10G:50/100G
         ");
         assert_snapshot!(zones("150/5%").unwrap_err(), @"
         `150` is not a percentage: it is above 100
-        write 0 to 100
+        specify 0 to 100
         ");
         assert_snapshot!(zones("50/5x").unwrap_err(), @"
         `5x` is not a size: unknown unit `x`
-        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+        specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
     }
 }

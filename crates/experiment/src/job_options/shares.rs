@@ -17,8 +17,8 @@ pub(super) fn stretches(text: &str) -> Result<Option<Stretches>, Error> {
     let parts: Vec<&str> = text.split('/').collect();
     let [bytes, range, skip] = parts.as_slice() else {
         let problem = "expected three parts";
-        let advice = "write the bytes transferred per stretch, the stretch length and the gap, as \
-                      in 256M/256M/2G";
+        let advice = "specify the bytes transferred per stretch, the stretch length and the gap, \
+                      as in 256M/256M/2G";
         return Err(Unit::Stretches.refuse(text, problem, advice));
     };
     Ok(Some(Stretches {
@@ -73,7 +73,7 @@ pub(super) fn latency_target(text: &str) -> Result<Option<LatencyTarget>, Error>
     let percentile = parts.next().map_or(Ok(100.0), |part| {
         let number = part.trim().parse::<f64>().ok();
         number.filter(|number| (0.0..=100.0).contains(number)).ok_or_else(|| {
-            let advice = "write the latency, the window and the percentile, as in 500us/5s/99.9";
+            let advice = "specify the latency, the window and the percentile, as in 500us/5s/99.9";
             Unit::LatencyTarget.refuse(text, "the percentile must be from 0 to 100", advice)
         })
     })?;
@@ -87,7 +87,7 @@ pub(crate) fn format_latency_target(of: LatencyTarget) -> String {
     format!("{}/{}{run}", times.join("/"), of.percentile)
 }
 
-const PRIORITY_ADVICE: &str = "write a priority for all I/Os, such as be:4, or for some, such \
+const PRIORITY_ADVICE: &str = "specify a priority for all I/Os, such as be:4, or for some, such \
                                as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas";
 
 /// `be:4` for all, `rt:0=20%` for some, `rt:0=read/64k/20%` for some reads of a size; `none`.
@@ -144,7 +144,7 @@ pub(crate) fn format_priorities(all: Option<IoPriority>, some: &[PriorityShare])
     if parts.is_empty() { "none".to_owned() } else { parts.join(",") }
 }
 
-const NUMA_ADVICE: &str = "write nodes such as 0-1; to place memory, add /local, /prefer:0, \
+const NUMA_ADVICE: &str = "specify nodes such as 0-1; to place memory, add /local, /prefer:0, \
                            /bind:0 or /interleave:0-1";
 
 /// `0-1`, `any/bind:0`, `0/interleave:0-1`; `any` for none.
@@ -187,7 +187,7 @@ pub(super) fn bytes(text: &str) -> Result<Vec<u8>, Error> {
         return Ok(Vec::new());
     }
     let refuse = || {
-        let advice = "write pairs of hexadecimal digits, as in 0xdeadbeef";
+        let advice = "specify pairs of hexadecimal digits, as in 0xdeadbeef";
         Unit::Name.refuse(text, "expected hexadecimal data", advice)
     };
     if digits.is_empty() || !digits.len().is_multiple_of(2) || !digits.is_ascii() {
@@ -268,35 +268,35 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(stretches("256M/2G").unwrap_err(), @"
         `256M/2G` is not a stretch length with a gap: expected three parts
-        write the bytes transferred per stretch, the stretch length and the gap, as in 256M/256M/2G
+        specify the bytes transferred per stretch, the stretch length and the gap, as in 256M/256M/2G
         ");
         assert_snapshot!(flow("x").unwrap_err(), @"
         `x` is not a whole number: it does not start with a digit
-        write only digits, such as 4 or 4000
+        use only digits, such as 4 or 4000
         ");
         assert_snapshot!(latency_target("1ms/5s/101").unwrap_err(), @"
         `1ms/5s/101` is not a latency target: the percentile must be from 0 to 100
-        write the latency, the window and the percentile, as in 500us/5s/99.9
+        specify the latency, the window and the percentile, as in 500us/5s/99.9
         ");
         assert_snapshot!(priorities("rt:9").unwrap_err(), @"
         `rt:9` is not a priority: the level must be from 0 to 7
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
+        specify a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(priorities("fast").unwrap_err(), @"
         `fast` is not a priority: the class must be rt, be or idle
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
+        specify a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(priorities("rt:0=read").unwrap_err(), @"
         `read` is not a priority: the percentage is missing
-        write a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
+        specify a priority for all I/Os, such as be:4, or for some, such as rt:0=20% or rt:0=read/64k/20%; separate priorities with commas
         ");
         assert_snapshot!(numa("0/near").unwrap_err(), @"
         `near` is not a set of NUMA nodes: unknown memory policy
-        write nodes such as 0-1; to place memory, add /local, /prefer:0, /bind:0 or /interleave:0-1
+        specify nodes such as 0-1; to place memory, add /local, /prefer:0, /bind:0 or /interleave:0-1
         ");
         assert_snapshot!(bytes("0xabc").unwrap_err(), @"
         `0xabc` is not a name: expected hexadecimal data
-        write pairs of hexadecimal digits, as in 0xdeadbeef
+        specify pairs of hexadecimal digits, as in 0xdeadbeef
         ");
     }
 }

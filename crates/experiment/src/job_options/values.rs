@@ -25,7 +25,7 @@ pub(super) fn percent(text: &str) -> Result<u8, Error> {
     u8::try_from(percent)
         .ok()
         .filter(|percent| *percent <= 100)
-        .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "write 0 to 100"))
+        .ok_or_else(|| Unit::Percent.refuse(text, "it is above 100", "specify 0 to 100"))
 }
 
 /// `4k`, fio's `bsrange` form `4k-1M`, or fio's `bssplit` form `4k/60:64k/40`.
@@ -43,7 +43,7 @@ pub(super) fn block_sizes(text: &str) -> Result<BlockSizes, Error> {
 
 fn share(text: &str) -> Result<Share, Error> {
     let Some((size, weight)) = text.split_once('/') else {
-        let advice = "write a split as SIZE/PERCENT, as in 4k/60:64k/40";
+        let advice = "specify a split as SIZE/PERCENT, as in 4k/60:64k/40";
         return Err(Unit::BlockSizes.refuse(text, "the percentage is missing", advice));
     };
     Ok(Share { bytes: small_bytes(size)?, percent: percent(weight)? })
@@ -76,7 +76,7 @@ pub(super) fn pace(text: &str) -> Result<Pace, Error> {
         Some(("even", rate)) => units::parse_iops(rate).map(|iops| Pace::Even { iops }),
         Some(("poisson", rate)) => units::parse_iops(rate).map(|iops| Pace::Poisson { iops }),
         Some((other, _)) => {
-            let advice = "write closed, 50, even:50 or poisson:50";
+            let advice = "use closed, 50, even:50 or poisson:50";
             Err(Unit::Pace.refuse(text, format!("unknown arrival process `{other}`"), advice))
         }
     }
@@ -95,7 +95,7 @@ pub(super) fn operations(job: &mut Job, text: &str) -> Result<(), Error> {
 
 fn operation_share(text: &str) -> Result<OperationShare, Error> {
     let Some((name, weight)) = text.split_once(':') else {
-        let advice = "write each operation with its weight, as in stat:80,open:8,list:12";
+        let advice = "specify each operation with its weight, as in stat:80,open:8,list:12";
         return Err(Unit::Operations.refuse(text, "the weight is missing", advice));
     };
     let name = name.trim();
@@ -147,20 +147,20 @@ mod tests {
     fn values_say_what_is_wrong() {
         assert_snapshot!(block_sizes("4k/60:64k").unwrap_err(), @"
         `64k` is not a block size: the percentage is missing
-        write a split as SIZE/PERCENT, as in 4k/60:64k/40
+        specify a split as SIZE/PERCENT, as in 4k/60:64k/40
         ");
         assert_snapshot!(block_sizes("8G").unwrap_err(), @"`8G` is not a size: it must be smaller than 4G");
         assert_snapshot!(block_sizes("-4k").unwrap_err(), @"
         `-4k` is not a size: it is negative
-        write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+        specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
         ");
         assert_snapshot!(percent("170").unwrap_err(), @"
         `170` is not a percentage: it is above 100
-        write 0 to 100
+        specify 0 to 100
         ");
         assert_snapshot!(pace("uniform:5").unwrap_err(), @"
         `uniform:5` is not a rate: unknown arrival process `uniform`
-        write closed, 50, even:50 or poisson:50
+        use closed, 50, even:50 or poisson:50
         ");
     }
 
@@ -200,7 +200,7 @@ mod tree_tests {
         let error = |text: &str| operations(&mut Job::new("x"), text).unwrap_err().to_string();
         assert_snapshot!(error("stat"), @"
         `stat` is not an operation with a weight: the weight is missing
-        write each operation with its weight, as in stat:80,open:8,list:12
+        specify each operation with its weight, as in stat:80,open:8,list:12
         ");
         assert_snapshot!(error("stats:5"), @"
         unknown operation `stats`; did you mean `stat`?
@@ -209,7 +209,7 @@ mod tree_tests {
         assert_snapshot!(error("stat:0"), @"`stat:0` is not an operation with a weight: the weight must be from 1 to 1000");
         assert_snapshot!(error("stat:many"), @"
         `many` is not a whole number: it does not start with a digit
-        write only digits, such as 4 or 4000
+        use only digits, such as 4 or 4000
         ");
     }
 

@@ -163,7 +163,7 @@ pub(crate) mod tests {
         let looks =
             |range: Range<u32>| range.filter(|blocks| plan.is_look(*blocks)).collect::<Vec<u32>>();
         assert_eq!(looks(40..47), [40, 42, 44, 46]);
-        assert_eq!(looks(495..518), [500, 517], "each 25th, and the last");
+        assert_eq!(looks(495..518), [500, 517], "every 25th, and the last");
     }
 
     #[test]

@@ -161,7 +161,7 @@ impl Draft {
             let own = each.join(", ").replace("=TARGET", " = \"TARGET\"");
             (
                 "the only target of each arm",
-                format!("in an experiment file, write each arm as {{ {own} }}"),
+                format!("in an experiment file, specify each arm as {{ {own} }}"),
             )
         };
         Some(format!(
@@ -235,8 +235,8 @@ impl Draft {
                 return Err(Error::syntax(
                     format!("no job of this workload has a target called `{name}`"),
                     format!(
-                        "give one target for all jobs, without NAME=, or JOB=TARGET for each of \
-                         these jobs: {}; write ./a=b for a path that contains `=`",
+                        "give one target without NAME= for all jobs, or give JOB=TARGET for each \
+                         of these jobs: {}; if a path contains `=`, specify it as ./a=b",
                         jobs.join(", ")
                     ),
                 ));

@@ -91,7 +91,7 @@ fn what_does_not_fit_together_is_said() {
     let plain = bound(&[("a", None), ("b", None)], &["e=/mnt/e"]);
     assert_snapshot!(plain.unwrap_err(), @"
     no job of this workload has a target called `e`
-    give one target for all jobs, without NAME=, or JOB=TARGET for each of these jobs: a, b; write ./a=b for a path that contains `=`
+    give one target without NAME= for all jobs, or give JOB=TARGET for each of these jobs: a, b; if a path contains `=`, specify it as ./a=b
     ");
     let parsed = |texts: &[&str]| Target::parse_all(texts.iter().copied()).unwrap_err();
     assert_snapshot!(parsed(&["/mnt/e", "/mnt/f"]), @"
@@ -107,7 +107,7 @@ fn what_does_not_fit_together_is_said() {
     `1MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
       e=mem(size=1MB)
                  ^^^ column 12
-    write 1M or 1000000
+    use 1M or 1000000
     ");
 }
 

@@ -121,12 +121,12 @@ impl Job {
         }
         if self.read_percent > 100 {
             let problem = format!("{} % is not a valid share of reads", self.read_percent);
-            return Err(self.refuse("read-percent", problem, "write 0 to 100"));
+            return Err(self.refuse("read-percent", problem, "use a value from 0 to 100"));
         }
         if let Pace::Even { iops } | Pace::Poisson { iops } = self.pace
             && !(iops.is_finite() && iops > 0.0)
         {
-            let advice = "write a rate above 0, or rate=closed to run without a fixed rate";
+            let advice = "use a rate above 0, or rate=closed to run without a fixed rate";
             return Err(self.refuse(
                 "rate",
                 format!("{iops} I/Os per second is not a valid rate"),
@@ -244,7 +244,7 @@ impl Job {
         };
         if self.direct && odd {
             let problem = "direct I/O requires a multiple of 512 bytes";
-            return refuse(problem.into(), "write a multiple of 512, or direct=false");
+            return refuse(problem.into(), "use a multiple of 512, or direct=false");
         }
         Ok(())
     }
@@ -309,7 +309,7 @@ impl Job {
         }
         if tree.file_bytes > MAX_TREE_FILE_BYTES {
             let problem = format!("{} bytes is too large for a file in a tree", tree.file_bytes);
-            return Err(self.refuse("file-size", problem, "write at most 16M"));
+            return Err(self.refuse("file-size", problem, "use at most 16M"));
         }
         if Operation::ALL.iter().all(|operation| tree.weight(*operation) == 0) {
             return Err(self.refuse("operations", "all weights are 0", ""));
@@ -396,7 +396,7 @@ mod tests {
         ");
         assert_snapshot!(error("randread-4k", &["block-size=1000"]), @"
         job `io`: block-size: direct I/O requires a multiple of 512 bytes
-        write a multiple of 512, or direct=false
+        use a multiple of 512, or direct=false
         ");
         assert_snapshot!(error("randread-4k", &["bs=0"]), @"
         job `io`: block-size: an I/O of 0 bytes does nothing
@@ -436,7 +436,7 @@ mod tests {
         assert_snapshot!(error("git-status", &["files=0"]), @"job `files`: files: 0 is not between 1 and 10000000");
         assert_snapshot!(error("git-status", &["file-size=1G"]), @"
         job `files`: file-size: 1073741824 bytes is too large for a file in a tree
-        write at most 16M
+        use at most 16M
         ");
         assert_snapshot!(error("git-status", &["depth=4"]), @"
         job `files`: depth: metadata keeps one I/O in flight per thread, not 4
@@ -457,7 +457,7 @@ mod tests {
         assert_snapshot!(error("randread-4k", &["threads=0"]), @"job `io`: threads: 0 is not between 1 and 4096");
         assert_snapshot!(error("randread-4k", &["rate=0"]), @"
         job `io`: rate: 0 I/Os per second is not a valid rate
-        write a rate above 0, or rate=closed to run without a fixed rate
+        use a rate above 0, or rate=closed to run without a fixed rate
         ");
         assert_snapshot!(error("randread-4k", &["verify=1"]), @"
         job `io`: verify: the job does not write data
@@ -511,7 +511,7 @@ mod tests {
         ");
         assert_snapshot!(with_jobs(vec![Job { read_percent: 101, ..Job::new("io") }]), @"
         job `io`: read-percent: 101 % is not a valid share of reads
-        write 0 to 100
+        use a value from 0 to 100
         ");
     }
 }

@@ -38,7 +38,7 @@ impl Arm {
                 "remove the top layer, or choose tcp-stream or tcp-rr",
             ),
             (true, true) if job.zero_copy && target.is_encrypted_by_load() => {
-                let problem = format!("{target} copies the data to encrypt it");
+                let problem = format!("to encrypt the data, {target} copies it");
                 let advice = "leave out zero-copy, or remove the top layer";
                 return Err(Error::impossible(subject, "zero-copy", problem, advice));
             }
@@ -53,7 +53,7 @@ impl Job {
         let engine = self.engine.name();
         if self.zero_copy && (!self.engine.is_stream() || self.reads()) {
             let (problem, advice) = if self.engine.is_stream() {
-                ("received data is always copied", "remove this option, or write read-percent = 0")
+                ("received data is always copied", "remove this option, or use read-percent = 0")
             } else {
                 (
                     "only tcp_stream can send data without copying it",
@@ -68,7 +68,7 @@ impl Job {
         let one_way = self.engine.is_stream() || self.engine.is_datagrams();
         if one_way && !matches!(self.read_percent, 0 | 100) {
             let problem = format!("{engine} sends in one direction only");
-            let advice = "write read-percent = 0 (to the peer) or 100 (from it), and add a \
+            let advice = "use read-percent = 0 (to the peer) or 100 (from it), and add a \
                           second job for the other direction";
             return Err(self.refuse("read-percent", problem, advice));
         }
@@ -133,7 +133,7 @@ mod tests {
     fn what_no_path_carries_is_refused() {
         assert_snapshot!(refused("udp-stream", |job| job.read_percent = 50), @"
         job `datagrams`: read-percent: udp_stream sends in one direction only
-        write read-percent = 0 (to the peer) or 100 (from it), and add a second job for the other direction
+        use read-percent = 0 (to the peer) or 100 (from it), and add a second job for the other direction
         ");
         let poisson = |job: &mut Job| job.pace = Pace::Poisson { iops: 50.0 };
         assert_snapshot!(refused("udp-stream-back", poisson), @"
@@ -148,7 +148,7 @@ mod tests {
         let zero_copy = |job: &mut Job| job.zero_copy = true;
         assert_snapshot!(refused("tcp-stream-back", zero_copy), @"
         job `flow`: zero-copy: received data is always copied
-        remove this option, or write read-percent = 0
+        remove this option, or use read-percent = 0
         ");
         assert_snapshot!(refused("udp-stream", zero_copy), @"
         job `datagrams`: zero-copy: only tcp_stream can send data without copying it

@@ -67,11 +67,12 @@ impl Job {
                 refuse("a run must have at least one I/O".into(), "use at least 1")
             }
             Pattern::Runs(RunLength::Geometric(mean)) if !(mean.is_finite() && mean >= 1.0) => {
-                refuse(format!("runs of {mean} I/Os on average are too short"), "use at least 1")
+                let problem = format!("an average run length of {mean} I/Os is too short");
+                refuse(problem, "use at least 1")
             }
             Pattern::Mixed { random_percent } if random_percent > 100 => {
                 let problem = format!("{random_percent} % is not a valid share of random I/Os");
-                refuse(problem, "write 0 to 100")
+                refuse(problem, "use a value from 0 to 100")
             }
             _ => Ok(()),
         }
@@ -81,14 +82,14 @@ impl Job {
         let refuse = |problem: String, advice| Err(self.refuse("pattern", problem, advice));
         if let Some(centre) = centre.filter(|centre| !(0.0..=1.0).contains(centre)) {
             let problem = format!("a center of {centre} is outside the span");
-            return refuse(problem, "write a value from 0 (start of the span) to 1 (end)");
+            return refuse(problem, "use a value from 0 (start of the span) to 1 (end)");
         }
         match skew {
             Skew::Zipf(theta) if !(theta.is_finite() && theta > 0.0) => {
                 refuse(format!("{theta} is not a valid zipf exponent"), "1.2 is a typical value")
             }
             Skew::Zipf(1.0) => {
-                refuse("an exponent of 1 is not supported".into(), "write 0.99 or 1.01")
+                refuse("an exponent of 1 is not supported".into(), "use 0.99 or 1.01")
             }
             Skew::Pareto(power) if !(power > 0.0 && power < 1.0) => refuse(
                 format!("a pareto power of {power} is not between 0 and 1"),
@@ -96,7 +97,7 @@ impl Job {
             ),
             Skew::Normal(percent) if !(0.0..100.0).contains(&percent) => {
                 let problem = format!("a deviation of {percent} % of the span is out of range");
-                refuse(problem, "write a value of at least 0 and below 100")
+                refuse(problem, "use a value of at least 0 and below 100")
             }
             _ => Ok(()),
         }
@@ -137,7 +138,7 @@ impl Job {
         }
         match zones.iter().position(|zone| zone.extent == Extent::Rest) {
             Some(at) if at + 1 < zones.len() => {
-                refuse("a zone follows `rest`".into(), "write rest last")
+                refuse("a zone follows `rest`".into(), "put rest last")
             }
             _ => Ok(()),
         }
@@ -298,7 +299,7 @@ impl Job {
     pub(super) fn validate_aligned(&self, key: &'static str, bytes: u64) -> Result<(), Error> {
         if self.direct && !is_aligned(bytes) {
             let problem = "direct I/O requires a multiple of 512 bytes";
-            return Err(self.refuse(key, problem, "write a multiple of 512, or direct=false"));
+            return Err(self.refuse(key, problem, "use a multiple of 512, or direct=false"));
         }
         Ok(())
     }
@@ -333,7 +334,7 @@ mod tests {
     fn impossible_patterns_are_named() {
         assert_snapshot!(error(&["pattern=zipf:1"]), @"
         job `io`: pattern: an exponent of 1 is not supported
-        write 0.99 or 1.01
+        use 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=zipf:0"]), @"
         job `io`: pattern: 0 is not a valid zipf exponent
@@ -345,18 +346,18 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=normal:100"]), @"
         job `io`: pattern: a deviation of 100 % of the span is out of range
-        write a value of at least 0 and below 100
+        use a value of at least 0 and below 100
         ");
         assert_snapshot!(error(&["pattern=zipf:1.2:1.5"]), @"
         job `io`: pattern: a center of 1.5 is outside the span
-        write a value from 0 (start of the span) to 1 (end)
+        use a value from 0 (start of the span) to 1 (end)
         ");
         assert_snapshot!(error(&["pattern=runs:0"]), @"
         job `io`: pattern: a run must have at least one I/O
         use at least 1
         ");
         assert_snapshot!(error(&["pattern=geometric:0.5"]), @"
-        job `io`: pattern: runs of 0.5 I/Os on average are too short
+        job `io`: pattern: an average run length of 0.5 I/Os is too short
         use at least 1
         ");
         assert_snapshot!(error(&["pattern=zoned:50/5%:40/rest"]), @"
@@ -373,7 +374,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=zoned:50/rest:50/50%"]), @"
         job `io`: pattern: a zone follows `rest`
-        write rest last
+        put rest last
         ");
         assert_snapshot!(error(&["write-block-size=8k"]), @"
         job `io`: write-block-size: applies only to a job that reads and writes
@@ -381,7 +382,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["rw=randrw", "write-pattern=zipf:1"]), @"
         job `io`: pattern: an exponent of 1 is not supported
-        write 0.99 or 1.01
+        use 0.99 or 1.01
         ");
         assert_snapshot!(error(&["pattern=strided:0"]), @"
         job `io`: pattern: a stride of 0 bytes does not advance
@@ -393,11 +394,11 @@ mod tests {
         ");
         assert_snapshot!(error(&["pattern=strided:1000"]), @"
         job `io`: pattern: direct I/O requires a multiple of 512 bytes
-        write a multiple of 512, or direct=false
+        use a multiple of 512, or direct=false
         ");
         assert_snapshot!(of(|job| job.pattern = Pattern::Mixed { random_percent: 101 }), @"
         job `io`: pattern: 101 % is not a valid share of random I/Os
-        write 0 to 100
+        use a value from 0 to 100
         ");
     }
 
@@ -409,7 +410,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["align=100"]), @"
         job `io`: align: direct I/O requires a multiple of 512 bytes
-        write a multiple of 512, or direct=false
+        use a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["align=2G"]), @"job `io`: align: an alignment of 2G is larger than the file (1G)");
         assert_snapshot!(error(&["align=64k", "pattern=strided:64k"]), @"
@@ -422,7 +423,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["offset=100"]), @"
         job `io`: offset: direct I/O requires a multiple of 512 bytes
-        write a multiple of 512, or direct=false
+        use a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset=8388607T", "size=2T"]), @"
         job `io`: offset: offset and size together exceed the maximum file size

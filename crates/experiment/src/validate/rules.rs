@@ -23,7 +23,7 @@ impl Draft {
         let subjects = self.subjects_of(rule);
         if subjects.is_empty() {
             let problem = format!("`{rule}`: a run has only one arm and no baseline");
-            let advice = "write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`";
+            let advice = "set a limit, as in 'sync.p99 > 10ms', or use `iotax compare`";
             return Err(Error::syntax(problem, advice));
         }
         if let Some(of) = &rule.of
@@ -43,7 +43,7 @@ impl Draft {
             {
                 let problem =
                     format!("`{rule}`: this workload is measured in bytes, not in operations");
-                Err(Error::syntax(problem, "write 'slower by 5%'"))
+                Err(Error::syntax(problem, "use 'slower by 5%'"))
             }
             Condition::Figure { job, figure: figure @ Figure::Time(kind, _), .. }
                 if !self.phases().any(|phase| phase.has_figure(job.as_deref(), figure)) =>
@@ -140,7 +140,7 @@ impl SearchDraft {
                 } => Ok(()),
                 Condition::SlowerBy(_) | Condition::Figure { .. } => {
                     let problem = format!("`{rule}`: a search finds only caps");
-                    let advice = "write 'iops < 5000', 'bandwidth < 100M' or 'below documented \
+                    let advice = "use 'iops < 5000', 'bandwidth < 100M' or 'below documented \
                                   by 5%', optionally preceded by a target and a colon";
                     Err(Error::syntax(problem, advice))
                 }
@@ -175,7 +175,7 @@ mod tests {
         assert_eq!(refused(&["old", "new"], "p50 slower by 5%"), "kept");
         assert_snapshot!(refused(&["target"], "slower by 5%"), @"
         `slower by 5%`: a run has only one arm and no baseline
-        write a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
+        set a limit, as in 'sync.p99 > 10ms', or use `iotax compare`
         ");
         assert_snapshot!(refused(&["old", "new"], "old: slower by 5%"), @"
         unknown arm `old`

@@ -60,7 +60,7 @@ impl Job {
         let lengths = [stretches.range_bytes, stretches.skip_bytes];
         if self.direct && !lengths.into_iter().all(is_aligned) {
             let problem = "direct I/O requires multiples of 512 bytes";
-            return refuse(problem.into(), "write multiples of 512, or direct=false");
+            return refuse(problem.into(), "use multiples of 512, or direct=false");
         }
         Ok(())
     }
@@ -197,7 +197,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["stretches=1M/1M/100"]), @"
         job `io`: stretches: direct I/O requires multiples of 512 bytes
-        write multiples of 512, or direct=false
+        use multiples of 512, or direct=false
         ");
         assert_snapshot!(error(&["offset-increment=4611686018427387904", "threads=4"]), @"
         job `io`: offset-increment: the last thread's span would exceed the maximum file size
@@ -205,7 +205,7 @@ mod tests {
         ");
         assert_snapshot!(error(&["offset-increment=100"]), @"
         job `io`: offset-increment: direct I/O requires a multiple of 512 bytes
-        write a multiple of 512, or direct=false
+        use a multiple of 512, or direct=false
         ");
         assert_snapshot!(error(&["compress=50", "rw=randread"]), @"
         job `io`: compress: the job does not write data
@@ -246,7 +246,7 @@ mod tests {
             workload.set(text).unwrap();
         }
         assert_eq!(workload.validate(), Ok(()));
-        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeating 5 % of the thread's data, at the depth that meets a latency target (500us/5s/99.9), paced in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
+        assert_snapshot!(workload.explain()[1], @"io: 1 thread, random 4k writes, over 1G, io_uring direct, in stretches with gaps (256M/256M/2G), data with 50 % zeroes and 30 % of writes repeated from 5 % of the thread's data, at the depth that meets a latency target (500us/5s/99.9), paced in proportion to other jobs (weight 8@1/1ms), priority idle:0,rt:0=write/4k/20%, on NUMA nodes 0/bind:0");
     }
 }
 

@@ -199,7 +199,7 @@ impl Value {
             Unit::Share => units::parse_share(text).map(Self::Real),
             Unit::Switch => units::parse_switch(text).map(Self::Switch),
             Unit::Choice(words) if !words.contains(&text) => {
-                Err(unit.refuse(text, format!("write {}", words.join(" or ")), ""))
+                Err(unit.refuse(text, format!("use {}", words.join(" or ")), ""))
             }
             _ if text.is_empty() => {
                 Err(unit.refuse(text, "it is empty", "leave the parameter out"))
@@ -326,7 +326,7 @@ impl<'a> Arguments<'a> {
     pub(crate) fn demand_sectors(&self, size_bytes: u64) -> Result<(), Error> {
         let is_met = size_bytes > 0 && size_bytes.is_multiple_of(SECTOR_BYTES);
         let problem = format!("{size_bytes} bytes is not a multiple of 4096");
-        self.demand(is_met, "size", problem, "write a multiple of 4k above 0")
+        self.demand(is_met, "size", problem, "use a multiple of 4k above 0")
     }
 
     /// Checks the size of a cache.
@@ -335,13 +335,13 @@ impl<'a> Arguments<'a> {
             size_bytes >= SECTOR_BYTES,
             "size",
             "is smaller than one sector",
-            "write at least 4k",
+            "use at least 4k",
         )
     }
 
     /// Checks that a value of `of` minus its jitter is not negative.
     pub(crate) fn demand_jitter(&self, is_met: bool, of: &str) -> Result<(), Error> {
         let problem = format!("would make {of} negative");
-        self.demand(is_met, "jitter", problem, "write a jitter no larger than the latency")
+        self.demand(is_met, "jitter", problem, "use a jitter no larger than the latency")
     }
 }

@@ -64,5 +64,5 @@ pub(crate) fn demand_read_ahead(
 ) -> Result<(), Error> {
     let is_met = bytes.is_none_or(|bytes| bytes % PAGE_BYTES == 0 && bytes <= MOST_BYTES);
     let problem = "must be a multiple of the page size, at most 1G";
-    arguments.demand(is_met, READ_AHEAD.name, problem, "write a multiple of 4k, such as 1M")
+    arguments.demand(is_met, READ_AHEAD.name, problem, "use a multiple of 4k, such as 1M")
 }

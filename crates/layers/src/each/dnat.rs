@@ -9,7 +9,7 @@ pub struct Dnat {}
 impl Declared for Dnat {
     const WORDS: &'static [LayerInfo] = &[LayerInfo {
         name: "dnat",
-        about: "address translation to the far end (DNAT), as in a Kubernetes Service",
+        about: "destination address translation (DNAT), as in a Kubernetes Service",
         example: "dnat",
         gives: Some(Form::Service),
         needs: &[

@@ -31,14 +31,15 @@ impl Declared for Fault {
         eio: parameter("eio", Unit::Share, Some("0"), "share of I/Os that fail with EIO"),
         after_ios: parameter("after", Unit::Count, Some("0"),
             "number of I/Os that succeed before the first fault"),
-        short: parameter("short", Unit::Share, Some("0"), "share of reads that return fewer bytes"),
+        short: parameter("short", Unit::Share, Some("0"),
+            "share of reads that return fewer bytes than requested"),
         stall: parameter("stall", Unit::Share, Some("0"), "share of I/Os that stall"),
         stall_ns: parameter("stall_time", Unit::Duration, Some("0"), "duration of a stall"),
     }
 
     fn validate(&self, arguments: &Arguments<'_>) -> Result<(), Error> {
         let fails = self.eio != 0.0 || self.short != 0.0 || self.stall != 0.0;
-        let advice = "write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)";
+        let advice = "use fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)";
         arguments.demand(fails, "eio", "no fault is given", advice)?;
         let both = (self.stall > 0.0) == (self.stall_ns > 0);
         let advice = "for example fault(stall=1%, stall_time=1s)";

@@ -28,7 +28,7 @@ impl Declared for Vdisk {
 impl Field for Stack {
     fn from_argument(arguments: &Arguments<'_>, name: &'static str) -> Result<Self, Error> {
         let stack = Self::parse(&String::from_argument(arguments, name)?).map_err(|error| {
-            let advice = "write the layers in quotes; `iotax layers` lists them";
+            let advice = "put the stack in quotes; `iotax layers` lists the layers";
             arguments.refuse(name, error.headline(), advice)
         })?;
         let problem = "a virtual disk can contain only in-process layers";

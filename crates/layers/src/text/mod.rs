@@ -72,7 +72,7 @@ struct Parser<'a> {
 impl<'a> Parser<'a> {
     fn stack(&mut self) -> Result<Stack, Error> {
         if self.next_is(&TokenKind::End) {
-            let advice = "write a base and the layers on it, for example file(size=2G) + aes";
+            let advice = "specify a base and the layers on it, for example file(size=2G) + aes";
             return Err(Error::syntax("the stack is empty", advice));
         }
         let mut layers: Vec<Placed> = Vec::new();
@@ -120,7 +120,7 @@ impl<'a> Parser<'a> {
                 _ => return Err(self.unexpected(&name, &parameters_of(info))),
             };
             if arguments.parameter(word).is_err() && !self.next_is(&TokenKind::Equals) {
-                let advice = format!("write the parameter name too, as in {}", info.example);
+                let advice = format!("include the parameter name, as in {}", info.example);
                 let problem = format!("`{}` is a value without a parameter name", brief(word));
                 let error = Error::syntax(problem, advice);
                 return Err(error.at(self.text, name.span));

@@ -123,11 +123,11 @@ fn misspelt_names_are_pointed_at() {
 fn broken_structure_is_pointed_at() {
     assert_snapshot!(error(""), @"
     the stack is empty
-    write a base and the layers on it, for example file(size=2G) + aes
+    specify a base and the layers on it, for example file(size=2G) + aes
     ");
     assert_snapshot!(error("   "), @"
     the stack is empty
-    write a base and the layers on it, for example file(size=2G) + aes
+    specify a base and the layers on it, for example file(size=2G) + aes
     ");
     assert_snapshot!(error("mem + aes +"), @"
     expected a layer, found the end
@@ -153,7 +153,7 @@ fn broken_structure_is_pointed_at() {
     `64M` is a value without a parameter name
       mem(64M)
           ^^^ column 5
-    write the parameter name too, as in mem(size=64M)
+    include the parameter name, as in mem(size=64M)
     ");
     assert_snapshot!(error("mem + delay(latency)"), @"
     expected `=` and a value: latency=DURATION, found `)`
@@ -210,22 +210,22 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     `64MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
       mem(size=64MB)
                ^^^^ column 10
-    write 64M or 64000000
+    use 64M or 64000000
     ");
     assert_snapshot!(error("mem(size=1000)"), @"
     mem: size: 1000 bytes is not a multiple of 4096
       mem(size=1000)
                ^^^^ column 10
-    write a multiple of 4k above 0
+    use a multiple of 4k above 0
     ");
     assert_snapshot!(error("mem + delay(latency=260)"), @"
     `260` is not a duration: the unit is missing
       mem + delay(latency=260)
                           ^^^ column 21
-    write 260s, 260ms or 260us
+    use 260s, 260ms or 260us
     ");
     assert_snapshot!(error("mem + aes(key=128)"), @"
-    `128` is not a valid choice: write 256
+    `128` is not a valid choice: use 256
       mem + aes(key=128)
                     ^^^ column 15
     ");
@@ -238,13 +238,13 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     `4k` is not a whole number: unexpected `k` after the number
       mem + queue(workers=4k)
                           ^^ column 21
-    write only digits, such as 4 or 4000
+    use only digits, such as 4 or 4000
     ");
     assert_snapshot!(error("mem + fault(eio=5)"), @"
     `5` is not a share: more than 1
       mem + fault(eio=5)
                       ^ column 17
-    write 5% if you mean percent
+    use 5% if you mean percent
     ");
     assert_snapshot!(error("größe + delay(latency=1x)"), @"
     unknown layer `größe`
@@ -256,7 +256,7 @@ fn values_in_the_wrong_unit_are_pointed_at() {
     `1x` is not a duration: unknown unit `x`
       file(path=/größe) + delay(latency=1x)
                                         ^^ column 35
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(error("file(path=\"\")"), @r#"
     `` is not a path: it is empty
@@ -278,7 +278,7 @@ fn layers_that_would_do_nothing_are_refused() {
     delay: jitter: would make latencies negative
       mem + delay(latency=1ms, jitter=2ms)
                                       ^^^ column 33
-    write a jitter no larger than the latency
+    use a jitter no larger than the latency
     ");
     assert_snapshot!(error("mem + throttle"), @"
     throttle: iops: iops or bw is required
@@ -336,7 +336,7 @@ fn layers_that_would_do_nothing_are_refused() {
     flash: jitter: would make service times negative
       mem + flash(jitter=1ms)
                          ^^^ column 20
-    write a jitter no larger than the latency
+    use a jitter no larger than the latency
     ");
     assert_snapshot!(error("mem + tier"), @"
     tier: size: is required
@@ -360,7 +360,7 @@ fn layers_that_would_do_nothing_are_refused() {
     fault: eio: no fault is given
       mem + fault(after=5)
             ^^^^^^^^^^^^^^ column 7
-    write fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)
+    use fault(eio=1%), fault(short=1%) or fault(stall=1%, stall_time=1s)
     ");
     assert_snapshot!(error("mem + fault(stall=1%)"), @"
     fault: stall: requires both stall and stall_time

@@ -30,7 +30,7 @@ impl Unit {
     }
 }
 
-const SIZE_ADVICE: &str = "write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)";
+const SIZE_ADVICE: &str = "specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)";
 const SIZE_LETTERS: [(&str, u64); 4] =
     [("T", 1 << 40), ("G", 1 << 30), ("M", 1 << 20), ("k", 1 << 10)];
 const BIT_UNITS: [(&str, f64); 4] = [("Gbit", 1e9), ("Mbit", 1e6), ("kbit", 1e3), ("bit", 1.0)];
@@ -56,7 +56,7 @@ pub fn parse_bytes(text: &str) -> Result<u64, Error> {
 pub fn parse_bandwidth(text: &str) -> Result<f64, Error> {
     let trimmed = text.trim();
     let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
-    let number = Number::read(per_second, Unit::Bandwidth, "write 32M for 32 MiB per second")?;
+    let number = Number::read(per_second, Unit::Bandwidth, "use 32M for 32 MiB per second")?;
     let multiplier = binary_multiplier(&number, text, Unit::Bandwidth)?;
     Ok(number.as_f64() * multiplier as f64)
 }
@@ -85,13 +85,13 @@ fn binary_multiplier(number: &Number<'_>, text: &str, unit: Unit) -> Result<u64,
             "`{}` is ambiguous: fio reads it as 2^{binary} bytes, disk vendors as 10^{decimal}",
             number.suffix
         ),
-        format!("write {}{letter}{}", number.digits, digits.unwrap_or_default()),
+        format!("use {}{letter}{}", number.digits, digits.unwrap_or_default()),
     ))
 }
 
 /// Reads a bit rate in bits per second, as for networks; `/s` may be left out.
 pub fn parse_bit_rate(text: &str) -> Result<f64, Error> {
-    let advice = "write a bit rate as 500Mbit, 1Gbit or 64kbit (suffixes are powers of 1000)";
+    let advice = "specify a bit rate as 500Mbit, 1Gbit or 64kbit (suffixes are powers of 1000)";
     let trimmed = text.trim();
     let per_second = trimmed.strip_suffix("/s").unwrap_or(trimmed);
     let number = Number::read(per_second, Unit::BitRate, advice)?;
@@ -116,12 +116,12 @@ pub fn format_bit_rate(bits: f64) -> String {
 /// Reads a duration in nanoseconds. Only `0` needs no unit.
 pub fn parse_duration(text: &str) -> Result<u64, Error> {
     let unit = Unit::Duration;
-    let advice = "write a duration as 500ns, 200us, 2ms, 5s or 1m";
+    let advice = "specify a duration as 500ns, 200us, 2ms, 5s or 1m";
     let number = Number::read(text, unit, advice)?;
     let name = if number.suffix == "µs" { "us" } else { number.suffix };
     if name.is_empty() {
         let digits = number.digits;
-        let advice = format!("write {digits}s, {digits}ms or {digits}us");
+        let advice = format!("use {digits}s, {digits}ms or {digits}us");
         let is_zero = number.times(1) == Some(0);
         return if is_zero { Ok(0) } else { Err(unit.refuse(text, "the unit is missing", advice)) };
     }
@@ -135,7 +135,7 @@ pub fn parse_duration(text: &str) -> Result<u64, Error> {
 
 /// Reads I/Os per second (or any count per second): `k` is 1000 here, as in "4k IOPS".
 pub fn parse_iops(text: &str) -> Result<f64, Error> {
-    let advice = "write I/Os per second as 4000 or 4k (k means 1000 here)";
+    let advice = "specify I/Os per second as 4000 or 4k (k means 1000 here)";
     let number = Number::read(text, Unit::Iops, advice)?;
     let multiplier = match number.suffix {
         "" | "/s" => 1.0,
@@ -148,7 +148,7 @@ pub fn parse_iops(text: &str) -> Result<f64, Error> {
 
 /// Reads a whole number; no suffix, since `4k` of things could be 4000 or 4096.
 pub fn parse_count(text: &str) -> Result<u64, Error> {
-    let advice = "write only digits, such as 4 or 4000";
+    let advice = "use only digits, such as 4 or 4000";
     let number = Number::read(text, Unit::Count, advice)?;
     match (number.suffix, number.times(1)) {
         ("", Some(count)) => Ok(count),
@@ -163,7 +163,7 @@ pub fn parse_count(text: &str) -> Result<u64, Error> {
 
 /// Reads a share of 1: `5%` or `0.05`. A bare number above 1 is refused rather than guessed at.
 pub fn parse_share(text: &str) -> Result<f64, Error> {
-    let advice = "write a percentage such as 5%, or a fraction such as 0.05";
+    let advice = "use a percentage such as 5%, or a fraction such as 0.05";
     let number = Number::read(text, Unit::Share, advice)?;
     let share = match number.suffix {
         "%" => number.as_f64() / 100.0,
@@ -176,7 +176,7 @@ pub fn parse_share(text: &str) -> Result<f64, Error> {
     if number.suffix == "%" {
         return Err(Unit::Share.refuse(text, "more than 100%", advice));
     }
-    let advice = format!("write {0}% if you mean percent", number.digits);
+    let advice = format!("use {0}% if you mean percent", number.digits);
     Err(Unit::Share.refuse(text, "more than 1", advice))
 }
 
@@ -186,7 +186,7 @@ pub fn parse_switch(text: &str) -> Result<bool, Error> {
         "true" | "1" | "yes" | "on" => Ok(true),
         "false" | "0" | "no" | "off" => Ok(false),
         other => {
-            Err(Unit::Switch.refuse(other, "it is neither true nor false", "write true or false"))
+            Err(Unit::Switch.refuse(other, "it is neither true nor false", "use true or false"))
         }
     }
 }

@@ -68,39 +68,39 @@ fn text<T: fmt::Debug>(result: Result<T, Error>) -> String {
 fn sizes_say_what_is_wrong() {
     assert_snapshot!(text(parse_bytes("10MB")), @"
     `10MB` is not a size: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
-    write 10M or 10000000
+    use 10M or 10000000
     ");
     assert_snapshot!(text(parse_bytes("1.5kb")), @"
     `1.5kb` is not a size: `kb` is ambiguous: fio reads it as 2^10 bytes, disk vendors as 10^3
-    write 1.5k or 1500
+    use 1.5k or 1500
     ");
     assert_snapshot!(text(parse_bytes("0.3")), @"
     `0.3` is not a size: not a whole number of bytes below 16 EiB
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("-4k")), @"
     `-4k` is not a size: it is negative
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("4q")), @"
     `4q` is not a size: unknown unit `q`
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("i")), @"
     `i` is not a size: it does not start with a digit
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("4i")), @"
     `4i` is not a size: unknown unit `i`
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bytes("99999999999T")), @"
     `99999999999T` is not a size: not a whole number of bytes below 16 EiB
-    write a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
     ");
     assert_snapshot!(text(parse_bandwidth("32MB/s")), @"
     `32MB/s` is not a bandwidth: `MB` is ambiguous: fio reads it as 2^20 bytes, disk vendors as 10^6
-    write 32M or 32000000
+    use 32M or 32000000
     ");
 }
 
@@ -108,23 +108,23 @@ fn sizes_say_what_is_wrong() {
 fn durations_say_what_is_wrong() {
     assert_snapshot!(text(parse_duration("5")), @"
     `5` is not a duration: the unit is missing
-    write 5s, 5ms or 5us
+    use 5s, 5ms or 5us
     ");
     assert_snapshot!(text(parse_duration("5 sec")), @"
     `5 sec` is not a duration: unknown unit `sec`
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(text(parse_duration("0.5ns")), @"
     `0.5ns` is not a duration: not a whole number of nanoseconds below 584 years
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(text(parse_duration("")), @"
     `` is not a duration: it is empty
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
     assert_snapshot!(text(parse_duration("1.2.3s")), @"
     `1.2.3s` is not a duration: its decimal point is misplaced
-    write a duration as 500ns, 200us, 2ms, 5s or 1m
+    specify a duration as 500ns, 200us, 2ms, 5s or 1m
     ");
 }
 
@@ -132,31 +132,31 @@ fn durations_say_what_is_wrong() {
 fn counts_and_shares_say_what_is_wrong() {
     assert_snapshot!(text(parse_iops("4G")), @"
     `4G` is not an I/O rate: unknown unit `G`
-    write I/Os per second as 4000 or 4k (k means 1000 here)
+    specify I/Os per second as 4000 or 4k (k means 1000 here)
     ");
     assert_snapshot!(text(parse_count("4k")), @"
     `4k` is not a whole number: unexpected `k` after the number
-    write only digits, such as 4 or 4000
+    use only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_count("1.5")), @"
     `1.5` is not a whole number: it has a fractional part, or is too large
-    write only digits, such as 4 or 4000
+    use only digits, such as 4 or 4000
     ");
     assert_snapshot!(text(parse_share("5")), @"
     `5` is not a share: more than 1
-    write 5% if you mean percent
+    use 5% if you mean percent
     ");
     assert_snapshot!(text(parse_share("105%")), @"
     `105%` is not a share: more than 100%
-    write a percentage such as 5%, or a fraction such as 0.05
+    use a percentage such as 5%, or a fraction such as 0.05
     ");
     assert_snapshot!(text(parse_share("5 percent")), @"
     `5 percent` is not a share: unknown unit `percent`
-    write a percentage such as 5%, or a fraction such as 0.05
+    use a percentage such as 5%, or a fraction such as 0.05
     ");
     assert_snapshot!(text(parse_switch("maybe")), @"
     `maybe` is not a boolean: it is neither true nor false
-    write true or false
+    use true or false
     ");
 }
 

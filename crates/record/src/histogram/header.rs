@@ -44,7 +44,7 @@ pub(super) fn check(bytes: &[u8]) -> Result<(), String> {
     ];
     match facts.iter().find(|(_, found, possible)| !possible.contains(found)) {
         Some((what, found, possible)) => Err(format!(
-            "the {what} of a histogram is {found}; it must be {} to {}",
+            "the {what} of a histogram is {found}; it must be from {} to {}",
             possible.start(),
             possible.end()
         )),

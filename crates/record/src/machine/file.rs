@@ -121,8 +121,8 @@ mod tests {
         insta::assert_snapshot!(said("{\"a\": 1}"), @"DIR/x.json is not a saved machine; pass a file written by `iotax doctor --save`");
         insta::assert_snapshot!(said("{\"format\": 99, \"nodes\": []}"), @"DIR/x.json has record format 99, but this version of iotax reads formats only up to 1; use a newer version");
         insta::assert_snapshot!(said("{\"format\": 1,\n\"nodes\": 3}"), @"DIR/x.json, line 2: not a valid record: invalid type: integer `3`, expected a sequence at line 2 column 10");
-        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [{"device": {"size_bytes": -1}, "below": []}]}"#), @"DIR/x.json: nodes[0].device.size_bytes is -1, which is out of range; it must be 0 to 18446744073709551615");
-        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "groups": {"cpu": {"cpus": 1e308}}}"#), @"DIR/x.json: groups.cpu.cpus is 1e+308, which is out of range; it must be 0 to 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [{"device": {"size_bytes": -1}, "below": []}]}"#), @"DIR/x.json: nodes[0].device.size_bytes is -1, which is out of range; it must be from 0 to 18446744073709551615");
+        insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "groups": {"cpu": {"cpus": 1e308}}}"#), @"DIR/x.json: groups.cpu.cpus is 1e+308, which is out of range; it must be from 0 to 18446744073709551615");
         insta::assert_snapshot!(said(r#"{"format": 1, "nodes": [], "memory": {"file_refaults": 1e400}}"#), @"DIR/x.json, line 1: not a valid record: number out of range at line 1 column 60");
         insta::assert_snapshot!(said("{\"format\": 1,"), @"DIR/x.json, line 1: not a valid record: EOF while parsing a value at line 1 column 13");
     }

@@ -26,7 +26,7 @@ struct Row<'a> {
 /// Figures and verdicts of all phases.
 pub(super) fn expected(parts: &[AnalyzedPhase], arms: &[Arm], phases: &[Phase]) -> String {
     let mut text = String::from(
-        "Measured figures. Rates are means over the trials. Latencies include all I/Os in\n\
+        "Measured figures. Rates are means over the trials. Latencies cover all I/Os in\n\
          all trials. Each latency is the time from submission to completion or, in jobs with\n\
          a rate, from the intended start to completion.\n",
     );

@@ -93,11 +93,11 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
         );
     }
     text.push_str(
-        "\n## Compare\n\nAt the end, `run.sh` prints a table and writes it to `out/summary.txt`, \
-         in the same\nunits as `expected.txt`. Compare the differences between the arms; the \
-         figures themselves depend\non the machine. `out/` contains one fio result per trial and \
-         the iostat output. If\niotax is installed, the command in `out/compare.txt` computes \
-         verdicts from these results.",
+        "\n## Compare\n\nAt the end, `run.sh` prints a table with the same units as \
+         `expected.txt`, and writes it to\n`out/summary.txt`. Compare the differences between the \
+         arms; the figures themselves depend on the\nmachine. `out/` contains the iostat output \
+         and one fio result per trial. If iotax is installed,\nthe command in `out/compare.txt` \
+         computes verdicts from these results.",
     );
     if spec.phases().count() > 1 {
         text.push_str(" Each phase\nhas its own folder.");
@@ -109,7 +109,7 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
         "\n## Differences from the original measurement\n\n\
-         - Given the same seeds, fio and iotax choose different offsets.\n\
+         - Even with the same seeds, fio and iotax choose different offsets.\n\
          - Each trial also includes the time that fio takes to start and exit.\n",
     );
     for phase in phases {

@@ -192,7 +192,7 @@ impl Redactor {
     fn clean<T: Stored>(&mut self, value: &T, name: &str) -> T {
         let told = Value::decode(&value.encode()).expect("JSON was written");
         let clean = self.walk(told, "", name);
-        T::decode(&clean.encode()).expect("words of the format are kept, other words can vary")
+        T::decode(&clean.encode()).expect("words of the format are kept, but others can vary")
     }
 
     fn walk(&mut self, value: Value, parent: &str, field: &str) -> Value {

@@ -151,7 +151,7 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
     let writes = limits.write_iops.is_some() || limits.write_bw_bytes.is_some();
     if writes && version == Version::V1 {
         caveats.push(format!(
-            "cgroup version 1 limits direct and synchronous writes to {}, but not writes through \
+            "on {}, cgroup version 1 limits direct and synchronous writes, but not writes through \
              the page cache",
             device.name
         ));
@@ -167,8 +167,8 @@ fn caveats(limits: &CgroupIo, device: &Device, version: Version) -> Vec<String> 
         }
         if limits.read_bw_bytes.is_some() || limits.write_bw_bytes.is_some() {
             caveats.push(format!(
-                "io_uring I/Os above {largest}, which are too large for {name}, can reach only \
-                 half the bandwidth limit, because the kernel may count them twice"
+                "io_uring I/Os above {largest} are too large for {name}: the kernel may count them \
+                 twice, so throughput may reach only half the bandwidth limit"
             ));
         }
     }
@@ -213,9 +213,9 @@ mod tests {
         let device =
             Device { name: "loop4".into(), number: "7:4".into(), piece_bytes: Some(512 << 10) };
         insta::assert_snapshot!(caveats(&limits(), &device, Version::V1).join("\n"), @"
-        cgroup version 1 limits direct and synchronous writes to loop4, but not writes through the page cache
+        on loop4, cgroup version 1 limits direct and synchronous writes, but not writes through the page cache
         the IOPS limit counts pieces of at most 512 KiB, the largest I/O that loop4 accepts: a larger I/O counts several times
-        io_uring I/Os above 512 KiB, which are too large for loop4, can reach only half the bandwidth limit, because the kernel may count them twice
+        io_uring I/Os above 512 KiB are too large for loop4: the kernel may count them twice, so throughput may reach only half the bandwidth limit
         ");
         let reads = CgroupIo { read_iops: Some(1), ..CgroupIo::default() };
         assert_eq!(caveats(&reads, &device, Version::V2).len(), 1);

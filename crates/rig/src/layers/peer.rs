@@ -23,7 +23,7 @@ impl NetworkBase for Peer {
         // If iotax started the peer itself, it knows the host.
         if !known.contains_key(&self.address) {
             let address = peer.address;
-            context.note(format!("the far end is {address}; iotax does not examine its host"));
+            context.note(format!("the far end is {address}; iotax does not examine that host"));
         }
         Ok(Base::Elsewhere(peer))
     }

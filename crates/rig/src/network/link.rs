@@ -178,7 +178,7 @@ impl End {
         let mut words = shown.split_whitespace().skip_while(|word| *word != name).skip(1);
         let found = words.next().and_then(|word| word.parse().ok());
         let unknown = Error::cannot(
-            "read the settings of this interface from ip",
+            "read the settings of this interface with `ip`",
             Path::new(&self.interface),
         );
         found.ok_or(io::ErrorKind::NotFound).map_err(unknown)

@@ -181,10 +181,10 @@ fn what_belongs_to_another_user_is_not_obeyed() {
     insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo/JOURNAL.jsonl: belongs to user 54321, not to you or root; nothing listed in it was undone");
     chown(&dead.journal, Some(0), None).unwrap();
     assert!(give_away(&dead.journals()));
-    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo: belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT/state/undo belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
     chown(dead.journals(), Some(0), None).unwrap();
     assert!(give_away(dead.root.path()));
-    insta::assert_snapshot!(dead.refusal(), @"ROOT: belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
+    insta::assert_snapshot!(dead.refusal(), @"ROOT belongs to user 54321, who could make `iotax undo` remove anything that you own; nothing was created or undone. Set IOTAX_STATE_DIR to a directory that only you can write to");
     chown(dead.root.path(), Some(0), None).unwrap();
     assert!(dead.is_undone());
 }

@@ -22,8 +22,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             waiting(databases)
         ),
         ClusterWhy::Encrypts => format!(
-            "Each I/O to a volume of {of} passes through dm-crypt on the CPUs of the node that \
-             uses the volume."
+            "Each I/O to a volume of {of} passes through dm-crypt, which runs on the CPUs of the \
+             node that uses the volume."
         ),
         ClusterWhy::SmallReadAhead => format!(
             "The driver sets a read-ahead of 8 KiB on disks of {of}, so buffered sequential reads \
@@ -64,8 +64,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             let costs = match costs {
                 MountCost::Sync => "every write waits for the disk",
                 MountCost::Discard => "deletes send discards immediately",
-                MountCost::AccessTime => "each read writes an access time",
-                MountCost::Attributes => "each file access is a request to the server",
+                MountCost::AccessTime => "each read also updates the access time",
+                MountCost::Attributes => "each file access causes a request to the server",
             };
             format!("{volumes} mounted with {option}: {costs}.")
         }
@@ -78,8 +78,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
             listed(conditions)
         ),
         ClusterWhy::Cordoned => format!(
-            "{of} accepts no new pods. When its pods end, they are replaced on other nodes, and \
-             volumes that exist only on this node stay behind."
+            "{of} accepts no new pods. When its pods terminate, they are replaced on other nodes, \
+             and volumes that exist only on this node stay behind."
         ),
         ClusterWhy::FullOfVolumes { driver } => format!(
             "{of} has reached its volume limit for {driver}. The next pod that needs such a volume \

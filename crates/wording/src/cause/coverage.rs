@@ -33,9 +33,7 @@ pub fn lack(lack: Lack) -> String {
         Lack::ZfsVdevs => "its pool's vdevs (zpool status)",
         Lack::ContentsOfDevice => "which file system is on its device (blkid)",
         Lack::MapperTable => "its table (as root: dmsetup table)",
-        Lack::RaidState => {
-            "its bitmap, its stripe cache and whether it is rebuilding (/sys/block/mdN/md)"
-        }
+        Lack::RaidState => "its bitmap, stripe cache and rebuild state (/sys/block/mdN/md)",
         Lack::KindOfDisk { example } => {
             return format!("its disk type (--fact disk={example})");
         }

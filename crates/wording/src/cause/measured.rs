@@ -155,7 +155,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
     match evidence {
         MemoryEvidence::SmallReadAhead { request_bytes, asked_bytes, window_bytes, file } => {
             format!(
-                "the device was read in requests of {}, but the program requested {} at a time: \
+                "the device was read in requests of {}, but the program asked for {} at a time: \
                  the kernel reads at most {} ahead ({file})",
                 bytes(*request_bytes),
                 bytes(*asked_bytes),
@@ -167,7 +167,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
         }
         MemoryEvidence::LargeReadAhead { times: factor, request_bytes, window_bytes, file } => {
             format!(
-                "the device read {} as many bytes as the program requested, in requests of {}: \
+                "the device read {} as many bytes as the program asked for, in requests of {}: \
                  random reads fetch up to {} around each position ({file})",
                 times(*factor),
                 bytes(*request_bytes),
@@ -175,8 +175,8 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             )
         }
         MemoryEvidence::Dirty { waiting_bytes, share, threshold_bytes } => format!(
-            "{} of data was waiting to be written, which is {} of the threshold at which writers \
-             have to wait (/proc/vmstat, nr_dirty_threshold: {})",
+            "{} of data was waiting to be written: {} of the threshold at which writers have to \
+             wait (/proc/vmstat, nr_dirty_threshold: {})",
             bytes(*waiting_bytes),
             percent(*share),
             bytes(*threshold_bytes)
@@ -188,7 +188,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
         ),
         MemoryEvidence::Refaults { bytes_per_s, share } => format!(
             "file data that had recently been in memory was read again at {} (/proc/vmstat, \
-             workingset_refault_file), which is {} of all reads",
+             workingset_refault_file): {} of all reads",
             mib_per_s(*bytes_per_s),
             percent(*share)
         ),
@@ -196,7 +196,7 @@ pub(super) fn memory(evidence: &MemoryEvidence) -> String {
             format!("the control group {group} is limited to {} of memory", bytes(*most as f64))
         }
         MemoryEvidence::FromCache { read_per_s, is_buffered, from_device_per_s } => format!(
-            "the program read {} {} the page cache, but devices delivered only {}",
+            "the program read at {} {} the page cache, but devices delivered only {}",
             mib_per_s(*read_per_s),
             if *is_buffered { "through" } else { "while bypassing" },
             mib_per_s(*from_device_per_s)
@@ -379,7 +379,7 @@ pub(super) fn waiting(evidence: &WaitingEvidence) -> String {
     match evidence {
         WaitingEvidence::OneByOne { in_flight, latency_ns } => format!(
             "with only {} in flight, each I/O waits for an earlier one: throughput cannot exceed \
-             {in_flight} / {}, which is {}, however fast the disk is",
+             {in_flight} / {} ({}), however fast the disk is",
             count(*in_flight, "I/O"),
             time(*latency_ns),
             iops(f64::from(*in_flight) * 1e9 / latency_ns)

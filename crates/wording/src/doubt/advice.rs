@@ -22,7 +22,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         DoubtKind::IoErrors { .. } => {
             let unit = workload.unit();
             let where_to_look = if workload.is_network() {
-                "check the peer, its host, and packets dropped on the way"
+                "check the peer and its host, and look for packets dropped on the way"
             } else {
                 "check the kernel log, device health, and free space"
             };
@@ -76,8 +76,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
-            "The figures reflect a cache, not the storage. Check that direct I/O reaches the \
-             device on this file system. Otherwise, use a span larger than memory, and sync the \
+            "The figures reflect a cache, not the storage. Check that, on this file system, direct \
+             I/O reaches the device. Otherwise, use a span larger than memory, and sync the \
              writes."
         }
         DoubtKind::InMemory { .. } => {
@@ -102,14 +102,14 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              read-ahead window. Use a span larger than memory, or direct=true."
         }
         DoubtKind::ColdCache { found: ColdCache::Excess { .. } } => {
-            "Read-ahead, or a large device block, fetched data that the job did not request. Later \
-             reads may have found this data in memory, so not every read was cold. The extra data \
-             also uses up bandwidth. Tell the kernel that the access order is random \
-             (advise=true), or use direct=true."
+            "Because of read-ahead or a large device block size, more data was fetched than the \
+             job requested. Later reads may have found this data in memory, so some reads may not \
+             have been cold. The extra data also uses up bandwidth. Tell the kernel that the \
+             access order is random (advise=true), or use direct=true."
         }
         DoubtKind::DifferentStorage => {
-            "To tell them apart, swap the volumes and measure again. If the difference moves with \
-             a volume, that volume causes it."
+            "To separate the effect of the storage from that of the settings, swap the volumes and \
+             measure again. If the difference moves with a volume, that volume causes it."
         }
         DoubtKind::SharedStorage { .. } => {
             "Both targets share that device's throughput. Choose targets on different devices, \
@@ -197,14 +197,15 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let is_worse = (*ratio < 1.0) == (metric.better() == Better::Higher);
             match is_worse {
                 true if *outcome == SlicesOutcome::Withheld => {
-                    "Burst credits or cache space ran out, and recovered during the other arms' \
-                     turns. Use --drain to compare the sustained level, --time to set longer \
-                     trials, and `iotax limits` to measure bursts."
+                    "Burst credits or cache space ran out, but became available again during the \
+                     other arms' turns. Use --drain to compare the sustained level, --time to set \
+                     longer trials, and `iotax limits` to measure bursts."
                 }
                 true if workload.writes() => {
-                    "Something speeds up the start of a slice and then runs out: burst credits or \
-                     a write cache. Both recover during the other arms' turns. Use `iotax limits` \
-                     to measure bursts, and --drain to compare the sustained level."
+                    "Something speeds up the start of a slice and then runs out: burst credits, or \
+                     free space in a write cache. Both become available again during the other \
+                     arms' turns. Use `iotax limits` to measure bursts, and --drain to compare the \
+                     sustained level."
                 }
                 true => {
                     "Burst credits speed up the start of a slice, run out, and refill during the \
@@ -256,8 +257,8 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             );
         }
         DoubtKind::StalledSecond { .. } => {
-            "A mean hides stalls, but users notice them. Look at the throughput per second of \
-             these trials, and compare p99 at an offered rate (--set rate=...)."
+            "A mean hides stalls, but users notice them. Look at the second-by-second throughput \
+             of these trials, and compare p99 at an offered rate (--set rate=...)."
         }
         DoubtKind::TailSamples { time_ns, .. } => {
             return format!(
@@ -307,7 +308,7 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::NotInterleaved => {
             "To measure only the difference between the arms, run them in a single `iotax \
-             compare`, which alternates them in random order, then in reverse order."
+             compare`, which repeatedly runs them in random order and then in reverse order."
         }
     };
     text.to_owned()

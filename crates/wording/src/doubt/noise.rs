@@ -31,16 +31,15 @@ pub(super) fn advice(source: &NoiseSource) -> String {
         NoiseSource::Stalls { trials, of, share } => format!(
             "Most of the noise comes from stalls: {} of {} ran at less than half the usual speed \
              and caused {} of the noise. Find out what stalls the storage (iotax doctor), or use \
-             p50, which stalls do not affect.",
+             p50, which is not affected by stalls.",
             grouped((*trials).into()),
             count(*of, "trial"),
             percent(*share)
         ),
         NoiseSource::Storage { variation, is_alone } => {
-            let (varies, others) =
-                (percent(*variation), "other machines probably share the storage");
+            let (varies, others) = (percent(*variation), "other machines probably share it");
             let what = if *is_alone {
-                format!("and nothing else on this machine uses it, so {others}")
+                format!("and nothing else on this machine uses the storage, so {others}")
             } else {
                 format!(
                     "and other programs use little CPU time. If they do not use the storage either \
@@ -123,9 +122,9 @@ mod tests {
         Most of the noise probably comes from other programs: postgres wrote 120 MB/s, rustc used 84 % of the CPU time and back�up read 31.4 MB/s. Stop them, or run iotax when they are idle.
         Most of the noise probably comes from other programs: they used 90 % of the CPU time. Stop them, or run iotax when they are idle.
         Most of the noise probably comes from other virtual machines: the hypervisor took 12 % of the CPU time. Use a dedicated host, or measure at another time of day.
-        Most of the noise comes from stalls: 12 of 1,400 trials ran at less than half the usual speed and caused 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which stalls do not affect.
-        The speed of the storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses it, so other machines probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
-        The speed of the storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use the storage either (only root can see what they read and write), other machines probably share the storage. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
+        Most of the noise comes from stalls: 12 of 1,400 trials ran at less than half the usual speed and caused 70 % of the noise. Find out what stalls the storage (iotax doctor), or use p50, which is not affected by stalls.
+        The speed of the storage itself varies by 12 % from one trial to the next, and nothing else on this machine uses the storage, so other machines probably share it. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
+        The speed of the storage itself varies by 12 % from one trial to the next, and other programs use little CPU time. If they do not use the storage either (only root can see what they read and write), other machines probably share it. Measure at another time, or on storage that you do not share. p50 often varies less than throughput.
         ");
     }
 

@@ -26,7 +26,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
     let subject = || of.as_ref().map(name::subject).unwrap_or_default();
     match &doubt.kind {
         DoubtKind::Mismatch { blocks } => format!(
-            "in one trial, {} did not read back as written; mismatches occurred {}",
+            "in one trial, {} differed from what had been written; mismatches occurred {}",
             count(*blocks, "block"),
             often()
         ),
@@ -49,8 +49,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::Paused { longest_ns } => {
             let use_of = if Some(*trials) == doubt.of_trials {
-                "all trials are affected, so their rate and mean latency are shown, but no \
-                 conclusion uses them"
+                "all trials are affected: their rate and mean latency are shown, but are not used \
+                 for any conclusion"
             } else {
                 "these trials are left out of all figures"
             };
@@ -88,7 +88,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             let copy = mib_per_s(copy_bytes_per_s * f64::from(*cpus));
             let cpus = if *cpus == 1 { "one CPU".to_owned() } else { format!("{cpus} CPUs") };
             format!(
-                "job {job} read {}, more than {cpus} can copy in memory ({copy}; {})",
+                "job {job} read at {}, faster than {cpus} can copy in memory ({copy}; {})",
                 mib_per_s(*bytes_per_s),
                 often()
             )
@@ -257,7 +257,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
                 ("block", "comparisons within blocks remain valid, but single figures do not")
             };
             format!(
-                "writes did not reach a steady state: {} {} steadily over {}; {what}",
+                "writes did not reach a steady state: {} {} gradually over {}; {what}",
                 name::metric(*metric),
                 fell_or_rose(*ratio),
                 count(*over, step)
@@ -267,8 +267,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             order(&subject(), *metric, place, base.as_ref())
         }
         DoubtKind::Dependence { metric, autocorrelation, bound } => format!(
-            "successive blocks are correlated in {}: the autocorrelation is {}, but {trials} \
-             independent blocks would stay below {}",
+            "successive blocks are correlated in {}: the autocorrelation is {}, but for \
+             {trials} independent blocks it would stay below {}",
             name::metric(*metric),
             fixed(*autocorrelation, 2),
             fixed(*bound, 2)
@@ -321,7 +321,7 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         ),
         DoubtKind::UnlikeResults { said } => said.clone(),
         DoubtKind::OtherEngines => {
-            "some results were measured with libaio, because a sandbox blocked io_uring, and \
+            "some results were measured with libaio (because a sandbox blocked io_uring) and \
              others with another engine: the engines may cause the difference"
                 .to_owned()
         }

@@ -88,7 +88,7 @@ fn network(seen: &NetworkSeen) -> String {
     let mut facts: Vec<String> = namespace.clone().into_iter().collect();
     facts.extend(tcp.congestion_control.clone());
     let most = |name: &str, bytes: Option<u64>| {
-        bytes.map(|bytes| format!("{name} buffers up to {}", iotax_quantity::size(bytes)))
+        bytes.map(|bytes| format!("{name} buffers of up to {}", iotax_quantity::size(bytes)))
     };
     facts.extend(most("receive", tcp.most_receive_bytes));
     facts.extend(most("send", tcp.most_send_bytes));

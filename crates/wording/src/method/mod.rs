@@ -52,7 +52,7 @@ pub fn meaning(verdict: Verdict, experiment: &ExperimentHead, analysis: &Analysi
         }
         Verdict::InsufficientTailSamples => {
             let unit = units::unit_of_load(analysis);
-            return format!("Too few {unit}s exceed this percentile for a comparison.");
+            return format!("Too few {unit}s exceed this percentile to allow a comparison.");
         }
         Verdict::Overloaded => {
             "The offered rate was not reached, so response times reflect the backlog."

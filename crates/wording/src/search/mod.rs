@@ -89,8 +89,8 @@ pub fn notes(search: SearchResult<'_>) -> Vec<String> {
     }
     if search.head.search.burst.is_none() {
         notes.push(
-            "Bursts that last longer than the first load were not tested; --burst tests for \
-             them."
+            "This search did not look for bursts that last longer than its first load; to look \
+             for them, use --burst."
                 .to_owned(),
         );
     }
@@ -107,15 +107,15 @@ pub fn doubts(search: SearchResult<'_>) -> Vec<String> {
         let off = target.plateau.littles_law_off;
         if off > 0.05 {
             doubts.push(format!(
-                "{of}Warning: throughput times latency differs by {} from the number of I/Os in \
-                 flight (Little's law). Do not rely on these figures.",
+                "{of}Warning: throughput multiplied by latency differs by {} from the number of \
+                 I/Os in flight (Little's law). Do not rely on these figures.",
                 percent(off)
             ));
         }
         if target.passes > 1.0 && target.second_pass.as_ref().is_some_and(|pass| pass.hits) {
             doubts.push(format!(
-                "{of}Warning: this search read the whole target {} times, and a cache above the \
-                 cap answered some I/Os. Use a larger target.",
+                "{of}Warning: this search read the whole target {} times, and a cache that is not \
+                 subject to the cap answered some I/Os. Use a larger target.",
                 plain(target.passes)
             ));
         }
@@ -231,7 +231,7 @@ fn path(path: &PathCap) -> String {
     };
     let wire = path.wire.filter(|_| !path.is_per_flow).map_or_else(String::new, |wire| {
         format!(
-            " On the wire, this is {}, because only {} of a frame's {} bytes are data.",
+            " On the wire, the rate is {}, because only {} of a frame's {} bytes are data.",
             quantity.rate(wire.per_s),
             wire.data_bytes,
             wire.frame_bytes
@@ -288,12 +288,12 @@ fn cache(target: &TargetCaps, unit: Unit) -> Option<String> {
         _ => String::new(),
     };
     Some(format!(
-        "a cache above the cap answers repeated reads: {} with {} I/Os that take {} each, {} times \
-         the rate of first reads{size}.",
+        "a cache that is not subject to the cap answers repeated reads at {}, {} times the rate of \
+         first reads (with {} I/Os that take {} each){size}.",
         Quantity::Bandwidth(unit).rate(*bw_bytes),
+        plain(pass.ratio),
         format::bytes(f64::from(*block_bytes)),
-        format::time(*mean_latency_ns),
-        plain(pass.ratio)
+        format::time(*mean_latency_ns)
     ))
 }
 
@@ -322,7 +322,7 @@ fn detectable(judgment: &CapJudgment, per_s: f64, unit: Unit) -> String {
     would_detect(&format!("a cap of {}", quantity.rate(per_s)), side)
 }
 
-/// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10, 500 IOPS`
+/// `/data reaches 399.8 IOPS [398.1, 401.2], 20 % below the disk limit of P10 (500 IOPS)`
 fn told(judgment: &CapJudgment, unit: Unit) -> String {
     let mut text = printable(&judgment.of);
     let quantity = quantity::named(judgment.quantity.as_deref().unwrap_or_default(), unit);
@@ -333,7 +333,7 @@ fn told(judgment: &CapJudgment, unit: Unit) -> String {
             let share = 1.0 - found[0] / limit.per_s;
             let side = if share < 0.0 { "above" } else { "below" };
             let (share, rate) = (percent(share.abs()), quantity.rate(limit.per_s));
-            text.push_str(&format!(", {share} {side} the {}, {rate}", limit::name(limit)));
+            text.push_str(&format!(", {share} {side} the {} ({rate})", limit::name(limit)));
         }
     }
     let why = judgment.why.as_ref().map(cap::undecided);

@@ -99,22 +99,22 @@ fn lost(missing: &Missing, name: &str, baseline: &str) -> String {
     format!("{} gave no result", sides.into_iter().flatten().collect::<Vec<_>>().join(" and "))
 }
 
-/// `The effect of slow (compared with base) on throughput changed after block 7: 40 % slower [38,
-/// 42] before, 5 % slower [3, 7] since.`
+/// `The effect of slow (compared with base) on throughput changed after block 7, from 40 % slower
+/// [38, 42] to 5 % slower [3, 7].`
 fn changed(comparison: &Comparison, baseline: &str) -> String {
     let metric = name::metric(comparison.metric);
     let name = subject(comparison);
     let what = format!("The effect of {name} (compared with {baseline}) on {metric} changed");
     match &comparison.change {
         Some(change) if change.in_depth_check => format!(
-            "{what} after the comparison: it was {} in the comparison ({}), and {} in the later \
-             depth check at the same depth.",
+            "{what} after the comparison, from {} in the comparison ({}) to {} in the later depth \
+             check at the same depth.",
             comparison::part(comparison, change.before),
             count(change.blocks[0], "block"),
             comparison::part(comparison, change.since)
         ),
         Some(change) => format!(
-            "{what} after block {}: it was {} before the change and {} after it.",
+            "{what} after block {}, from {} to {}.",
             change.after_block,
             comparison::part(comparison, change.before),
             comparison::part(comparison, change.since)
@@ -160,8 +160,8 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
     let few = match (results(analysis, &baseline_of(comparison, analysis)), results(analysis, arm))
     {
         (1, 1) => "only one result per arm".to_owned(),
-        (base, 1) if base > 1 => format!("only one result of {}", subject(comparison)),
-        _ => format!("only one result of {baseline}"),
+        (base, 1) if base > 1 => format!("only one result for {}", subject(comparison)),
+        _ => format!("only one result for {baseline}"),
     };
     let name = subject(comparison);
     match comparison.within {
@@ -169,7 +169,7 @@ fn without_interval(comparison: &Comparison, baseline: &str, analysis: &Analysis
             let within = comparison.effect_of(within).in_words();
             format!(
                 "{name} is {size}. The trials of these two results show that {name} is {within}; \
-                 with {few}, another run may differ."
+                 with {few}, another run may give a different result."
             )
         }
         None => format!("{name} is {size}, but with {few}, chance cannot be ruled out."),

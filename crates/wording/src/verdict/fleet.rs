@@ -71,7 +71,7 @@ fn nobody(analysis: &Analysis, nodes: &[&Comparison]) -> String {
     if open.is_empty() {
         let margin = percent(analysis.margin);
         return format!(
-            "None of the {all} is slow: each is within {margin} of the others, or faster."
+            "None of the {all} is slow: none is more than {margin} slower than the others."
         );
     }
     let open = name::all(open);

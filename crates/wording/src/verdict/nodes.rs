@@ -39,7 +39,7 @@ pub fn in_common(experiment: &ExperimentHead, analysis: &Analysis) -> Vec<String
         ("in zone", |site| site.placed.as_ref()?.zone.as_ref()),
         ("in cluster", |site| Some(&site.placed.as_ref()?.cluster)),
         ("in storage class", |site| site.placed.as_ref()?.class.as_ref()),
-        ("on a device of model", |site| site.device_model.as_ref()),
+        ("on devices of model", |site| site.device_model.as_ref()),
         ("on device", |site| site.device_id.as_ref()),
     ];
     let nodes: Vec<(bool, &Site)> = (analysis.arms.iter().zip(&experiment.sites))

@@ -41,7 +41,7 @@ pub(super) fn sentence(name: &str, baseline: &str, verdict: Verdict, stalls: &St
         | Verdict::NotIndependent
         | Verdict::InsufficientTailSamples
         | Verdict::Overloaded => format!(
-            "{name} compared with {baseline} is {word} ({what}: {counts}{}).",
+            "Compared with {baseline}, {name} is {word} ({what}: {counts}{}).",
             outlook(stalls)
         ),
     }
@@ -101,9 +101,9 @@ mod tests {
         slower (stalls more often: 7 of 13 vs 0 of 13)
         luks is slower than base (stalls more often): 7 of 13 trials completed no operation, against 0 of 13 for the baseline.
         undecided (stalls: 3 of 3 vs 0 of 3)
-        luks compared with base is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would allow a verdict).
+        Compared with base, luks is undecided (stalls: 3 of 3 trials completed no operation, against 0 of 3 for the baseline; at least 17x slower in each stalled block; 4 more blocks like these would allow a verdict).
         undecided (stalls: 0 of 6 vs 6 of 6)
-        luks compared with base is undecided (stalls: 0 of 6 trials completed no operation, against 6 of 6 for the baseline; at least 17x faster in each stalled block; 1 more block like these would allow a verdict).
+        Compared with base, luks is undecided (stalls: 0 of 6 trials completed no operation, against 6 of 6 for the baseline; at least 17x faster in each stalled block; 1 more block like these would allow a verdict).
         no information (stalls: 3 of 3 vs 3 of 3)
         luks and base both stalled in all 3 blocks, so there is no verdict.
         ");

@@ -17,7 +17,7 @@ fn flags_that_cannot_be_had_are_named() {
     -Xrun.xml: iotax cannot run XML profiles
       diskspd -Xrun.xml -c1G io.dat b
               ^^^^^^^^^ column 9
-    write the profile's values as flags; iotax compare reads XML results directly
+    specify the profile's values as flags; iotax compare reads XML results directly
 
     -ePROCESS: Windows event tracing is not available here
       diskspd -ePROCESS -c1G io.dat b
@@ -39,7 +39,7 @@ fn flags_that_cannot_be_had_are_named() {
               ^^ column 9
     see `iotax run --help`
 
-    -p: sequential I/Os at the same offset are not supported
+    -p: parallel sequential I/Os at the same offset are not supported
       diskspd -p -c1G io.dat b
               ^^ column 9
     leave it out
@@ -47,7 +47,7 @@ fn flags_that_cannot_be_had_are_named() {
     -I1: iotax supports only the normal I/O priority
       diskspd -I1 -c1G io.dat b
               ^^^ column 9
-    leave out -I, or write -I3 (normal)
+    leave out -I, or use -I3 (normal)
 
     -ag1,0: Linux has no processor groups
       diskspd -ag1,0 -c1G io.dat b
@@ -62,22 +62,22 @@ fn flags_that_cannot_be_had_are_named() {
     DiskSpd 2.2 has no flag `-q`
       diskspd -q -c1G io.dat b
               ^^ column 9
-    write each value directly after its flag, as in -b64K -o32 -rs50
+    put each value directly after its flag, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Q5`
       diskspd -Q5 -c1G io.dat b
               ^^^ column 9
-    write each value directly after its flag, as in -b64K -o32 -rs50
+    put each value directly after its flag, as in -b64K -o32 -rs50
 
     DiskSpd 2.2 has no flag `-Lx`
       diskspd -Lx -c1G io.dat b
               ^^^ column 9
-    write each value directly after its flag, as in -b64K -o32 -rs50
+    put each value directly after its flag, as in -b64K -o32 -rs50
 
     -fx is not a valid hint
       diskspd -fx -c1G io.dat b
               ^^^ column 9
-    write -f1G for a size, or -fr, -fs or -ft for a hint
+    use -f1G for a size, or -fr, -fs or -ft for a hint
 
     this hint contradicts the order of the offsets
       diskspd -r -fs -c1G io.dat b
@@ -87,7 +87,7 @@ fn flags_that_cannot_be_had_are_named() {
     -O: one queue for several targets is not supported
       diskspd -F2 -O4 -c1G io.dat b
                   ^^^ column 13
-    write -o for a queue per target
+    use -o for a queue per target
     ");
 }
 
@@ -103,7 +103,7 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -O requires -F
       diskspd -O4 -c1G io.dat
               ^^^ column 9
-    write -o for I/Os per thread and target, or add -F
+    use -o for I/Os per thread and target, or add -F
 
     -o and -O are mutually exclusive
       diskspd -F2 -o2 -O4 -c1G io.dat
@@ -113,17 +113,17 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -g and -O are mutually exclusive
       diskspd -F2 -O4 -g5 -c1G io.dat
                       ^^^ column 17
-    write -o instead of -O
+    use -o instead of -O
 
     -j and -O are mutually exclusive
       diskspd -F2 -O4 -i1 -j1 -c1G io.dat
                           ^^^ column 21
-    write -o instead of -O
+    use -o instead of -O
 
     -p and -O are mutually exclusive
       diskspd -F2 -O2 -p -c1G io.dat
                       ^^ column 17
-    write -o instead of -O
+    use -o instead of -O
 
     -T has no effect with random offsets
       diskspd -r -T4K -t2 -c1G io.dat
@@ -163,7 +163,7 @@ fn threads_queues_and_orders_conflict_as_in_diskspd() {
     -T: threads that bypass the cache must start at multiples of 512 bytes
       diskspd -t2 -T100 -Sh -c1G io.dat
                   ^^^^^ column 13
-    write a multiple of 512, as in -T4K
+    specify a multiple of 512, as in -T4K
 
     -rd has no effect with sequential offsets
       diskspd -rdpct90/10 -c1G io.dat
@@ -184,7 +184,7 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
     the end set by -f is before the start set by -B
       diskspd -f1G -B2G -c1G io.dat
               ^^^^ column 9
-    write a larger -f
+    use a larger -f
 
     a mapping (-Sm) uses the page cache and cannot bypass it
       diskspd -Smu -c1G io.dat
@@ -199,22 +199,22 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
     -Sbu: the caching mode is given twice
       diskspd -Sbu -c1G io.dat
               ^^^^ column 9
-    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+    use -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
     -Sw: the caching mode is given twice
       diskspd -Sh -Sw -c1G io.dat
                   ^^^ column 13
-    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+    use -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
     -Su: the caching mode is given twice
       diskspd -h -Su -c1G io.dat
                  ^^^ column 12
-    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+    use -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
     -Sz: -S has no flag `z`
       diskspd -Sz -c1G io.dat
               ^^^ column 9
-    write -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
+    use -Sb (cached), -Su (O_DIRECT), -Sw (write through), -Sh (both), -Sm (mapped) or -Sr (no local cache)
 
     -g and -x are mutually exclusive
       diskspd -g5 -x -c1G io.dat
@@ -236,10 +236,10 @@ fn ranges_caches_and_rates_conflict_as_in_diskspd() {
               ^^ column 9
     keep one of them
 
-    the write buffer of -Z is smaller than a block
+    the write buffer set by -Z is smaller than a block
       diskspd -Z4K -c1G io.dat
               ^^^^ column 9
-    write a larger -Z
+    use a larger -Z
     ");
 }
 
@@ -250,17 +250,17 @@ fn values_are_named_where_they_are_wrong() {
     -b has no value
       diskspd -b 64K a
               ^^ column 9
-    write the value directly after the flag, without a space, as in -b64K
+    put the value directly after the flag, without a space, as in -b64K
 
     `0` is not a size: an I/O of 0 bytes does nothing
       diskspd -b0 a
               ^^^ column 9
-    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    specify a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
     `64X` is not a size: the unit must be K, M, G, T or b
       diskspd -b64X a
               ^^^^^ column 9
-    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    specify a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
     `8G` is not a size: it is too large for one I/O; the limit is 4G - 1
       diskspd -b8G a
@@ -269,42 +269,42 @@ fn values_are_named_where_they_are_wrong() {
     `K` is not a size: it is not a whole number
       diskspd -cK a
               ^^^ column 9
-    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    specify a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
     `99999999T` is not a size: it must be below 16 EiB
       diskspd -c99999999T a
               ^^^^^^^^^^^ column 9
-    write a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
+    specify a size as in DiskSpd: 4096, 4K, 64M, 2G, 1T (powers of 1024), or 8b for 8 blocks
 
     `0` is not a whole number: it must be at least 1
       diskspd -d0 a
               ^^^ column 9
-    write only digits, directly after the flag
+    use only digits, directly after the flag
 
     `1x` is not a whole number: it must consist of digits
       diskspd -o1x a
               ^^^^ column 9
-    write only digits, directly after the flag
+    use only digits, directly after the flag
 
     `101` is not a percentage: it is above 100
       diskspd -w101 a
               ^^^^^ column 9
-    write 0 to 100
+    specify 0 to 100
 
     the alignment is 0 bytes
       diskspd -r0 a
               ^^^ column 9
-    write a size, as in -r4K
+    specify a size, as in -r4K
 
     the stride is 0 bytes
       diskspd -s0 a
               ^^^ column 9
-    write a size, as in -s64K
+    specify a size, as in -s64K
 
     `99999999999` is not a whole number: it is too large
       diskspd -o99999999999 a
               ^^^^^^^^^^^^^ column 9
-    write only digits, directly after the flag
+    use only digits, directly after the flag
     ");
 }
 
@@ -338,7 +338,7 @@ fn structure_is_named_where_it_is_wrong() {
     -t2 comes after the target a
       diskspd -c1G a -t2
                      ^^^ column 16
-    write flags first, then targets
+    put all flags before the targets
 
     this quote is not closed
       diskspd "a
@@ -353,6 +353,6 @@ fn structure_is_named_where_it_is_wrong() {
     `%T%` is a shell variable whose value iotax does not know
       diskspd -c1G %T%
                    ^^^ column 14
-    write the value, or put the variable in single quotes if it is meant for fio
+    replace the variable with its value, or put it in single quotes if it is meant for fio
     "#);
 }

@@ -203,52 +203,52 @@ fn ranges_get_shares_of_the_random_ios() {
     -rdpct90/10:20/90: the parts add up to more than 100 % of the I/Os
       diskspd -b4K -r -rdpct90/10:20/90 -c1G a
                       ^^^^^^^^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/90:5/20: the parts add up to more than 100 % of the target
       diskspd -b4K -r -rdpct90/90:5/20 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/10:5/90: the parts cover the whole target, but 5 % of the I/Os are not assigned to a part
       diskspd -b4K -r -rdpct90/10:5/90 -c1G a
                       ^^^^^^^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct100/90: 10 % of the target gets no share of the I/Os
       diskspd -b4K -r -rdpct100/90 -c1G a
                       ^^^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90/0: `90/0` covers 0 % of the target
       diskspd -b4K -r -rdpct90/0 -c1G a
                       ^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdabs90/1K: `90/1K` is smaller than a block
       diskspd -b4K -r -rdabs90/1K -c1G a
                       ^^^^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdfoo: it has neither pct nor abs
       diskspd -b4K -r -rdfoo -c1G a
                       ^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     -rdpct90: `90` does not have the form IO%/TARGET
       diskspd -b4K -r -rdpct90 -c1G a
                       ^^^^^^^^ column 17
-    write each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
+    specify each part as IO%/TARGET%, as in -rdpct90/10:5/20, or as IO%/SIZE, as in -rdabs90/10G:5/20G
 
     `x` is not a whole number: it must consist of digits
       diskspd -b4K -r -rdpctx/5 -c1G a
                       ^^^^^^^^^ column 17
-    write only digits, directly after the flag
+    use only digits, directly after the flag
 
     -rd with -rs: ranges mixed with sequential offsets are not supported
       diskspd -b4K -r -rdpct90/10 -rs50 -c1G a
                       ^^^^^^^^^^^ column 17
-    write -r instead of -rs, or leave out -rd
+    use -r instead of -rs, or leave out -rd
     ");
     assert_snapshot!(error("diskspd -b4K -rdpct90/10 -c1G a"), @"
     -rd has no effect with sequential offsets
@@ -335,7 +335,7 @@ fn flags_are_named_as_they_were_typed() {
     /Xrun.xml: iotax cannot run XML profiles
       diskspd /b4K /Xrun.xml /c1G io.dat
                    ^^^^^^^^^ column 14
-    write the profile's values as flags; iotax compare reads XML results directly
+    specify the profile's values as flags; iotax compare reads XML results directly
     ");
     assert_snapshot!(error("diskspd /b4K /t2 /F2 io.dat"), @"
     /t and /F are mutually exclusive

@@ -148,11 +148,14 @@ impl Draft<'_> {
                 rates.iter().zip(bytes).map(|(rate, bytes)| *rate as f64 / bytes).sum()
             }
             ("rate", None) => {
-                return self.beyond(setting, "a rate in bytes per second with several block sizes");
+                return self.beyond(
+                    setting,
+                    "a rate in bytes per second combined with several block sizes",
+                );
             }
             // fio converts the rate to bytes per second, with the smallest block size.
             (_, None) if !poisson => {
-                return self.beyond(setting, "a steady rate with several block sizes");
+                return self.beyond(setting, "a steady rate combined with several block sizes");
             }
             _ => sum,
         };

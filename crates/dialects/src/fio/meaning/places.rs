@@ -107,7 +107,7 @@ impl<'a> Draft<'a> {
             (Some((setting, bytes)), None) => {
                 if bytes < largest {
                     let problem = "is smaller than the block size, so fio also refuses it";
-                    return Err(setting.refuse_value(problem, "write a larger size"));
+                    return Err(setting.refuse_value(problem, "specify a larger size"));
                 }
                 self.job.size_bytes = bytes;
             }
@@ -143,9 +143,10 @@ impl<'a> Draft<'a> {
         let Some(behind) = each.checked_sub(offset) else {
             let (offset, each) = (format_bytes(offset), format_bytes(each));
             let problem = format!("with a size of {each}, a file ends before offset {offset}");
-            return Err(
-                filesize.refuse_value(&problem, "write a larger filesize, as fio also requires")
-            );
+            return Err(filesize.refuse_value(
+                &problem,
+                "specify a larger filesize; fio has the same requirement",
+            ));
         };
         let share = match self.chosen.get("size").map(Setting::amount).transpose()? {
             Some(Amount::Percent(percent)) => {
@@ -157,7 +158,7 @@ impl<'a> Draft<'a> {
         };
         if share < u64::from(self.job.max_block_bytes()) {
             let problem = "leaves less than one block, so fio also refuses it";
-            return Err(filesize.refuse_value(problem, "write a larger filesize"));
+            return Err(filesize.refuse_value(problem, "specify a larger filesize"));
         }
         self.job.size_bytes = share.saturating_mul(self.job.files_per_thread.into());
         Ok(())

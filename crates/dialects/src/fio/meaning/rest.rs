@@ -10,7 +10,7 @@ use super::places::ZONES;
 use crate::fio::section::Setting;
 
 /// iotax uses its own checksum, header and order.
-const VERIFY: &str = "iotax verifies with its own checksum, after the measured window";
+const VERIFY: &str = "iotax verifies the data with its own checksum, after the measured window";
 const CHECKS: &str = "iotax verifies all data with its own checksum, after the measured window";
 const LATER: &str = "iotax writes its own checksums, which a later job in this file can verify";
 const INTERVAL: &str = "iotax writes a header every 4k, or in every block if blocks are smaller";
@@ -168,7 +168,7 @@ impl Draft<'_> {
             (Some("strided"), None) => {
                 let setting = mode.expect("it has a word");
                 let problem = "requires zonesize, as in fio";
-                return Err(setting.refuse(problem, "write zonesize=SIZE"));
+                return Err(setting.refuse(problem, "specify zonesize=SIZE"));
             }
             (Some("none"), _) | (None, None) => return Ok(()),
             (Some("zbd"), _) => {
@@ -286,7 +286,7 @@ impl Draft<'_> {
                 "bind" => Some(NumaMemory::Bind(listed()?)),
                 "interleave" => Some(NumaMemory::Interleave(listed()?)),
                 _ => {
-                    let advice = "write default, local, prefer, bind or interleave";
+                    let advice = "use default, local, prefer, bind or interleave";
                     return Err(setting.refuse_value("is not a memory policy", advice));
                 }
             };

@@ -42,7 +42,7 @@ fn separated<T: Copy>(
         let Some(slot) = found.get_mut(at) else {
             return unreadable(
                 format!("`{text}` has more than three parts"),
-                "write at most three parts: for reads, writes and trims",
+                "specify at most three parts: for reads, writes and trims",
             );
         };
         last = at;
@@ -63,7 +63,7 @@ pub(super) fn range(text: &str, kb_base: u16) -> Result<(i64, i64), Unreadable> 
     let Some((low, high)) = text.split_once('-').or_else(|| text.split_once(':')) else {
         return unreadable(
             format!("`{text}` is one size, not a range"),
-            "write the smallest and the largest size, as in 4k-64k",
+            "specify the smallest and the largest size, as in 4k-64k",
         );
     };
     let (low, high) = (integer(low, kb_base)?, integer(high, kb_base)?);
@@ -91,20 +91,23 @@ pub(super) fn cpus(text: &str) -> Result<Vec<u32>, Unreadable> {
         let (first, last) = part.split_once('-').unwrap_or((part, part));
         let (first, last) = (cpu(first)?, cpu(last)?);
         if first > last {
-            return unreadable(format!("`{part}` is descending"), "write the smaller CPU first");
+            return unreadable(
+                format!("`{part}` is descending"),
+                "put the smaller CPU number first",
+            );
         }
         found[first as usize..=last as usize].fill(true);
     }
     let numbers: Vec<u32> = (0..).zip(&found).filter(|(_, on)| **on).map(|(cpu, _)| cpu).collect();
     if numbers.is_empty() {
-        return unreadable("names no CPU", "write CPUs such as 0-3,8");
+        return unreadable("names no CPU", "specify CPUs, as in 0-3,8");
     }
     Ok(numbers)
 }
 
 fn cpu(text: &str) -> Result<u32, Unreadable> {
     let number = text.trim().parse::<u32>().map_err(|_| {
-        Unreadable::new(format!("`{text}` is not a CPU number"), "write CPUs such as 0-3,8")
+        Unreadable::new(format!("`{text}` is not a CPU number"), "specify CPUs, as in 0-3,8")
     })?;
     if number >= MOST_CPUS {
         return unreadable(
@@ -170,7 +173,7 @@ fn percent(text: &str) -> Result<Option<u32>, Unreadable> {
     }
     let digits = text.strip_suffix('%').unwrap_or(text);
     let percent: u32 = digits.trim().parse().map_err(|_| {
-        Unreadable::new(format!("`{text}` is not a percentage"), "write sizes as 4k/60:64k/40")
+        Unreadable::new(format!("`{text}` is not a percentage"), "specify sizes as in 4k/60:64k/40")
     })?;
     Ok(Some(percent.min(100)).filter(|percent| *percent > 0))
 }
@@ -179,7 +182,7 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
     let given: u32 = entries.iter().filter_map(|(_, percent)| *percent).sum();
     if given > 100 {
         return unreadable(
-            format!("the percentages in `{text}` add up to {given}%"),
+            format!("the percentages in `{text}` add up to {given} %"),
             "make the percentages add up to 100",
         );
     }
@@ -213,7 +216,7 @@ pub(super) fn priorities(text: &str, kb_base: u16) -> Result<[Vec<Priority>; 2],
 
 fn priority(text: &str, kb_base: u16) -> Result<Priority, Unreadable> {
     let refuse = || {
-        let advice = "write SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, as in 64k/25/1/0";
+        let advice = "specify SIZE/PERCENT or SIZE/PERCENT/CLASS/LEVEL, as in 64k/25/1/0";
         Unreadable::new(format!("`{text}` is not a size with a priority"), advice)
     };
     let parts: Vec<&str> = text.split('/').collect();
@@ -259,7 +262,7 @@ fn zones_of(text: &str, parts: Parts, kb_base: u16) -> Result<Vec<Zone>, Unreada
     let accesses: u32 = entries.iter().map(|(accesses, _)| u32::from(*accesses)).sum();
     if accesses != 100 {
         return unreadable(
-            format!("the access percentages in `{text}` add up to {accesses}%"),
+            format!("the access percentages in `{text}` add up to {accesses} %"),
             "make the numbers before the slashes add up to 100, as fio requires",
         );
     }
@@ -270,7 +273,7 @@ fn accesses_percent(text: &str) -> Result<u8, Unreadable> {
     let digits = text.trim();
     let number = digits.strip_suffix('%').unwrap_or(digits).parse::<u8>();
     number.ok().filter(|percent| *percent <= 100).ok_or_else(|| {
-        let advice = "write zones as ACCESSES/PART, as in 50/5:50/95";
+        let advice = "specify zones as ACCESSES/PART, as in 50/5:50/95";
         Unreadable::new(format!("`{text}` is not a percentage"), advice)
     })
 }
@@ -289,7 +292,7 @@ fn extent(text: &str, parts: Parts, kb_base: u16) -> Result<Option<Extent>, Unre
                 Ok(bytes) if bytes > 0 => Ok(Some(Extent::Bytes(bytes))),
                 _ => unreadable(
                     format!("`{text}` is not a zone size"),
-                    "write zones as ACCESSES/SIZE, as in 50/10G:50/100G",
+                    "specify zones as ACCESSES/SIZE, as in 50/10G:50/100G",
                 ),
             }
         }
@@ -309,7 +312,7 @@ fn share_out_zones(
         .sum();
     if given > 100 {
         return unreadable(
-            format!("the file percentages in `{text}` add up to {given}%"),
+            format!("the file percentages in `{text}` add up to {given} %"),
             "make the numbers after the slashes add up to at most 100",
         );
     }
@@ -321,7 +324,7 @@ fn share_out_zones(
             format!(
                 "in `{text}`, too little of the file is left for the zones without a percentage"
             ),
-            "write the percentage of the file that each zone covers",
+            "specify the percentage of the file that each zone covers",
         );
     }
     let zone = |(accesses_percent, extent): (u8, Option<Extent>)| Zone {
@@ -365,7 +368,7 @@ pub(super) fn pattern(text: &str) -> Result<Option<Vec<u8>>, Unreadable> {
 /// returns the rest of the text.
 fn number<'a>(text: &'a str, bytes: &mut Vec<u8>) -> Result<&'a str, Unreadable> {
     let refuse = || {
-        let advice = "write it as \"text\", 0xdeadbeef or a 32-bit number";
+        let advice = "specify it as \"text\", 0xdeadbeef or a 32-bit number";
         Unreadable::new(format!("`{text}` is not a pattern"), advice)
     };
     let end_of =
@@ -429,11 +432,11 @@ mod tests {
         insta::assert_snapshot!(percents("100/"), @"100/100%, 100/100%, 100/100%");
         insta::assert_snapshot!(percents("60/10:40/90,50/50:50/50"), @"60/10%:40/90%, 50/50%:50/50%, 50/50%:50/50%");
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
-        insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80%; make the numbers before the slashes add up to 100, as fio requires");
-        insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120%; make the numbers after the slashes add up to at most 100");
-        insta::assert_snapshot!(percents("50/100:50/"), @"in `50/100:50/`, too little of the file is left for the zones without a percentage; write the percentage of the file that each zone covers");
-        insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; write zones as ACCESSES/PART, as in 50/5:50/95");
-        insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0%; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80 %; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120 %; make the numbers after the slashes add up to at most 100");
+        insta::assert_snapshot!(percents("50/100:50/"), @"in `50/100:50/`, too little of the file is left for the zones without a percentage; specify the percentage of the file that each zone covers");
+        insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; specify zones as ACCESSES/PART, as in 50/5:50/95");
+        insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0 %; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");
     }
 }

@@ -211,7 +211,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "-4k": bs: `-4k` is too small | the smallest is 1
     "9999999p": bs: `9999999p` is too large
     "99999999999999999999": bs: `99999999999999999999` is too large
-    "1,2,3,4": bs: `1,2,3,4` has more than three parts | write at most three parts: for reads, writes and trims
+    "1,2,3,4": bs: `1,2,3,4` has more than three parts | specify at most three parts: for reads, writes and trims
     ",": bs: has no value
     "(4*": bs: `(4*` is incomplete | use numbers with k, m, g, the operators + - * / % ^, and parentheses
     "(4)x": bs: `x` is not valid in `(4)x` | use numbers with k, m, g, the operators + - * / % ^, and parentheses
@@ -231,15 +231,15 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     " read": rw: fio does not recognize ` read`, because the value starts with a space | remove the space after the equals sign
     "yes": direct: `yes` is not a valid value for a switch | write 0 or 1
     "on": time_based: `on` is not a valid value for a switch | write 0 or 1
-    "4k": bsrange: `4k` is one size, not a range | write the smallest and the largest size, as in 4k-64k
-    "4k/x": bssplit: `x` is not a percentage | write sizes as 4k/60:64k/40
-    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120% | make the percentages add up to 100
+    "4k": bsrange: `4k` is one size, not a range | specify the smallest and the largest size, as in 4k-64k
+    "4k/x": bssplit: `x` is not a percentage | specify sizes as in 4k/60:64k/40
+    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120 % | make the percentages add up to 100
     "99:x": percentile_list: `x` is not a number
     "101": percentile_list: 101 is out of range | the range is 0 to 100
-    "3-1": cpus_allowed: `3-1` is descending | write the smaller CPU first
-    "a": cpus_allowed: `a` is not a CPU number | write CPUs such as 0-3,8
+    "3-1": cpus_allowed: `3-1` is descending | put the smaller CPU number first
+    "a": cpus_allowed: `a` is not a CPU number | specify CPUs, as in 0-3,8
     "4096": cpus_allowed: CPU 4096 is out of range | the range in fio is 0 to 1023
-    ",": cpus_allowed: names no CPU | write CPUs such as 0-3,8
+    ",": cpus_allowed: names no CPU | specify CPUs, as in 0-3,8
     "": filename: has no value | write filename=VALUE
     "5": percentage_sequential: fio 3.33 no longer has this option | set percentage_random to 100 minus this value
     "#);

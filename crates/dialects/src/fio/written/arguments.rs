@@ -122,7 +122,7 @@ impl Arguments<'_> {
                 let names: Vec<_> = found.iter().map(|(known, _)| *known).take(6).collect();
                 Err(self.refuse(
                     format!("`{name}` is ambiguous: several options start with it"),
-                    format!("write one of them: {}", names.join(", ")),
+                    format!("use one of them: {}", names.join(", ")),
                     word,
                 ))
             }
@@ -141,7 +141,7 @@ impl Arguments<'_> {
         };
         let is_empty = value.as_ref().is_none_or(|(value, _)| value.is_empty());
         if meaning.takes() == Takes::Value && is_empty {
-            let advice = format!("write --{name}=VALUE");
+            let advice = format!("use --{name}=VALUE");
             return Err(self.refuse(format!("{name}: has no value"), advice, word));
         }
         match meaning {

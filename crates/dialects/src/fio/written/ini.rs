@@ -94,13 +94,13 @@ impl File<'_> {
         let Some(name) = text.strip_prefix('[').and_then(|name| name.strip_suffix(']')) else {
             return refuse(
                 "a section name must end with ], with nothing after the bracket".to_owned(),
-                "write [job1]",
+                "use a name such as [job1]",
             );
         };
         if name.is_empty() || name.len() > NAME {
             return refuse(
                 format!("a section name must be 1 to {NAME} bytes long"),
-                "write [job1]",
+                "use a name such as [job1]",
             );
         }
         let name = name.to_owned();
@@ -235,7 +235,9 @@ fn unset(place: &TextPlace, variable: &str) -> Error {
     let name = variable.trim_matches(['$', '{', '}']);
     let error = Error::syntax(
         format!("`{variable}` is not set in the environment"),
-        format!("set it before the command, as in {name}=VALUE iotax ..., or write its value"),
+        format!(
+            "set it before the command, as in {name}=VALUE iotax ..., or replace it with its value"
+        ),
     );
     marked(place, error, variable)
 }
@@ -255,7 +257,7 @@ fn keywords(
         let Some(machine) = machine else {
             let problem =
                 format!("`{word}` depends on the machine, and iotax does not know the machine yet");
-            return Err(marked(place, Error::syntax(problem, "write the number"), word));
+            return Err(marked(place, Error::syntax(problem, "replace it with the number"), word));
         };
         let so_far = replaced.as_deref().unwrap_or(text);
         let fact = match word {

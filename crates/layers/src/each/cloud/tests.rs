@@ -323,7 +323,7 @@ fn stack_text_that_makes_no_disk_is_pointed_at() {
                            ^^^^ column 22
     ");
     assert_snapshot!(error("cloud(disk=P10, caching=readwrite)"), @"
-    `readwrite` is not a valid choice: write none or readonly
+    `readwrite` is not a valid choice: use none or readonly
       cloud(disk=P10, caching=readwrite)
                               ^^^^^^^^^ column 25
     ");

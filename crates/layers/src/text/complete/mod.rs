@@ -155,7 +155,7 @@ fn has_own_addresses(below: &[Layer]) -> bool {
 fn has_device(below: Option<&Layer>) -> Result<(), Error> {
     match below.map(|layer| layer.info().submitter) {
         Some(Submitter::Process | Submitter::Nobody) => Err(Error::syntax(
-            "`cgroup-io` limits I/O to block devices, but there is none directly below it",
+            "`cgroup-io` limits the I/O of block devices, but there is none directly below it",
             "put the layer on a file system or device: file(size=2G) + ext4 + \
              cgroup-io(read_iops=1000)",
         )),
@@ -171,7 +171,7 @@ fn encrypt(below: &mut [Layer]) -> Result<(), Error> {
             *encrypt = true;
             Ok(())
         }
-        _ => Err(Error::syntax("`fscrypt` needs ext4 directly below it", "write ext4 + fscrypt")),
+        _ => Err(Error::syntax("`fscrypt` needs ext4 directly below it", "use ext4 + fscrypt")),
     }
 }
 

@@ -69,7 +69,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     `fscrypt` needs ext4 directly below it
       file + xfs + fscrypt
                    ^^^^^^^ column 14
-    write ext4 + fscrypt
+    use ext4 + fscrypt
     ");
     assert_snapshot!(error("dir(path=/mnt) + ext4"), @"
     `ext4` needs a block device below it, not a directory
@@ -87,13 +87,13 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     vdisk: stack: unknown layer `fil`; did you mean `file`?
       vdisk(stack="fil")
                   ^^^^^ column 13
-    write the layers in quotes; `iotax layers` lists them
+    put the stack in quotes; `iotax layers` lists the layers
     "#);
     assert_snapshot!(error("file + dmcrypt(no_read_workqueue=perhaps)"), @"
     `perhaps` is not a boolean: it is neither true nor false
       file + dmcrypt(no_read_workqueue=perhaps)
                                        ^^^^^^^ column 34
-    write true or false
+    use true or false
     ");
     assert_snapshot!(error("nfs(server=a, export=b)"), @"
     nfs: export: must be an absolute path on the server
@@ -102,7 +102,7 @@ fn layers_that_do_not_fit_each_other_are_pointed_at() {
     start it with /
     ");
     assert_snapshot!(error("tmpfs + cgroup-io(read_iops=5)"), @"
-    `cgroup-io` limits I/O to block devices, but there is none directly below it
+    `cgroup-io` limits the I/O of block devices, but there is none directly below it
       tmpfs + cgroup-io(read_iops=5)
               ^^^^^^^^^^^^^^^^^^^^^^ column 9
     put the layer on a file system or device: file(size=2G) + ext4 + cgroup-io(read_iops=1000)

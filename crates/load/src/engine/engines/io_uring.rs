@@ -131,7 +131,7 @@ impl<const FIXED: bool> Uring<FIXED> {
 
     #[inline]
     fn entry(&mut self, slot: u32, io: Io) -> squeue::Entry {
-        #[expect(clippy::cast_possible_truncation, reason = "slots are below the u16 depth")]
+        #[expect(clippy::cast_possible_truncation, reason = "slot numbers are below the u16 depth")]
         let index = slot as u16;
         let file = Fixed(io.file.into());
         let priority = self.priorities.draw(io);

@@ -93,7 +93,7 @@ impl TcpStream {
                     self.flow.recv(rest, RecvFlags::WAITALL)
                 }
                 Op::Trim | Op::Sync | Op::Pause | Op::Forget => {
-                    unreachable!("flows do not have such I/Os")
+                    unreachable!("flows only read and write")
                 }
             };
             match moved {

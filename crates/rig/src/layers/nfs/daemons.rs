@@ -53,9 +53,9 @@ fn lacking(kernel: KernelVersion, has_tlshd: bool) -> Option<Missing> {
     if kernel < SINCE {
         return Some(Missing {
             what: format!(
-                "the kernel is {kernel}, but NFS over TLS (xprtsec) needs {SINCE} or newer"
+                "the kernel version is {kernel}, but NFS over TLS (xprtsec) needs {SINCE} or newer"
             ),
-            remedy: "use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)".into(),
+            remedy: "use a newer kernel, sec=krb5p, or a tunnel (WireGuard) below the mount".into(),
         });
     }
     (!has_tlshd).then(|| Missing {
@@ -89,7 +89,7 @@ mod tests {
             let missing = lacking(kernel, has_tlshd);
             missing.map_or(String::new(), |Missing { what, remedy }| format!("{what}; {remedy}"))
         };
-        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel below the mount (WireGuard)");
+        assert_snapshot!(told(KernelVersion(6, 1), true), @"the kernel version is 6.1, but NFS over TLS (xprtsec) needs 6.5 or newer; use a newer kernel, sec=krb5p, or a tunnel (WireGuard) below the mount");
         assert_snapshot!(told(KernelVersion(6, 12), false), @"tlshd, which performs TLS handshakes for the kernel, is not running; install the package ktls-utils, and start tlshd (systemctl start tlshd)");
         assert_eq!(told(KernelVersion(6, 5), true), "");
     }

@@ -166,7 +166,8 @@ impl From<Lack> for Missing {
             ),
             Lack::NoPrincipal { keytab, has } => (
                 format!(
-                    "{keytab} has no principal that rpc.gssd uses for mounts; it has {}",
+                    "{keytab} contains no principal that rpc.gssd uses for mounts (principals \
+                     found: {})",
                     if has.is_empty() { "none".to_owned() } else { has.join(", ") }
                 ),
                 "add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: \
@@ -203,9 +204,9 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     (
         "not found in Kerberos database while getting credentials",
-        "the server's principal does not exist; create it and add its key on the server (kadmin: \
-         addprinc -randkey {service}; on the server: ktadd {service}), or use the server's name \
-         from its principal",
+        "the KDC has no principal {service}; create it (kadmin: addprinc -randkey {service}) and \
+         add its key on the server (kadmin: ktadd {service}), or use the server name from an \
+         existing principal",
     ),
     (
         "not found in Kerberos database",
@@ -214,7 +215,8 @@ const REMEDIES: [(&str, &str); 9] = [
     ),
     (
         "Password incorrect",
-        "the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)",
+        "the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd, or realm \
+         join)",
     ),
     (
         "Preauthentication failed",
@@ -282,7 +284,7 @@ KVNO Principal
         let none = "klist: Key table file '/etc/other.keytab' not found while starting keytab scan";
         assert_snapshot!(told(no_keytab(none)), @"there is neither a keytab (/etc/other.keytab) nor a ticket for root; join the realm (realm join, ipa-client-install), or add this machine's key (kadmin: ktadd host/THIS-HOST); with rpc.gssd -n, a ticket (kinit) is enough");
         let without = LISTED.replace("nfs/", "HTTP/").replace("host/", "HTTP/");
-        assert_snapshot!(told(of_machine(&without, KernelVersion(6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab has no principal that rpc.gssd uses for mounts; it has HTTP/client.vm.test@VM.TEST; add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
+        assert_snapshot!(told(of_machine(&without, KernelVersion(6, 1)).unwrap_err()), @"FILE:/etc/krb5.keytab contains no principal that rpc.gssd uses for mounts (principals found: HTTP/client.vm.test@VM.TEST); add one of THIS-HOST$, root/THIS-HOST, nfs/THIS-HOST or host/THIS-HOST (kadmin: ktadd host/THIS-HOST)");
         let new = LISTED.replace("aes128-cts-hmac-sha1-96", "arcfour-hmac");
         assert_snapshot!(told(of_machine(&new, KernelVersion(6, 1)).unwrap_err()), @"nfs/client.vm.test@VM.TEST has only keys of type aes256-cts-hmac-sha384-192, arcfour-hmac, which the NFS client in Linux 6.1 does not support; create a key of type aes256-cts-hmac-sha1-96 (kadmin: ktadd -e aes256-cts-hmac-sha1-96:normal)");
         assert!(of_machine(&new, KernelVersion(6, 3)).is_ok());
@@ -292,9 +294,9 @@ KVNO Principal
     #[test]
     fn what_the_kdc_refuses_comes_with_what_to_do() {
         assert_snapshot!(of_kdc("kinit: Clock skew too great while getting initial credentials"), @"Kerberos reports an error: kinit: Clock skew too great while getting initial credentials; the clocks of this machine and the KDC are too far apart (limit: 5 minutes by default); set them (chronyc makestep, timedatectl set-ntp true)");
-        assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos reports an error: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the server's principal does not exist; create it and add its key on the server (kadmin: addprinc -randkey nfs/filer.vm.test; on the server: ktadd nfs/filer.vm.test), or use the server's name from its principal");
+        assert_snapshot!(of_kdc("kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos reports an error: kvno: Server nfs/filer.vm.test@VM.TEST not found in Kerberos database while getting credentials for nfs/filer.vm.test@VM.TEST; the KDC has no principal nfs/filer.vm.test; create it (kadmin: addprinc -randkey nfs/filer.vm.test) and add its key on the server (kadmin: ktadd nfs/filer.vm.test), or use the server name from an existing principal");
         assert_snapshot!(of_kdc("kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials"), @"Kerberos reports an error: kinit: Client 'host/c@VM.TEST' not found in Kerberos database while getting initial credentials; the KDC has no principal for this machine; join the realm again");
-        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd; realm join)");
+        assert_snapshot!(of_kdc("kinit: Password incorrect while getting initial credentials"), @"Kerberos reports an error: kinit: Password incorrect while getting initial credentials; the key in the keytab is older than the KDC's; get the key again (kadmin: ktadd, or realm join)");
         assert_snapshot!(of_kdc("kinit: Preauthentication failed while getting initial credentials"), @"Kerberos reports an error: kinit: Preauthentication failed while getting initial credentials; the key in the keytab differs from the KDC's; get the key again (kadmin: ktadd)");
         assert_snapshot!(of_kdc("kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST"), @"Kerberos reports an error: kvno: KDC has no support for encryption type while getting credentials for nfs/filer.vm.test@VM.TEST; the KDC, the keytab and nfs/filer.vm.test have no encryption type in common; add aes256-cts-hmac-sha1-96");
         assert_snapshot!(of_kdc("kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials"), @"Kerberos reports an error: kinit: Cannot contact any KDC for realm 'VM.TEST' while getting initial credentials; check that the KDC is running and that port 88 is open");

@@ -147,8 +147,8 @@ fn verify(nfs: &Nfs, mount: &Mount) -> Result<String, Error> {
             made: made.map_or(format!("no {name}"), |made| format!("{name}={made}")),
             remedy: match name {
                 "nconnect" => {
-                    "the client shares connections with an earlier mount from the same server: \
-                     unmount that one, or use the same nconnect value"
+                    "this mount shares its connections with an earlier mount from the same server: \
+                     unmount the earlier one, or use the same nconnect value"
                 }
                 _ => "request a value that the server supports",
             },
@@ -198,8 +198,8 @@ mod tests {
 
     #[test]
     fn what_differs_from_what_was_asked_is_an_error() {
-        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs: nconnect=1 was requested, but the kernel reports nconnect=4; the client shares connections with an earlier mount from the same server: unmount that one, or use the same nconnect value");
-        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs: nconnect=8 was requested, but the kernel reports nconnect=4; the client shares connections with an earlier mount from the same server: unmount that one, or use the same nconnect value");
+        insta::assert_snapshot!(told(&nfs(), MOUNTED), @"nfs: nconnect=1 was requested, but the kernel reports nconnect=4; this mount shares its connections with an earlier mount from the same server: unmount the earlier one, or use the same nconnect value");
+        insta::assert_snapshot!(told(&Nfs { nconnect: Some(8), ..full() }, MOUNTED), @"nfs: nconnect=8 was requested, but the kernel reports nconnect=4; this mount shares its connections with an earlier mount from the same server: unmount the earlier one, or use the same nconnect value");
         insta::assert_snapshot!(told(&Nfs { sec: Some("sys".into()), ..full() }, MOUNTED), @"nfs: sec=sys was requested, but the kernel reports sec=krb5p; request a value that the server supports");
         insta::assert_snapshot!(told(&Nfs { xprtsec: Some("tls".into()), ..full() }, MOUNTED), @"nfs: xprtsec=tls was requested, but the kernel reports xprtsec=none; request a value that the server supports");
         insta::assert_snapshot!(told(&Nfs { vers: Some("3".into()), ..full() }, "1 2 0:3 / /m rw - nfs x rw\n"), @"nfs: vers=3 was requested, but the kernel reports no vers; request a value that the server supports");

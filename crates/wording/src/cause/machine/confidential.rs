@@ -40,7 +40,7 @@ pub(in super::super) fn why(why: &ConfidentialWhy, about: &[Component]) -> Strin
             peak(*could)
         ),
         ConfidentialWhy::OsDisk => format!(
-            "{names} encrypts the OS disk on this machine's CPUs, and the disk's data is also \
+            "{names} uses this machine's CPUs to encrypt the OS disk, and the disk's data is also \
              copied through bounce buffers."
         ),
     }

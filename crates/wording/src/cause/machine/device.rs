@@ -33,7 +33,7 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             )
         }
         DeviceWhy::Interrupts { share, total, cpu, cpus, since } => format!(
-            "{} of the {total} interrupts of {names} {} went to CPU {cpu} (of {cpus} CPUs).",
+            "{} of the {total} interrupts from {names} {} went to CPU {cpu} (of {cpus} CPUs).",
             percent(*share),
             since_boot(since)
         ),
@@ -42,15 +42,19 @@ pub(in super::super) fn why(why: &DeviceWhy, about: &[Component]) -> String {
             "{names} reads and writes {file} through the page cache, so data is cached twice: for \
              {file} and for the file system on {names}."
         ),
-        DeviceWhy::Snapshot => format!("{names} copies each chunk before the first write to it."),
-        DeviceWhy::Thin => format!("{names} allocates each block on the first write to it."),
+        DeviceWhy::Snapshot => {
+            format!("{names} copies each chunk before the first write to that chunk.")
+        }
+        DeviceWhy::Thin => {
+            format!("{names} allocates each block on the first write to that block.")
+        }
         DeviceWhy::Stripes { ios } => format!(
             "A 128 KiB I/O to {names} becomes {ios} I/Os, each of which counts against the limit \
              of the disk that serves it."
         ),
         DeviceWhy::HddSnapshot => {
             format!(
-                "While a snapshot of {names} is in progress, I/O can drop to the baseline rate."
+                "While a snapshot of {names} is in progress, the I/O rate can drop to the baseline."
             )
         }
         DeviceWhy::OsDisk { path } => format!(

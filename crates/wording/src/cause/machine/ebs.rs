@@ -10,7 +10,7 @@ pub(in super::super) fn why(why: &EbsWhy, disk: &str) -> String {
             };
             let up = up_s.map(|up_s| format!(" (the machine has been up for {})", span(up_s)));
             format!(
-                "Since {disk} was attached{}, the load has exceeded the IOPS limit of its {whose} \
+                "Since {disk} was attached{}, the load has exceeded the IOPS limit of the {whose} \
                  for {} in total, and the throughput limit for {}.",
                 up.unwrap_or_default(),
                 span(whole(*iops_s)),

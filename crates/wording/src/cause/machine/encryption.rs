@@ -27,8 +27,8 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
              vector."
         ),
         EncryptionWhy::LargeWrites => format!(
-            "Many CPUs encrypt writes to {of}, but a single thread submits all of them. The single \
-             thread slows down large writes the most."
+            "Many CPUs encrypt writes to {of}, but a single thread submits all these writes. The \
+             single thread slows down large writes the most."
         ),
         EncryptionWhy::Split { piece_bytes, default_bytes } => format!(
             "dm-crypt splits I/Os on {of} into pieces of {} (default: {}).",
@@ -39,7 +39,7 @@ pub(in super::super) fn why(why: &EncryptionWhy, of: &str) -> String {
             "{of} writes data and checksums to a journal first, so each byte is written twice."
         ),
         EncryptionWhy::GroupLimits { device } => format!(
-            "Kernels before 7.0 may ignore {of}'s limit for buffered writes through {device}."
+            "For buffered writes through {device}, kernels before 7.0 may ignore {of}'s limit."
         ),
     }
 }

@@ -25,14 +25,14 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
              I/O."
         ),
         FileSystemWhy::Overlay => "The first write to a file in a lower layer copies the whole \
-                                   file. Store data that changes on a volume instead."
+                                   file. Use a volume for data that changes."
             .to_owned(),
         FileSystemWhy::CopyOnWrite { file_system } => format!(
             "{file_system} writes changed blocks to a new location, so random writes fragment \
              large files."
         ),
         FileSystemWhy::StrictAtime => {
-            format!("Each read of a file on {mounts} also writes the file's access time.")
+            format!("Each read of a file on {mounts} also updates the file's access time.")
         }
         FileSystemWhy::Ntfs { has_big_writes } => {
             let pieces = if *has_big_writes {
@@ -51,7 +51,7 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
                     ", and this process accesses object storage over the network"
                 }
                 StandsFor::Machine => {
-                    ", and this process sends a request to another machine for each operation"
+                    ", and for each operation, this process sends a request to another machine"
                 }
                 StandsFor::Device => {
                     ", and this process (usually ntfs-3g or exfat-fuse) accesses a device"

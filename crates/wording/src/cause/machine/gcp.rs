@@ -12,7 +12,7 @@ pub(in super::super) fn why(why: &GcpWhy, disk: &str) -> String {
             );
             let kinds: Vec<String> = could_be.iter().map(allows).collect();
             format!(
-                "The metadata service {reports} {disk}, as it does for pd-standard disks. At {}, \
+                "The metadata service {reports} {disk}, just as for pd-standard disks. At {}, \
                  {}. Set the type with --fact disk=pd-standard:size={size_gib}G.",
                 size(size_gib << 30),
                 listed(&kinds)

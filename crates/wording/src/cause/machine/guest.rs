@@ -12,7 +12,9 @@ pub(in super::super) fn why(why: &GuestWhy, mount: &str) -> String {
             let keeps = match cache {
                 NinePCache::Nothing => "Nothing is cached",
                 NinePCache::ReadAhead => "Only read-ahead data is cached",
-                NinePCache::OpenFiles => "Data is cached while a file is open; metadata is not",
+                NinePCache::OpenFiles => {
+                    "Data is cached while a file is open; metadata is not cached"
+                }
                 NinePCache::Everything => "Data and metadata are cached",
                 NinePCache::OnDisk => "Data and metadata are cached, including on a local disk",
                 NinePCache::Unknown => "iotax does not know what this mode caches",

@@ -41,7 +41,7 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
             format!("{interface} {}.", listed(&does))
         }
         InterfaceWhy::Queue { dropped, since } => format!(
-            "The send queue of {interface} dropped {} packets {}, because it was full.",
+            "The send queue of {interface} dropped {} packets {}, because the queue was full.",
             grouped(*dropped),
             since_boot(since)
         ),
@@ -55,7 +55,8 @@ pub(in super::super) fn why(why: &InterfaceWhy, interface: &str) -> String {
         }
         InterfaceWhy::OneQueue { cpus } => {
             format!(
-                "All packets that {interface} receives are first processed by one of {cpus} CPUs."
+                "All packets that {interface} receives are first processed by only one of {cpus} \
+                 CPUs."
             )
         }
     }

@@ -36,7 +36,7 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Bursts { limit, bursting } => {
             let bursting: Vec<String> = bursting.iter().map(burst).collect();
             format!(
-                "The {} has burst credits: {}. A short test measures only the burst.",
+                "The {} allows bursts: {}. A short test measures only the burst.",
                 name_of(limit),
                 listed(&bursting)
             )
@@ -52,7 +52,9 @@ pub(in super::super) fn why(why: &LimitsWhy, about: &[Component]) -> String {
         LimitsWhy::Depth { iops, needed, takes } => {
             let needs = count(whole(*needed), "I/O");
             let instead = match takes {
-                Some(takes) => format!(" The device's queue has room for only {takes}."),
+                Some(takes) => {
+                    format!(" The device's queue has room for only {}.", count(*takes, "I/O"))
+                }
                 None => " A program with one thread and no asynchronous I/O has one I/O in \
                          flight."
                     .to_owned(),

@@ -3,7 +3,7 @@ use iotax_diagnose::why::network::{NetworkWhy, Tunnel};
 pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
     match why {
         NetworkWhy::Encrypted { by, server, is_twice } => {
-            let twice = if *is_twice { " sec=krb5p also encrypts the same data." } else { "" };
+            let twice = if *is_twice { " sec=krb5p encrypts the same data again." } else { "" };
             format!(
                 "{} encrypts each packet to {server}, and usually one core handles a whole \
                  connection.{twice}",
@@ -11,7 +11,7 @@ pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
             )
         }
         NetworkWhy::Mtu { server, mtu_bytes } => format!(
-            "Packets to {server} carry at most {mtu_bytes} bytes, so 1 MiB needs {} packets, each \
+            "Packets to {server} carry at most {mtu_bytes} bytes, so 1 MiB takes {} packets, each \
              with its own overhead.",
             (1_u32 << 20).div_ceil(*mtu_bytes)
         ),

@@ -11,7 +11,7 @@ pub(in super::super) fn why(why: &NfsWhy) -> String {
                 Kerberos::Integrity => "krb5i computes a checksum over each call and its data",
                 Kerberos::Privacy => "krb5p encrypts each call and its data",
             };
-            format!("sec={does} on the CPUs of this machine and of the server.")
+            format!("sec={does}, using the CPUs of this machine and of the server.")
         }
         NfsWhy::GssWindow { connections, lost: lost_calls } => {
             let so_far = lost_calls.as_ref().map_or_else(

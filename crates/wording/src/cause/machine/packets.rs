@@ -14,14 +14,14 @@ pub(in super::super) fn why(why: &PacketsWhy) -> String {
             and_meanwhile(since.meanwhile)
         ),
         PacketsWhy::Connections { table, since } => format!(
-            "The connection tracking table holds {} connections (maximum: {}); {} were dropped, {} \
-             were evicted to make room, and {} could not be added {}.",
+            "The connection tracking table holds {} connections (maximum: {}); {}, {} were \
+             dropped, {} were evicted to make room, and {} could not be added.",
             grouped(table.count),
             grouped(table.max),
+            since_boot(since),
             grouped(table.dropped),
             grouped(table.early_drop),
-            grouped(table.insert_failed),
-            since_boot(since)
+            grouped(table.insert_failed)
         ),
         PacketsWhy::Plugin { plugin } => format!(
             "{plugin} has an encrypting interface on this machine. Packets between pods on \

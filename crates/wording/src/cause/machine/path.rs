@@ -18,8 +18,8 @@ pub(in super::super) fn why(why: &PathWhy, about: &[Component]) -> String {
              gives up or tries smaller segments."
         ),
         PathWhy::Mtu { to, known_bytes, interface, own_bytes } => format!(
-            "Packets to {to} can have at most {known_bytes} bytes, but {interface} sends packets \
-             of up to {own_bytes} bytes."
+            "Packets to {to} can be at most {known_bytes} bytes long, but {interface} sends \
+             packets of up to {own_bytes} bytes."
         ),
         PathWhy::TunnelTooLarge { excess_bytes } => format!(
             "A full packet on {name}, including its headers, is {excess_bytes} bytes too large for \

@@ -17,7 +17,7 @@ pub(in super::super) fn why(why: &ProxyWhy, mount: &str) -> String {
             });
             format!(
                 "{who} receives each call for {mount} at {address}, port {port}, and {does}. All \
-                 data is copied through this one process, so its CPU time is the limit.{}{}",
+                 data is copied by this one process, so its CPU time is the limit.{}{}",
                 threads.unwrap_or_default(),
                 used.unwrap_or_default()
             )

@@ -22,7 +22,7 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
                 )
             });
             format!(
-                "A small write to {device} reads and writes {touched} members ({} I/Os). A flush \
+                "For a small write, {device} reads and writes {touched} members ({} I/Os). A flush \
                  goes to {all}, and the slowest member sets the pace.{}{}",
                 2 * touched,
                 whole.unwrap_or_default(),
@@ -30,8 +30,8 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             )
         }
         RaidWhy::Bitmap => format!(
-            "Before {device} writes to a region that is marked clean, it writes its bitmap to all \
-             members."
+            "Before {device} writes to a region that is marked clean, it updates the bitmap on \
+             all members."
         ),
         RaidWhy::Rebuild { action, missing } => {
             let runs = action.as_deref().map(|action| {

@@ -4,9 +4,9 @@ use iotax_quantity::{mb_per_s, size};
 pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
     match why {
         SmbWhy::Encrypted { source, is_slow } => {
-            let slow = if *is_slow { " This machine has no AES instructions." } else { "" };
+            let slow = if *is_slow { " This machine's CPUs have no AES instructions." } else { "" };
             format!(
-                "seal encrypts each request to {source} on the CPUs of this machine and of the \
+                "seal encrypts each request to {source}, using the CPUs of this machine and of the \
                  server.{slow}"
             )
         }
@@ -16,10 +16,10 @@ pub(in super::super) fn why(why: &SmbWhy, mount: &str) -> String {
         SmbWhy::NoCache { what } => {
             let what = match what {
                 NotCached::Data => {
-                    "nothing: each read or write by a program is one request of the same size to \
-                     the server"
+                    "nothing: each read or write by a program is sent to the server as one \
+                     request of the same size"
                 }
-                NotCached::Attributes => "no attributes: each stat is a request to the server",
+                NotCached::Attributes => "no attributes: each stat causes a request to the server",
             };
             format!("{mount} caches {what}.")
         }

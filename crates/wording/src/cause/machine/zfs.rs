@@ -4,8 +4,8 @@ use iotax_quantity::{bytes, count, size};
 pub(in super::super) fn why(why: &ZfsWhy, mount: &str) -> String {
     match why {
         ZfsWhy::RecordSize { record_bytes, times } => format!(
-            "In a file larger than {}, each smaller random read or write moves a whole record. For \
-             a 16 KiB I/O, a record is {times} times the requested data.",
+            "In a file larger than {}, each random read or write below this size moves a whole \
+             record. For a 16 KiB I/O, a record is {times} times as large as the requested data.",
             size(*record_bytes)
         ),
         ZfsWhy::PrimaryCache { mode } => format!(

@@ -58,7 +58,7 @@ fn directions_and_mixes() {
     assert_snapshot!(job("rw=trim:12k\nbs=4k,8k,16k\nend_fsync=1\nverify=crc32c\nzero_buffers"), @"block_sizes={fixed:16384} invalidate=false pattern={strided:28672} read_percent=0 trims=only");
     assert_snapshot!(job("rw=trimwrite\nbs=8k\nverify=crc32c"), @"
     block_sizes={fixed:8192} invalidate=false read_percent=0 trims=first verify=true
-    note: verify=crc32c: iotax verifies with its own checksum, after the measured window
+    note: verify=crc32c: iotax verifies the data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=trimwrite\nbs=4k,8k,16k"), @"block_sizes={fixed:8192} invalidate=false read_percent=0 trims=first [rw=trimwrite: trims and writes at different offsets]");
     // As in fio, a random write has the size of the trim.
@@ -120,11 +120,11 @@ fn shares() {
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa555aa5\nverify_interval=512"), @"
     content={chunk_bytes:4096,compress_percent:100,dedupe_percent:0,pattern:[170,85,90,165],shared_set:false} invalidate=false read_percent=0 verify=true
     note: verify_interval=512: iotax writes a header every 4k, or in every block if blocks are smaller
-    note: verify=pattern: iotax verifies with its own checksum, after the measured window
+    note: verify=pattern: iotax verifies the data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=write\nverify=pattern\nverify_pattern=0xaa%o"), @"
     invalidate=false read_percent=0 verify=true [verify_pattern=0xaa%o: data from a file, or data that contains its offset]
-    note: verify=pattern: iotax verifies with its own checksum, after the measured window
+    note: verify=pattern: iotax verifies the data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=read\nverify=meta\nverify_pattern=0xaa"), @"[verify=meta: verifies data that no other job of this file writes]");
     assert_snapshot!(job("rw=randread\niodepth=64\nlatency_target=500\nlatency_window=5000000\nlatency_percentile=99.9"), @"
@@ -175,10 +175,10 @@ fn block_sizes() {
 #[test]
 fn paces() {
     assert_snapshot!(job("rate=4m"), @"pace={even:{iops:1024.0}}");
-    assert_snapshot!(job("rate=4m\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate=4m: a rate in bytes per second with several block sizes]");
+    assert_snapshot!(job("rate=4m\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate=4m: a rate in bytes per second combined with several block sizes]");
     assert_snapshot!(job("rate_iops=100\nnumjobs=3"), @"pace={even:{iops:300.0}} threads=3");
     assert_snapshot!(job("rate_iops=100\nrate_process=poisson\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} pace={poisson:{iops:100.0}}");
-    assert_snapshot!(job("rate_iops=100\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate_iops=100: a steady rate with several block sizes]");
+    assert_snapshot!(job("rate_iops=100\nbsrange=4k-8k"), @"block_sizes={range:{max:8192,min:4096}} [rate_iops=100: a steady rate combined with several block sizes]");
     assert_snapshot!(job("rw=randrw\nrate_iops=100"), @"pace={even:{iops:200.0}} pattern=shuffled read_percent=50");
     assert_snapshot!(job("rw=randrw\nrate_iops=300,100"), @"
     pace={even:{iops:400.0}} pattern=shuffled read_percent=75
@@ -210,7 +210,7 @@ fn syncs_caches_checks_and_cpus() {
     assert_snapshot!(job("rw=read\nsync=dsync\nfsync=1\nend_fsync=1"), @"as usual");
     assert_snapshot!(job("rw=randwrite\nverify=crc32c"), @"
     invalidate=false pattern=shuffled read_percent=0 verify=true
-    note: verify=crc32c: iotax verifies with its own checksum, after the measured window
+    note: verify=crc32c: iotax verifies the data with its own checksum, after the measured window
     ");
     assert_snapshot!(job("rw=randwrite\nverify=0"), @"invalidate=false pattern=shuffled read_percent=0");
     assert_snapshot!(job("rw=randwrite\nverify=crc32c\ndo_verify=0"), @"

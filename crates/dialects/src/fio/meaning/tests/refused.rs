@@ -92,7 +92,7 @@ fn what_makes_no_sense_is_named() {
     test.fio:2:6: size: is smaller than the block size, so fio also refuses it
       2 | size=1k
         |      ^^
-    write a larger size
+    specify a larger size
     ");
     assert_snapshot!(error("[a]\nsize=1g\n[b]\nsize=1g\nwait_for=c"), @"
     test.fio:5:10: wait_for: no earlier job has this name

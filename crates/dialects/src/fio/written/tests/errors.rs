@@ -81,7 +81,7 @@ fn errors_in_job_files_name_the_line() {
     job.fio:2:6: `${SIZE}` is not set in the environment
       2 | size=${SIZE}
         |      ^^^^^^^
-    set it before the command, as in SIZE=VALUE iotax ..., or write its value
+    set it before the command, as in SIZE=VALUE iotax ..., or replace it with its value
 
     job.fio:2:6: `$mb_memory` depends on the machine, and iotax does not know the machine yet
       2 | size=$mb_memory
@@ -101,12 +101,12 @@ fn errors_in_job_files_name_the_line() {
     job.fio:1:1: a section name must end with ], with nothing after the bracket
       1 | [a
         | ^^
-    write [job1]
+    use a name such as [job1]
 
     job.fio:1:1: a section name must be 1 to 254 bytes long
       1 | []
         | ^^
-    write [job1]
+    use a name such as [job1]
 
     job.fio has no job
     add a job section such as [job1]; [global] alone does not define a job
@@ -167,7 +167,7 @@ fn errors_in_commands_underline_the_word() {
     `iod` is ambiguous: several options start with it
       fio --name=a --iod=4
                    ^^^^^^^ column 14
-    write one of them: iodepth, iodepth_batch, iodepth_batch_submit, iodepth_batch_complete_min, iodepth_batch_complete, iodepth_batch_complete_max
+    use one of them: iodepth, iodepth_batch, iodepth_batch_submit, iodepth_batch_complete_min, iodepth_batch_complete, iodepth_batch_complete_max
 
     bs: fio has no unit `x` and would read `4x` as a plain number
       fio --name=a --bs=4x
@@ -182,12 +182,12 @@ fn errors_in_commands_underline_the_word() {
     bs: has no value
       fio --name=a --bs
                    ^^^^ column 14
-    write --bs=VALUE
+    use --bs=VALUE
 
     bs: has no value
       fio --name=a --bs= --rw=read
                    ^^^^^ column 14
-    write --bs=VALUE
+    use --bs=VALUE
 
     `hipri` works only with io_uring, io_uring_cmd, sg, pvsync2, xnvme, libblkio, but this job uses psync
       fio --name=a --hipri
@@ -218,17 +218,17 @@ fn errors_in_commands_underline_the_word() {
     sleep takes exactly one duration
       sleep; fio --name=a
       ^^^^^ column 1
-    write the duration in seconds, as in sleep 10
+    specify the duration in seconds, as in sleep 10
 
     sleep takes exactly one duration
       sleep 1x; fio --name=a
             ^^ column 7
-    write the duration in seconds, as in sleep 10
+    specify the duration in seconds, as in sleep 10
 
     sleep takes exactly one duration
       sleep 1 2; fio --name=a
               ^ column 9
-    write the duration in seconds, as in sleep 10
+    specify the duration in seconds, as in sleep 10
 
     --showcmd makes fio print information instead of running jobs
       fio --showcmd job.fio
@@ -275,7 +275,7 @@ fn of_a_script_the_line_is_named() {
     the script:2:21: `$SIZE` is a shell variable whose value iotax does not know
       2 | fio --name=b --size=$SIZE
         |                     ^^^^^
-    write the value, or put the variable in single quotes if it is meant for fio
+    replace the variable with its value, or put it in single quotes if it is meant for fio
 
     the script:2:1: this command has no job
       2 | fio --rw=read
@@ -315,12 +315,12 @@ fn what_only_a_shell_can_do_is_named() {
     `$SIZE` is a shell variable whose value iotax does not know
       fio --name=a --size=$SIZE
                           ^^^^^ column 21
-    write the value, or put the variable in single quotes if it is meant for fio
+    replace the variable with its value, or put it in single quotes if it is meant for fio
 
     `${SIZE}` is a shell variable whose value iotax does not know
       fio --name=a --size="${SIZE}"
                            ^^^^^^^ column 22
-    write the value, or put the variable in single quotes if it is meant for fio
+    replace the variable with its value, or put it in single quotes if it is meant for fio
 
     a command in $( ) needs a shell, but iotax does not run one
       fio --name=a --size=$(cat size)
@@ -350,7 +350,7 @@ fn what_only_a_shell_can_do_is_named() {
     a group in braces needs a shell, but iotax does not run one
       { fio --name=a; }
       ^ column 1
-    leave out the braces, or write the text that they expand to
+    leave out the braces, or replace the group with the text that it expands to
 
     a pattern for file names needs a shell, but iotax does not run one
       fio --name=a --filename=/dev/nvme*n1

@@ -57,7 +57,7 @@ fn what_is_not_set_or_cannot_be_computed_is_named() {
     job.fio:2:6: `${HOME_OF}` is not set in the environment
       2 | size=${HOME_OF}
         |      ^^^^^^^^^^
-    set it before the command, as in HOME_OF=VALUE iotax ..., or write its value
+    set it before the command, as in HOME_OF=VALUE iotax ..., or replace it with its value
 
     job.fio:2:1: fio passes `7962*1m` to the calculator bc, which cannot read it
       2 | size=$mb_memory*1m
