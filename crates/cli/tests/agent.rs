@@ -74,7 +74,7 @@ fn an_arm_behind_an_agent_is_measured_like_one_in_this_process() {
     assert!((0..2).all(|at| json["hosts"][at]["stack"][0]["top"].is_object()), "{json:#}");
     let save = desk.run(&["doctor", "--record", "out", "--save", "there.json"]);
     insta::assert_snapshot!(save, @"
-    error: these results are from 2 hosts, but --save saves only one of them; run iotax doctor --save on each host
+    error: these results are from 2 hosts, but --save can save only one host; run iotax doctor --save on each host
     [exit 2]
     ");
 }
@@ -200,7 +200,7 @@ fn an_agent_that_is_none_is_said_to_be_none() {
     [exit 3]
     ");
     insta::assert_snapshot!(run("'unfinished"), @"
-    error: --agent 'unfinished: not a valid command; write it as in a shell, for example --agent 'ssh HOST iotax agent'
+    error: --agent 'unfinished: not a valid command; enter it as in a shell, for example --agent 'ssh HOST iotax agent'
     [exit 2]
     ");
     assert_eq!(desk.names(), Vec::<String>::new());

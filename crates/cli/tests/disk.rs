@@ -345,7 +345,7 @@ fn mistakes_are_named_before_anything_is_made() {
     fs::write(desk.path().join("full/file"), "").unwrap();
     let said = |arguments: &[&str]| desk.run(arguments).to_string();
     assert_snapshot!(said(&["disk", "up", "file(size=1M)"]), @"
-    error: `file(size=1M)` does not name a directory; write the mount directory and the layers, as in /mnt/disk='file(size=1G) + throttle(iops=4000)'
+    error: `file(size=1M)` does not name a directory; specify the mount directory and the layers, as in /mnt/disk='file(size=1G) + throttle(iops=4000)'
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "up", "none=file(size=1M)"]), @"
@@ -372,7 +372,7 @@ fn mistakes_are_named_before_anything_is_made() {
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down"]), @"
-    error: no disk given; give its mount directory, or use --all
+    error: no disk given; give the mount directory of a disk, or use --all
     [exit 2]
     ");
     assert_snapshot!(said(&["disk", "down", "--all"]), @"

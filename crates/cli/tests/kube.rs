@@ -55,11 +55,11 @@ fn options_that_make_no_sense_in_a_cluster_are_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--toleration", "a:b"]), @"
-    error: --toleration a:b: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints
+    error: --toleration a:b: specify KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints
     [exit 2]
     ");
     insta::assert_snapshot!(compared(&["a=emptydir", "b=emptydir", "--node-selector", "n1"]), @"
-    error: --node-selector n1: write KEY=VALUE, as in kubernetes.io/hostname=NODE
+    error: --node-selector n1: specify KEY=VALUE, as in kubernetes.io/hostname=NODE
     [exit 2]
     ");
 }
@@ -143,7 +143,7 @@ fn paths_that_no_cluster_has_are_refused() {
     let net = |args: &[&str]| said_of(&["kube", "net", "--out", "out"], args);
     insta::assert_snapshot!(net(&["--paths", "pod,ingress"]), @"
     error: option --paths: `ingress` is not a cluster path; use one of these:
-      node       from node to node, on the hosts' network
+      node       from node to node, on the host network
       pod        from pod to pod on another node
       same-node  from pod to pod on one node
       service    from pod to Service (ClusterIP)
@@ -172,6 +172,6 @@ fn the_help_of_paths_fits_and_names_no_option_of_elsewhere() {
 fn a_job_is_for_what_measures() {
     let desk = Desk::new();
     let said = desk.run(&["kube", "manifest", "--", "doctor"]);
-    insta::assert_snapshot!(said.err, @"error: a job can only run compare, fleet, run, net or limits; write one of them after the --");
+    insta::assert_snapshot!(said.err, @"error: a job can only run compare, fleet, run, net or limits; specify one of these after --");
     assert_eq!(said.code, 2);
 }

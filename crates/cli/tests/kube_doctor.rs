@@ -124,11 +124,11 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     [exit 2]
     ");
     insta::assert_snapshot!(of("node:"), @"
-    error: `node:` does not name a claim, class or node; write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
+    error: `node:` does not name a claim, class or node; specify pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
     [exit 2]
     ");
     insta::assert_snapshot!(of("gp2"), @"
-    error: `gp2` does not name a claim, class or node; write pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
+    error: `gp2` does not name a claim, class or node; specify pvc:[NAMESPACE/]CLAIM, class:CLASS or node:NODE
     [exit 2]
     ");
     let desk = Desk::new();

@@ -142,7 +142,7 @@ fn what_makes_no_matrix_is_refused() {
         desk.run(&[&["plan", "compare", "-w", "randread-4k"], arguments].concat())
     };
     insta::assert_snapshot!(refused(&["mem", "mem", "--matrix", "size=1M,2M"]), @"
-    error: --matrix creates its arms from one target, but several are given; make them levels of a factor, as in --matrix disk=/mnt/a,/mnt/b {disk}
+    error: --matrix creates its arms from one target, but several are given; make the targets levels of a factor, as in --matrix disk=/mnt/a,/mnt/b {disk}
     [exit 2]
     ");
     insta::assert_snapshot!(refused(&["mem", "--matrix", "sise=1M,2M"]), @"
@@ -176,7 +176,7 @@ fn what_makes_no_matrix_is_refused() {
     [exit 2]
     ");
     insta::assert_snapshot!(desk.run(&["plan", "compare", "x.toml", "--matrix", "size=1M,2M"]), @"
-    error: --matrix does not apply to an experiment file; write the factors in its [matrix] table
+    error: --matrix does not apply to an experiment file; specify the factors in its [matrix] table
     [exit 2]
     ");
 }

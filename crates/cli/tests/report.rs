@@ -68,7 +68,7 @@ fn what_several_cannot_do_is_said() {
     insta::assert_snapshot!(refused(&["a", "a", "--undecided", "pass"]), @"error: --fail-if and --undecided apply to a single experiment; report each directory separately");
     insta::assert_snapshot!(refused(&["a", "b.json"]), @"error: b.json is a file, but other arguments are directories; report files and directories separately");
     insta::assert_snapshot!(refused(&["a", "c"]), @"error: a is not an iotax results directory: it has no experiment.json; pass the directory that the run printed at the end");
-    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open needs a report.html, which results of other tools do not have; create one with --out DIR");
+    insta::assert_snapshot!(refused(&["b.json", "--open"]), @"error: --open needs a report.html, which results from other tools do not have; create one with --out DIR");
 }
 
 /// Calls what the desktop opens files with.

@@ -361,7 +361,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json", "a=after1.json"]), @"
-    error: there is no other arm to compare a with; add one, or show this one alone with iotax report
+    error: there is no other arm to compare a with; add one, or show these results alone with iotax report
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "a=before1.json,before1.json", "b=after1.json"]), @"
@@ -385,7 +385,7 @@ fn what_makes_no_sense_says_why() {
     [exit 2]
     ");
     assert_snapshot!(run(&["compare", "before1.json"]), @"
-    error: there is no other arm to compare before1 with; add one, or show this one alone with iotax report
+    error: there is no other arm to compare before1 with; add one, or show these results alone with iotax report
     [exit 2]
     ");
 }

@@ -94,7 +94,7 @@ pub enum Error {
     /// An invalid path.
     #[error(
         "`{text}` is not a cluster path; use one of these:\n\
-         \x20 node       from node to node, on the hosts' network\n\
+         \x20 node       from node to node, on the host network\n\
          \x20 pod        from pod to pod on another node\n\
          \x20 same-node  from pod to pod on one node\n\
          \x20 service    from pod to Service (ClusterIP)\n\

@@ -41,7 +41,7 @@ pub(crate) fn make(cluster: &Cluster, run: &Run, security: PodSecurity) -> Resul
     let (namespace, how) = (run.namespace(security), PostParams::default());
     let made = namespaces.create(&how, &namespace);
     let made = cluster.ask(Call::new("create", "namespaces"), made).map_err(in_all_of_it)?;
-    let made = Made::of(made).expect("it is named and labelled");
+    let made = Made::of(made).expect("it is named and labeled");
     if let Err(error) = wait_for_account(cluster) {
         remove(cluster, &made)?;
         return Err(error);

@@ -35,7 +35,7 @@ part_net() {
   between "same-node does not" $((RATE_MBIT + 1)) "$(median same-node "$W/net")" 1000000
   sed -n '/^Paths/,/^$/p' "$W/said"
   local record=$W/net/experiment.json
-  need "nodes are named" "in Kubernetes: node n1 to node n2, on the hosts' network" "$record"
+  need "nodes are named" "in Kubernetes: node n1 to node n2, on the host network" "$record"
   need "the same node is the same" "pod to pod, both on node n1" "$record"
   grep -qE 'from 10\.244\.1\.[0-9]+ to 10\.244\.2\.[0-9]+:7474, without translation' "$record" ||
     fail "pods' addresses are not said"

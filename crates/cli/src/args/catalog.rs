@@ -43,12 +43,12 @@ Examples:
   iotax catalog aws r6i.4xlarge gp3:size=500G,iops=6000,bw=250M
   iotax catalog gcp n2-standard-8 pd-ssd:size=500G
 
-Write the name of a disk and what you provisioned: NAME:size=...,iops=...,bw=...
+Specify a disk and its provisioned values: NAME:size=...,iops=...,bw=...
 G means GiB. M means MB on Azure and MiB on other clouds.")]
 pub(crate) struct CatalogLookArgs {
-    /// VM size, part of its name (to list all matching sizes), or the word disk
+    /// VM size, part of its name (to list all matching sizes), or `disk` to show disks
     pub name: Option<String>,
-    /// Disks attached to the VM; after the word disk, the disks to show
+    /// Disks that are attached to the VM; if NAME is `disk`, the disks to show
     #[arg(value_name = "DISK")]
     pub disks: Vec<String>,
     #[command(flatten)]
@@ -65,7 +65,7 @@ Examples:
   iotax catalog plan --vm r6i.4xlarge --disk gp3:size=1T,iops=16000,bw=1000M
   iotax catalog plan --disk gp2:size=100G")]
 pub(crate) struct CatalogPlanArgs {
-    /// VM size; if omitted, only the limits of the disks apply
+    /// VM size; without this option, only the limits of the disks apply
     #[arg(long, value_name = "SIZE")]
     pub vm: Option<String>,
     /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
@@ -89,10 +89,11 @@ Example of a table:
   Standard_D4as_v5,uncached,6400,144,20000,600,own notes,2025-03-01
   P30,disk,5000,200,,,,
 
-Only the name and one figure are required. Scopes are \"disk\", \"cached\",
-\"uncached\", \"temporary\", \"local nvme\" and \"instance\". Tables with Azure's columns for VM sizes
-(size, cached_iops, uncached_iops ...) or for disks (tier, provisioned_iops ...)
-also work. The exit code is 1 if a figure differs from the catalog.")]
+Only the name and one figure are required. The scope is one of \"disk\",
+\"cached\", \"uncached\", \"temporary\", \"local nvme\" or \"instance\".
+Tables with Azure's columns for VM sizes (size, cached_iops, uncached_iops ...)
+or for disks (tier, provisioned_iops ...) also work. The exit code is 1
+if a figure differs from the catalog.")]
 pub(crate) struct CatalogCheckArgs {
     /// CSV table whose first line contains the column names
     #[arg(value_name = "FILE.csv")]

@@ -14,7 +14,8 @@ Examples:
       also compare the caps with the documented ones
   iotax check --format markdown /data > ticket.md
 
-iotax check runs shorter versions of these commands; run them for full results:
+iotax check runs shorter versions of these commands. For full results, run the
+commands themselves:
   iotax doctor DIR, iotax limits DIR, iotax run fitness DIR")]
 pub(crate) struct CheckArgs {
     /// Directory on the disk to check; test files are removed afterwards

@@ -52,7 +52,7 @@ pub(crate) struct DiskUpArgs {
 #[derive(Debug, Args)]
 pub(crate) struct CloudArgs {
     /// Cloud disk to simulate, one for each DIRECTORY: P10, P10:caching=readonly, gp2:size=100G,
-    /// pd-ssd:size=500G; local (or temporary, or nvme) is a local disk on the VM's host
+    /// pd-ssd:size=500G; `local`, `temporary` or `nvme` is a local disk on the VM's host
     #[arg(long, value_name = "DISK", help_heading = "Cloud disks")]
     pub disk: Vec<String>,
     /// Size of the VM that the disks are attached to; its limits apply to all disks together
@@ -61,7 +61,7 @@ pub(crate) struct CloudArgs {
     /// Disk controller, for VM sizes whose limits depend on it: scsi or nvme
     #[arg(long, value_name = "NAME", requires = "vm", help_heading = "Cloud disks")]
     pub variant: Option<String>,
-    /// Host caching for disks that do not set caching=...: none or readonly [default: none]
+    /// Host caching (none or readonly) for disks that do not set caching=... [default: none]
     #[arg(long, value_name = "WHAT", requires = "disk", help_heading = "Cloud disks")]
     pub caching: Option<String>,
     /// Simulate encryption at host: the host encrypts all data that it sends, caches and stores
@@ -70,7 +70,7 @@ pub(crate) struct CloudArgs {
     /// Simulate a self-encrypting disk: the disk encrypts all data that it stores
     #[arg(long, requires = "disk", help_heading = "Cloud disks")]
     pub hardware_encrypted: bool,
-    /// Share of the documented burst credits to start with [default: 100%]
+    /// Burst credits at the start, as a share of the documented credits [default: 100%]
     #[arg(long, value_name = "PERCENT", requires = "disk", help_heading = "Cloud disks")]
     pub credits: Option<String>,
     /// Latency of I/O that misses the cache [default: 1ms, or 100us for local disks; both are

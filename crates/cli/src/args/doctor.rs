@@ -9,13 +9,14 @@ use super::measure::{Color, DocumentedArgs, Listing};
 #[command(after_help = "\
 Examples:
   iotax doctor /mnt/data
-      the stack under it, layer by layer, and its known performance problems
+      the stack under the directory, layer by layer, and known performance
+      problems
   iotax doctor --all /mnt/data
       also full details of findings that are not yet confirmed
   iotax doctor tcp://10.0.0.2:7474
       the path to a peer: route and interfaces, down to the network card;
-      with the peer's token in IOTAX_TOKEN_FILE, also the packet sizes that
-      arrive there
+      if IOTAX_TOKEN_FILE names a file with the peer's token, also the packet
+      sizes that reach the peer
   iotax doctor --interface eth0
   iotax doctor --record iotax-run-20260102-030405
       likely causes, based on these results and the machine recorded in them
@@ -25,8 +26,8 @@ Examples:
       the same, with a fact that iotax cannot detect
   iotax doctor --save machine.json /mnt/data
   iotax doctor --machine machine.json
-      collect here, examine elsewhere; pseudonyms replace names, paths and
-      addresses
+      collect the data here, and examine it elsewhere; pseudonyms replace names,
+      paths and addresses
   iotax doctor --explain double-encryption
       one cause: mechanism, detection, experiment, remedy, magnitude, sources
 
@@ -40,7 +41,7 @@ pub(crate) struct DoctorArgs {
     /// Network interface of this machine to examine; can be repeated
     #[arg(long = "interface", value_name = "NAME", conflicts_with_all = ["record", "machine", "explain"])]
     pub interfaces: Vec<String>,
-    /// Rank likely causes, based on the results of run, compare, peel or limits in DIR
+    /// Rank likely causes, based on the results in DIR (from run, compare, peel or limits)
     #[arg(long, value_name = "DIR", conflicts_with_all = ["paths", "machine", "vm", "disk", "caching", "variant", "no_metadata", "metadata_address", "disk_links"])]
     pub record: Option<PathBuf>,
     /// Examine a saved machine instead of this one

@@ -94,7 +94,7 @@ pub(crate) struct LoadArgs {
     #[arg(long, value_name = "ENGINE", help_heading = "Load")]
     pub engine: Vec<String>,
     /// Run the trials through an agent, locally or on another host, e.g. 'ssh HOST iotax agent';
-    /// ARM=COMMAND sets it for one arm
+    /// ARM=COMMAND sets it for one arm.
     ///
     /// iotax starts the command and communicates over the command's standard input and output. The
     /// command cannot ask for a password, so ssh must use a key. Targets, --dir and --destroy refer
@@ -118,15 +118,15 @@ pub(crate) struct LoadArgs {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct GateArgs {
     /// Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be
-    /// repeated
+    /// repeated.
     ///
     /// 'slower by 5%' applies to every arm that is compared with the baseline, and 'p50 slower by
     /// 5%' to the median operation time of these arms. 'sync.p99 > 10ms' applies to every arm. A
-    /// metric is iops, bandwidth, or one of latency, read, write, trim, sync, load, publish and
-    /// query followed by .mean, .p99 or another percentile. To limit a rule to one job, write the
-    /// job before the metric. To limit a rule to one arm, write the arm and a colon first: 'new:
-    /// wal sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or until no
-    /// decision is possible within the limits of the run.
+    /// metric is iops, bandwidth, or a time followed by .mean or a percentile such as .p99. The
+    /// times are latency, read, write, trim, sync, load, publish and query. To limit a rule to one
+    /// job, put the job before the metric. To limit a rule to one arm, put the arm and a colon
+    /// first: 'new: wal sync.p99 > 10ms'. Trials continue until each rule is broken or passes, or
+    /// until no decision is possible within the limits of the run.
     #[arg(long, value_name = "RULE", help_heading = "Gate")]
     pub fail_if: Vec<String>,
     /// Whether undecided rules pass or fail [default: neither; exit with status 6]
@@ -140,11 +140,11 @@ pub(crate) struct GateArgs {
 
 /// Help of `--fail-if` in commands that search for caps.
 pub(super) const CAP_RULES: &str = "\
-Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be repeated
+Exit with status 1 if this rule is broken, or 6 if it stays undecided; can be repeated.
 
 'iops < 5000' and 'bandwidth < 100M' apply to the caps that iotax finds. 'below documented by 5%' \
 compares both caps with the lowest documented limit of the target's VM and disks (--vm, --disk). \
-To limit a rule to one target, write the target and a colon first: 'log: iops < 5000'.";
+To limit a rule to one target, put the target and a colon first: 'log: iops < 5000'.";
 
 /// Whether undecided rules pass or fail.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -257,7 +257,7 @@ pub(crate) struct CapArgs {
     /// If arms reach the same cap, also compare them at a load below that cap
     #[arg(long, conflicts_with = "no_depth_check", help_heading = "Caps")]
     pub below_cap: bool,
-    /// Skip the extra runs at other queue depths that look for a shared cap
+    /// Skip the extra runs that look for a shared cap at other queue depths
     #[arg(long, help_heading = "Caps")]
     pub no_depth_check: bool,
 }
@@ -268,8 +268,8 @@ pub(crate) struct SearchArgs {
     /// Search faster, with fewer points, shorter windows and wider intervals
     #[arg(long, help_heading = "Search")]
     pub quick: bool,
-    /// Measuring time of each target, and of each pair of targets, after which iotax skips all
-    /// steps that only refine the result [default: no limit]
+    /// After measuring a target, or a pair of targets, for TIME, skip all steps that only refine
+    /// the result [default: no limit]
     ///
     /// Without this option, iotax observes a changing rate for up to two more minutes, and measures
     /// uncertain results again.
@@ -295,7 +295,7 @@ pub(crate) struct SearchArgs {
 /// Factors whose levels make the arms.
 #[derive(Debug, Default, Args)]
 pub(crate) struct MatrixArgs {
-    /// Make one arm for every combination of levels; repeat the option for each factor
+    /// Make one arm for every combination of levels; repeat the option for each factor.
     ///
     /// Specify one target. iotax replaces {NAME} in the target with each level. If the target does
     /// not contain {NAME}, the factor sets the layer parameter of that name (LAYER.NAME if several
@@ -315,7 +315,7 @@ pub(crate) struct MatrixArgs {
 #[derive(Debug, Default, Args)]
 pub(crate) struct HostCommandArgs {
     /// Run this command each time ARM's turn begins, to make a host setting part of the arm; repeat
-    /// the option for other arms
+    /// the option for other arms.
     ///
     /// iotax runs the command with `sh -c` as your user, in the working directory, for at most 60
     /// s. If the command fails, the trial fails too, and the --after command runs. Several arms can
@@ -323,8 +323,8 @@ pub(crate) struct HostCommandArgs {
     /// `read_ahead_kb`, `hdparm -W` or `zfs set`.
     #[arg(long, value_name = "ARM=COMMAND", help_heading = "Host settings")]
     pub before: Vec<String>,
-    /// Run this command each time ARM's turn ends, to undo what --before did; write ARM=none
-    /// if nothing needs to be undone
+    /// Run this command each time ARM's turn ends, to undo what --before did; use ARM=none if
+    /// nothing needs to be undone.
     ///
     /// The command also runs after a failure and after Ctrl-C. If the run is killed, `iotax undo`
     /// runs the command.
@@ -389,13 +389,12 @@ Examples:
       IOPS cap, bandwidth cap and useful queue depth, and whether a throttle or
       a saturated device sets the caps
   iotax limits /dev/sdc --quick
-      the same with fewer and shorter measurements; iotax never writes to
-      existing files or devices
+      the same with fewer and shorter measurements; iotax only reads the device
   iotax limits --burst=40m /mnt/data
-      load it until its burst ends, and see how much of the burst recovers
-      during pauses
+      load the storage until its burst ends, and see how much of the burst
+      recovers during pauses
   iotax limits cached=/mnt/f uncached=/mnt/g
-      also: whether they share a bucket, have separate buckets, or both
+      also: whether the targets share a bucket, have separate buckets, or both
   iotax limits --vm Standard_DS1_v2 --disk P10 --caching readonly /mnt/f
       also: which documented limit is reached first
   iotax limits --disk P10 /mnt/g --fail-if 'below documented by 5%'
@@ -406,7 +405,7 @@ In a directory, iotax creates a file of the given --size and reads it. It writes
 nothing else unless you pass --write.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 pub(crate) struct LimitsArgs {
-    /// Directory, file, block device or stack; write NAME=TARGET to name it in the report
+    /// Directory, file, block device or stack; use NAME=TARGET to name the target in the report
     #[arg(value_name = "TARGET", required = true)]
     pub targets: Vec<String>,
     #[command(flatten)]
@@ -437,10 +436,11 @@ pub(crate) struct PeerArgs {
     /// Address and port to listen on; port 0 selects a free port
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "0.0.0.0:7474")]
     pub listen: SocketAddr,
-    /// File with the token that both ends share. If omitted, iotax creates a token and prints it
+    /// File with the token that both ends share. Without this option, iotax creates a token and
+    /// prints it.
     ///
-    /// `-` reads the token from the first line of standard input. In that case, the peer exits when
-    /// its standard input is closed.
+    /// With `-`, iotax reads the token from the first line of standard input. In that case, the
+    /// peer exits when its standard input is closed.
     #[arg(long, value_name = "FILE")]
     pub token_file: Option<PathBuf>,
 }
@@ -480,8 +480,8 @@ pub(crate) struct CompareArgs {
     /// NAME=TARGET for each arm, saved results, or one experiment file (.toml)
     #[arg(value_name = "ARM", required = true)]
     pub arms: Vec<String>,
-    /// Workload to run on every arm, as in `iotax run`. You can also write the workload before
-    /// the arms; write ./NAME for a directory that has the same name as a workload
+    /// Workload to run on every arm, as in `iotax run`. You can also put the workload before
+    /// the arms; use ./NAME for a directory that has the same name as a workload
     #[arg(short, long, value_name = "WORKLOAD")]
     pub workload: Option<String>,
     /// Compare ARM with BASELINE instead of with the first arm; can be repeated

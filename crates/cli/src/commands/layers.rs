@@ -111,7 +111,7 @@ impl Page {
         let nothing = match layer.world {
             World::InProcess => Some("nothing"),
             World::Both if needs.is_empty() => Some("nothing"),
-            World::Both => Some("in iotax's own process, nothing; in the operating system:"),
+            World::Both => Some("nothing in iotax's own process; in the operating system:"),
             World::System => needs.is_empty().then_some("nothing"),
         };
         if let Some(nothing) = nothing {

@@ -20,8 +20,8 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
             let page = args.out.as_deref().filter(|_| args.open);
             if args.open && page.is_none() {
                 return Err(usage(
-                    "--open needs a report.html, which results of other tools do not have; create \
-                     one with --out DIR"
+                    "--open needs a report.html, which results from other tools do not have; \
+                     create one with --out DIR"
                         .to_owned(),
                 ));
             }

@@ -174,7 +174,10 @@ fn text(bundle: &Bundle, files: &Files) -> String {
         );
     }
     let trials = bundle.trials;
-    let _ = write!(text, "\nRun it in that directory ({trials} trials; needs fio):\n  ./run.sh");
+    let _ = write!(
+        text,
+        "\nRun the bundle in that directory ({trials} trials; needs fio):\n  ./run.sh"
+    );
     for (id, _) in &bundle.arms {
         let _ = write!(text, " {id}=PATH");
     }

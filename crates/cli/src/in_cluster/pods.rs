@@ -25,7 +25,9 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
     for text in &args.node_selector {
         let Some((key, value)) = text.split_once('=') else {
             let example = "kubernetes.io/hostname=NODE";
-            return Err(usage(format!("--node-selector {text}: write KEY=VALUE, as in {example}")));
+            return Err(usage(format!(
+                "--node-selector {text}: specify KEY=VALUE, as in {example}"
+            )));
         };
         node_selector.insert(key.to_owned(), value.to_owned());
     }
@@ -74,7 +76,7 @@ const EFFECTS: [&str; 3] = ["NoSchedule", "PreferNoSchedule", "NoExecute"];
 fn toleration(text: &str) -> Result<Toleration> {
     let unreadable = || {
         usage(format!(
-            "--toleration {text}: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of \
+            "--toleration {text}: specify KEY or KEY=VALUE, optionally followed by :EFFECT (one of \
              {}); `all` tolerates all taints",
             EFFECTS.join(", ")
         ))
@@ -113,6 +115,6 @@ mod tests {
         for text in ["", "=a", ":NoSchedule", "all=a", "a:b", "a:NoSchedule:NoExecute"] {
             assert!(toleration(text).is_err(), "{text}");
         }
-        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: write KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints");
+        insta::assert_snapshot!(toleration("a:noschedule").unwrap_err(), @"--toleration a:noschedule: specify KEY or KEY=VALUE, optionally followed by :EFFECT (one of NoSchedule, PreferNoSchedule, NoExecute); `all` tolerates all taints");
     }
 }

@@ -85,7 +85,8 @@ fn of_matrix(args: &CompareArgs, factors: Vec<Factor>, load: &mut Load) -> Resul
     let [template] = args.arms.as_slice() else {
         let problem = "--matrix creates its arms from one target, but several are given";
         return Err(usage(format!(
-            "{problem}; make them levels of a factor, as in --matrix disk=/mnt/a,/mnt/b {{disk}}"
+            "{problem}; make the targets levels of a factor, as in --matrix disk=/mnt/a,/mnt/b \
+             {{disk}}"
         )));
     };
     let matrix = Matrix::new(of_target).context("option --matrix")?;

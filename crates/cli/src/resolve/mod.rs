@@ -114,7 +114,7 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
     };
     let Target::Stack(stack) = Target::parse(text)? else {
         return Err(usage(format!(
-            "`{text}` is a path, but peel needs a stack of layers; write one, as in \
+            "`{text}` is a path, but peel needs a stack of layers; specify one, as in \
              'file(path={text}, size=1G) + aes'"
         )));
     };
@@ -264,7 +264,7 @@ fn refuse_swapped(args: &RunArgs) -> Result<()> {
     match targets.as_slice() {
         [target] if !workload::is_workload(workload) && workload::is_workload(target) => {
             Err(usage(format!(
-                "`{workload}` is not a workload; write the workload first: iotax run {target} \
+                "`{workload}` is not a workload; put the workload first: iotax run {target} \
                  {workload}"
             )))
         }
@@ -280,7 +280,8 @@ fn experiment_file(
 ) -> Result<Resolved> {
     if !args.matrix.factors.is_empty() {
         return Err(usage(
-            "--matrix does not apply to an experiment file; write the factors in its [matrix] table"
+            "--matrix does not apply to an experiment file; specify the factors in its [matrix] \
+             table"
                 .to_owned(),
         ));
     }

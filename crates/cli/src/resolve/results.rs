@@ -31,8 +31,8 @@ pub(super) fn compare(written: &Written, args: &CompareArgs) -> Result<Option<Sa
     refuse_what_runs(args)?;
     if let [only] = arms.as_slice() {
         return Err(usage(format!(
-            "there is no other arm to compare {} with; add one, or show this one alone with iotax \
-             report",
+            "there is no other arm to compare {} with; add one, or show these results alone with \
+             iotax report",
             only.name()
         )));
     }

@@ -203,7 +203,7 @@ fn servers(arms: &[Arm], asked: &[String]) -> Result<Vec<Server>> {
         let words = shlex::split(command).filter(|words| !words.is_empty());
         let Some(words) = words else {
             return Err(usage(format!(
-                "--agent {text}: not a valid command; write it as in a shell, for example \
+                "--agent {text}: not a valid command; enter it as in a shell, for example \
                  --agent 'ssh HOST iotax agent'"
             )));
         };

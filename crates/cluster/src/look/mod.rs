@@ -139,7 +139,7 @@ impl View {
             let how = "examine a new volume of its class instead: --probe class:CLASS";
             return Err(unseen(
                 format!(
-                    "it is {phase}, and a probe pod could determine which volume the claim gets \
+                    "it is {phase}, and a probe pod could affect which volume the claim gets \
                      and where that volume is"
                 ),
                 how.to_owned(),
@@ -238,6 +238,6 @@ mod tests {
         let waiting = claim("ReadWriteOnce", &[("db-0", None)]);
         insta::assert_snapshot!(why(&waiting), @"the storage under claim shop/data: db-0 will use it but has no node yet, and a probe pod could bind the volume to a different node; try again when that pod is running");
         let unbound = ClaimSeen { phase: "Pending".to_owned(), ..claim("ReadWriteOnce", &[]) };
-        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a probe pod could determine which volume the claim gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
+        insta::assert_snapshot!(why(&unbound), @"the storage under claim shop/data: it is pending, and a probe pod could affect which volume the claim gets and where that volume is; examine a new volume of its class instead: --probe class:CLASS");
     }
 }

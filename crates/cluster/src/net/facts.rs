@@ -71,7 +71,7 @@ fn ends(between: &Between<'_>) -> String {
     let service = service.unwrap_or_default();
     let (near, far) = (&near.name, &far.name);
     let ends = match path {
-        NetPath::Node => format!("node {near} to node {far}, on the hosts' network"),
+        NetPath::Node => format!("node {near} to node {far}, on the host network"),
         NetPath::Pod => format!("pod on node {near} to pod on node {far}"),
         NetPath::SameNode => format!("pod to pod, both on node {near}"),
         NetPath::Service => {
@@ -160,7 +160,7 @@ mod tests {
         seen.mtu_bytes = Some(1500);
         seen.encrypting = vec!["cilium_wg0 (Cilium)".to_owned()];
         insta::assert_snapshot!(told(NetPath::Node, [Some("a"), Some("b")], &seen, Some(&seen)), @"
-        node n1 to node n2, on the hosts' network, zone a to zone b
+        node n1 to node n2, on the host network, zone a to zone b
         from 10.0.0.1 to 10.0.0.2:41, without translation
         MTU at the near end: 1500 bytes
         node n1 has encrypting interfaces: cilium_wg0 (Cilium)

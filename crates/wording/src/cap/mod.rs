@@ -30,17 +30,17 @@ pub const fn shared(verdict: Shared) -> &'static str {
     }
 }
 
-/// The quantity, of one flow or of all: `bandwidth to the peer`, `packets to the peer per flow`.
+/// The quantity, of one flow or of all: `bandwidth to the peer`, `packets per flow to the peer`.
 pub const fn path_quantity(of: PathQuantity, is_per_flow: bool) -> &'static str {
     match (of, is_per_flow) {
         (PathQuantity::BytesTo, false) => "bandwidth to the peer",
         (PathQuantity::BytesFrom, false) => "bandwidth from the peer",
         (PathQuantity::PacketsTo, false) => "packets to the peer",
         (PathQuantity::Requests, false) => "packets in both directions",
-        (PathQuantity::BytesTo, true) => "bandwidth to the peer per flow",
-        (PathQuantity::BytesFrom, true) => "bandwidth from the peer per flow",
-        (PathQuantity::PacketsTo, true) => "packets to the peer per flow",
-        (PathQuantity::Requests, true) => "packets in both directions per flow",
+        (PathQuantity::BytesTo, true) => "bandwidth per flow to the peer",
+        (PathQuantity::BytesFrom, true) => "bandwidth per flow from the peer",
+        (PathQuantity::PacketsTo, true) => "packets per flow to the peer",
+        (PathQuantity::Requests, true) => "packets per flow in both directions",
     }
 }
 
@@ -62,22 +62,22 @@ fn sign(sign: &CapSign) -> String {
                                       flows, so this is the rate reached, not a cap"
             .to_owned(),
         CapSign::SizesComputed => "at this block size, this machine's CPUs were busy; at other \
-                                   sizes, something else is the limit"
+                                   sizes, something else was the limit"
             .to_owned(),
         CapSign::Kink { off, curve_off } => format!(
-            "across block sizes, throughput follows a limiter's kink (IOPS cap, then bandwidth \
+            "across block sizes, throughput follows a limiter's curve (IOPS cap, then bandwidth \
              cap) to within {}, and a device's curve to within {}",
             percent(*off),
             percent(*curve_off)
         ),
         CapSign::Curve { off, kink_off } => format!(
             "across block sizes, throughput follows a device's curve (time per I/O plus time per \
-             byte) to within {}, and a limiter's kink to within {}",
+             byte) to within {}, and a limiter's curve to within {}",
             percent(*off),
             percent(*kink_off)
         ),
         CapSign::Neither { kink_off, curve_off } => format!(
-            "across block sizes, throughput follows neither a limiter's kink (off by {}) nor a \
+            "across block sizes, throughput follows neither a limiter's curve (off by {}) nor a \
              device's curve (off by {})",
             percent(*kink_off),
             percent(*curve_off)

@@ -27,9 +27,9 @@ fn what_a_cap_looks_like_is_told_with_its_figures() {
         },
     ];
     insta::assert_snapshot!(said(&all.map(CapReason::from)), @"
-    across block sizes, throughput follows a limiter's kink (IOPS cap, then bandwidth cap) to within 1.2 %, and a device's curve to within 20 %
-    across block sizes, throughput follows a device's curve (time per I/O plus time per byte) to within 1.2 %, and a limiter's kink to within 20 %
-    across block sizes, throughput follows neither a limiter's kink (off by 5 %) nor a device's curve (off by 6 %)
+    across block sizes, throughput follows a limiter's curve (IOPS cap, then bandwidth cap) to within 1.2 %, and a device's curve to within 20 %
+    across block sizes, throughput follows a device's curve (time per I/O plus time per byte) to within 1.2 %, and a limiter's curve to within 20 %
+    across block sizes, throughput follows neither a limiter's curve (off by 5 %) nor a device's curve (off by 6 %)
     I/Os per second do not depend on the block size (slope 0.01); larger I/Os seem to count as several
     bytes per second do not depend on the block size (slope −0.99) from 4 KiB to 1 MiB; at other sizes, this machine's CPUs were busy
     no plateau: throughput still changes with depth (slope 0.31), so this is the rate reached, not a cap
@@ -50,7 +50,7 @@ fn what_speaks_against_a_sign_follows_it() {
         of(CapSign::Refill, CapDoubt::Scatters),
     ];
     insta::assert_snapshot!(said(&all), @"
-    across block sizes, throughput follows a limiter's kink (IOPS cap, then bandwidth cap) to within 1 %, and a device's curve to within 20 %; however, a limiter's rate is constant, and this cap's interval spans 12 %
+    across block sizes, throughput follows a limiter's curve (IOPS cap, then bandwidth cap) to within 1 %, and a device's curve to within 20 %; however, a limiter's rate is constant, and this cap's interval spans 12 %
     the load's thread used 90 % of a CPU: use fewer, larger I/Os or more CPUs to see the next limit; throughput still changes with depth (slope 0.40)
     the rate is always the same, more flows do not raise it, and CPUs are idle: the cause is a limiter or the link's capacity; all CPUs were busy with other work for 100 % of the time: measure again when that work is finished
     burst credits refill during pauses, at the capped rate, as in a token bucket; however, the other measurements in this search scatter around this rate

@@ -110,9 +110,9 @@ mod tests {
             put_in: Some(put_in),
             evidence_of: None,
         };
-        insta::assert_snapshot!(reason(&both), @"double: the second luks (added by iotax) took 49.0 ms per I/O (between loop1 and vda); sure cause: Two layers of this machine encrypt the same data.");
+        insta::assert_snapshot!(reason(&both), @"double: the second luks (added by iotax) took 49.0 ms per I/O (between loop1 and vda); sure cause: Two layers on this machine encrypt the same data.");
         let alone = Reason { put_in: None, evidence_of: Some("one".to_owned()), ..both.clone() };
-        insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers of this machine encrypt the same data (in one, 2 layers encrypt).");
+        insta::assert_snapshot!(reason(&alone), @"double: sure cause: Two layers on this machine encrypt the same data (in one, 2 layers encrypt).");
         insta::assert_snapshot!(reason(&Reason { suspect: None, ..both }), @"double: the second luks (added by iotax) took 49.0 ms per I/O (between loop1 and vda).");
     }
 }

@@ -362,7 +362,7 @@ mod tests {
         assert_snapshot!(cap("bw_bytes", 1e9, 1 << 20, Obstacle::OtherCap(BlockEnd::Largest)), @"bandwidth cap unreachable: at the largest block size (1 MiB), the IOPS cap applies first, at 953.7 MiB/s.");
         let waited = || Obstacle::ThisMachine(BusySign::Waited { share: 0.23 });
         assert_snapshot!(cap("iops", 12e3, 512, waited()), @"IOPS: cap not reached, because the load's threads waited for a CPU for 23 % of the time. The cap is at least 12,000 IOPS. Stop other programs, or use a machine with more CPUs, and measure again.");
-        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth to the peer per flow: cap not reached, because the load's threads waited for a CPU for 23 % of the time. The cap is at least 400 Mbit/s. Stop other programs, or use a machine with more CPUs, and measure again.");
+        assert_snapshot!(cap("bw_bytes_to_flow", 5e7, 512, waited()), @"bandwidth per flow to the peer: cap not reached, because the load's threads waited for a CPU for 23 % of the time. The cap is at least 400 Mbit/s. Stop other programs, or use a machine with more CPUs, and measure again.");
     }
 
     #[test]

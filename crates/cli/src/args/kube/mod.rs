@@ -77,7 +77,7 @@ pub(crate) struct KubeManifestArgs {
     /// Namespace that the permissions apply to
     #[arg(long, value_name = "NAME", default_value = "default")]
     pub namespace: String,
-    /// Print only a role that lets the same account read the whole cluster
+    /// Print only a role that lets the service account read the whole cluster
     #[arg(long, conflicts_with = "words")]
     pub cluster_reader: bool,
     /// Container image with this version of iotax
@@ -109,8 +109,8 @@ Examples:
       --driver-cpu 500m --driver-memory 256M")]
 #[command(mut_arg("targets", |arg| arg.required(false).help(
     "class:CLASS (a new volume of that storage class), block:CLASS (the same without a file \
-     system), ephemeral:CLASS (the same, but deleted with its pod), emptydir, pvc:CLAIM (an \
-     existing claim) or hostpath:/PATH@NODE; append @NODE to use the volume from that node"
+     system), ephemeral:CLASS (a new volume that is deleted with its pod), emptydir, pvc:CLAIM \
+     (an existing claim) or hostpath:/PATH@NODE; append @NODE to use the volume from that node"
 )))]
 #[command(mut_args(|arg| {
     let is_hidden = is_elsewhere(arg.get_id().as_str()) || arg.is_hide_set();
@@ -148,7 +148,7 @@ iotax never touches existing claims unless you name them with --write-to.")]
 #[command(mut_arg("arms", |arg| arg.help(
     "NAME=TARGET for each arm, or one experiment file (.toml). Targets are class:CLASS (a new \
      volume of that storage class), block:CLASS (the same without a file system), ephemeral:CLASS \
-     (the same, but deleted with its pod), emptydir, pvc:CLAIM (an existing claim) or \
+     (a new volume that is deleted with its pod), emptydir, pvc:CLAIM (an existing claim) or \
      hostpath:/PATH@NODE; append @NODE to use the volume from that node"
 )))]
 #[command(mut_args(|arg| {
@@ -186,7 +186,7 @@ Examples:
 iotax creates volumes, reads them and deletes them. It writes only the test data
 that it then reads, unless you pass --write. It touches existing volumes only if
 you name them with --write-to. Use the volume size that you use in production,
-because many cloud disks get faster with size.")]
+because many cloud disks are faster if they are larger.")]
 #[command(mut_arg("fail_if", |arg| arg.long_help(CAP_RULES)))]
 #[command(mut_args(|arg| {
     // Options for this machine, and for workloads that publish an index.
@@ -196,8 +196,8 @@ because many cloud disks get faster with size.")]
 }))]
 pub(crate) struct KubeLimitsArgs {
     /// class:CLASS, block:CLASS, ephemeral:CLASS or emptydir; with --write-to also pvc:CLAIM or
-    /// `hostpath:/PATH@NODE`. Append @NODE to use the volume from that node; write NAME=TARGET to
-    /// give it a name
+    /// `hostpath:/PATH@NODE`. Append @NODE to use the volume from that node; use NAME=TARGET to
+    /// name the target
     #[arg(value_name = "TARGET", required_unless_present = "class", conflicts_with = "class")]
     pub targets: Vec<String>,
     /// Storage class of new volumes
@@ -246,7 +246,7 @@ Paths (the first one measured is the baseline):
   pod        pod to pod, between the two nodes
   same-node  pod to pod, both on the near end's node
   service    pod to a Service (ClusterIP) whose pod is on the other node
-  dns        the same, but by the Service's DNS name (resolved once per turn)
+  dns        the same, but through the Service's DNS name (resolved once per turn)
 
 The Pod Security levels `baseline` and `restricted` forbid pods on the host
 network. In such a namespace, iotax leaves out `node`, says so, and uses `pod`
@@ -305,9 +305,9 @@ pub(crate) struct PodArgs {
     /// Size of each new volume
     #[arg(long, value_name = "SIZE", default_value = "10G", help_heading = "Kubernetes")]
     pub size: String,
-    /// Containers in each pod. With two, a driver runs the jobs that write and publish, and a
-    /// searcher runs the jobs that read and load, on the same volume [default: two for a workload
-    /// that publishes an index, otherwise one]
+    /// Containers in each pod. With two containers, a driver runs the jobs that write and publish,
+    /// and a searcher runs the jobs that read and load, on the same volume [default: two for a
+    /// workload that publishes an index, otherwise one]
     #[arg(long, value_enum, help_heading = "Kubernetes")]
     pub containers: Option<Containers>,
     /// CPU request and limit of each container, such as 2 or 500m
@@ -359,7 +359,7 @@ Examples:
   iotax kube fleet --class fast
       one new volume of the class on each node that accepts pods
   iotax kube fleet --nodes n1,n2,n3 --class fast -w etcd-wal
-      nodes selected by name, which needs no cluster-wide permissions
+      nodes selected by name (needs no cluster-wide permissions)
   iotax kube fleet --nodes pool=disks --emptydir
       the nodes' own disks, on all nodes with that label
 
@@ -437,7 +437,7 @@ Examples:
       also full details of findings that are not yet confirmed
   iotax kube doctor pvc:shop/data --probe
       also: devices and file systems under that claim, down to the disk, as
-      seen by a pod that mounts it read-only
+      seen by a pod that mounts the claim read-only
   iotax kube doctor class:gp2 --probe --privileged --namespace probes
       the same for a new volume of that class, as seen by root on the node
   kubectl get storageclasses,csidrivers,csinodes,volumeattachments,nodes,pv,\\
@@ -476,7 +476,7 @@ pub(crate) struct KubeDoctorArgs {
     /// Examine only the claims in this namespace [default: all claims that the account can list]
     #[arg(long, value_name = "NAME", help_heading = "Kubernetes", conflicts_with = "objects")]
     pub namespace: Option<String>,
-    /// Examine this file, which contains the output of kubectl get -o json, instead of a cluster
+    /// Instead of a cluster, examine FILE, which contains the output of kubectl get -o json
     #[arg(long, value_name = "FILE")]
     pub objects: Option<PathBuf>,
     /// Start pods to examine the storage under each named claim and under a new volume of each
@@ -484,7 +484,7 @@ pub(crate) struct KubeDoctorArgs {
     /// afterwards
     #[arg(long, requires = "subjects", conflicts_with = "objects", help_heading = "Kubernetes")]
     pub probe: bool,
-    /// Run the --probe pods privileged and as root, with the node's root directory mounted
+    /// Run the --probe pods as root and in privileged mode, with the node's root directory mounted
     /// read-only, to also see device mapper tables (without keys), files behind loop devices, and
     /// controllers
     #[arg(long, requires = "probe", conflicts_with = "user", help_heading = "Kubernetes")]

@@ -157,7 +157,7 @@ fn down(args: &DiskDownArgs) -> Result<Exit> {
     if args.all {
         chosen = known;
     } else if chosen.is_empty() {
-        return Err(usage("no disk given; give its mount directory, or use --all"));
+        return Err(usage("no disk given; give the mount directory of a disk, or use --all"));
     } else {
         // All disks of a server are unmounted together.
         let servers: BTreeSet<u32> = chosen.iter().map(|disk| disk.pid).collect();
@@ -206,7 +206,7 @@ fn parse(texts: &[String]) -> Result<Vec<Disk>> {
 }
 
 fn parse_one(text: &str) -> Result<Disk> {
-    let example = "write the mount directory and the layers, as in /mnt/disk='file(size=1G) + \
+    let example = "specify the mount directory and the layers, as in /mnt/disk='file(size=1G) + \
                    throttle(iops=4000)'";
     let splits = || text.match_indices('=').map(|(at, _)| (&text[..at], &text[at + 1..]));
     // The name of a directory may contain anything, including `=`.

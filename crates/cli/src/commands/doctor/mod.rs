@@ -141,7 +141,7 @@ fn machines(hosts: Vec<HostRecord>) -> Vec<(HostRole, Machine)> {
 fn save(hosts: &[(HostRole, Machine)], file: &Path, names_too: bool) -> Result<()> {
     let [(_, machine)] = hosts else {
         return Err(usage(format!(
-            "these results are from {} hosts, but --save saves only one of them; run iotax doctor \
+            "these results are from {} hosts, but --save can save only one host; run iotax doctor \
              --save on each host",
             hosts.len()
         )));

@@ -101,7 +101,7 @@ fn refuse_what_no_job_does(words: &[String]) -> Result<()> {
             | KubeCommand::Limits(_),
         )) => Ok(()),
         _ => Err(usage(
-            "a job can only run compare, fleet, run, net or limits; write one of them after the --",
+            "a job can only run compare, fleet, run, net or limits; specify one of these after --",
         )),
     }
 }

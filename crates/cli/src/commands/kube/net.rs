@@ -94,8 +94,8 @@ fn refuse_ports_of_their_own(spec: &Spec, paths: &[NetPath]) -> Result<()> {
     }
     if let Some(other) = spec.phases().find(|workload| !workload.is_network()) {
         return Err(usage(format!(
-            "{} is not a network workload; choose one such as network-baseline, tcp-rr, tcp-stream \
-             or udp-stream",
+            "{} is not a network workload; choose one, such as network-baseline, tcp-rr, \
+             tcp-stream or udp-stream",
             other.name
         )));
     }

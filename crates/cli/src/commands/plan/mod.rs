@@ -187,7 +187,7 @@ fn stop(spec: &Spec) -> String {
         return format!("after {} of each arm", count(spec.stop.max_blocks, "trial"));
     }
     let goal = match spec.stop.mode {
-        _ if !spec.fail_if.is_empty() => "when every rule is broken, passes or cannot be decided",
+        _ if !spec.fail_if.is_empty() => "when each rule is broken, passes or cannot be decided",
         StopMode::Quick => "when every arm has a verdict",
         StopMode::Default => {
             let precision = default_precision(spec.stop.margin);

@@ -54,7 +54,7 @@ fn look(args: &KubeDoctorArgs) -> Result<(ClusterSeen, String)> {
 fn subject(text: &str, namespace: &str) -> Result<ClusterSubject> {
     let unreadable = || {
         usage(format!(
-            "`{text}` does not name a claim, class or node; write pvc:[NAMESPACE/]CLAIM, \
+            "`{text}` does not name a claim, class or node; specify pvc:[NAMESPACE/]CLAIM, \
              class:CLASS or node:NODE"
         ))
     };
