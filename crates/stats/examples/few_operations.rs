@@ -21,7 +21,7 @@ fn main() {
         "Percentage of {runs} runs in which `p99 > 10ms` passes, and their mean number of trials\n"
     );
     println!(
-        "| late operations | consecutive late operations | SD of the log share | 0.3 s trials | 1 s trials | 3 s trials |"
+        "| late operations | consecutive late operations | SD of log(share of late operations) | 0.3 s trials | 1 s trials | 3 s trials |"
     );
     println!("|---|---|---|---|---|---|");
     for late in [0.0101, 0.003, 0.001, 0.0] {
