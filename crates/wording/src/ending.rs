@@ -113,7 +113,7 @@ fn compared(spec: &Spec) -> &'static str {
     }
 }
 
-/// The precision of the default mode: `within 5 points or a third of the effect`
+/// The precision of the default mode: `within 5 points or a third of the effect, whichever is larger`
 pub fn default_precision(margin: f64) -> String {
     let points = exact(100.0 * margin);
     let points = if points == "1" {
@@ -121,7 +121,7 @@ pub fn default_precision(margin: f64) -> String {
     } else {
         format!("{points} percentage points")
     };
-    format!("within {points} or a third of the effect")
+    format!("within {points} or a third of the effect, whichever is larger")
 }
 
 fn all_run(spec: &Spec) -> String {
@@ -149,7 +149,7 @@ fn resolved(what: &str, stop: &Stop) -> String {
         }
         StopMode::Tight => {
             "every difference is known to within 1 percentage point or a tenth of the \
-             effect"
+             effect, whichever is larger"
                 .to_owned()
         }
     }

@@ -190,7 +190,7 @@ pub(crate) static JOB_OPTIONS: [JobOption<Job>; 55] = [
     value("verify-every", "verify during the run, after this many writes; 0: only at the end",
         CountOrNone(|job| &mut job.verify_every)),
     value("verify-apart",
-        "a job that reads verifies the data of a job that writes; set this option for both",
+        "this read job verifies what a write job wrote; set this option for both jobs",
         Switch(|job| &mut job.verify_apart)),
     value("verify-ends", "end the job at the first mismatch",
         Switch(|job| &mut job.verify_ends)),

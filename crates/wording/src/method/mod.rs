@@ -66,7 +66,7 @@ pub const WORDS: [(&str, &str); 3] = [
     (
         "tax",
         "The cost of a layer or an arm, computed from the values with and without it. For \
-         throughput: 1 − with / without. For a time: with / without − 1.",
+         throughput: 1 − (with / without). For durations: (with / without) − 1.",
     ),
     (
         "2x slower, 2x faster",
