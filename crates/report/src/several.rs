@@ -64,7 +64,8 @@ mod tests {
         let notice = |title: &str, weight| {
             Item::Warning(Notice { title: title.to_owned(), weight, ..Notice::default() })
         };
-        let items = [notice("unexpected gain (luks)", Weight::Severe), notice("precision", Weight::Minor)];
+        let items =
+            [notice("unexpected gain (luks)", Weight::Severe), notice("precision", Weight::Minor)];
         document.extend_on(Topic::Answer, [Section::new("", items)]);
         assert_eq!(
             found(&document),

@@ -33,7 +33,7 @@ pub(crate) struct HoldArgs {
     /// slices never use up [default: at least 10 slices]
     ///
     /// Arms alternate in short slices, so burst credits can recover while the other arm runs. If an
-    /// arm is slower under the long load, iotax repeats that load twice. If the arm is slower all
+    /// arm is slower under the long load, iotax runs that load two more times. If the arm is slower all
     /// three times, the run ends without a verdict, and the report says how much slower it was. To
     /// compare sustained rates, use --drain.
     #[arg(long, value_name = "TIME", help_heading = "Load")]

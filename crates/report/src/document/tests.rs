@@ -11,7 +11,8 @@ const HOSTILE: &str = "</script><img src=x> | *b* `c` [d](e)\u{1b}[2J\u{202e}\n#
 fn hostile() -> Document {
     let said = || HOSTILE.to_owned();
     let fact = || [Point::new(HOSTILE, HOSTILE), Point::command(HOSTILE, HOSTILE)];
-    let notice = Notice { title: said(), messages: vec![said()], advice: said(), weight: Weight::Severe };
+    let notice =
+        Notice { title: said(), messages: vec![said()], advice: said(), weight: Weight::Severe };
     let node = || Node { name: said(), about: said(), ..Node::default() };
     let figures = Drawing::Tiles(vec![Tile { label: HOSTILE, figure: said() }]);
     let mut table = Table::new(&[HOSTILE], &[HOSTILE]);

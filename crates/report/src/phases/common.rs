@@ -83,7 +83,10 @@ impl Common {
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
         let severe = warnings("Warnings", severe).map(|section| section.on(Topic::Answer));
         let mild = warnings("Minor warnings", mild).map(|section| section.on(Topic::Doubt));
-        [context.map(|section| section.on(Topic::Answer)), severe, mild, open].into_iter().flatten().collect()
+        [context.map(|section| section.on(Topic::Answer)), severe, mild, open]
+            .into_iter()
+            .flatten()
+            .collect()
     }
 }
 
@@ -123,7 +126,9 @@ fn listed(mut phases: Vec<&str>, parts: &[AnalyzedPhase]) -> String {
 pub(super) fn mild(parts: &[AnalyzedPhase]) -> Option<Section> {
     let mut kinds: IndexMap<&str, Vec<&str>> = IndexMap::new();
     for (_, analysis) in parts {
-        for doubt in analysis.warnings.iter().filter(|doubt| doubt.check().weight() == Weight::Minor) {
+        for doubt in
+            analysis.warnings.iter().filter(|doubt| doubt.check().weight() == Weight::Minor)
+        {
             kinds.entry(title(doubt.check())).or_default().push(&analysis.workload);
         }
     }

@@ -99,7 +99,9 @@ fn public_key(private: &str, context: &BuildContext<'_>) -> Result<String, Error
 
 #[cfg(test)]
 mod tests {
-    use rustix::net::{AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket as socket_of};
+    use rustix::net::{
+        AddressFamily, SocketAddrUnix, SocketType, bind, listen, socket as socket_of,
+    };
 
     use super::*;
 

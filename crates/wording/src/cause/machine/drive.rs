@@ -3,8 +3,8 @@ use iotax_diagnose::why::drive::{DriveWhy, Shingles};
 pub(in super::super) fn why(why: &DriveWhy, disk: &str) -> String {
     match why {
         DriveWhy::Rotating => format!(
-            "{disk} rotates: each random I/O is a seek, and each flush waits for the platter. \
-             Expect 75 to 150 random I/Os per second."
+            "{disk} is a rotating drive: each random I/O is a seek, and each flush waits for the \
+             platter. Expect 75 to 150 random I/Os per second."
         ),
         DriveWhy::Shingled { how } => {
             let is = match how {
