@@ -65,7 +65,7 @@ pub(crate) fn beside(
         .filter(|_| !targets::have_one_job_each(analysis));
     document.add_table("Other jobs", others, None);
     document.add_table(
-        "Queue depths chosen for the latency target",
+        "Chosen queue depths",
         caps::found_depths(experiment.spec.workload(), analysis),
         None,
     );

@@ -182,7 +182,7 @@ fn share_out(text: &str, entries: Vec<(u64, Option<u32>)>) -> Result<Vec<(u64, u
     let given: u32 = entries.iter().filter_map(|(_, percent)| *percent).sum();
     if given > 100 {
         return unreadable(
-            format!("the percentages in `{text}` add up to {given} %"),
+            format!("the percentages in `{text}` add up to {given}"),
             "make the percentages add up to 100",
         );
     }
@@ -262,7 +262,7 @@ fn zones_of(text: &str, parts: Parts, kb_base: u16) -> Result<Vec<Zone>, Unreada
     let accesses: u32 = entries.iter().map(|(accesses, _)| u32::from(*accesses)).sum();
     if accesses != 100 {
         return unreadable(
-            format!("the access percentages in `{text}` add up to {accesses} %"),
+            format!("the access percentages in `{text}` add up to {accesses}"),
             "make the numbers before the slashes add up to 100, as fio requires",
         );
     }
@@ -312,7 +312,7 @@ fn share_out_zones(
         .sum();
     if given > 100 {
         return unreadable(
-            format!("the file percentages in `{text}` add up to {given} %"),
+            format!("the file percentages in `{text}` add up to {given}"),
             "make the numbers after the slashes add up to at most 100",
         );
     }
@@ -432,11 +432,11 @@ mod tests {
         insta::assert_snapshot!(percents("100/"), @"100/100%, 100/100%, 100/100%");
         insta::assert_snapshot!(percents("60/10:40/90,50/50:50/50"), @"60/10%:40/90%, 50/50%:50/50%, 50/50%:50/50%");
         insta::assert_snapshot!(sizes("50/10G:30/100G:20/500G"), @"50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000, 50/10737418240:30/107374182400:20/536870912000");
-        insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80 %; make the numbers before the slashes add up to 100, as fio requires");
-        insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120 %; make the numbers after the slashes add up to at most 100");
+        insta::assert_snapshot!(percents("50/5:30/15"), @"the access percentages in `50/5:30/15` add up to 80; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents("50/60:50/60"), @"the file percentages in `50/60:50/60` add up to 120; make the numbers after the slashes add up to at most 100");
         insta::assert_snapshot!(percents("50/100:50/"), @"in `50/100:50/`, too little of the file is left for the zones without a percentage; specify the percentage of the file that each zone covers");
         insta::assert_snapshot!(percents("x/5"), @"`x` is not a percentage; specify zones as ACCESSES/PART, as in 50/5:50/95");
-        insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0 %; make the numbers before the slashes add up to 100, as fio requires");
+        insta::assert_snapshot!(percents(""), @"the access percentages in `` add up to 0; make the numbers before the slashes add up to 100, as fio requires");
         insta::assert_snapshot!(sizes("100"), @"`` is not a number;");
     }
 }
