@@ -439,9 +439,9 @@ fn depths_that_jobs_found_have_a_table() {
     let found = FoundDepth { job, least: 12, most: 14 };
     analysis.arms[0].found_depths = vec![found];
     let shown = text(&experiment, &analysis, Style { color: false, width: 100 });
-    insta::assert_snapshot!(section(&shown, "\nQueue depths chosen for the latency target\n"), @"
+    insta::assert_snapshot!(section(&shown, "\nChosen queue depths\n"), @"
 
-    Queue depths chosen for the latency target
+    Chosen queue depths
       arm     job  depth per thread  latency target
       target  io   12 to 14          at most 500 µs for 99.9 % of I/Os
     ");

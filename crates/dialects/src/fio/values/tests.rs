@@ -233,7 +233,7 @@ fn refusals_say_what_fio_would_have_made_of_it() {
     "on": time_based: `on` is not a valid value for a switch | write 0 or 1
     "4k": bsrange: `4k` is one size, not a range | specify the smallest and the largest size, as in 4k-64k
     "4k/x": bssplit: `x` is not a percentage | specify sizes as in 4k/60:64k/40
-    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120 % | make the percentages add up to 100
+    "4k/60:8k/60": bssplit: the percentages in `4k/60:8k/60` add up to 120 | make the percentages add up to 100
     "99:x": percentile_list: `x` is not a number
     "101": percentile_list: 101 is out of range | the range is 0 to 100
     "3-1": cpus_allowed: `3-1` is descending | put the smaller CPU number first
