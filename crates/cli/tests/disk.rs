@@ -101,8 +101,8 @@ fn what_was_built_is_told_with_its_sources() {
           cached limits, as measured on Standard_DS1_v2
     Note: Cached disks: reads served by the cache do not count against the disk's
       own limit. According to the documentation, cache misses also count against the
-      VM's uncached limits, and so do writes with read-only caching. These figures
-      do not include that effect.
+      VM's uncached limits, and so do writes to disks with read-only caching. These
+      figures do not include that effect.
     Note: It is not known whether Standard_DS1_v2 (VM cached) can burst.
     Note: the temporary disk and cached disks share one bucket
     Note: the series page lists no burst limits

@@ -61,8 +61,8 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
     let folded = desk.run(&["doctor", "--machine", &machine]).out;
     let (_, findings) = folded.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @"
-    : possible causes, each with a command that shows whether it matters
-      here
+    : possible causes, each with a command that shows whether the cause
+      matters here
       nvme-power-states  nvme0n1 of /home/user
           iotax run randread-4k /home/user --set rate=1 --time 30s
 
@@ -79,7 +79,7 @@ fn what_is_to_be_tested_is_folded_unless_all_is_asked_for() {
         seen    /sys/module/nvme_core/parameters/default_ps_max_latency_us: 100000
         test    iotax run randread-4k /home/user --set rate=1 --time 30s
                 iotax run randread-4k /home/user
-        remedy  Set `nvme_core.default_ps_max_latency_us=0` at boot, or set the
+        remedy  Set `nvme_core.default_ps_max_latency_us=0` at boot, or lower the
                 disk's `power/pm_qos_latency_tolerance_us`.
         source  Linux, commit c5552fde102f: nvme: Enable autonomous power state
                 transitions (undated); 1 more
@@ -104,8 +104,8 @@ fn a_fact_that_only_the_user_knows_is_part_of_the_findings() {
     let size = told(&["vm=Standard_E16d_v5"]).out;
     let (_, findings) = size.split_once("To be tested").unwrap();
     assert_snapshot!(findings, @"
-    : possible causes, each with a command that shows whether it matters
-      here
+    : possible causes, each with a command that shows whether the cause
+      matters here
       double-encryption   nvme0n1, disk of /var/lib/db
           iotax run driver-searcher /var/lib/db --scale 0.05
       azure-burst         Standard_E16d_v5

@@ -146,7 +146,7 @@ fn fio_is_recommended_where_it_can_do_the_job() {
     error: iotax's own engines do not support size=50%
       a command line: size=50%
         a percentage of the target's size
-    fio cannot run this workload here: mem(size=64M) is a virtual disk inside iotax, which fio cannot use; mount it (iotax disk up) and name its mount point
+    fio cannot run this workload here: fio cannot use mem(size=64M), a virtual disk inside iotax; mount it (iotax disk up) and name its mount point
     [exit 2]
     ");
     let newer = "fio --name=a --rw=read --size=50% --runtime=1 --time_based --fadvise_hint=noreuse";

@@ -51,7 +51,8 @@ fn clusters_of_knb_are_compared_in_each_cell() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions, all jobs
       - Bandwidth of gke: 1 result of aks and 1 of gke are too few for an interval,
@@ -185,7 +186,8 @@ fn rows_of_k8s_netperf_are_jobs() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions, all jobs
       - Bandwidth of encrypted: 1 result of plain and 1 of encrypted are too few

@@ -44,7 +44,8 @@ fn three_of_each_give_a_verdict_in_bandwidth() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions
       - CPU per MiB of window: undecided; with 3 and 3 results, the effect is known
@@ -97,7 +98,8 @@ fn datagrams_at_a_rate_are_compared_in_what_came() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions
       - Datagram delivery of udprev: 1 result of udp and 1 of udprev are too few

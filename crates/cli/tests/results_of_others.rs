@@ -56,7 +56,8 @@ fn one_result_each_is_a_difference_without_an_interval() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions
       - Throughput of after: 1 result of before and 1 of after are too few for
@@ -122,7 +123,8 @@ fn results_of_other_jobs_say_so() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions
       - Throughput of after: 1 result of before and 1 of after are too few for
@@ -204,7 +206,8 @@ fn several_results_have_an_interval() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions
       - Mean latency of after: undecided; with 3 and 3 results, the effect is known

@@ -133,8 +133,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       write: Rule broken: `slower by 5%`: new is 29.9 % slower [29.7, 30.1] in
       throughput after 3 blocks.
       read: Rule undecided: `slower by 5%`: new is 0.0 % slower [−0.1, 0.1] in
-      throughput after 3 blocks; 2 jobs could not be compared: present on only one
-      side. The smallest detectable violation is unknown.
+      throughput after 3 blocks; 2 jobs could not be compared, because only one side
+      has results for them. The smallest detectable violation is unknown.
       new compared with old: equivalent in read; slower in write.
       Left out (found only in old): log.
       Left out (found only in new): verify.
@@ -161,7 +161,8 @@ fn every_job_has_its_verdict_and_the_gate_looks_at_all_of_them() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions, all jobs
       - Tails were not compared: a slower arm got less load. For a verdict on p99,
@@ -224,7 +225,8 @@ fn jobs_of_other_names_are_matched_by_what_they_do() {
       (neighbors, credits, temperature, data on the volume); no interval covers
       these changes
       To measure only the difference between the arms, run them in a single `iotax
-      compare`, which alternates them in random order, then in reverse order.
+      compare`, which repeatedly runs them in random order and then in reverse
+      order.
 
     Open questions, all jobs
       - Throughput of b: 1 result of a and 1 of b are too few for an interval, which

@@ -150,7 +150,7 @@ fn what_is_wrong_with_targets_is_said() {
     ");
     assert_snapshot!(desk.run(&["run", "randread-4k", "x=e"]), @"
     error: no job of this workload has a target called `x`
-    give one target for all jobs, without NAME=, or JOB=TARGET for each of these jobs: io; write ./a=b for a path that contains `=`
+    give one target without NAME= for all jobs, or give JOB=TARGET for each of these jobs: io; if a path contains `=`, specify it as ./a=b
     [exit 2]
     ");
     assert_eq!(desk.names(), ["drives.fio", "e", "f"]);

@@ -20,7 +20,7 @@ pub(crate) fn agent(args: &AgentArgs) -> Result<Exit> {
         return Ok(Exit::Done);
     }
     if io::stdin().is_terminal() {
-        let why = "iotax agent is not started by hand; on the machine that controls the test, use \
+        let why = "this command is not for use by hand; on the machine that controls the test, run \
                    iotax run, compare or peel with --agent 'ssh HOST iotax agent'";
         return Err(usage(why.to_owned()));
     }
