@@ -144,7 +144,7 @@ fn what_is_not_there_or_cannot_be_read_is_said() {
     Not visible
       - storage classes, nodes, persistent volumes, claims, driver limits on
         nodes, network plugin: not in this file; iotax kube doctor --help shows the
-        commands that print them
+        commands that print these objects
     [exit 3]
     ");
 }

@@ -45,7 +45,7 @@ fn rules_come_first_in_every_format() {
         outcome passed, measured a latency p99 of 4.1 ms [3.9, 4.4], trials 12
       sync.p99 > 10ms  luks
         outcome undecided, measured –, trials 12
-      Each end of an interval is a separate bound, which is wrong in at most 5 % of
+      Each end of an interval is a separate bound and is wrong in at most 5 % of
       runs, no matter when a run stops.
     ");
     assert!(markdown(&experiment, &analysis).contains("### Rules"));
@@ -113,7 +113,7 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       nconnect=4 and nconnect=1 are equivalent: throughput differs by less than 5 %
       (1 % slower [−1, 3]).
       The cost of sec=krb5p depends on nconnect: 3.6x slower [3.2, 4.0] in
-      throughput at nconnect=4, 41 % slower [38, 44] in throughput at nconnect=1.
+      throughput at nconnect=4 and 41 % slower [38, 44] in throughput at nconnect=1.
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 
@@ -141,10 +141,10 @@ fn a_matrix_is_shown_by_its_axes_and_by_the_effect_of_each_level() {
       Each level is compared with the first level of its factor. Each change is
       the mean over the arms that differ only in this factor. In each phase, all
       intervals in a column are jointly valid. The verdict is on the primary metric.
-      Undecided (16): 16 blocks in total would probably be enough. If no number
-      is shown, it is unknown, because blocks are correlated or the verdict is
-      withheld. In a closed loop, latency is the number of I/Os in flight divided by
-      the rate.
+      Undecided (16): 16 blocks in total would probably be enough. If no number is
+      shown, the number of blocks is unknown, because blocks are correlated or the
+      verdict is withheld. In a closed loop, latency is the number of I/Os in flight
+      divided by the rate.
     ");
     let shown = markdown(&experiment, &analysis);
     assert!(shown.contains("The cost of sec=krb5p depends on nconnect"), "{shown}");

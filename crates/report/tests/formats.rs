@@ -39,12 +39,12 @@ fn stalls_and_changed_effects_in_every_format() {
 
       luks is slower than base (stalls): 7 of 7 trials completed no operation,
       against 0 of 7 for the baseline; at least 4,190x slower.
-      queue compared with base is undecided (stalls: 3 of 3 trials completed no
-      operation, against 0 of 3 for the baseline; at least 17x slower in each
+      Compared with base, queue is undecided (stalls: 3 of 3 trials completed
+      no operation, against 0 of 3 for the baseline; at least 17x slower in each
       stalled block; 4 more blocks like these would allow a verdict).
       cap and base both stalled in all 3 blocks, so there is no verdict.
-      The effect of same (compared with base) on throughput changed after block 9:
-      it was 40 % slower [38, 42] before the change and 5 % slower [3, 7] after it.
+      The effect of same (compared with base) on throughput changed after block 9,
+      from 40 % slower [38, 42] to 5 % slower [3, 7].
       Stopped: every arm has a verdict, precise enough. Switching between arms took
       2 s (0.4 %).
 

@@ -235,7 +235,7 @@ mod tests {
         let all = resolved.iter().chain(&out_of_reach).chain(&others);
         let all: Vec<_> = all.map(|of| said(&spec, std::slice::from_ref(of))).collect();
         insta::assert_snapshot!(all.join("\n"), @"
-        every arm has a verdict, and every difference is known to within 5 percentage points or a third of the effect
+        every arm has a verdict, and every difference is known to within 5 percentage points or a third of the effect, whichever is larger
         every arm either has a verdict or did not keep up with the offered rate
         every arm either has a verdict or, like its baseline, completed nothing
         every arm has a verdict, except where the effect changed during the run

@@ -60,7 +60,7 @@ fn a_percentile_below_its_limit_needs_operations_beyond_it() {
     let judged = judged(&bed, &trials);
     assert_eq!(judged[0].outcome, RuleOutcome::Undecided);
     let why = rule::why(&judged[0]).unwrap();
-    assert!(why.contains("use trials of 10,000 operations (--time "), "{why}");
+    assert!(why.contains("use trials with 10,000 operations (--time "), "{why}");
     assert_eq!(judged[1].outcome, RuleOutcome::Fail, "too low is above the limit even so");
 }
 

@@ -428,8 +428,8 @@ fn different_storage() {
     let mut bed = pair().on_disk();
     bed.experiment.sites[1].device = Some("vdb".into());
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::DifferentStorage), @"
-    [other, 0 trials] base is on vda (ext4), and other is on vdb (ext4): the storage, not the settings, may cause the difference
-      -> Put all arms on the same volume, or swap the volumes and measure again. If the difference moves with a volume, that volume causes it.
+    [other, 0 trials] base is on vda (ext4), and other is on vdb (ext4): a difference may come from the storage instead of the settings
+      -> To separate the effect of the storage from that of the settings, swap the volumes and measure again. If the difference moves with a volume, that volume causes it.
     ");
     bed.experiment.sites[1] = disk_site();
     bed.experiment.sites[1].storage_id = "254:0 /data/elsewhere".into();

@@ -216,10 +216,10 @@ mod tests {
     fn no_memory_is_taken_for_what_a_header_claims() {
         assert_eq!(read(&with_header(12, &3_u32.to_be_bytes())).unwrap().count(), 1);
         let refused = |at, number: &[u8]| read(&with_header(at, number)).unwrap_err();
-        insta::assert_snapshot!(refused(4, &u32::MAX.to_be_bytes()), @"the number of bytes of a histogram is 4294967295; it must be 0 to 322560");
-        insta::assert_snapshot!(refused(12, &5_u32.to_be_bytes()), @"the number of digits of a histogram is 5; it must be 3 to 3");
-        insta::assert_snapshot!(refused(16, &0_u64.to_be_bytes()), @"the lowest value of a histogram is 0; it must be 1 to 1");
-        insta::assert_snapshot!(refused(24, &u64::MAX.to_be_bytes()), @"the highest value of a histogram is 18446744073709551615; it must be 2 to 8796093022208");
+        insta::assert_snapshot!(refused(4, &u32::MAX.to_be_bytes()), @"the number of bytes of a histogram is 4294967295; it must be from 0 to 322560");
+        insta::assert_snapshot!(refused(12, &5_u32.to_be_bytes()), @"the number of digits of a histogram is 5; it must be from 3 to 3");
+        insta::assert_snapshot!(refused(16, &0_u64.to_be_bytes()), @"the lowest value of a histogram is 0; it must be from 1 to 1");
+        insta::assert_snapshot!(refused(24, &u64::MAX.to_be_bytes()), @"the highest value of a histogram is 18446744073709551615; it must be from 2 to 8796093022208");
         insta::assert_snapshot!(read("HISTFAAA").unwrap_err(), @"cannot decompress a histogram: incomplete deflate stream");
     }
 

@@ -37,7 +37,7 @@ fn errors_in_job_files_name_the_line() {
         "[a]\npercentage_sequential=3\n",
     ];
     let said: Vec<_> = cases.iter().map(|text| file_error(text)).collect();
-    assert_snapshot!(said.join("\n\n"), @r"
+    assert_snapshot!(said.join("\n\n"), @"
     job.fio:2:1: fio up to 3.42 has no option `readwrit`; did you mean `readwrite`?
       2 | readwrit=read
         | ^^^^^^^^
@@ -86,12 +86,12 @@ fn errors_in_job_files_name_the_line() {
     job.fio:2:6: `$mb_memory` depends on the machine, and iotax does not know the machine yet
       2 | size=$mb_memory
         |      ^^^^^^^^^^
-    write the number
+    replace it with the number
 
     job.fio:2:9: `$ncpus` depends on the machine, and iotax does not know the machine yet
       2 | numjobs=$ncpus*2
         |         ^^^^^^
-    write the number
+    replace it with the number
 
     job.fio:1:1: this line is before the first section
       1 | bs=4k
