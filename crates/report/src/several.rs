@@ -1,6 +1,6 @@
 //! Several experiments in one report: an overview, then each in full.
 
-use crate::document::{Chapter, Document, Item, Lead, Rank, Section, Table, Topic};
+use crate::document::{Chapter, Document, Item, Lead, Point, Rank, Section, Table, Topic};
 use iotax_quantity::count;
 
 /// Combines reports, each with the name of its results.
@@ -20,7 +20,9 @@ pub fn several(reports: Vec<(String, Document)>) -> Document {
         subject: count(reports.len() as u64, "experiment"),
         ..Lead::default()
     });
-    document.show_first(Rank::Answer, [Section::of(Item::Table(table.clone()))]);
+    let point = |(name, document): &(String, Document)| Point::new(name.clone(), found(document));
+    let findings = reports.iter().map(point).collect();
+    document.show_first(Rank::Answer, [Section::of(Item::Facts(findings))]);
     document.extend_on(Topic::Answer, [Section::new("Findings", [Item::Table(table)])]);
     let all = reports.len();
     let chapters = (1..).zip(reports).map(|(number, (name, document))| Chapter {

@@ -4,7 +4,8 @@
 mod common;
 
 use common::{analyses, pages};
-use iotax_analyze::Analysis;
+use iotax_analyze::{Analysis, Doubt, DoubtKind};
+use iotax_experiment::Subject;
 use iotax_report::{Document, Style, answer, experiment, screen, several, text};
 
 const LINES: usize = 21;
@@ -64,6 +65,20 @@ fn several_experiments_are_a_table_of_findings() {
         let of_one = answer(&page, PLAIN);
         assert!(sentences.contains(&format!("{name}\n{of_one}")), "{sentences}");
     }
+}
+
+#[test]
+fn different_storage_is_a_line_and_no_warning() {
+    let mut found = analyses::compare();
+    let (of, kind) = (Subject::Arm("luks".into()), DoubtKind::DifferentStorage);
+    found.warnings = vec![Doubt::about(of, kind, 0)];
+    let page = experiment(&common::compare(), &found);
+    let (screen, all) = (shown(&page), text(&page, PLAIN));
+    for shown in [&screen, &all] {
+        assert!(shown.contains("a difference may come"), "{shown}");
+        assert!(!shown.contains("  ! ") && !shown.contains("Warning, different"), "{shown}");
+    }
+    assert!(!screen.contains("swap the") && all.contains("swap the"), "{screen}");
 }
 
 #[test]
