@@ -14,7 +14,7 @@ pub use iotax_wording::verdict::phases::AnalyzedPhase;
 use iotax_wording::verdict::verdict;
 use iotax_wording::{format, note, provenance, units};
 
-use crate::document::Topic::{Answer, Circumstances, Doubt};
+use crate::document::Topic::{self, Answer, Circumstances, Doubt};
 use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
 use crate::figures::Drawn;
 use crate::json::kind;
@@ -42,10 +42,8 @@ pub(crate) fn beside(
     notices.extend(of_files(&experiment.spec));
     let mut document = Document::of(lead(experiment, analysis));
     document.screen = glance::of(experiment, analysis, &notices);
-    let (context, found) = context(notices);
-    let (severe, mild): (Vec<_>, Vec<_>) = found.into_iter().partition(Notice::is_severe);
-    document.extend_on(Answer, context);
-    document.extend_on(Answer, warnings("Warnings", severe));
+    let [context, severe, minor] = sections_of(notices);
+    document.extend([context, severe].into_iter().flatten());
     document.extend_on(Answer, rules::section(analysis));
     document.extend_on(Answer, page::tiles(analysis));
     document.extend_on(Answer, page::arms(analysis, &drawn.shown));
@@ -81,7 +79,7 @@ pub(crate) fn beside(
     document.add_table("Negotiated NFS options", machine::nfs_granted(analysis), None);
     document.extend(machine::nfs_connections(analysis));
     document.add_table("NFS operations", machine::nfs_operations(analysis), None);
-    document.extend_on(Doubt, warnings("Minor warnings", mild));
+    document.extend(minor);
     let causes = causes(experiment, analysis);
     document.extend_on(Answer, Section::of_list("Causes", causes));
     let mut open = questions(experiment, analysis);
@@ -133,21 +131,24 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
     }
 }
 
-pub(crate) fn warnings(heading: &str, notices: Vec<Notice>) -> Option<Section> {
-    let is_alarming = notices.first()?.is_severe();
-    let items: Vec<_> = notices.into_iter().map(Item::Warning).collect();
-    Some(Section { is_alarming, ..Section::new(heading, items) })
-}
-
-/// What is no warning, as notes, and the other notices.
-pub(crate) fn context(notices: Vec<Notice>) -> (Option<Section>, Vec<Notice>) {
-    let (context, found): (Vec<_>, _) = notices.into_iter().partition(Notice::is_context);
+/// The context, the warnings and the minor warnings among these notices.
+pub(crate) fn sections_of(notices: Vec<Notice>) -> [Option<Section>; 3] {
+    let (context, found): (Vec<_>, Vec<_>) = notices.into_iter().partition(Notice::is_context);
+    let (severe, minor): (Vec<_>, Vec<_>) = found.into_iter().partition(Notice::is_severe);
     let note = |notice: Notice| {
         let said = notice.messages.into_iter().chain([notice.advice]);
-        said.map(|text| words::sentence(&text)).collect::<Vec<_>>().join(" ")
+        Item::Note(said.map(|text| words::sentence(&text)).collect::<Vec<_>>().join(" "))
     };
-    let notes: Vec<Item> = context.into_iter().map(note).map(Item::Note).collect();
-    ((!notes.is_empty()).then(|| Section::new("", notes)), found)
+    let section = |heading: &str, items: Vec<Item>, topic: Topic| {
+        (!items.is_empty()).then(|| Section::new(heading, items).on(topic))
+    };
+    let warnings = |notices: Vec<Notice>| notices.into_iter().map(Item::Warning).collect();
+    [
+        section("", context.into_iter().map(note).collect(), Answer),
+        section("Warnings", warnings(severe), Answer)
+            .map(|section| Section { is_alarming: true, ..section }),
+        section("Minor warnings", warnings(minor), Doubt),
+    ]
 }
 
 fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {

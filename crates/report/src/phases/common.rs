@@ -7,7 +7,7 @@ use iotax_wording::doubt::{Notice, doubt, notices, title};
 use iotax_wording::note;
 
 use crate::document::{Item, Point, Section, Topic};
-use crate::experiment::{AnalyzedPhase, context, questions, warnings};
+use crate::experiment::{AnalyzedPhase, questions, sections_of};
 use crate::words;
 
 /// Open questions that all phases share; for saved results, also warnings. Equal text counts as
@@ -75,18 +75,12 @@ impl Common {
     pub(super) fn sections(&self) -> Vec<Section> {
         let (experiment, mut unsaid) = self.first.clone();
         unsaid.warnings.retain(|doubt| doubt.check() != Check::AnotherJob);
-        let (context, found) = context(notices(&experiment, &unsaid));
-        let (severe, mild): (Vec<_>, Vec<_>) = found.into_iter().partition(Notice::is_severe);
+        let found = sections_of(notices(&experiment, &unsaid));
         let open = self.open.clone();
         let heading = format!("Open questions, all {}s", self.word);
         let open =
             (!open.is_empty()).then(|| Section::new(heading, [Item::list(open)]).on(Topic::Doubt));
-        let severe = warnings("Warnings", severe).map(|section| section.on(Topic::Answer));
-        let mild = warnings("Minor warnings", mild).map(|section| section.on(Topic::Doubt));
-        [context.map(|section| section.on(Topic::Answer)), severe, mild, open]
-            .into_iter()
-            .flatten()
-            .collect()
+        found.into_iter().chain([open]).flatten().collect()
     }
 }
 
