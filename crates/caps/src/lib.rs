@@ -86,7 +86,7 @@ fn all_targets(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended> {
 
 /// A burst may run out in the midst of the steps, and then they are done again, once.
 fn one_target(on: &mut TargetSearch<'_, '_>) -> Result<(), Ended> {
-    on.scout.spent_ns = 0;
+    on.scout.restart_clock();
     if on.scout.is_network(on.target) {
         return path::caps(on);
     }

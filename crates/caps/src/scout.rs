@@ -83,8 +83,8 @@ pub(crate) struct Scout<'a> {
     /// of them.
     last_iops: Vec<f64>,
     draws: u64,
-    /// Time of the target's probes so far, in nanoseconds.
-    pub spent_ns: u64,
+    /// Time of the probes since the clock was restarted, in nanoseconds.
+    spent_ns: u64,
     /// Whether something was left out because the time was up.
     pub left_out: bool,
     /// All that were measured.
@@ -189,6 +189,11 @@ impl<'a> Scout<'a> {
         let may = self.left_ns() > 0;
         self.left_out |= !may;
         may
+    }
+
+    /// Gives what is measured next the whole time limit.
+    pub(crate) const fn restart_clock(&mut self) {
+        self.spent_ns = 0;
     }
 
     /// Time left for probes, in nanoseconds.

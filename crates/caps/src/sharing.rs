@@ -30,7 +30,7 @@ pub(crate) fn pairs(scout: &mut Scout<'_>, caps: &mut Caps) -> Result<(), Ended>
                 notes.push(CapNote::SharingUntested { a, b, unsteady });
                 continue;
             }
-            scout.spent_ns = 0;
+            scout.restart_clock();
             for (quantity, caps) in both(&targets[a], &targets[b], scout.search.writes) {
                 let pair = Pair { at: (a, b), quantity, caps };
                 let mut found = pair.measure(scout)?;
