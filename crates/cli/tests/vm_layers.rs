@@ -90,7 +90,7 @@ fn data_go_unharmed_through_every_kind_of_dm_crypt_with_the_options_asked_for() 
     removed /var/lib/iotax/run/.iotax-RANDOM
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/disk
     removed /var/lib/iotax/run/.iotax-RANDOM
-    removed /mnt/work/.iotax-RANDOM
+    removed /mnt/fast/.iotax-RANDOM
     6 items removed; nothing is left.
     removed the mount at /var/lib/iotax/run/.iotax-RANDOM/ext4-1
     removed the device mapping iotax-RANDOM
@@ -146,7 +146,7 @@ fn limits_of_version_2_hold_for_their_arm_and_a_lone_process_comes_back_to_its_g
     removed /mnt/.iotax-RANDOM
     8 items removed; nothing is left.
     ");
-    assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here: there is neither the controller blkio (cgroup version 1) nor io (version 2); for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
+    assert_snapshot!(did.stderr, @"error: arm limited: I/O limits for cgroups are not available here: neither the controller blkio (cgroup version 1) nor the controller io (version 2) is enabled; for version 2, run echo +io > /sys/fs/cgroup/cgroup.subtree_control; in a container, use the host's cgroups");
     assert_eq!(trials(&did, "rec").len(), 4);
 }
 

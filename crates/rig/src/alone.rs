@@ -81,7 +81,7 @@ impl Alone {
         let mut site = site::of_assembly(&self.arm, &self.resolved, &assembly);
         site.notes.extend(device.into_iter().flat_map(|device| device.notes.clone()));
         site.notes.push(format!(
-            "rebuilt with the files for each trial, because the arms cannot use {} at the \
+            "rebuilt for each trial, including its files, because the arms cannot use {} at the \
              same time",
             self.keys.join(", ")
         ));

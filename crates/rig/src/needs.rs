@@ -87,8 +87,8 @@ pub(crate) fn unmet(need: Need) -> Option<Missing> {
         Need::Cgroup { v1, v2 } if hierarchy(v1, v2).is_some() => None,
         Need::Cgroup { v1, v2 } => missing(
             format!(
-                "I/O limits for cgroups are not available here: there is neither the controller \
-                 {v1} (cgroup version 1) nor {v2} (version 2)"
+                "I/O limits for cgroups are not available here: neither the controller {v1} (cgroup \
+                 version 1) nor the controller {v2} (version 2) is enabled"
             ),
             format!(
                 "for version 2, run echo +{v2} > /sys/fs/cgroup/cgroup.subtree_control; in a \

@@ -194,7 +194,7 @@ pub fn note(note: &Note) -> String {
         Note::IopsRule(rule) => return format!("IOPS: {rule}"),
         Note::ThroughputRule(rule) => return format!("throughput: {rule}"),
         Note::NoLimitFor { kind } => {
-            return format!("no limit for {kind} was found in the sources");
+            return format!("no VM limit for {kind} was found in the sources");
         }
         Note::OnDemandOff { disk } => {
             return format!(

@@ -328,7 +328,7 @@ fn cache_answered() {
     let reads = changed(&mut bed, |trial| load(trial).system.device_read_bytes = Some(BLOCK));
     insta::assert_snapshot!(said(&reads, Check::CacheAnswered), @"
     [other, 4 trials] 9.77 MiB was read with direct I/O, but devices transferred only 4 KiB (0.04 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check whether direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
     let writes = changed(&mut bed, |trial| {
         job(trial).write.bytes = 1_000_000_000;
@@ -336,12 +336,12 @@ fn cache_answered() {
     });
     insta::assert_snapshot!(said(&writes, Check::CacheAnswered), @"
     [other, 4 trials] 954 MiB was written with direct I/O, but devices transferred only 977 KiB (0.1 %) (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check whether direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
     bed.experiment.sites[1].direct = Some(false);
     insta::assert_snapshot!(said(&changed(&mut bed, |_| ()), Check::CacheAnswered), @"
     [other, 4 trials] the page cache could not be bypassed: reads may come from memory (in 4 of 4 trials)
-      -> The figures reflect a cache, not the storage. Check that, on this file system, direct I/O reaches the device. Otherwise, use a span larger than memory, and sync the writes.
+      -> The figures reflect a cache, not the storage. Check whether direct I/O reaches the device on this file system. If it does not, use a span larger than memory, and sync the writes.
     ");
 }
 

@@ -37,7 +37,7 @@ fn text(report: &UndoReport) -> String {
         let _ = writeln!(out, "removed {removed}");
     }
     for lost in &report.lost {
-        let _ = writeln!(out, "skipped {lost}: its directory no longer exists");
+        let _ = writeln!(out, "removed {lost} from the journal: its directory no longer exists");
     }
     let _ = match (report.removed.len(), report.problems.len()) {
         (0, 0) if !report.lost.is_empty() => writeln!(out, "Nothing is left to undo."),
@@ -85,7 +85,7 @@ mod tests {
     fn what_is_forgotten_is_said_once_and_is_no_problem() {
         let report = UndoReport { lost: vec!["/data/.iotax-x".to_owned()], ..Default::default() };
         insta::assert_snapshot!(text(&report), @"
-        skipped /data/.iotax-x: its directory no longer exists
+        removed /data/.iotax-x from the journal: its directory no longer exists
         Nothing is left to undo.
         ");
     }

@@ -49,7 +49,7 @@ plan=$("$IOTAX" plan peel --dir /mnt 2>&1 || true)
 
 base='file(size=8M)'
 declare -A layer=([plain]=dmcrypt [luks2]=luks)
-mkdir /mnt/work
+mkdir /mnt/fast
 traces /mnt >/run/before
 are_up() { # NUMBER OF MAPPINGS
     local found=(/sys/block/dm-*)
@@ -64,7 +64,7 @@ for format in plain luks2; do
     done
     arms+=("twice=$base + $crypt + dmcrypt(key_size=256, no_read_workqueue) + ext4")
     # shellcheck disable=SC2086  # several words
-    "$IOTAX" compare -w randwrite-4k "${arms[@]}" --dir /mnt/work $load --time 1s \
+    "$IOTAX" compare -w randwrite-4k "${arms[@]}" --dir /mnt/fast $load --time 1s \
         --max-blocks 1 --out $format >&2 &
     # With theirs, and the second one of `twice`.
     until_up $! are_up $((${#arms[@]} + 2))
@@ -95,7 +95,7 @@ holds_a_key plain/* luks2/* stderr && fail "a key is in the results"
 # --- killed
 # shellcheck disable=SC2086
 kill_after_tenths "3 4 5 6 7 8" /run/before /mnt \
-    run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/work $load --time 2s
+    run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/fast $load --time 2s
 echo "$undone" >undone
 
 # A mapping that has no table yet is in no listing but device mapper's own.
@@ -106,7 +106,7 @@ cat >"$cryptsetup" <<WRAPPER
 dmsetup create "\${@: -1}" --notable && sleep 100
 WRAPPER
 chmod +x "$cryptsetup"
-start "$IOTAX" run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/work --set size=1M --out no-table
+start "$IOTAX" run randwrite-4k "$base + dmcrypt + ext4" --dir /mnt/fast --set size=1M --out no-table
 has_mapping() { dmsetup ls | grep -q ^iotax-; }
 until_up $pid has_mapping
 undo_killed /run/before /mnt

@@ -34,7 +34,8 @@ pub(super) fn why(why: &ClusterWhy, about: &[Component]) -> String {
                 .to_owned()
         }
         ClusterWhy::NoDefault { waiting } => format!(
-            "Because there is no default class, no volume will be created for {} without a class.",
+            "Because there is no default class, no volume will be created for {} without a class and \
+             without a volume.",
             count(*waiting as u64, "claim")
         ),
         ClusterWhy::SeveralDefaults { newest, classes } => format!(

@@ -76,9 +76,9 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
         }
         DoubtKind::NotBypassed
         | DoubtKind::CacheAnswered { way: CacheWay::DirectRead | CacheWay::DirectWrite, .. } => {
-            "The figures reflect a cache, not the storage. Check that, on this file system, direct \
-             I/O reaches the device. Otherwise, use a span larger than memory, and sync the \
-             writes."
+            "The figures reflect a cache, not the storage. Check whether direct I/O reaches \
+             the device on this file system. If it does not, use a span larger than memory, and \
+             sync the writes."
         }
         DoubtKind::InMemory { .. } => {
             "Measure a directory on the disk in question. For stacks, --dir sets the directory for \

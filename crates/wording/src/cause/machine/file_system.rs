@@ -7,8 +7,8 @@ pub(in super::super) fn why(why: &FileSystemWhy, about: &[Component]) -> String 
     let mounts = names(about);
     match why {
         FileSystemWhy::Fsync => format!(
-            "An fsync on {mounts} waits for three round trips to a network disk: the data, the \
-             journal and a flush."
+            "An fsync on {mounts} waits for two or three round trips to a network disk: for the \
+             data, the journal and a flush."
         ),
         FileSystemWhy::DataJournal => format!(
             "All data on {mounts} is written to the journal first, and direct I/O is buffered."

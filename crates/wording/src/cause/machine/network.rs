@@ -3,7 +3,7 @@ use iotax_diagnose::why::network::{NetworkWhy, Tunnel};
 pub(in super::super) fn why(why: &NetworkWhy, of: &str) -> String {
     match why {
         NetworkWhy::Encrypted { by, server, is_twice } => {
-            let twice = if *is_twice { " sec=krb5p encrypts the same data again." } else { "" };
+            let twice = if *is_twice { " sec=krb5p also encrypts the same data." } else { "" };
             format!(
                 "{} encrypts each packet to {server}, and usually one core handles a whole \
                  connection.{twice}",

@@ -55,8 +55,8 @@ pub(in super::super) fn why(why: &RaidWhy, device: &str) -> String {
             };
             let zones = zones.map(|Zones { from_bytes, larger }| {
                 format!(
-                    " The array has two speeds: beyond {}, where the smallest member ends, stripes \
-                     use only {larger} of {} members.",
+                    " The array has two speeds: in the part beyond {}, the smallest member is full, so \
+                     stripes use only {larger} of {} members.",
                     bytes(from_bytes as f64),
                     members.len()
                 )
