@@ -61,8 +61,8 @@ fn refuse_disk(disk: impl Display) -> Error {
 fn check_at(workload: &Workload, kind: FileKind) -> Result<(), Error> {
     if workload.index.is_some() {
         let why = format!(
-            "fio cannot run workload {}, which publishes and loads an index; choose a workload \
-             without an index",
+            "fio cannot publish and load the index of workload {}; choose a workload without an \
+             index",
             workload.name
         );
         return Err(Error::NotWithFio { why });
