@@ -1,0 +1,235 @@
+//! One call of a traced application, or one thing that the kernel did for it.
+
+use std::fmt;
+
+use crate::varint::{long, short};
+
+/// The end of an event is stored in ticks of this length.
+pub const TICK_NS: u64 = 128;
+
+/// A thread of the traced application, numbered in the order of its first event.
+pub type Thread = u32;
+/// A file of the trace, numbered in the order of its first event; see `Files`.
+pub type File = u32;
+
+/// The number that no file has.
+pub const NO_FILE: File = u32::MAX;
+
+macro_rules! ops {
+    ($($(#[doc = $doc:literal])* $Op:ident = $number:literal $name:literal,)*) => {
+        /// What was called. The numbers are the file format's and never change.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum Op {
+            $($(#[doc = $doc])* $Op = $number,)*
+        }
+
+        impl Op {
+            pub const ALL: &[Self] = &[$(Self::$Op,)*];
+
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$Op => $name,)* }
+            }
+
+            pub(crate) const fn from_number(number: u8) -> Option<Self> {
+                match number { $($number => Some(Self::$Op),)* _ => None }
+            }
+        }
+    };
+}
+
+ops! {
+    /// Moves `length` bytes from `offset` of `file`.
+    Read = 0 "read",
+    Write = 1 "write",
+    /// Makes data and metadata of `file` durable.
+    Fsync = 2 "fsync",
+    /// Makes the data of `file` durable.
+    Fdatasync = 3 "fdatasync",
+    /// `sync_file_range`; `detail` holds its flags.
+    SyncRange = 4 "sync_file_range",
+    /// Writes back a mapped range.
+    Msync = 5 "msync",
+    /// `fallocate`; `detail` holds its mode.
+    Allocate = 6 "fallocate",
+    /// Sets the size to `offset`.
+    Truncate = 7 "truncate",
+    /// `detail` holds the open flags, `offset` the size of the file.
+    Open = 8 "open",
+    Close = 9 "close",
+    /// `detail` holds the file that was replaced plus one, or 0.
+    Rename = 10 "rename",
+    Unlink = 11 "unlink",
+    Mkdir = 12 "mkdir",
+    /// Any call that only asks for attributes.
+    Stat = 13 "stat",
+    ReadDir = 14 "readdir",
+    /// Maps `length` bytes from `offset`; `detail` holds protection and flags.
+    Map = 15 "mmap",
+    /// A page of a mapping was not in memory, or had to be fetched from the file.
+    Fault = 16 "fault",
+    /// A page became dirty through a mapping.
+    Dirty = 17 "dirty",
+    /// `detail` holds the advice.
+    Advise = 18 "fadvise",
+    /// Moves `length` bytes from `file` to a socket or pipe.
+    SendFile = 19 "sendfile",
+    /// Moves `length` bytes from `file` to the file whose number is `detail`.
+    CopyRange = 20 "copy_file_range",
+    /// Makes everything durable (`sync`, `syncfs`).
+    SyncAll = 21 "sync",
+    /// Lets the thread whose number is `detail` go on, which had waited for `latency_ns`. `offset`
+    /// holds the call of the thread that wakes, `length` that of the other; see `Call`.
+    Wake = 22 "wake",
+    /// Starts the thread whose number is `detail`.
+    Spawn = 23 "spawn",
+    /// The thread ends.
+    Exit = 24 "exit",
+}
+
+impl Op {
+    /// Whether it moves data of a file.
+    pub const fn moves_data(self) -> bool {
+        matches!(self, Self::Read | Self::Write | Self::Fault | Self::SendFile | Self::CopyRange)
+    }
+
+    /// Whether it waits until data are durable.
+    pub const fn is_sync(self) -> bool {
+        matches!(
+            self,
+            Self::Fsync | Self::Fdatasync | Self::SyncRange | Self::Msync | Self::SyncAll
+        )
+    }
+}
+
+/// The kinds of calls in which threads wake each other and wait. The numbers are the file format's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Call {
+    Other = 0,
+    Futex = 1,
+    /// A write to a pipe, a socket or an event counter.
+    Write = 2,
+    /// Waits for one of several descriptors.
+    Poll = 3,
+    /// A read from a pipe, a socket or an event counter.
+    Read = 4,
+    Sleep = 5,
+    Signal = 6,
+    /// Waits for a child, or ends.
+    Process = 7,
+    /// An I/O on a file.
+    Io = 8,
+    Semaphore = 9,
+    /// Waits for completions of asynchronous I/O, or submits it.
+    Ring = 10,
+    /// None: the thread computes, or a page fault is under way.
+    None = 11,
+}
+
+impl Call {
+    pub fn from_number(number: u64) -> Self {
+        match number {
+            1 => Self::Futex,
+            2 => Self::Write,
+            3 => Self::Poll,
+            4 => Self::Read,
+            5 => Self::Sleep,
+            6 => Self::Signal,
+            7 => Self::Process,
+            8 => Self::Io,
+            9 => Self::Semaphore,
+            10 => Self::Ring,
+            11 => Self::None,
+            _ => Self::Other,
+        }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// How an operation was issued.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Hash)]
+pub struct Flags(pub u16);
+
+impl Flags {
+    pub const APPEND: Self = Self(1);
+    pub const DIRECT: Self = Self(1 << 1);
+    /// Data are durable when the call returns (`O_DSYNC`, `RWF_DSYNC`).
+    pub const DATA_SYNC: Self = Self(1 << 2);
+    /// Data and metadata are (`O_SYNC`, `RWF_SYNC`).
+    pub const SYNC: Self = Self(1 << 3);
+    pub const BLOCK_DEVICE: Self = Self(1 << 4);
+    pub const DIRECTORY: Self = Self(1 << 5);
+    /// Through `io_uring`.
+    pub const URING: Self = Self(1 << 6);
+    /// Through `io_submit`.
+    pub const AIO: Self = Self(1 << 7);
+    /// The next request of the ring waits for this one.
+    pub const LINK: Self = Self(1 << 8);
+    /// The request waits for all before it, and all after it for the request.
+    pub const DRAIN: Self = Self(1 << 9);
+    /// A thread of the kernel took the request from the ring.
+    pub const SQ_POLL: Self = Self(1 << 10);
+    /// At the position of the descriptor, rather than at a given offset.
+    pub const AT_POSITION: Self = Self(1 << 11);
+
+    pub const fn contains(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+}
+
+/// One event. A file keeps its end in whole ticks, and durations to within 1 in 80.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Event {
+    pub op: Op,
+    pub flags: Flags,
+    pub thread: Thread,
+    /// `NO_FILE` if it is about none.
+    pub file: File,
+    pub offset: u64,
+    /// Bytes asked for.
+    pub length: u64,
+    /// Bytes moved, or what else the call returned; the negated error number if it failed.
+    pub result: i64,
+    /// When it returned, since the trace began.
+    pub end_ns: u64,
+    pub latency_ns: u64,
+    /// CPU time of the thread between its previous event and the start of this one.
+    pub cpu_ns: u64,
+    /// By operation.
+    pub detail: u64,
+}
+
+impl Event {
+    pub const fn start_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.latency_ns)
+    }
+
+    /// The event as a file keeps it.
+    #[must_use]
+    pub fn rounded(self) -> Self {
+        let kept = |ns| long(short(ns)).unwrap_or(u64::MAX);
+        let end_ns = self.end_ns / TICK_NS * TICK_NS;
+        Self { end_ns, latency_ns: kept(self.latency_ns), cpu_ns: kept(self.cpu_ns), ..self }
+    }
+
+    /// Bytes that were moved.
+    pub fn moved(&self) -> u64 {
+        if self.op.moves_data() { u64::try_from(self.result).unwrap_or(0) } else { 0 }
+    }
+
+    /// The error number, if it failed.
+    pub fn errno(&self) -> Option<i32> {
+        i32::try_from(self.result.checked_neg()?).ok().filter(|number| *number > 0)
+    }
+}

@@ -1,0 +1,243 @@
+//! The file: a magic number, then blocks that each have a kind, a length and a checksum. What was
+//! written before a crash can be read; a reader needs one chunk in memory at a time.
+//!
+//! | block | contents |
+//! |---|---|
+//! | `H` | the head, JSON |
+//! | `F` | the state of the next files, JSON |
+//! | `E` | a chunk of events |
+//! | `Z` | the end, JSON |
+//!
+//! JSON is compressed, too.
+
+use std::io::{self, Read, Write};
+
+use flate2::Compression;
+use flate2::read::DeflateDecoder;
+use flate2::write::DeflateEncoder;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::columns::{self, CHUNK};
+use crate::event::{Event, File};
+use crate::head::{ChunkPlace, End, FileState, Head, VERSION};
+
+const MAGIC: &[u8; 8] = b"iotaxtr\n";
+/// Kind, length and checksum.
+const BLOCK_HEAD: usize = 1 + 4 + 4;
+/// No block is longer, and no JSON in it when unpacked.
+const LONGEST_BLOCK: u32 = 64 << 20;
+
+/// Why a trace cannot be read or written.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    #[error("{0}")]
+    Io(#[from] io::Error),
+    #[error("not a trace of iotax")]
+    NotATrace,
+    #[error("version {found} of the trace format is newer than this program; update iotax")]
+    TooNew { found: u32 },
+    #[error("damaged at byte {at_byte}")]
+    Damaged { at_byte: u64 },
+}
+
+/// Writes a trace as its events come.
+pub struct Writer<W> {
+    out: W,
+    at_byte: u64,
+    waiting: Vec<Event>,
+    new_files: Vec<FileState>,
+    files: u32,
+    end: End,
+}
+
+impl<W: Write> Writer<W> {
+    pub fn new(mut out: W, head: &Head) -> Result<Self, Error> {
+        out.write_all(MAGIC)?;
+        let mut writer = Self {
+            out,
+            at_byte: MAGIC.len() as u64,
+            waiting: Vec::with_capacity(CHUNK),
+            new_files: Vec::new(),
+            files: 0,
+            end: End::default(),
+        };
+        writer.block(b'H', &pack(head))?;
+        Ok(writer)
+    }
+
+    /// Adds a file; its number.
+    pub fn file(&mut self, state: FileState) -> File {
+        self.new_files.push(state);
+        self.files += 1;
+        self.files - 1
+    }
+
+    pub fn push(&mut self, event: Event) -> Result<(), Error> {
+        self.end.length_ns = self.end.length_ns.max(event.end_ns);
+        self.waiting.push(event);
+        if self.waiting.len() == CHUNK { self.flush() } else { Ok(()) }
+    }
+
+    /// Writes what is waiting. A reader finds it even if the writer is killed after this.
+    pub fn flush(&mut self) -> Result<(), Error> {
+        if !self.new_files.is_empty() {
+            let files = pack(&std::mem::take(&mut self.new_files));
+            self.block(b'F', &files)?;
+        }
+        if let Some(first) = self.waiting.first() {
+            let place = ChunkPlace {
+                at_byte: self.at_byte,
+                first_ns: first.end_ns,
+                events: u32::try_from(self.waiting.len()).expect("a chunk"),
+            };
+            self.end.chunks.push(place);
+            self.end.events += u64::from(place.events);
+            let chunk = columns::encode(&self.waiting);
+            self.waiting.clear();
+            self.block(b'E', &chunk)?;
+        }
+        Ok(self.out.flush()?)
+    }
+
+    /// Bytes written so far.
+    pub const fn bytes(&self) -> u64 {
+        self.at_byte
+    }
+
+    /// Writes the end with these facts; what the writer itself counted replaces the rest.
+    pub fn finish(mut self, end: &End) -> Result<W, Error> {
+        self.flush()?;
+        let length_ns = end.length_ns.max(self.end.length_ns);
+        let own = std::mem::take(&mut self.end);
+        let end = End { events: own.events, chunks: own.chunks, length_ns, ..end.clone() };
+        self.block(b'Z', &pack(&end))?;
+        self.out.flush()?;
+        Ok(self.out)
+    }
+
+    fn block(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error> {
+        let length = u32::try_from(payload.len()).ok().filter(|length| *length <= LONGEST_BLOCK);
+        let length = length.ok_or_else(|| io::Error::other("a block is too large"))?;
+        let mut head = [0; BLOCK_HEAD];
+        head[0] = kind;
+        head[1..5].copy_from_slice(&length.to_le_bytes());
+        head[5..].copy_from_slice(&checksum(kind, payload).to_le_bytes());
+        self.out.write_all(&head)?;
+        self.out.write_all(payload)?;
+        self.at_byte += (BLOCK_HEAD + payload.len()) as u64;
+        Ok(())
+    }
+}
+
+/// Reads a trace from its beginning.
+pub struct Reader<R> {
+    from: R,
+    at_byte: u64,
+    pub head: Head,
+    /// The files that were told of so far.
+    pub files: Vec<FileState>,
+    /// `None` before the end, and if the writer did not come to it.
+    pub end: Option<End>,
+}
+
+impl<R: Read> Reader<R> {
+    pub fn new(mut from: R) -> Result<Self, Error> {
+        let mut magic = [0; MAGIC.len()];
+        match from.read_exact(&mut magic) {
+            Ok(()) if magic == *MAGIC => {}
+            Err(error) if error.kind() != io::ErrorKind::UnexpectedEof => return Err(error.into()),
+            _ => return Err(Error::NotATrace),
+        }
+        let mut at_byte = MAGIC.len() as u64;
+        let Some((b'H', payload)) = block(&mut from, &mut at_byte)? else {
+            return Err(Error::NotATrace);
+        };
+        // A newer head may have other fields.
+        let version: OnlyVersion = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
+        if version.version > VERSION {
+            return Err(Error::TooNew { found: version.version });
+        }
+        let head = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
+        Ok(Self { from, at_byte, head, files: Vec::new(), end: None })
+    }
+
+    /// The next chunk of events, in the order in which they ended; `None` after the last.
+    pub fn chunk(&mut self) -> Result<Option<Vec<Event>>, Error> {
+        loop {
+            let at_byte = self.at_byte;
+            let damaged = || Error::Damaged { at_byte };
+            let Some((kind, payload)) = block(&mut self.from, &mut self.at_byte)? else {
+                return Ok(None);
+            };
+            match kind {
+                b'F' => {
+                    let files: Vec<FileState> = unpack(&payload).ok_or_else(damaged)?;
+                    self.files.extend(files);
+                }
+                b'E' => {
+                    let events = columns::decode(&payload).map_err(|_| damaged())?;
+                    return Ok(Some(events));
+                }
+                b'Z' => self.end = Some(unpack(&payload).ok_or_else(damaged)?),
+                _ => return Err(damaged()),
+            }
+        }
+    }
+}
+
+#[derive(serde::Deserialize)]
+struct OnlyVersion {
+    version: u32,
+}
+
+/// The next block; `None` at the end, also within a block that was not written to its end.
+fn block(from: &mut impl Read, at_byte: &mut u64) -> Result<Option<(u8, Vec<u8>)>, Error> {
+    let begin = *at_byte;
+    let mut head = [0; BLOCK_HEAD];
+    if !filled(from, &mut head)? {
+        return Ok(None);
+    }
+    let [kind, a, b, c, d, sum @ ..] = head;
+    let length = u32::from_le_bytes([a, b, c, d]);
+    if length > LONGEST_BLOCK {
+        return Err(Error::Damaged { at_byte: begin });
+    }
+    // A damaged length must not make it take memory for what is not there.
+    let mut payload = Vec::new();
+    from.by_ref().take(u64::from(length)).read_to_end(&mut payload)?;
+    if payload.len() < length as usize {
+        return Ok(None);
+    }
+    if checksum(kind, &payload) != u32::from_le_bytes(sum) {
+        return Err(Error::Damaged { at_byte: begin });
+    }
+    *at_byte += (BLOCK_HEAD + payload.len()) as u64;
+    Ok(Some((kind, payload)))
+}
+
+/// Whether there was enough to fill it.
+fn filled(from: &mut impl Read, buffer: &mut [u8]) -> Result<bool, Error> {
+    match from.read_exact(buffer) {
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+        Err(error) => Err(error.into()),
+    }
+}
+
+fn checksum(kind: u8, payload: &[u8]) -> u32 {
+    crc32c::crc32c_append(crc32c::crc32c(&[kind]), payload)
+}
+
+fn pack(value: &impl Serialize) -> Vec<u8> {
+    let json = serde_json::to_vec(value).expect("plain data");
+    let mut encoder = DeflateEncoder::new(Vec::new(), Compression::default());
+    encoder.write_all(&json).expect("memory takes all");
+    encoder.finish().expect("memory takes all")
+}
+
+fn unpack<T: DeserializeOwned>(payload: &[u8]) -> Option<T> {
+    let mut json = Vec::new();
+    DeflateDecoder::new(payload).take(u64::from(LONGEST_BLOCK)).read_to_end(&mut json).ok()?;
+    serde_json::from_slice(&json).ok()
+}

@@ -1,0 +1,128 @@
+//! What a trace says about itself, and about the files in it.
+
+use serde::{Deserialize, Serialize};
+
+/// The version of the format that this program writes.
+pub const VERSION: u32 = 1;
+
+/// What the trace was made of.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Head {
+    pub version: u32,
+    /// The program that wrote it: `iotax 0.1.0`.
+    pub program: String,
+    pub source: Source,
+    /// RFC 3339, in UTC; empty if the source does not tell.
+    pub started: String,
+    /// `6.1.0 x86_64`; empty if the source does not tell.
+    pub kernel: String,
+    pub cpus: Option<u32>,
+    pub memory_bytes: Option<u64>,
+    /// Memory that the application may use, if its cgroup has a limit.
+    pub memory_limit_bytes: Option<u64>,
+    /// What the source cannot see.
+    pub unseen: Vec<Unseen>,
+}
+
+/// How the events were seen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Source {
+    /// BPF programs on the kernel's tracepoints.
+    Bpf,
+    /// The kernel's tracepoint ring buffer.
+    Perf,
+    /// `strace -f -ttt -T`.
+    Strace,
+    /// `blktrace`.
+    Blktrace,
+    /// fio's I/O log.
+    FioLog,
+    /// A public trace of block I/O in CSV.
+    BlockCsv,
+}
+
+/// What a source cannot see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Unseen {
+    /// Page faults of mapped files.
+    Faults,
+    /// Pages that became dirty through mappings.
+    DirtiedPages,
+    /// Requests of `io_uring`.
+    Uring,
+    /// Which thread let which go on.
+    Wakes,
+    /// CPU time of the threads.
+    CpuTime,
+    /// System calls: there are only the I/Os of the device.
+    Calls,
+    /// How long each operation took.
+    Latencies,
+    /// What lay in the files, and what of them was cached.
+    StartState,
+}
+
+/// A file before the trace.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileState {
+    pub kind: FileKind,
+    /// A class of names from a fixed list: `wal`; only if it was asked for.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub class: Option<String>,
+    /// The storage that it lies on, numbered in the order of the first file there.
+    pub device: u32,
+    pub size_bytes: u64,
+    /// Parts that hold no data, in order.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub gaps: Vec<Gap>,
+    /// How much of it was in the page cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cached_bytes: Option<u64>,
+    /// Whether it was created during the trace.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub is_new: bool,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    #[default]
+    Regular,
+    Directory,
+    BlockDevice,
+}
+
+/// A part of a file without data.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Gap {
+    pub offset: u64,
+    pub bytes: u64,
+    /// Allocated but never written, rather than a hole.
+    pub is_unwritten: bool,
+}
+
+/// How a trace ended.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct End {
+    pub events: u64,
+    /// Events that were lost, as far as they were counted.
+    pub lost: u64,
+    /// From the first event to the last, or to the end of the recording.
+    pub length_ns: u64,
+    /// CPU time of the recorder itself.
+    pub recorder_cpu_ns: Option<u64>,
+    /// Where each chunk of events begins.
+    pub chunks: Vec<ChunkPlace>,
+}
+
+/// Where a chunk of events is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChunkPlace {
+    /// In the trace file.
+    pub at_byte: u64,
+    /// The end of its first event.
+    pub first_ns: u64,
+    pub events: u32,
+}

@@ -1,0 +1,21 @@
+//! Traces of an application's I/O: what it asked of the kernel, when, and who waited for whom.
+//!
+//! | module | contents |
+//! |---|---|
+//! | `event` | one call |
+//! | `head` | the trace as a whole: source, files, loss |
+//! | `columns` | a chunk of events as bytes |
+//! | `file` | the file that holds them |
+//!
+//! A trace holds no contents and no names. Files and threads are numbers.
+
+mod columns;
+mod event;
+mod file;
+mod head;
+mod varint;
+
+pub use columns::CHUNK;
+pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, Thread};
+pub use file::{Error, Reader, Writer};
+pub use head::{ChunkPlace, End, FileKind, FileState, Gap, Head, Source, Unseen, VERSION};
