@@ -31,7 +31,7 @@ macro_rules! ops {
                 match self { $(Self::$Op => $name,)* }
             }
 
-            pub(crate) const fn from_number(number: u8) -> Option<Self> {
+            pub const fn from_number(number: u8) -> Option<Self> {
                 match number { $($number => Some(Self::$Op),)* _ => None }
             }
         }

@@ -100,6 +100,15 @@ impl<W: Write> Writer<W> {
         Ok(self.out.flush()?)
     }
 
+    pub const fn get_mut(&mut self) -> &mut W {
+        &mut self.out
+    }
+
+    /// Gives up the trace where it is.
+    pub fn into_inner(self) -> W {
+        self.out
+    }
+
     /// Bytes written so far.
     pub const fn bytes(&self) -> u64 {
         self.at_byte

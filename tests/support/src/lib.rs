@@ -50,6 +50,18 @@ pub fn needs_root() -> bool {
     needs(rustix::process::geteuid().is_root(), "root")
 }
 
+/// Whether the kernel describes its types, which BPF programs need.
+#[track_caller]
+pub fn kernel_has_btf() -> bool {
+    needs(Path::new("/sys/kernel/btf/vmlinux").exists(), "a kernel with CONFIG_DEBUG_INFO_BTF")
+}
+
+/// Whether this process can record other programs with BPF.
+#[track_caller]
+pub fn needs_bpf() -> bool {
+    needs_root() && kernel_has_btf()
+}
+
 /// Whether this process can mount FUSE file systems: it is root, and `/dev/fuse` exists.
 #[track_caller]
 pub fn needs_fuse() -> bool {

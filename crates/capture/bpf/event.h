@@ -1,0 +1,55 @@
+// What the recorder hands to the program that reads its ring buffer.
+#pragma once
+
+// One event, 88 bytes: RawEvent in src/raw.rs. Times are CLOCK_MONOTONIC in nanoseconds.
+struct event {
+	__u64 start, end;
+	__u64 cpu;          // CPU time of the thread so far
+	__u64 offset, length;
+	__u64 inode;
+	__s64 result;
+	__u64 detail;       // by operation
+	__u32 device;       // s_dev of the file system; of a block device, the device itself
+	__u32 thread, process;
+	__s32 fd;
+	__u8 op;            // as in the file format
+	__u8 kind;          // KIND_*
+	__u16 flags;        // FLAG_*, as in the file format
+	__u32 name;         // keyed hash of a path, for unlink, rename and open; 0: none
+};
+
+enum { KIND_NONE, KIND_REGULAR, KIND_BLOCK, KIND_DIRECTORY, KIND_OTHER };
+
+enum {
+	FLAG_APPEND = 1, FLAG_DIRECT = 1 << 1, FLAG_DATA_SYNC = 1 << 2, FLAG_SYNC = 1 << 3,
+	FLAG_BLOCK_DEVICE = 1 << 4, FLAG_DIRECTORY = 1 << 5, FLAG_URING = 1 << 6, FLAG_AIO = 1 << 7,
+	FLAG_LINK = 1 << 8, FLAG_DRAIN = 1 << 9, FLAG_SQ_POLL = 1 << 10, FLAG_AT_POSITION = 1 << 11,
+};
+
+// The operations that the recorder itself tells apart; the table of calls names all others.
+enum {
+	OP_READ = 0, OP_WRITE = 1, OP_FSYNC = 2, OP_FDATASYNC = 3, OP_SYNC_RANGE = 4, OP_ALLOCATE = 6,
+	OP_FAULT = 16, OP_DIRTY = 17, OP_WAKE = 22, OP_SPAWN = 23, OP_EXIT = 24,
+};
+
+// How a call is recorded. The program fills the table of calls, so that the numbers of an
+// architecture's system calls are known in one place only.
+struct call {
+	__u8 shape;         // SHAPE_*
+	__u8 op;
+	__u8 wait;          // in which kind of call a thread is, for wake-ups
+	__u8 fd, offset, length, detail, flags; // number of the argument, or NO_ARG
+};
+
+enum {
+	SHAPE_NONE,         // only noted for wake-ups
+	SHAPE_FILE,         // a call on a descriptor
+	SHAPE_OPEN,         // returns a descriptor
+	SHAPE_PATH,         // a path, or two
+	SHAPE_PLAIN,        // neither
+	SHAPE_MAP,
+	SHAPE_AIO_SUBMIT,
+	SHAPE_AIO_EVENTS,
+};
+
+enum { NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd };

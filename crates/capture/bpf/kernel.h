@@ -1,0 +1,38 @@
+// The kernel's structures, with only the fields that the recorder reads. Where a field lies in a
+// particular kernel is found when the object is loaded (CO-RE).
+#pragma once
+#include <linux/bpf.h>
+#include <linux/aio_abi.h>
+
+#define CORE __attribute__((preserve_access_index))
+
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di;
+	unsigned long orig_ax, ip, cs, flags, sp, ss;
+} CORE;
+#define ARGS(regs) { (regs)->di, (regs)->si, (regs)->dx, (regs)->r10, (regs)->r8, (regs)->r9 }
+#elif defined(__TARGET_ARCH_arm64)
+struct pt_regs {
+	__u64 regs[31];
+	__u64 sp, pc, pstate, orig_x0;
+} CORE;
+#define ARGS(r) { (r)->regs[0], (r)->regs[1], (r)->regs[2], (r)->regs[3], (r)->regs[4], (r)->regs[5] }
+#endif
+
+struct super_block { __u32 s_dev; } CORE;
+struct inode { __u16 i_mode; struct super_block *i_sb; unsigned long i_ino; long long i_size; __u32 i_rdev; } CORE;
+struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; } CORE;
+struct fdtable { unsigned int max_fds; struct file **fd; } CORE;
+struct files_struct { struct fdtable *fdt; } CORE;
+struct sched_entity { __u64 sum_exec_runtime; } CORE;
+struct task_struct { struct sched_entity se; int pid, tgid; struct files_struct *files; } CORE;
+struct address_space { struct inode *host; } CORE;
+struct folio { unsigned long index; } CORE;
+struct kiocb { long long ki_pos; } CORE;
+struct io_rw { struct kiocb kiocb; __u32 len; } CORE;
+struct io_cqe { __s32 res; int fd; } CORE;
+struct io_kiocb { struct file *file; __u8 opcode; __u64 flags; struct io_cqe cqe; } CORE;
+// Before 6.0, the result lay in the request itself.
+struct io_kiocb___old { __u32 result; int fd; } CORE;
+struct bpf_perf_event_data { struct pt_regs regs; __u64 sample_period; __u64 addr; };

@@ -1,0 +1,252 @@
+//! Loads the BPF programs and attaches them. Where kernels differ, programs stand side by side, and
+//! the one that fits is taken.
+
+use std::fs;
+use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+
+use aya::maps::{Array, HashMap, MapData, RingBuf};
+use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
+use aya::programs::{BtfTracePoint, PerfEvent, Program, ProgramError};
+use aya::sys::{Stats, enable_stats};
+use aya::util::online_cpus;
+use aya::{Btf, Ebpf, EbpfError, EbpfLoader, Pod, include_bytes_aligned};
+use iotax_trace::Unseen;
+use rustix::thread::CapabilitySet;
+
+use crate::btf::Tracepoints;
+use crate::calls::recorded_calls;
+use crate::error::Error;
+use crate::processes::PidNamespace;
+use crate::raw::RawEvent;
+
+#[cfg(target_arch = "x86_64")]
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/record.x86_64.o");
+#[cfg(target_arch = "aarch64")]
+static OBJECT: &[u8] = include_bytes_aligned!("../bpf/record.aarch64.o");
+
+const RING_BYTES: u32 = 8 << 20;
+
+/// A program and its tracepoint.
+struct Probe {
+    program: &'static str,
+    tracepoint: &'static str,
+}
+
+const fn probe(program: &'static str, tracepoint: &'static str) -> Probe {
+    Probe { program, tracepoint }
+}
+
+/// Without these, there is no recording.
+const ALWAYS: [Probe; 4] = [
+    probe("forked", "sched_process_fork"),
+    probe("exited", "sched_process_exit"),
+    probe("enter", "sys_enter"),
+    probe("leave", "sys_exit"),
+];
+const WAKES: Probe = probe("waking", "sched_waking");
+const DIRTIED: Probe = probe("dirtied", "writeback_dirty_folio");
+const FILE_FAULT: Probe = probe("file_fault", "mm_filemap_fault");
+const ADDRESS_FAULT: Probe = probe("address_fault", "page_fault_user");
+const URING_COMPLETE: Probe = probe("uring_complete", "io_uring_complete");
+const URING_REQ: Probe = probe("uring_submit_req", "io_uring_submit_req");
+const URING_SQE: Probe = probe("uring_submit_sqe", "io_uring_submit_sqe");
+const URING_RING: Probe = probe("uring_submit_ring", "io_uring_submit_sqe");
+
+/// The attached programs. Dropping them detaches them, as the kernel does if the process dies.
+pub(crate) struct Probes {
+    programs: Ebpf,
+    ring: RingBuf<MapData>,
+    namespace: Option<PidNamespace>,
+    /// Has the kernel measure the programs' run time while it is open.
+    stats: Option<OwnedFd>,
+    pub unseen: Vec<Unseen>,
+}
+
+#[repr(transparent)]
+#[derive(Clone, Copy)]
+struct CallBytes([u8; 8]);
+// SAFETY: bytes without padding or references.
+unsafe impl Pod for CallBytes {}
+
+impl Probes {
+    pub(crate) fn load(name_key: u32) -> Result<Self, Error> {
+        refuse_without_rights()?;
+        let tracepoints = Tracepoints::of_kernel().map_err(|_| Error::NoBtf)?;
+        let btf = Btf::from_sys_fs().map_err(|_| Error::NoBtf)?;
+        let namespace = PidNamespace::own();
+        let (device, inode) = namespace.map_or((0, 0), |own| (own.device, own.inode));
+        let mut programs = EbpfLoader::new()
+            .btf(Some(&btf))
+            .override_global("name_key", &name_key, true)
+            .override_global("namespace_device", &device, true)
+            .override_global("namespace_inode", &inode, true)
+            .map_max_entries("ring", RING_BYTES)
+            .load(OBJECT)
+            .map_err(|error| refused("record", &error))?;
+        fill_calls(&mut programs)?;
+        let ring = programs.take_map("ring").expect("the object has it");
+        let ring = RingBuf::try_from(ring).expect("it is one");
+        let stats = enable_stats(Stats::RunTime).ok();
+        let mut probes = Self { programs, ring, namespace, stats, unseen: Vec::new() };
+        let kernel = Kernel { tracepoints, btf };
+        probes.attach_all(&kernel)?;
+        Ok(probes)
+    }
+
+    fn attach_all(&mut self, kernel: &Kernel) -> Result<(), Error> {
+        for probe in &ALWAYS {
+            if !self.attach(kernel, probe)? {
+                return Err(Error::NoTracepoint { what: probe.tracepoint });
+            }
+        }
+        if !self.attach(kernel, &WAKES)? {
+            self.unseen.push(Unseen::Wakes);
+        }
+        if !self.attach(kernel, &DIRTIED)? {
+            self.unseen.push(Unseen::DirtiedPages);
+        }
+        let submit = match kernel.tracepoints.parameters(URING_SQE.tracepoint) {
+            None => &URING_REQ,
+            // The request, and whether it may block.
+            Some(2) => &URING_SQE,
+            Some(7..) => &URING_RING,
+            // In 5.10 it does not give the request.
+            Some(_) => &Probe { program: "", tracepoint: "" },
+        };
+        if submit.program.is_empty()
+            || !self.attach(kernel, submit)?
+            || !self.attach(kernel, &URING_COMPLETE)?
+        {
+            self.unseen.push(Unseen::Uring);
+        }
+        let sees_address =
+            self.attach(kernel, &FILE_FAULT)? || self.attach(kernel, &ADDRESS_FAULT)?;
+        if !sees_address || self.attach_faults().is_err() {
+            self.unseen.push(Unseen::Faults);
+        }
+        Ok(())
+    }
+
+    /// False if this kernel does not have the tracepoint.
+    fn attach(&mut self, kernel: &Kernel, probe: &Probe) -> Result<bool, Error> {
+        if kernel.tracepoints.parameters(probe.tracepoint).is_none() {
+            return Ok(false);
+        }
+        let failed = |error: ProgramError| refused(probe.program, &EbpfError::ProgramError(error));
+        let program = self.programs.program_mut(probe.program).expect("the object has it");
+        let program: &mut BtfTracePoint = program.try_into().map_err(failed)?;
+        program.load(probe.tracepoint, &kernel.btf).map_err(failed)?;
+        program.attach().map_err(failed)?;
+        Ok(true)
+    }
+
+    fn attach_faults(&mut self) -> Result<(), ProgramError> {
+        let program = self.programs.program_mut("major_fault").expect("the object has it");
+        let program: &mut PerfEvent = program.try_into()?;
+        program.load()?;
+        let cpus = online_cpus().map_err(|(_, error)| ProgramError::IOError(error))?;
+        for cpu in cpus {
+            let event = PerfEventConfig::Software(SoftwareEvent::PageFaultsMaj);
+            let scope = PerfEventScope::AllProcessesOneCpu { cpu };
+            program.attach(event, scope, SamplePolicy::Period(1), false)?;
+        }
+        Ok(())
+    }
+
+    /// Records this process from now on, and all that it starts.
+    pub(crate) fn record_process(&mut self, pid: u32) -> Result<(), Error> {
+        let map = if self.namespace.is_some() { "asked" } else { "recorded" };
+        let map = self.programs.map_mut(map).expect("the object has it");
+        let mut map: HashMap<_, u32, u8> = HashMap::try_from(map).expect("it is one");
+        let refused = |error: aya::maps::MapError| Error::Refused {
+            program: "record".to_owned(),
+            why: error.to_string(),
+        };
+        map.insert(pid, 1, 0).map_err(refused)
+    }
+
+    /// Whether `/proc` here names processes as events do.
+    pub(crate) const fn sees_proc(&self) -> bool {
+        self.namespace.is_none()
+    }
+
+    pub(crate) fn ring(&self) -> BorrowedFd<'_> {
+        // SAFETY: the ring owns it, and is borrowed for as long.
+        unsafe { BorrowedFd::borrow_raw(self.ring.as_raw_fd()) }
+    }
+
+    /// Takes the next event, if there is one.
+    pub(crate) fn next(&mut self) -> Option<RawEvent> {
+        self.ring.next().and_then(|item| RawEvent::parse(&item))
+    }
+
+    /// Events that found the ring full.
+    pub(crate) fn lost(&self) -> u64 {
+        let Some(map) = self.programs.map(".bss") else { return 0 };
+        let Ok(map): Result<Array<_, u64>, _> = Array::try_from(map) else { return 0 };
+        map.get(&0, 0).unwrap_or(0)
+    }
+
+    /// CPU time that the programs took so far; `None` if the kernel does not measure it.
+    pub(crate) fn run_time_ns(&self) -> Option<u64> {
+        self.stats.as_ref()?;
+        let of = |program: &Program| {
+            let descriptor = program.fd().ok()?.as_fd().as_raw_fd();
+            let text = fs::read_to_string(format!("/proc/self/fdinfo/{descriptor}")).ok()?;
+            let line = text.lines().find_map(|line| line.strip_prefix("run_time_ns:"))?;
+            line.trim().parse::<u64>().ok()
+        };
+        Some(self.programs.programs().filter_map(|(_, program)| of(program)).sum())
+    }
+
+    /// Detaches all programs; what is in the ring can still be read.
+    pub(crate) fn detach(&mut self) {
+        for (_, program) in self.programs.programs_mut() {
+            // One that was never loaded has nothing to detach.
+            let _ = match program {
+                Program::BtfTracePoint(program) => program.unload(),
+                Program::PerfEvent(program) => program.unload(),
+                _ => Ok(()),
+            };
+        }
+    }
+}
+
+struct Kernel {
+    tracepoints: Tracepoints,
+    btf: Btf,
+}
+
+fn fill_calls(programs: &mut Ebpf) -> Result<(), Error> {
+    let map = programs.map_mut("calls").expect("the object has it");
+    let mut map: Array<_, CallBytes> = Array::try_from(map)
+        .map_err(|error| Error::Refused { program: "record".to_owned(), why: error.to_string() })?;
+    for call in recorded_calls() {
+        let index = u32::try_from(call.number).expect("numbers of calls are small");
+        map.set(index, CallBytes(call.bytes()), 0).map_err(|error| Error::Refused {
+            program: "record".to_owned(),
+            why: error.to_string(),
+        })?;
+    }
+    Ok(())
+}
+
+fn refuse_without_rights() -> Result<(), Error> {
+    let Ok(sets) = rustix::thread::capabilities(None) else { return Ok(()) };
+    let has = |one| sets.effective.intersects(one | CapabilitySet::SYS_ADMIN);
+    let wanted = [("CAP_BPF", CapabilitySet::BPF), ("CAP_PERFMON", CapabilitySet::PERFMON)];
+    let missing: Vec<_> =
+        wanted.into_iter().filter(|(_, one)| !has(*one)).map(|(name, _)| name).collect();
+    if missing.is_empty() { Ok(()) } else { Err(Error::Rights { missing }) }
+}
+
+/// The verifier's log is long; its last lines say what it did not like.
+fn refused(program: &str, error: &EbpfError) -> Error {
+    let mut why = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(cause) = next {
+        why = format!("{why}: {cause}");
+        next = cause.source();
+    }
+    Error::Refused { program: program.to_owned(), why }
+}

@@ -1,0 +1,208 @@
+//! What to record: processes and all that they start, a control group, or a command.
+
+use std::ffi::OsString;
+use std::fs;
+use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::process::CommandExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::thread;
+
+use crate::error::Error;
+
+const CGROUPS: &str = "/sys/fs/cgroup";
+/// The inode of the first PID namespace, in every kernel.
+const FIRST_NAMESPACE: u64 = 0xEFFF_FFFC;
+
+/// What to record.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Subject {
+    /// These, their descendants, and all that they start.
+    Processes(Vec<u32>),
+    /// The processes of a control group and of the groups in it, and all that they start.
+    Group(PathBuf),
+    /// A command, which ends the recording when it ends.
+    Command(Vec<OsString>),
+}
+
+impl Subject {
+    /// The processes that exist before the recording begins.
+    pub(crate) fn processes(&self) -> Result<Vec<u32>, Error> {
+        let roots = match self {
+            Self::Processes(pids) => {
+                let missing = pids.iter().find(|pid| !is_running(**pid));
+                if let Some(&pid) = missing {
+                    return Err(Error::NoProcess { pid });
+                }
+                pids.clone()
+            }
+            Self::Group(path) => {
+                let pids = group_processes(path)
+                    .map_err(|source| Error::NoGroup { path: path.clone(), source })?;
+                if pids.is_empty() {
+                    return Err(Error::EmptyGroup { path: path.clone() });
+                }
+                pids
+            }
+            Self::Command(_) => return Ok(Vec::new()),
+        };
+        let mut all = Vec::new();
+        roots.into_iter().for_each(|pid| add_tree(pid, &mut all));
+        Ok(all)
+    }
+}
+
+pub(crate) fn is_running(pid: u32) -> bool {
+    Path::new("/proc").join(pid.to_string()).exists()
+}
+
+fn add_tree(pid: u32, all: &mut Vec<u32>) {
+    if all.contains(&pid) {
+        return;
+    }
+    all.push(pid);
+    let tasks = fs::read_dir(format!("/proc/{pid}/task"));
+    for task in tasks.into_iter().flatten().flatten() {
+        let children = fs::read_to_string(task.path().join("children")).unwrap_or_default();
+        children.split_whitespace().filter_map(|child| child.parse().ok()).for_each(|child| {
+            add_tree(child, all);
+        });
+    }
+}
+
+fn group_processes(group: &Path) -> io::Result<Vec<u32>> {
+    let text = fs::read_to_string(group.join("cgroup.procs"))?;
+    let mut pids: Vec<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
+    for entry in fs::read_dir(group)?.flatten() {
+        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+            pids.extend(group_processes(&entry.path())?);
+        }
+    }
+    Ok(pids)
+}
+
+/// The control group of a systemd unit: `postgresql` or `postgresql.service`.
+///
+/// # Errors
+/// [`Error::NoUnit`] if no such unit is running.
+pub fn find_unit(unit: &str) -> Result<PathBuf, Error> {
+    let name = if unit.contains('.') { unit.to_owned() } else { format!("{unit}.service") };
+    let mut directories = vec![PathBuf::from(CGROUPS)];
+    while let Some(directory) = directories.pop() {
+        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
+            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
+                continue;
+            }
+            let path = entry.path();
+            if entry.file_name() == *name
+                && group_processes(&path).is_ok_and(|pids| !pids.is_empty())
+            {
+                return Ok(path);
+            }
+            directories.push(path);
+        }
+    }
+    Err(Error::NoUnit { unit: unit.to_owned() })
+}
+
+/// A PID namespace, as BPF programs name it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct PidNamespace {
+    pub device: u64,
+    pub inode: u64,
+}
+
+impl PidNamespace {
+    /// That of this process; `None` if it is the first, in which the kernel's numbers are the same.
+    pub(crate) fn own() -> Option<Self> {
+        let facts = fs::metadata("/proc/self/ns/pid").ok()?;
+        let (device, inode) = (kernel_device(facts.dev()), facts.ino());
+        (inode != FIRST_NAMESPACE).then_some(Self { device: device.into(), inode })
+    }
+}
+
+/// A device number as the kernel has it, rather than as `stat` tells it.
+pub(crate) fn kernel_device(device: u64) -> u32 {
+    rustix::fs::major(device) << 20 | rustix::fs::minor(device)
+}
+
+/// Starts a command, but does not let it run before `register` has returned: nothing is missed.
+pub(crate) fn start(
+    command: &[OsString],
+    register: impl FnOnce(u32) -> Result<(), Error>,
+) -> Result<Child, Error> {
+    let path = PathBuf::from(command.first().cloned().unwrap_or_default());
+    let failed = |source| Error::Start { command: path.clone(), source };
+    let (mut announced, announce) = io::pipe().map_err(failed)?;
+    let (wait, mut go) = io::pipe().map_err(failed)?;
+    let mut child = Command::new(&path);
+    child.args(&command[1..]);
+    let mut gate = Gate { announce, wait };
+    // SAFETY: between fork and exec, the closure only calls getpid, write and read.
+    unsafe { child.pre_exec(move || gate.pass()) };
+    // `spawn` returns when the child has executed the command, so another thread waits for that.
+    let spawned = thread::spawn(move || child.spawn());
+    let mut pid = [0; 4];
+    if announced.read_exact(&mut pid).is_ok() {
+        register(u32::from_le_bytes(pid))?;
+        go.write_all(&[1]).map_err(failed)?;
+    }
+    spawned.join().expect("spawning does not panic").map_err(failed)
+}
+
+/// At which the child waits.
+struct Gate {
+    announce: PipeWriter,
+    wait: PipeReader,
+}
+
+impl Gate {
+    fn pass(&mut self) -> io::Result<()> {
+        self.announce.write_all(&std::process::id().to_le_bytes())?;
+        self.wait.read_exact(&mut [0])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_command_waits_until_it_is_registered() {
+        let dir = tempfile::tempdir().unwrap();
+        let mark = dir.path().join("mark");
+        let command = ["touch".into(), mark.clone().into_os_string()];
+        let mut registered = 0;
+        let mut child = start(&command, |pid| {
+            assert!(!mark.exists() && is_running(pid));
+            registered = pid;
+            Ok(())
+        })
+        .unwrap();
+        assert!(child.wait().unwrap().success());
+        assert!(mark.exists());
+        assert_eq!(registered, child.id());
+    }
+
+    #[test]
+    fn a_command_that_does_not_exist_is_named() {
+        let error = start(&["/no/such/program".into()], |_| Ok(())).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "cannot start /no/such/program: No such file or directory (os error 2)"
+        );
+    }
+
+    #[test]
+    fn a_tree_has_its_children() {
+        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
+        let found = Subject::Processes(vec![std::process::id()]).processes().unwrap();
+        assert!(found.contains(&child.id()));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let pid = child.id();
+        let missing = Subject::Processes(vec![pid]).processes();
+        assert!(matches!(missing, Err(Error::NoProcess { pid: found }) if found == pid));
+    }
+}

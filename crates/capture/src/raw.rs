@@ -1,0 +1,69 @@
+//! An event as it comes from the ring buffer: `struct event` in `bpf/event.h`.
+
+pub(crate) const BYTES: usize = 88;
+
+/// What a descriptor refers to: `KIND_*` in `bpf/event.h`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Kind {
+    None,
+    Regular,
+    Block,
+    Directory,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct RawEvent {
+    pub start_ns: u64,
+    pub end_ns: u64,
+    /// CPU time of the thread so far.
+    pub cpu_ns: u64,
+    pub offset: u64,
+    pub length: u64,
+    pub inode: u64,
+    pub result: i64,
+    pub detail: u64,
+    pub device: u32,
+    pub thread: u32,
+    pub process: u32,
+    pub descriptor: i32,
+    pub op: u8,
+    pub kind: Kind,
+    pub flags: u16,
+    /// Keyed hash of a path; 0 if there is none.
+    pub name: u32,
+}
+
+impl RawEvent {
+    pub(crate) fn parse(bytes: &[u8]) -> Option<Self> {
+        let (words, rest) = bytes.get(..BYTES)?.split_at(64);
+        let mut words =
+            words.chunks_exact(8).map(|word| u64::from_le_bytes(word.try_into().expect("eight")));
+        let mut word = || words.next().expect("eight of them");
+        let half = |at: usize| {
+            u32::from_le_bytes(rest[at..at + 4].try_into().expect("four bytes are four bytes"))
+        };
+        Some(Self {
+            start_ns: word(),
+            end_ns: word(),
+            cpu_ns: word(),
+            offset: word(),
+            length: word(),
+            inode: word(),
+            result: word().cast_signed(),
+            detail: word(),
+            device: half(0),
+            thread: half(4),
+            process: half(8),
+            descriptor: half(12).cast_signed(),
+            op: rest[16],
+            kind: match rest[17] {
+                1 => Kind::Regular,
+                2 => Kind::Block,
+                3 => Kind::Directory,
+                _ => Kind::None,
+            },
+            flags: u16::from_le_bytes([rest[18], rest[19]]),
+            name: half(20),
+        })
+    }
+}

@@ -1,0 +1,359 @@
+//! The loop that reads events and writes the trace, with its limits, its losses and its own cost.
+
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use iotax_trace::{End, FileKind, FileState, Head, Op, Unseen, Writer};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use rustix::time::{ClockId, clock_gettime};
+
+use crate::error::Error;
+use crate::probes::Probes;
+use crate::processes::{Subject, is_running, kernel_device, start};
+use crate::raw::{Kind, RawEvent};
+use crate::sink::Sink;
+use crate::start_state::{descriptor_path, state_of};
+use crate::translate::{Identity, NewFile, Translator};
+
+/// How long events may wait in the ring.
+const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
+/// How often the cost is measured and progress told.
+const TELL: Duration = Duration::from_millis(500);
+/// Attaching costs once; only later is the cost compared with its limit.
+const SETTLING: Duration = Duration::from_secs(2);
+
+/// When a recording ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Limits {
+    pub time: Option<Duration>,
+    /// Of the trace.
+    pub bytes: u64,
+    /// Share of this machine's CPU time.
+    pub overhead: f64,
+}
+
+/// How a recording is going.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Progress {
+    pub elapsed: Duration,
+    pub events: u64,
+    pub lost: u64,
+    pub bytes: u64,
+    /// Share of this machine's CPU time that the recorder took; `None` if the kernel does not tell.
+    pub overhead: Option<f64>,
+}
+
+/// Why a recording ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// The command ended, with this exit code unless a signal ended it.
+    Command {
+        code: Option<i32>,
+    },
+    /// All recorded processes are gone.
+    Gone,
+    Time,
+    Size,
+    Overhead,
+    /// By the user.
+    Stopped,
+}
+
+/// A recording that was made.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Recorded {
+    pub path: PathBuf,
+    pub ended: Ended,
+    pub last: Progress,
+    /// The trace waited in memory: the program uses the file system that it lies on.
+    pub was_held: bool,
+    pub unseen: Vec<Unseen>,
+}
+
+/// Loaded and attached, but it records nothing yet.
+pub struct Recorder {
+    probes: Probes,
+}
+
+impl Recorder {
+    /// Loads the BPF programs. `key` hides paths, of which only hashes leave the kernel.
+    pub fn attach(key: u32) -> Result<Self, Error> {
+        Ok(Self { probes: Probes::load(key)? })
+    }
+
+    /// Records `subject` into a new file at `output`.
+    pub fn record(
+        mut self,
+        subject: &Subject,
+        output: &Path,
+        head: Head,
+        limits: Limits,
+        stop: &AtomicBool,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Recorded, Error> {
+        let mut head = head;
+        head.unseen.extend(&self.probes.unseen);
+        if !self.probes.sees_proc() {
+            head.unseen.push(Unseen::StartState);
+        }
+        let processes = subject.processes()?;
+        let mut session = Session::begin(output, &head, self.probes.sees_proc())?;
+        let mut child = None;
+        for &pid in &processes {
+            session.note_open_files(pid)?;
+            self.probes.record_process(pid)?;
+        }
+        if let Subject::Command(command) = subject {
+            let probes = &mut self.probes;
+            let started = start(command, |pid| probes.record_process(pid));
+            match started {
+                Ok(started) => child = Some(started),
+                Err(error) => {
+                    session.discard();
+                    return Err(error);
+                }
+            }
+        }
+        let mut watch = Watch { processes, child, limits, stop };
+        let ended = session.follow(&mut self.probes, &mut watch, tell)?;
+        self.probes.detach();
+        session.drain(&mut self.probes)?;
+        session.finish(&self.probes, ended, head.unseen)
+    }
+}
+
+/// What ends a recording.
+struct Watch<'a> {
+    processes: Vec<u32>,
+    child: Option<Child>,
+    limits: Limits,
+    stop: &'a AtomicBool,
+}
+
+impl Watch<'_> {
+    fn ended(&mut self, progress: &Progress) -> Result<Option<Ended>, Error> {
+        if let Some(child) = &mut self.child {
+            let status = child.try_wait().map_err(Error::Ring)?;
+            if let Some(status) = status {
+                return Ok(Some(Ended::Command { code: status.code() }));
+            }
+        } else if !self.processes.iter().any(|pid| is_running(*pid)) {
+            return Ok(Some(Ended::Gone));
+        }
+        let is_costly = progress.elapsed > SETTLING
+            && progress.overhead.is_some_and(|overhead| overhead > self.limits.overhead);
+        Ok(if self.stop.load(Ordering::Relaxed) {
+            Some(Ended::Stopped)
+        } else if self.limits.time.is_some_and(|time| progress.elapsed >= time) {
+            Some(Ended::Time)
+        } else if progress.bytes >= self.limits.bytes {
+            Some(Ended::Size)
+        } else if is_costly {
+            Some(Ended::Overhead)
+        } else {
+            None
+        })
+    }
+}
+
+/// A recording that is under way.
+struct Session {
+    path: PathBuf,
+    began: Instant,
+    cpu_before_ns: u64,
+    run_before_ns: Option<u64>,
+    cpus: u32,
+    writer: Writer<Sink>,
+    translator: Translator,
+    devices: Vec<u32>,
+    events: u64,
+    io_events: u64,
+    sees_proc: bool,
+    overhead: Option<f64>,
+}
+
+impl Session {
+    fn begin(output: &Path, head: &Head, sees_proc: bool) -> Result<Self, Error> {
+        let sink = Sink::create(output)?;
+        let now = clock_gettime(ClockId::Monotonic);
+        let start_ns = now.tv_sec.unsigned_abs() * 1_000_000_000 + now.tv_nsec.unsigned_abs();
+        Ok(Self {
+            path: output.to_owned(),
+            began: Instant::now(),
+            cpu_before_ns: own_cpu_ns(),
+            run_before_ns: None,
+            cpus: head.cpus.unwrap_or(1).max(1),
+            writer: Writer::new(sink, head)?,
+            translator: Translator::new(start_ns),
+            devices: Vec::new(),
+            events: 0,
+            io_events: 0,
+            sees_proc,
+            overhead: None,
+        })
+    }
+
+    /// Registers what a process has open already.
+    fn note_open_files(&mut self, process: u32) -> Result<(), Error> {
+        let entries = fs::read_dir(format!("/proc/{process}/fd"));
+        for entry in entries.into_iter().flatten().flatten() {
+            let descriptor = entry.file_name().to_str().and_then(|name| name.parse().ok());
+            let Some(descriptor) = descriptor else { continue };
+            let path = descriptor_path(process, descriptor);
+            let Ok(state) = state_of(&path) else { continue };
+            let Ok(facts) = fs::metadata(&path) else { continue };
+            let (device, inode, kind) = match state.kind {
+                FileKind::Regular => (facts.dev(), facts.ino(), Kind::Regular),
+                FileKind::Directory => (facts.dev(), facts.ino(), Kind::Directory),
+                FileKind::BlockDevice => (facts.rdev(), 0, Kind::Block),
+            };
+            let identity = Identity { device: kernel_device(device), inode };
+            let is_first = !self.translator.knows(identity);
+            let new = NewFile { file: 0, identity, kind, process, descriptor, is_new: false };
+            let new = self.translator.known(new);
+            if is_first {
+                self.add_file(new, state)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn add_file(&mut self, new: NewFile, mut state: FileState) -> Result<(), Error> {
+        let device = new.identity.device;
+        self.writer.get_mut().mind(device);
+        let number = self.devices.iter().position(|known| *known == device);
+        let number = number.unwrap_or_else(|| {
+            self.devices.push(device);
+            self.devices.len() - 1
+        });
+        state.device = u32::try_from(number).unwrap_or(u32::MAX);
+        let file = self.writer.file(state);
+        debug_assert_eq!(file, new.file, "both count from zero");
+        Ok(())
+    }
+
+    fn follow(
+        &mut self,
+        probes: &mut Probes,
+        watch: &mut Watch<'_>,
+        tell: &mut dyn FnMut(&Progress),
+    ) -> Result<Ended, Error> {
+        self.run_before_ns = probes.run_time_ns();
+        let mut told = Instant::now();
+        loop {
+            let ring = probes.ring();
+            let mut polled = [PollFd::new(&ring, PollFlags::IN)];
+            match poll(&mut polled, Some(&GLANCE)) {
+                Ok(_) | Err(rustix::io::Errno::INTR) => {}
+                Err(error) => return Err(Error::Ring(error.into())),
+            }
+            self.drain(probes)?;
+            if told.elapsed() >= TELL {
+                told = Instant::now();
+                self.overhead = self.measure_overhead(probes);
+                tell(&self.progress(probes));
+            }
+            if let Some(ended) = watch.ended(&self.progress(probes))? {
+                self.overhead = self.measure_overhead(probes);
+                return Ok(ended);
+            }
+        }
+    }
+
+    fn drain(&mut self, probes: &mut Probes) -> Result<(), Error> {
+        while let Some(raw) = probes.next() {
+            self.add(&raw)?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, raw: &RawEvent) -> Result<(), Error> {
+        let (event, new) = self.translator.translate(raw);
+        if let Some(new) = new {
+            let state = self.state_of(new, raw);
+            self.add_file(new, state)?;
+        }
+        if let Some(event) = event {
+            self.events += 1;
+            if !matches!(event.op, Op::Wake | Op::Spawn | Op::Exit) {
+                self.io_events += 1;
+            }
+            self.writer.push(event)?;
+        }
+        Ok(())
+    }
+
+    /// The state of a file before its first event, as far as it can still be seen.
+    fn state_of(&self, new: NewFile, raw: &RawEvent) -> FileState {
+        let is_opened = raw.op == Op::Open as u8;
+        let found = if new.is_new || !self.sees_proc || new.descriptor < 0 {
+            None
+        } else {
+            let path = descriptor_path(new.process, new.descriptor);
+            let is_same = fs::metadata(&path)
+                .is_ok_and(|facts| facts.ino() == new.identity.inode || new.kind == Kind::Block);
+            state_of(&path).ok().filter(|_| is_same)
+        };
+        let mut state = found.unwrap_or_default();
+        state.kind = match new.kind {
+            Kind::Directory => FileKind::Directory,
+            Kind::Block => FileKind::BlockDevice,
+            Kind::Regular | Kind::None => FileKind::Regular,
+        };
+        if is_opened && new.kind == Kind::Regular {
+            state.size_bytes = raw.offset;
+        }
+        state.is_new = new.is_new;
+        state
+    }
+
+    /// What the recorder and its programs cost, as a share of the machine's CPU time.
+    fn measure_overhead(&self, probes: &Probes) -> Option<f64> {
+        let in_kernel = probes.run_time_ns()?.saturating_sub(self.run_before_ns?);
+        let own = own_cpu_ns().saturating_sub(self.cpu_before_ns);
+        let had = self.began.elapsed().as_secs_f64() * f64::from(self.cpus);
+        Some((in_kernel + own) as f64 / 1e9 / had)
+    }
+
+    fn progress(&self, probes: &Probes) -> Progress {
+        Progress {
+            elapsed: self.began.elapsed(),
+            events: self.events,
+            lost: probes.lost(),
+            bytes: self.writer.bytes(),
+            overhead: self.overhead,
+        }
+    }
+
+    fn finish(self, probes: &Probes, ended: Ended, unseen: Vec<Unseen>) -> Result<Recorded, Error> {
+        let mut last = self.progress(probes);
+        if self.io_events == 0 {
+            self.discard();
+            return Err(Error::Nothing { seconds: last.elapsed.as_secs_f64() });
+        }
+        let end = End {
+            lost: last.lost,
+            length_ns: u64::try_from(last.elapsed.as_nanos()).unwrap_or(u64::MAX),
+            recorder_cpu_ns: Some(own_cpu_ns().saturating_sub(self.cpu_before_ns)),
+            ..End::default()
+        };
+        let sink = self.writer.finish(&end)?;
+        let was_held = sink.is_held();
+        sink.finish()?;
+        last.bytes = fs::metadata(&self.path).map_or(last.bytes, |facts| facts.len());
+        Ok(Recorded { path: self.path, ended, last, was_held, unseen })
+    }
+
+    fn discard(self) {
+        self.writer.into_inner().discard();
+    }
+}
+
+fn own_cpu_ns() -> u64 {
+    let used = clock_gettime(ClockId::ProcessCPUTime);
+    used.tv_sec.unsigned_abs() * 1_000_000_000 + used.tv_nsec.unsigned_abs()
+}

@@ -1,0 +1,91 @@
+//! Where the trace goes: a file, or memory until the end where writing the file would be part of
+//! what is recorded.
+
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+use crate::error::Error;
+use crate::processes::kernel_device;
+
+/// A trace that is being written.
+pub(crate) struct Sink {
+    path: PathBuf,
+    file: File,
+    device: u32,
+    held: Option<Vec<u8>>,
+}
+
+impl Sink {
+    /// Creates the file. One that exists is not overwritten.
+    pub(crate) fn create(path: &Path) -> Result<Self, Error> {
+        let failed = |source| Error::File { act: "create", path: path.to_owned(), source };
+        let file = File::create_new(path).map_err(failed)?;
+        let device = kernel_device(file.metadata().map_err(failed)?.dev());
+        Ok(Self { path: path.to_owned(), file, device, held: None })
+    }
+
+    /// The program uses files on this device: if the trace lies there, too, it waits in memory.
+    pub(crate) fn mind(&mut self, device: u32) {
+        if device == self.device && self.held.is_none() {
+            self.held = Some(Vec::new());
+        }
+    }
+
+    pub(crate) const fn is_held(&self) -> bool {
+        self.held.is_some()
+    }
+
+    /// Writes what waits in memory.
+    pub(crate) fn finish(mut self) -> Result<(), Error> {
+        let held = self.held.take().unwrap_or_default();
+        self.file.write_all(&held).map_err(|source| Error::File {
+            act: "write",
+            path: self.path.clone(),
+            source,
+        })
+    }
+
+    /// Removes the file: there is nothing to keep.
+    pub(crate) fn discard(self) {
+        // What remains is empty.
+        let _ = fs::remove_file(&self.path);
+    }
+}
+
+impl Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.held {
+            Some(held) => held.write(bytes),
+            None => self.file.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.file.flush()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_trace_on_a_used_device_is_written_at_the_end() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("app.iotx");
+        let device = kernel_device(fs::metadata(dir.path()).unwrap().dev());
+        let mut sink = Sink::create(&path).unwrap();
+        sink.write_all(b"head").unwrap();
+        sink.mind(device + 1);
+        assert!(!sink.is_held());
+        sink.mind(device);
+        sink.write_all(b"events").unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"head");
+        sink.finish().unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"headevents");
+        let Err(error) = Sink::create(&path) else { panic!("it was overwritten") };
+        assert!(error.to_string().ends_with("app.iotx: File exists (os error 17)"), "{error}");
+    }
+}

@@ -1,0 +1,123 @@
+//! Real programs, recorded by the kernel of this machine.
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use std::fs::File;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use iotax_capture::{Ended, Limits, Recorded, Recorder, Subject};
+use iotax_trace::{Event, FileState, Flags, Head, Op, Reader, Source, VERSION};
+
+const LIMITS: Limits = Limits { time: Some(Duration::from_mins(1)), bytes: 1 << 30, overhead: 1e9 };
+
+fn head() -> Head {
+    Head {
+        version: VERSION,
+        program: "test".to_owned(),
+        source: Source::Bpf,
+        started: String::new(),
+        kernel: String::new(),
+        cpus: Some(1),
+        memory_bytes: None,
+        memory_limit_bytes: None,
+        unseen: Vec::new(),
+    }
+}
+
+struct Trace {
+    events: Vec<Event>,
+    files: Vec<FileState>,
+    lost: u64,
+}
+
+fn read(path: &Path) -> Trace {
+    let mut reader = Reader::new(File::open(path).unwrap()).unwrap();
+    let mut events = Vec::new();
+    while let Some(chunk) = reader.chunk().unwrap() {
+        events.extend(chunk);
+    }
+    Trace { events, files: reader.files, lost: reader.end.unwrap().lost }
+}
+
+fn recorded(command: &[&str], output: &Path) -> Recorded {
+    let command = command.iter().map(Into::into).collect();
+    let never = AtomicBool::new(false);
+    let recorder = Recorder::attach(7).unwrap();
+    let subject = Subject::Command(command);
+    recorder.record(&subject, output, head(), LIMITS, &never, &mut |_| ()).unwrap()
+}
+
+#[test]
+fn each_write_and_sync_of_dd_is_recorded() {
+    if !iotax_testing::needs_bpf() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("dd.iotx");
+    let file = dir.path().join("data");
+    let of = format!("of={}", file.display());
+    let command = ["dd", "if=/dev/zero", &of, "bs=8k", "count=500", "conv=fsync", "status=none"];
+    let done = recorded(&command, &output);
+    assert_eq!(done.ended, Ended::Command { code: Some(0) });
+    assert!(done.was_held, "it lies where the program writes");
+    let trace = read(&output);
+    assert_eq!(trace.lost, 0);
+    let writes: Vec<&Event> = trace.events.iter().filter(|event| event.op == Op::Write).collect();
+    assert_eq!(writes.len(), 500);
+    for (write, at) in writes.iter().zip(0..) {
+        assert_eq!((write.offset, write.length, write.result), (at * 8192, 8192, 8192));
+        assert!(write.flags.contains(Flags::AT_POSITION));
+        assert_eq!(write.file, writes[0].file);
+    }
+    let syncs = trace.events.iter().filter(|event| event.op == Op::Fsync);
+    assert_eq!(syncs.map(|sync| sync.file).collect::<Vec<_>>(), [writes[0].file]);
+    assert!(trace.files[writes[0].file as usize].is_new);
+}
+
+#[test]
+fn children_and_unlinked_files_are_followed() {
+    if !iotax_testing::needs_bpf() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("sh.iotx");
+    let script = "cd \"$1\"; (echo one > a; rm a; echo two > a; mv a b; rm b)";
+    let place = dir.path().to_str().unwrap();
+    recorded(&["sh", "-c", script, "sh", place], &output);
+    let trace = read(&output);
+    let written = |event: &&Event| event.op == Op::Write && event.length == 4;
+    let files: Vec<_> = trace.events.iter().filter(written).map(|event| event.file).collect();
+    assert_eq!(files.len(), 2);
+    assert_ne!(files[0], files[1]);
+    let removed: Vec<_> = trace
+        .events
+        .iter()
+        .filter(|event| event.op == Op::Unlink && event.result == 0)
+        .map(|event| event.file)
+        .collect();
+    assert_eq!(removed, files);
+    let renamed = trace.events.iter().find(|event| event.op == Op::Rename).unwrap();
+    assert_eq!(renamed.file, files[1]);
+    assert!(trace.events.iter().any(|event| event.op == Op::Spawn));
+}
+
+#[test]
+fn a_program_without_io_is_an_error_and_leaves_no_file() {
+    if !iotax_testing::needs_bpf() {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("none.iotx");
+    let mut idle = std::process::Command::new("sleep").arg("60").spawn().unwrap();
+    let recorder = Recorder::attach(7).unwrap();
+    let subject = Subject::Processes(vec![idle.id()]);
+    let limits = Limits { time: Some(Duration::ZERO), ..LIMITS };
+    let stop = AtomicBool::new(false);
+    let result = recorder.record(&subject, &output, head(), limits, &stop, &mut |_| ());
+    idle.kill().unwrap();
+    idle.wait().unwrap();
+    let error = result.unwrap_err().to_string();
+    assert!(error.starts_with("no I/O was recorded"), "{error}");
+    assert!(!output.exists());
+}
