@@ -48,7 +48,9 @@ impl Subject {
             Self::Command(_) => return Ok(Vec::new()),
         };
         let mut all = Vec::new();
-        roots.into_iter().for_each(|pid| add_tree(pid, &mut all));
+        for pid in roots {
+            add_tree(pid, &mut all);
+        }
         Ok(all)
     }
 }

@@ -104,7 +104,7 @@ impl Recorder {
         let mut session = Session::begin(output, &head, self.probes.sees_proc())?;
         let mut child = None;
         for &pid in &processes {
-            session.note_open_files(pid)?;
+            session.note_open_files(pid);
             self.probes.record_process(pid)?;
         }
         if let Subject::Command(command) = subject {
@@ -198,7 +198,7 @@ impl Session {
     }
 
     /// Registers what a process has open already.
-    fn note_open_files(&mut self, process: u32) -> Result<(), Error> {
+    fn note_open_files(&mut self, process: u32) {
         let entries = fs::read_dir(format!("/proc/{process}/fd"));
         for entry in entries.into_iter().flatten().flatten() {
             let descriptor = entry.file_name().to_str().and_then(|name| name.parse().ok());
@@ -216,13 +216,12 @@ impl Session {
             let new = NewFile { file: 0, identity, kind, process, descriptor, is_new: false };
             let new = self.translator.known(new);
             if is_first {
-                self.add_file(new, state)?;
+                self.add_file(new, state);
             }
         }
-        Ok(())
     }
 
-    fn add_file(&mut self, new: NewFile, mut state: FileState) -> Result<(), Error> {
+    fn add_file(&mut self, new: NewFile, mut state: FileState) {
         let device = new.identity.device;
         self.writer.get_mut().mind(device);
         let number = self.devices.iter().position(|known| *known == device);
@@ -233,7 +232,6 @@ impl Session {
         state.device = u32::try_from(number).unwrap_or(u32::MAX);
         let file = self.writer.file(state);
         debug_assert_eq!(file, new.file, "both count from zero");
-        Ok(())
     }
 
     fn follow(
@@ -275,7 +273,7 @@ impl Session {
         let (event, new) = self.translator.translate(raw);
         if let Some(new) = new {
             let state = self.state_of(new, raw);
-            self.add_file(new, state)?;
+            self.add_file(new, state);
         }
         if let Some(event) = event {
             self.events += 1;

@@ -15,7 +15,7 @@ const MOST_GAPS: usize = 4096;
 
 /// `_IOWR('f', 11, struct fiemap)`.
 const FIEMAP: c_ulong = 0xC020_660B;
-const EXTENTS: usize = 64;
+const EXTENTS: u32 = 64;
 const FLAG_LAST: u32 = 1;
 const FLAG_UNWRITTEN: u32 = 0x800;
 /// Of the system call `cachestat`, on every architecture.
@@ -70,7 +70,7 @@ struct Map {
     mapped: u32,
     count: u32,
     reserved: u32,
-    extents: [Extent; EXTENTS],
+    extents: [Extent; EXTENTS as usize],
 }
 
 /// Holes and unwritten extents, in order; extents may lie behind the end.
@@ -83,9 +83,9 @@ fn gaps(file: &File, size_bytes: u64) -> io::Result<Vec<Gap>> {
             bytes: u64::MAX - at,
             flags: 0,
             mapped: 0,
-            count: EXTENTS as u32,
+            count: EXTENTS,
             reserved: 0,
-            extents: [Extent::default(); EXTENTS],
+            extents: [Extent::default(); EXTENTS as usize],
         };
         // SAFETY: the kernel writes at most `count` extents, which are there.
         let result = unsafe { libc::ioctl(file.as_raw_fd(), FIEMAP, &raw mut map) };
@@ -152,8 +152,8 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("file");
         let file = File::create(&path).unwrap();
-        file.write_all_at(&[7; 65536], 0).unwrap();
-        file.write_all_at(&[7; 65536], 1 << 20).unwrap();
+        file.write_all_at(&vec![7; 65536], 0).unwrap();
+        file.write_all_at(&vec![7; 65536], 1 << 20).unwrap();
         file.set_len(2 << 20).unwrap();
         file.sync_all().unwrap();
         let state = state_of(&path).unwrap();

@@ -227,7 +227,6 @@ impl Translator {
                 event.offset = self.mapped(raw.process, raw.detail).map_or(0, |(_, at)| at);
                 event.detail = 0;
             }
-            Op::Fault => event.detail = 0,
             Op::CopyRange => {
                 let to = i32::try_from(raw.detail).unwrap_or(-1);
                 let file = self.process(raw.process).descriptors.get(&to);
@@ -242,7 +241,7 @@ impl Translator {
             Op::Exit => {
                 self.threads.remove(&raw.thread);
             }
-            Op::Stat | Op::Mkdir => event.detail = 0,
+            Op::Fault | Op::Stat | Op::Mkdir => event.detail = 0,
             _ => {}
         }
     }
