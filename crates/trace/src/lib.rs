@@ -6,6 +6,7 @@
 //! | `head` | the trace as a whole: source, files, loss |
 //! | `columns` | a chunk of events as bytes |
 //! | `file` | the file that holds them |
+//! | `profile` | a summary of a trace |
 //!
 //! A trace holds no contents and no names. Files and threads are numbers.
 
@@ -13,6 +14,7 @@ mod columns;
 mod event;
 mod file;
 mod head;
+pub mod profile;
 mod varint;
 
 pub use columns::CHUNK;

@@ -1,0 +1,47 @@
+//! Events for tests.
+
+use crate::event::{Call, Event, Flags, Op, Thread};
+use crate::head::{Head, Source, VERSION};
+
+/// An operation of thread 0 on file 0 that does all of it.
+pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
+    let result = if op.moves_data() { length.cast_signed() } else { 0 };
+    Event {
+        op,
+        flags: Flags::default(),
+        thread: 0,
+        file: 0,
+        offset,
+        length,
+        result,
+        end_ns: 0,
+        latency_ns: 0,
+        cpu_ns: 0,
+        detail: 0,
+    }
+}
+
+/// `by` lets `waits` go on.
+pub(super) fn wake(by: Thread, waits: Thread, waited_ns: u64, end_ns: u64) -> Event {
+    Event {
+        thread: by,
+        detail: u64::from(waits),
+        end_ns,
+        latency_ns: waited_ns,
+        ..io(Op::Wake, Call::Futex as u64, Call::Futex as u64)
+    }
+}
+
+pub(super) fn head() -> Head {
+    Head {
+        version: VERSION,
+        program: "iotax 0.1.0".to_owned(),
+        source: Source::Bpf,
+        started: String::new(),
+        kernel: String::new(),
+        cpus: None,
+        memory_bytes: None,
+        memory_limit_bytes: None,
+        unseen: Vec::new(),
+    }
+}
