@@ -207,7 +207,7 @@ impl FileTable {
     }
 
     fn figures(&self, file: File, states: &[FileState]) -> Option<FileFigures> {
-        let (_, entry) = self.files.iter().find(|(number, _)| *number == file)?;
+        let entry = self.files.get(file)?;
         let state = state_of(states, file);
         let syncs = entry.syncs.as_ref();
         Some(FileFigures {

@@ -248,8 +248,21 @@ fn hot_file(summary: &Summary) -> Option<Finding> {
 
 fn small_writes(summary: &Summary) -> Option<Finding> {
     let median_bytes = sizes(summary, Op::Write)?.median_bytes;
-    (median_bytes < PAGE_BYTES)
-        .then(|| medium_or_high(median_bytes < SECTOR_BYTES, Trait::SmallWrites { median_bytes }))
+    let about = Trait::SmallWrites { median_bytes };
+    (median_bytes < PAGE_BYTES).then(|| {
+        if writes_reach_the_device(summary) {
+            medium_or_high(median_bytes < SECTOR_BYTES, about)
+        } else {
+            low(about)
+        }
+    })
+}
+
+/// Whether the page cache cannot combine most writes.
+fn writes_reach_the_device(summary: &Summary) -> bool {
+    let is_direct =
+        enough(summary, Op::Write).is_some_and(|writes| writes.issued.direct_share >= MOST);
+    is_direct || sync_per_write(summary).is_some()
 }
 
 fn rewritten_pages(summary: &Summary) -> Option<Finding> {
@@ -484,8 +497,18 @@ mod tests {
             }
         };
         let events = changed(smaller, Vec::new());
-        assert_finds!(events.clone(), Trait::SmallWrites { median_bytes: 859 });
-        assert_finds!(events, Trait::Unaligned { share: 1.0 });
+        let about = Trait::SmallWrites { median_bytes: 859 };
+        let unaligned = Trait::Unaligned { share: 1.0 };
+        assert_eq!(judged_with(&events, &head(), Some(&end())), [low(about), low(unaligned)]);
+        let durable = changed(
+            |at, event| {
+                smaller(at, event);
+                event.flags = Flags::DATA_SYNC;
+            },
+            Vec::new(),
+        );
+        let found = judged_with(&durable, &head(), Some(&end()));
+        assert!(found.contains(&Finding { severity: Severity::Medium, about }), "{found:?}");
     }
 
     #[test]

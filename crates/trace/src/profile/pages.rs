@@ -211,10 +211,12 @@ mod tests {
 
     fn touches() -> impl Strategy<Value = Vec<(File, u64, u64, Touch)>> {
         let touch = prop::sample::select(vec![Touch::Read, Touch::Write]);
-        prop::collection::vec((0_u32..3, 0_u64..60_000, 0_u64..20_000, touch), 0..60)
+        prop::collection::vec((0_u32..3, 0_u64..60_000, 0_u64..9_000, touch), 0..30)
     }
 
     proptest! {
+        #![proptest_config(ProptestConfig::with_cases(100))]
+
         #[test]
         fn the_working_set_is_that_of_all_bytes(touches in touches()) {
             let mut pages = TouchedPages::default();

@@ -28,10 +28,8 @@ impl<K: Copy + Eq + Hash, V> Table<K, V> {
         self.entries.iter().map(|(key, entry)| (*key, entry))
     }
 
-    /// The entry, if it is in the table.
-    #[cfg(test)]
-    fn get_mut(&mut self, key: K) -> Option<&mut V> {
-        self.entries.get_mut(&key)
+    pub(super) fn get(&self, key: K) -> Option<&V> {
+        self.entries.get(&key)
     }
 
     /// Whether `key` can only be added after [`Table::retire`].
@@ -113,8 +111,8 @@ mod tests {
             *table.entry(key, || (0, 0)) = (weight, key);
             assert!(table.len() <= 100);
         }
-        assert!(table.get_mut(17).is_some());
-        assert!(table.get_mut(9_999).is_some());
+        assert!(table.get(17).is_some());
+        assert!(table.get(9_999).is_some());
         assert_eq!(retired, table.retired());
         assert_eq!(retired + table.len() as u64, 10_000);
     }

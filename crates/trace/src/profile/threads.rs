@@ -36,6 +36,8 @@ struct Pair {
 struct Entry {
     last_event: u64,
     begin_ns: u64,
+    /// The start of its first event.
+    first_ns: u64,
     end_ns: Option<u64>,
     last_ns: u64,
     operations: u64,
@@ -90,8 +92,8 @@ impl ThreadTable {
 
     fn spawn(&mut self, child: Thread, at_ns: u64) {
         let entry = self.entry(child, at_ns);
-        // An event of the child may have come first.
-        entry.begin_ns = if entry.last_ns == 0 { at_ns } else { entry.begin_ns };
+        // The child may have run before its parent did again.
+        entry.begin_ns = entry.first_ns.min(at_ns);
         entry.last_ns = entry.last_ns.max(at_ns);
     }
 
@@ -135,7 +137,7 @@ impl ThreadTable {
         let sequence = self.sequence;
         // Most threads are there before the trace begins. A thread that was retired begins again.
         let begin_ns = if self.threads.retired() == 0 { 0 } else { start_ns };
-        let entry = self.threads.entry(thread, || Entry::new(begin_ns));
+        let entry = self.threads.entry(thread, || Entry::new(begin_ns, start_ns));
         entry.last_event = sequence;
         entry
     }
@@ -199,10 +201,11 @@ impl ThreadTable {
 }
 
 impl Entry {
-    const fn new(begin_ns: u64) -> Self {
+    const fn new(begin_ns: u64, first_ns: u64) -> Self {
         Self {
             last_event: 0,
             begin_ns,
+            first_ns,
             end_ns: None,
             last_ns: 0,
             operations: 0,
@@ -429,6 +432,14 @@ mod tests {
         let waits = threads.waits.expect("wakes are recorded");
         assert_eq!(waits.pairs[0].waits_for, 0);
         assert_eq!(waits.share_of_think_time, 10.0 / 130.0);
+    }
+
+    #[test]
+    fn a_child_that_runs_before_its_parent_begins_with_its_first_event() {
+        let first = Event { thread: 1, end_ns: 20 * MS, latency_ns: 5 * MS, ..io(Op::Read, 0, 1) };
+        let spawn = Event { detail: 1, end_ns: 21 * MS, ..io(Op::Spawn, 0, 0) };
+        let threads = added(&[first, spawn], 100 * MS);
+        assert_eq!(threads.busiest[0].times.life_ns, 85 * MS);
     }
 
     #[test]
