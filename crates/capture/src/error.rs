@@ -29,6 +29,11 @@ pub enum Error {
     NoGroup { path: PathBuf, source: io::Error },
     #[error("systemd has no running unit `{unit}`")]
     NoUnit { unit: String },
+    #[error(
+        "{} already exists, and iotax never overwrites results; choose another file with --out",
+        path.display()
+    )]
+    Exists { path: PathBuf },
     #[error("cannot start {}: {source}", command.display())]
     Start { command: PathBuf, source: io::Error },
     #[error("cannot {act} {}: {source}", path.display())]
@@ -44,7 +49,8 @@ pub enum Error {
 impl Blame for Error {
     fn fault(&self) -> Fault {
         match self {
-            Self::NoProcess { .. }
+            Self::Exists { .. }
+            | Self::NoProcess { .. }
             | Self::EmptyGroup { .. }
             | Self::NoGroup { .. }
             | Self::NoUnit { .. } => Fault::Usage,

@@ -29,4 +29,4 @@ mod translate;
 
 pub use error::Error;
 pub use processes::{Subject, find_unit};
-pub use recorder::{Ended, Limits, Progress, Recorded, Recorder};
+pub use recorder::{Limits, Progress, Recorded, Recorder, Request};

@@ -1,13 +1,14 @@
 //! The loop that reads events and writes the trace, with its limits, its losses and its own cost.
 
 use std::fs;
+use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use iotax_trace::{End, FileKind, FileState, Head, Op, Unseen, Writer};
+use iotax_trace::{End, EndReason, FileKind, FileState, Head, Op, Unseen, Writer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -36,6 +37,16 @@ pub struct Limits {
     pub overhead: f64,
 }
 
+/// What to record, and where to.
+#[derive(Debug)]
+pub struct Request<'a> {
+    pub subject: &'a Subject,
+    pub output: &'a Path,
+    /// What the recorder itself finds out is added to it.
+    pub head: Head,
+    pub limits: Limits,
+}
+
 /// How a recording is going.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
@@ -47,31 +58,16 @@ pub struct Progress {
     pub overhead: Option<f64>,
 }
 
-/// Why a recording ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Ended {
-    /// The command ended, with this exit code unless a signal ended it.
-    Command {
-        code: Option<i32>,
-    },
-    /// All recorded processes are gone.
-    Gone,
-    Time,
-    Size,
-    Overhead,
-    /// By the user.
-    Stopped,
-}
-
 /// A recording that was made.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug)]
 pub struct Recorded {
     pub path: PathBuf,
-    pub ended: Ended,
+    pub reason: EndReason,
     pub last: Progress,
     /// The trace waited in memory: the program uses the file system that it lies on.
     pub was_held: bool,
-    pub unseen: Vec<Unseen>,
+    /// The command, if it is still running.
+    pub child: Option<Child>,
 }
 
 /// Loaded and attached, but it records nothing yet.
@@ -80,22 +76,22 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// Loads the BPF programs. `key` hides paths, of which only hashes leave the kernel.
-    pub fn attach(key: u32) -> Result<Self, Error> {
+    /// Loads the BPF programs.
+    pub fn attach() -> Result<Self, Error> {
+        // Only hashes of paths leave the kernel, and nobody knows their key.
+        let [a, b, c, d, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
+        let key = u32::from_le_bytes([a, b, c, d]);
         Ok(Self { probes: Probes::load(key)? })
     }
 
-    /// Records `subject` into a new file at `output`.
+    /// Records into a new file.
     pub fn record(
         mut self,
-        subject: &Subject,
-        output: &Path,
-        head: Head,
-        limits: Limits,
+        request: Request<'_>,
         stop: &AtomicBool,
         tell: &mut dyn FnMut(&Progress),
     ) -> Result<Recorded, Error> {
-        let mut head = head;
+        let Request { subject, output, mut head, limits } = request;
         head.unseen.extend(&self.probes.unseen);
         if !self.probes.sees_proc() {
             head.unseen.push(Unseen::StartState);
@@ -119,10 +115,10 @@ impl Recorder {
             }
         }
         let mut watch = Watch { processes, child, limits, stop };
-        let ended = session.follow(&mut self.probes, &mut watch, tell)?;
+        let reason = session.follow(&mut self.probes, &mut watch, tell)?;
         self.probes.detach();
         session.drain(&mut self.probes)?;
-        session.finish(&self.probes, ended, head.unseen)
+        session.finish(&self.probes, reason, watch.child)
     }
 }
 
@@ -135,25 +131,25 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn ended(&mut self, progress: &Progress) -> Result<Option<Ended>, Error> {
+    fn ended(&mut self, progress: &Progress) -> Result<Option<EndReason>, Error> {
         if let Some(child) = &mut self.child {
             let status = child.try_wait().map_err(Error::Ring)?;
             if let Some(status) = status {
-                return Ok(Some(Ended::Command { code: status.code() }));
+                return Ok(Some(EndReason::Command { code: status.code() }));
             }
         } else if !self.processes.iter().any(|pid| is_running(*pid)) {
-            return Ok(Some(Ended::Gone));
+            return Ok(Some(EndReason::Gone));
         }
         let is_costly = progress.elapsed > SETTLING
             && progress.overhead.is_some_and(|overhead| overhead > self.limits.overhead);
         Ok(if self.stop.load(Ordering::Relaxed) {
-            Some(Ended::Stopped)
+            Some(EndReason::Stopped)
         } else if self.limits.time.is_some_and(|time| progress.elapsed >= time) {
-            Some(Ended::Time)
+            Some(EndReason::Time)
         } else if progress.bytes >= self.limits.bytes {
-            Some(Ended::Size)
+            Some(EndReason::Size)
         } else if is_costly {
-            Some(Ended::Overhead)
+            Some(EndReason::Overhead)
         } else {
             None
         })
@@ -239,7 +235,7 @@ impl Session {
         probes: &mut Probes,
         watch: &mut Watch<'_>,
         tell: &mut dyn FnMut(&Progress),
-    ) -> Result<Ended, Error> {
+    ) -> Result<EndReason, Error> {
         self.run_before_ns = probes.run_time_ns();
         let mut told = Instant::now();
         loop {
@@ -327,13 +323,20 @@ impl Session {
         }
     }
 
-    fn finish(self, probes: &Probes, ended: Ended, unseen: Vec<Unseen>) -> Result<Recorded, Error> {
+    fn finish(
+        self,
+        probes: &Probes,
+        reason: EndReason,
+        child: Option<Child>,
+    ) -> Result<Recorded, Error> {
         let mut last = self.progress(probes);
         if self.io_events == 0 {
             self.discard();
             return Err(Error::Nothing { seconds: last.elapsed.as_secs_f64() });
         }
         let end = End {
+            reason: Some(reason),
+            overhead: last.overhead,
             lost: last.lost,
             length_ns: u64::try_from(last.elapsed.as_nanos()).unwrap_or(u64::MAX),
             recorder_cpu_ns: Some(own_cpu_ns().saturating_sub(self.cpu_before_ns)),
@@ -343,7 +346,8 @@ impl Session {
         let was_held = sink.is_held();
         sink.finish()?;
         last.bytes = fs::metadata(&self.path).map_or(last.bytes, |facts| facts.len());
-        Ok(Recorded { path: self.path, ended, last, was_held, unseen })
+        let child = child.filter(|_| !matches!(reason, EndReason::Command { .. }));
+        Ok(Recorded { path: self.path, reason, last, was_held, child })
     }
 
     fn discard(self) {

@@ -20,7 +20,10 @@ pub(crate) struct Sink {
 impl Sink {
     /// Creates the file. One that exists is not overwritten.
     pub(crate) fn create(path: &Path) -> Result<Self, Error> {
-        let failed = |source| Error::File { act: "create", path: path.to_owned(), source };
+        let failed = |source: io::Error| match source.kind() {
+            io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
+            _ => Error::File { act: "create", path: path.to_owned(), source },
+        };
         let file = File::create_new(path).map_err(failed)?;
         let device = kernel_device(file.metadata().map_err(failed)?.dev());
         Ok(Self { path: path.to_owned(), file, device, held: None })
@@ -86,6 +89,6 @@ mod tests {
         sink.finish().unwrap();
         assert_eq!(fs::read(&path).unwrap(), b"headevents");
         let Err(error) = Sink::create(&path) else { panic!("it was overwritten") };
-        assert!(error.to_string().ends_with("app.iotx: File exists (os error 17)"), "{error}");
+        assert!(error.to_string().contains("app.iotx already exists"), "{error}");
     }
 }

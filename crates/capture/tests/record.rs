@@ -6,8 +6,8 @@ use std::path::Path;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use iotax_capture::{Ended, Limits, Recorded, Recorder, Subject};
-use iotax_trace::{Event, FileState, Flags, Head, Op, Reader, Source, VERSION};
+use iotax_capture::{Limits, Recorded, Recorder, Request, Subject};
+use iotax_trace::{EndReason, Event, FileState, Flags, Head, Op, Reader, Source, VERSION};
 
 const LIMITS: Limits = Limits { time: Some(Duration::from_mins(1)), bytes: 1 << 30, overhead: 1e9 };
 
@@ -43,9 +43,10 @@ fn read(path: &Path) -> Trace {
 fn recorded(command: &[&str], output: &Path) -> Recorded {
     let command = command.iter().map(Into::into).collect();
     let never = AtomicBool::new(false);
-    let recorder = Recorder::attach(7).unwrap();
+    let recorder = Recorder::attach().unwrap();
     let subject = Subject::Command(command);
-    recorder.record(&subject, output, head(), LIMITS, &never, &mut |_| ()).unwrap()
+    let request = Request { subject: &subject, output, head: head(), limits: LIMITS };
+    recorder.record(request, &never, &mut |_| ()).unwrap()
 }
 
 #[test]
@@ -59,7 +60,7 @@ fn each_write_and_sync_of_dd_is_recorded() {
     let of = format!("of={}", file.display());
     let command = ["dd", "if=/dev/zero", &of, "bs=8k", "count=500", "conv=fsync", "status=none"];
     let done = recorded(&command, &output);
-    assert_eq!(done.ended, Ended::Command { code: Some(0) });
+    assert_eq!(done.reason, EndReason::Command { code: Some(0) });
     assert!(done.was_held, "it lies where the program writes");
     let trace = read(&output);
     assert_eq!(trace.lost, 0);
@@ -110,11 +111,12 @@ fn a_program_without_io_is_an_error_and_leaves_no_file() {
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("none.iotx");
     let mut idle = std::process::Command::new("sleep").arg("60").spawn().unwrap();
-    let recorder = Recorder::attach(7).unwrap();
+    let recorder = Recorder::attach().unwrap();
     let subject = Subject::Processes(vec![idle.id()]);
     let limits = Limits { time: Some(Duration::ZERO), ..LIMITS };
     let stop = AtomicBool::new(false);
-    let result = recorder.record(&subject, &output, head(), limits, &stop, &mut |_| ());
+    let request = Request { subject: &subject, output: &output, head: head(), limits };
+    let result = recorder.record(request, &stop, &mut |_| ());
     idle.kill().unwrap();
     idle.wait().unwrap();
     let error = result.unwrap_err().to_string();

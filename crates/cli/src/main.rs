@@ -26,7 +26,7 @@ use crate::args::{Cli, Command};
 #[cfg(feature = "kubernetes")]
 use crate::commands::kube;
 use crate::commands::{
-    agent, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report, repro,
+    agent, capture, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report, repro,
     start, undo, workloads,
 };
 
@@ -41,6 +41,7 @@ fn main() -> ExitCode {
         Command::Run(args) => measure::run(&args),
         Command::Net(args) => measure::net(*args),
         Command::Limits(args) => measure::limits(&args),
+        Command::Capture(args) => capture::capture(&args),
         Command::Doctor(args) => doctor::doctor(&args),
         Command::Plan(command) => plan::plan(&command),
         Command::Report(args) => report::report(&args),

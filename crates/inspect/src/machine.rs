@@ -37,6 +37,11 @@ pub fn environment() -> Environment {
     }
 }
 
+/// The version of the running kernel: `6.1.0-18-amd64`.
+pub fn kernel_release() -> Option<String> {
+    line_of("/proc/sys/kernel/osrelease")
+}
+
 /// The size of this machine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineSize {

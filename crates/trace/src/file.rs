@@ -15,6 +15,7 @@ use std::io::{self, Read, Write};
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
 use flate2::write::DeflateEncoder;
+use iotax_layers::blame::{Blame, Fault};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -39,6 +40,15 @@ pub enum Error {
     TooNew { found: u32 },
     #[error("damaged at byte {at_byte}")]
     Damaged { at_byte: u64 },
+}
+
+impl Blame for Error {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Io(error) => Fault::of_reading(error),
+            Self::NotATrace | Self::TooNew { .. } | Self::Damaged { .. } => Fault::Usage,
+        }
+    }
 }
 
 /// Writes a trace as its events come.

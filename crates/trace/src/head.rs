@@ -103,9 +103,35 @@ pub struct Gap {
     pub is_unwritten: bool,
 }
 
+/// Why a recording ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum EndReason {
+    /// The command ended, with this exit code unless a signal ended it.
+    Command {
+        code: Option<i32>,
+    },
+    /// All recorded processes are gone.
+    Gone,
+    /// After the time that was asked for.
+    Time,
+    /// The trace was as large as it might be.
+    Size,
+    /// The recorder took more CPU time than it might.
+    Overhead,
+    /// By the user.
+    Stopped,
+}
+
 /// How a trace ended.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
+    /// `None` if this is no recording.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<EndReason>,
+    /// Share of the machine's CPU time that the recorder took, if the kernel measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub overhead: Option<f64>,
     pub events: u64,
     /// Events that were lost, as far as they were counted.
     pub lost: u64,

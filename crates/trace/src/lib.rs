@@ -20,4 +20,4 @@ mod varint;
 pub use columns::CHUNK;
 pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, Thread};
 pub use file::{Error, Reader, Writer};
-pub use head::{ChunkPlace, End, FileKind, FileState, Gap, Head, Source, Unseen, VERSION};
+pub use head::{ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION};

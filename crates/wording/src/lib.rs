@@ -27,6 +27,7 @@ pub mod name;
 pub mod note;
 pub mod provenance;
 pub mod question;
+pub mod recording;
 pub mod rule;
 pub mod search;
 pub mod slices;

@@ -1,5 +1,6 @@
 //! The command line as typed; [`crate::resolve`] interprets it.
 
+mod capture;
 mod catalog;
 mod check;
 mod disk;
@@ -17,6 +18,9 @@ use std::path::PathBuf;
 use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
+pub(crate) use self::capture::{
+    CaptureArgs, CaptureCommand, CaptureRecordArgs, CaptureShowArgs,
+};
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,
 };
@@ -71,6 +75,8 @@ pub(crate) enum Command {
     Net(Box<NetArgs>),
     /// Find the IOPS and bandwidth caps of targets, and caps that they share
     Limits(LimitsArgs),
+    /// Record the I/O of a running program, as a workload and to see what it does
+    Capture(CaptureArgs),
     /// Show the storage stack under a path and check it for known performance problems
     Doctor(DoctorArgs),
     /// Show what run, compare or peel would do, without changing anything

@@ -1,6 +1,7 @@
 //! One file per subcommand; a group such as `kube` has a directory.
 
 pub(crate) mod agent;
+pub(crate) mod capture;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod completions;

@@ -1,0 +1,79 @@
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Args, Subcommand, value_parser};
+
+use super::Listing;
+
+/// `iotax capture`
+#[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
+#[command(after_help = "\
+Examples:
+  iotax capture --unit postgresql --for 60s -o app.iotx
+  iotax capture --pid 1234 --for 30s
+  iotax capture -- sqlite3 test.db '.read load.sql'
+      records the command until it ends
+  iotax capture show app.iotx
+
+A recording contains no file contents and no file names. Recording needs root, or
+the capabilities CAP_BPF and CAP_PERFMON.")]
+pub(crate) struct CaptureArgs {
+    #[command(subcommand)]
+    pub action: Option<CaptureCommand>,
+    #[command(flatten)]
+    pub record: CaptureRecordArgs,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum CaptureCommand {
+    /// Show what a recorded program does: sizes, order, syncs, depth, who waits for whom
+    Show(CaptureShowArgs),
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct CaptureRecordArgs {
+    /// Process to record, with its descendants; repeat it for several
+    #[arg(long = "pid", value_name = "PID", value_parser = value_parser!(u32).range(1..))]
+    pub pids: Vec<u32>,
+    /// Control group to record, as a directory below /sys/fs/cgroup
+    #[arg(long, value_name = "DIR", conflicts_with = "pids")]
+    pub cgroup: Option<PathBuf>,
+    /// Systemd unit to record: NAME or NAME.service
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["pids", "cgroup"])]
+    pub unit: Option<String>,
+    /// Stop recording after this time [default: when the program ends]
+    #[arg(long = "for", value_name = "TIME")]
+    pub time: Option<String>,
+    /// File to create [default: capture-TIME.iotx]
+    #[arg(short, long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+    /// Stop recording when the file has this size
+    #[arg(long, value_name = "SIZE", default_value = "1G")]
+    pub max_size: String,
+    /// Stop recording when it takes more than this share of the machine's CPU time
+    #[arg(long, value_name = "PERCENT", default_value = "3%")]
+    pub max_overhead: String,
+    /// Print only the answer
+    #[arg(short, long)]
+    pub quiet: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+    /// Command to record, after `--`
+    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["pids", "cgroup", "unit"])]
+    pub command: Vec<OsString>,
+}
+
+/// `iotax capture show`
+#[derive(Debug, Args)]
+pub(crate) struct CaptureShowArgs {
+    /// Recording to show
+    pub file: PathBuf,
+    /// Print all tables, even on a terminal
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+}

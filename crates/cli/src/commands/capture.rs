@@ -1,0 +1,146 @@
+//! `iotax capture`: records the I/O of a program, and shows recordings.
+
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use iotax_capture::{Limits, Progress, Recorder, Request, Subject, find_unit};
+use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
+use iotax_report::{self as report, ShownRecording};
+use iotax_trace::profile::{Profile, Summary};
+use iotax_trace::{End, Head, Reader, Source, VERSION};
+use iotax_wording::recording::progress;
+use jiff::{Timestamp, Zoned};
+
+use crate::args::{CaptureArgs, CaptureCommand, CaptureRecordArgs, CaptureShowArgs, Color, Listing};
+use crate::exit::{Context as _, Exit, Result, usage};
+use crate::output;
+use crate::publish::{Extent, in_text};
+use crate::resolve::option;
+use crate::session::stop_flag;
+
+/// `iotax capture`
+pub(crate) fn capture(args: &CaptureArgs) -> Result<Exit> {
+    match &args.action {
+        Some(CaptureCommand::Show(args)) => show(args),
+        None => record(&args.record),
+    }
+}
+
+fn record(args: &CaptureRecordArgs) -> Result<Exit> {
+    let subject = subject(args)?;
+    let limits = limits(args)?;
+    let output = args.out.clone().unwrap_or_else(|| {
+        PathBuf::from(format!("capture-{}.iotx", Zoned::now().strftime("%Y%m%d-%H%M%S")))
+    });
+    let stop = stop_flag()?;
+    let recorder = Recorder::attach()?;
+    let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+    line.set_style(ProgressStyle::with_template("{wide_msg}").expect("it is a template"));
+    let mut tell = |now: &Progress| {
+        let told = progress::Now {
+            elapsed: now.elapsed,
+            limit: limits.time,
+            events: now.events,
+            lost: now.lost,
+            bytes: now.bytes,
+            overhead: now.overhead,
+        };
+        line.set_message(progress::line(&told));
+    };
+    let request = Request { subject: &subject, output: &output, head: head(), limits };
+    let done = recorder.record(request, &stop, &mut tell)?;
+    line.finish_and_clear();
+    if let Some(mut child) = done.child {
+        // It is the user's program: it goes on, although the recording is over.
+        child.wait().context("cannot wait for the command")?;
+    }
+    let extent = Extent::of(args.quiet, false);
+    print(&output, args.format, extent)
+}
+
+fn subject(args: &CaptureRecordArgs) -> Result<Subject> {
+    Ok(match (&args.cgroup, &args.unit) {
+        (Some(group), _) => Subject::Group(group.clone()),
+        (_, Some(unit)) => Subject::Group(find_unit(unit)?),
+        _ if !args.command.is_empty() => Subject::Command(args.command.clone()),
+        _ if !args.pids.is_empty() => Subject::Processes(args.pids.clone()),
+        _ => {
+            return Err(usage(
+                "name the program to record: --unit postgresql, --pid 1234, --cgroup DIR, or a \
+                 command after --",
+            ));
+        }
+    })
+}
+
+fn limits(args: &CaptureRecordArgs) -> Result<Limits> {
+    let time_ns = option("--for", args.time.as_deref(), parse_duration)?;
+    if time_ns == Some(0) {
+        return Err(usage("option --for: the time must be longer than 0"));
+    }
+    let bytes = option("--max-size", Some(&args.max_size), parse_bytes)?;
+    let overhead = option("--max-overhead", Some(&args.max_overhead), parse_share)?;
+    Ok(Limits {
+        time: time_ns.map(Duration::from_nanos),
+        bytes: bytes.unwrap_or(u64::MAX),
+        overhead: overhead.unwrap_or(f64::INFINITY),
+    })
+}
+
+/// What is known of the machine before the recording begins.
+fn head() -> Head {
+    let size = iotax_inspect::machine_size();
+    let kernel = iotax_inspect::kernel_release().unwrap_or_default();
+    Head {
+        version: VERSION,
+        program: concat!("iotax ", env!("CARGO_PKG_VERSION")).to_owned(),
+        source: Source::Bpf,
+        started: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
+        kernel: format!("{kernel} {}", std::env::consts::ARCH).trim().to_owned(),
+        cpus: size.map(|size| size.possible_cpus.into()),
+        memory_bytes: size.map(|size| size.memory_bytes),
+        memory_limit_bytes: None,
+        unseen: Vec::new(),
+    }
+}
+
+/// `iotax capture show`
+fn show(args: &CaptureShowArgs) -> Result<Exit> {
+    print(&args.file, args.format, Extent::of(false, args.verbose))
+}
+
+fn print(path: &Path, format: Listing, extent: Extent) -> Result<Exit> {
+    let read = read(path)?;
+    let shown = path.display().to_string();
+    let recording = ShownRecording {
+        path: &shown,
+        head: &read.head,
+        end: read.end.as_ref(),
+        summary: &read.summary,
+    };
+    let text = || in_text(&report::recording(recording), Color::Auto, extent);
+    output::list(format, text, || report::recording_json(recording))
+}
+
+struct Recording {
+    head: Head,
+    end: Option<End>,
+    summary: Summary,
+}
+
+fn read(path: &Path) -> Result<Recording> {
+    let context = || format!("cannot read {}", path.display());
+    let file = File::open(path).map_err(iotax_trace::Error::from).with_context(context)?;
+    let mut reader = Reader::new(BufReader::new(file)).with_context(context)?;
+    let mut profile = Profile::default();
+    while let Some(events) = reader.chunk().with_context(context)? {
+        for event in &events {
+            profile.add(event);
+        }
+    }
+    let summary = profile.finish(&reader.head, &reader.files, reader.end.as_ref());
+    Ok(Recording { head: reader.head, end: reader.end, summary })
+}

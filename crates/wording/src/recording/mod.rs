@@ -1,0 +1,252 @@
+//! A recording of an application's I/O.
+
+pub mod finding;
+pub mod progress;
+
+use iotax_quantity::{bytes, count, grouped, list, per_second, percent, size, span_of_ns, three_digits};
+use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes};
+use iotax_trace::{EndReason, FileKind, Source, Unseen};
+
+use crate::format::time;
+
+/// A share of calls from which one size, or one order, stands for all.
+const NEARLY_ALL: f64 = 0.9;
+
+/// What was recorded: `9 threads, 14 files, 48,210 events in 1 min 0 s`.
+pub fn counts(summary: &Summary) -> String {
+    format!(
+        "{}, {}, {} in {}",
+        count(summary.threads.count, "thread"),
+        count(summary.files.count, "file"),
+        count(summary.events, "event"),
+        span_of_ns(summary.length_ns)
+    )
+}
+
+/// What the program does per second.
+pub fn rates(summary: &Summary) -> String {
+    let rates = &summary.rates;
+    let kinds = [
+        (rates.reads_per_s, "reads"),
+        (rates.writes_per_s, "writes"),
+        (rates.syncs_per_s, "syncs"),
+        (rates.faults_per_s, "page faults"),
+        (rates.metadata_per_s, "metadata operations"),
+    ];
+    let told: Vec<String> = kinds
+        .into_iter()
+        .filter(|(rate, _)| *rate > 0.0)
+        .map(|(rate, kind)| format!("{} {kind}", three_digits(rate)))
+        .collect();
+    let told: Vec<&str> = told.iter().map(String::as_str).collect();
+    if told.is_empty() {
+        return "The program did no I/O.".to_owned();
+    }
+    format!("Per second, the program does {}.", list(&told))
+}
+
+/// A rate of operations for a table.
+pub fn rate(count: u64, length_ns: u64) -> String {
+    three_digits(per_second_of(count, length_ns))
+}
+
+/// A rate of bytes for a table; nothing if nothing was moved.
+pub fn byte_rate(count: u64, length_ns: u64) -> Option<String> {
+    (count > 0).then(|| format!("{}/s", bytes(per_second_of(count, length_ns))))
+}
+
+fn per_second_of(count: u64, length_ns: u64) -> f64 {
+    count as f64 * 1e9 / (length_ns.max(1)) as f64
+}
+
+/// The most frequent size, with its share if it is not nearly all; otherwise the median.
+pub fn sizes(sizes: &Sizes) -> String {
+    match sizes.frequent.first() {
+        Some(first) if first.share >= NEARLY_ALL => size(first.bytes),
+        Some(first) if first.share >= 0.5 => {
+            format!("{} ({})", size(first.bytes), percent(first.share))
+        }
+        _ => format!("median {}", bytes(sizes.median_bytes as f64)),
+    }
+}
+
+/// `sequential`, `random`, or the share that is sequential.
+pub fn order(order: &Order) -> String {
+    let share = order.in_streams_share;
+    if order.compared == 0 {
+        String::new()
+    } else if order.same_offset_share >= NEARLY_ALL {
+        "same place".to_owned()
+    } else if share >= NEARLY_ALL {
+        "sequential".to_owned()
+    } else if share <= 1.0 - NEARLY_ALL {
+        "random".to_owned()
+    } else {
+        format!("{} sequential", percent(share))
+    }
+}
+
+pub fn median(latency: &Latency) -> String {
+    time(latency.p50_ns as f64)
+}
+
+pub fn tail(latency: &Latency) -> String {
+    time(latency.p99_ns as f64)
+}
+
+/// How much is in flight.
+pub fn depth(summary: &Summary) -> Option<String> {
+    let depth = summary.depth.as_ref()?;
+    Some(format!(
+        "mean {} while the program does I/O, which is {} of the time; at most {}",
+        three_digits(depth.mean_when_busy),
+        percent(depth.busy_share),
+        depth.highest
+    ))
+}
+
+/// What lies between syncs.
+pub fn syncs(summary: &Summary) -> Option<String> {
+    let syncs = &summary.syncs;
+    if syncs.count == 0 {
+        return None;
+    }
+    let each = format!(
+        "{} writes and {} for each",
+        three_digits(syncs.writes_per_sync),
+        bytes(syncs.bytes_per_sync)
+    );
+    Some(match syncs.times {
+        Some(times) => format!(
+            "{each}; they take {} of the time of all I/O calls, and {} of them overlap",
+            percent(times.share_of_io_time),
+            percent(times.overlapping_share)
+        ),
+        None => each,
+    })
+}
+
+/// Size, and what of it was touched.
+pub fn data(summary: &Summary) -> String {
+    let (files, pages) = (&summary.files, &summary.pages);
+    let cached = match files.cached_bytes {
+        Some(cached) => format!(", of which {} were in the page cache", bytes(cached as f64)),
+        None => String::new(),
+    };
+    format!(
+        "{} in files at the start{cached}; the program read {} of distinct pages and wrote {}",
+        bytes(files.size_bytes as f64),
+        bytes(pages.read_bytes as f64),
+        bytes(pages.written_bytes as f64)
+    )
+}
+
+/// How the threads spent their time.
+pub fn threads(summary: &Summary) -> Option<String> {
+    let all = &summary.threads.all;
+    (all.life_ns > 0).then(|| {
+        let part = |ns: u64| percent(ns as f64 / all.life_ns as f64);
+        let waiting = match summary.threads.waits {
+            Some(_) => format!(", {} waiting for each other", part(all.waiting_ns)),
+            None => String::new(),
+        };
+        format!("{} in I/O calls{waiting}, {} computing", part(all.io_ns), part(all.cpu_ns))
+    })
+}
+
+/// How one thread spent its life, part by part, for a table.
+pub fn thread_parts(times: &ThreadTimes) -> [String; 5] {
+    let life = times.life_ns.max(1) as f64;
+    [times.io_ns, times.sync_ns, times.waiting_ns, times.cpu_ns, times.idle_ns]
+        .map(|part| percent(part as f64 / life))
+}
+
+/// A file in a table: its number, and what it is if it is no regular file.
+pub fn file(figures: &FileFigures) -> String {
+    match figures.kind {
+        Some(FileKind::Directory) => format!("directory {}", figures.file),
+        Some(FileKind::BlockDevice) => format!("block device {}", figures.file),
+        Some(FileKind::Regular) | None => format!("file {}", figures.file),
+    }
+}
+
+/// Why the recording ended; nothing if that is what was asked for.
+pub fn ended(reason: EndReason) -> Option<String> {
+    match reason {
+        EndReason::Command { code: Some(0) } | EndReason::Time => None,
+        EndReason::Command { code: Some(code) } => {
+            Some(format!("The command ended with exit code {code}."))
+        }
+        EndReason::Command { code: None } => Some("A signal ended the command.".to_owned()),
+        EndReason::Gone => Some("The program ended.".to_owned()),
+        EndReason::Size => Some("The recording reached its maximum size (--max-size).".to_owned()),
+        EndReason::Overhead => Some(
+            "The recording stopped early: it took more CPU time than --max-overhead allows."
+                .to_owned(),
+        ),
+        EndReason::Stopped => Some("You stopped the recording.".to_owned()),
+    }
+}
+
+/// What the recorder cost: `0.4 % of the machine's CPU time`.
+pub fn cost(overhead: f64) -> String {
+    format!("{} of the machine's CPU time", percent(overhead))
+}
+
+/// How the events were seen.
+pub const fn source(source: Source) -> &'static str {
+    match source {
+        Source::Bpf => "recorded with BPF",
+        Source::Perf => "recorded with perf",
+        Source::Strace => "imported from strace",
+        Source::Blktrace => "imported from blktrace",
+        Source::FioLog => "imported from an I/O log of fio",
+        Source::BlockCsv => "imported from a block trace (CSV)",
+    }
+}
+
+/// What a source cannot see.
+pub const fn unseen(what: Unseen) -> &'static str {
+    match what {
+        Unseen::Faults => "page faults of mapped files",
+        Unseen::DirtiedPages => "pages that became dirty through mappings",
+        Unseen::Uring => "io_uring requests",
+        Unseen::Wakes => "which thread waits for which",
+        Unseen::CpuTime => "the CPU time of threads",
+        Unseen::Calls => "system calls (only the I/O of the device)",
+        Unseen::Latencies => "latencies",
+        Unseen::StartState => "what the files contained at the start",
+    }
+}
+
+/// A rate with its unit, in a sentence.
+pub(crate) fn each_second(rate: f64, unit: &str) -> String {
+    per_second(rate, unit)
+}
+
+/// What to do with it.
+pub fn next(path: &str) -> String {
+    format!("Next: iotax run {path} DIR replays it on the disk under DIR.")
+}
+
+pub fn bytes_of(count: u64) -> String {
+    bytes(count as f64)
+}
+
+pub fn share(share: f64) -> String {
+    percent(share)
+}
+
+pub fn number(count: u64) -> String {
+    grouped(count)
+}
+
+pub const OTHER_FINDINGS: &str = "Also";
+pub const IN_FLIGHT: &str = "In flight";
+pub const SYNCS: &str = "Syncs";
+pub const THREADS: &str = "Threads";
+pub const DATA: &str = "Data";
+pub const FILES: &str = "Files by time in I/O calls";
+pub const BUSIEST: &str = "Busiest threads";
+pub const MACHINE: &str = "Kernel";
+pub const COST: &str = "Cost of recording";

@@ -1,0 +1,55 @@
+//! A recording that is under way.
+
+use std::time::Duration;
+
+use iotax_quantity::{bytes, count, percent, span};
+
+/// How it is going.
+#[derive(Debug, Clone, Copy)]
+pub struct Now {
+    pub elapsed: Duration,
+    /// When it will end.
+    pub limit: Option<Duration>,
+    pub events: u64,
+    pub lost: u64,
+    pub bytes: u64,
+    pub overhead: Option<f64>,
+}
+
+/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, 0.4 % of the CPU time`
+pub fn line(now: &Now) -> String {
+    let limit = now.limit.map_or(String::new(), |limit| format!(" of {}", span(limit.as_secs())));
+    let cost = now
+        .overhead
+        .map_or(String::new(), |overhead| format!(", {} of the CPU time", percent(overhead)));
+    let lost = if now.lost == 0 { String::new() } else { format!(", {} lost", now.lost) };
+    format!(
+        "recording: {}{limit}, {}, {}{cost}{lost}",
+        span(now.elapsed.as_secs()),
+        count(now.events, "event"),
+        bytes(now.bytes as f64)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_line_says_what_it_costs_and_what_is_lost() {
+        let now = Now {
+            elapsed: Duration::from_secs(12),
+            limit: Some(Duration::from_secs(60)),
+            events: 48_210,
+            lost: 0,
+            bytes: 317_440,
+            overhead: Some(0.004),
+        };
+        assert_eq!(
+            line(&now),
+            "recording: 12 s of 60 s, 48,210 events, 310 KiB, 0.4 % of the CPU time"
+        );
+        let lossy = Now { limit: None, lost: 3, overhead: None, ..now };
+        assert_eq!(line(&lossy), "recording: 12 s, 48,210 events, 310 KiB, 3 lost");
+    }
+}
