@@ -158,6 +158,9 @@ pub struct Issued {
 
 /// Reads, writes, syncs and faults in flight, as the application sees them: an I/O that the page
 /// cache serves counts for as long as its call takes.
+///
+/// Durations in a trace are rounded to within 1 in 80, so that I/Os of different threads that follow
+/// each other closely may overlap by that much.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Depth {
     /// Sum of the latencies by the length of the trace.
