@@ -262,7 +262,7 @@ impl FileSyncs {
 }
 
 /// Whether the event started before this end. A trace rounds durations to within 1 in 80 and ends to
-/// whole ticks; less is no overlap.
+/// whole ticks; an overlap within these bounds does not count.
 pub(super) const fn overlaps(event: &Event, end_ns: u64) -> bool {
     let rounding_ns = event.latency_ns / 64 + 2 * TICK_NS;
     event.start_ns().saturating_add(rounding_ns) < end_ns

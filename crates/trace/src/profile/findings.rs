@@ -88,7 +88,7 @@ pub enum Trait {
     SequentialSmallReads { median_bytes: u64, sequential_share: f64 },
     /// Reads do not continue any of the last ones of their file.
     RandomReads { median_bytes: u64, sequential_share: f64 },
-    /// The same for pages of mapped files.
+    /// Page faults of mapped files do not continue any of the last ones of their file.
     RandomFaults { faults_per_s: f64, sequential_share: f64 },
     /// The same bytes are written again and again.
     RewrittenPages { factor: f64 },

@@ -44,7 +44,7 @@ pub use self::summary::{
     SyncTimes, Syncs, ThreadFigures, ThreadTimes, Threads, WaitingPair, Waits, WakeTotals,
 };
 
-/// What is known of a trace so far. Takes less than 64 MiB, however long the trace is.
+/// Collects the figures of a trace. It takes less than 64 MiB, however long the trace is.
 #[derive(Default)]
 pub struct Profile {
     events: u64,

@@ -283,7 +283,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_of_the_address_space_is_no_trap() {
+    fn the_end_of_the_address_space_is_handled() {
         let mut pages = TouchedPages::default();
         pages.touch(0, u64::MAX - 10, u64::MAX, Touch::Read);
         assert_eq!(pages.finish().touched_bytes, PAGE_BYTES);

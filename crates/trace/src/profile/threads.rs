@@ -443,7 +443,7 @@ mod tests {
     }
 
     #[test]
-    fn timers_and_io_are_no_dependencies() {
+    fn timers_and_io_are_not_dependencies() {
         let by = |waker: Call, wakee: Call| Event {
             offset: waker as u64,
             length: wakee as u64,
