@@ -76,6 +76,83 @@ fn each_write_and_sync_of_dd_is_recorded() {
     assert!(trace.files[writes[0].file as usize].is_new);
 }
 
+/// fio touches each block of a file once, in random order.
+fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
+    const BLOCKS: u64 = 1024;
+    if !iotax_testing::needs_bpf() || !iotax_testing::needs_program("fio") {
+        return;
+    }
+    let dir = tempfile::tempdir().unwrap();
+    let output = dir.path().join("fio.iotx");
+    let data = dir.path().join("data");
+    std::fs::write(&data, vec![7; 4096 * BLOCKS as usize]).unwrap();
+    // Only pages that are written back can be dropped, and so be missing later.
+    File::open(&data).unwrap().sync_all().unwrap();
+    let filename = format!("--filename={}", data.display());
+    let (engine_option, rw_option) = (format!("--ioengine={engine}"), format!("--rw={rw}"));
+    let mut command =
+        vec!["fio", "--name=x", "--size=4M", "--bs=4k", "--invalidate=1", "--thread"];
+    command.extend([filename.as_str(), &engine_option, &rw_option, "--output-format=terse"]);
+    command.extend(options);
+    recorded(&command, &output);
+    let trace = read(&output);
+    assert_eq!(trace.lost, 0);
+    let op = match (engine, rw) {
+        ("mmap", "randread") => Op::Fault,
+        ("mmap", _) => Op::Dirty,
+        (_, "randread") => Op::Read,
+        _ => Op::Write,
+    };
+    let is_of_data = |event: &&Event| {
+        let file = trace.files.get(event.file as usize);
+        event.op == op && event.length == 4096 && file.is_some_and(|file| file.size_bytes == 4 << 20)
+    };
+    let seen: Vec<&Event> = trace.events.iter().filter(is_of_data).collect();
+    let mut offsets: Vec<u64> = seen.iter().map(|event| event.offset).collect();
+    offsets.sort_unstable();
+    let expected: Vec<u64> = (0..BLOCKS).map(|block| block * 4096).collect();
+    assert_eq!(offsets, expected, "{engine} {rw}: {} events", trace.events.len());
+    assert!(seen.iter().all(|event| event.result == 4096));
+    let issued = match engine {
+        "io_uring" => Flags::URING,
+        "libaio" => Flags::AIO,
+        _ => Flags::default(),
+    };
+    assert!(seen.iter().all(|event| event.flags.contains(issued)));
+}
+
+#[test]
+fn each_system_call_is_recorded() {
+    for engine in ["psync", "sync", "vsync", "pvsync", "pvsync2"] {
+        is_seen_of_fio(engine, "randread", &[]);
+        is_seen_of_fio(engine, "randwrite", &["--fsync=10"]);
+    }
+}
+
+#[test]
+fn each_request_of_libaio_is_recorded() {
+    is_seen_of_fio("libaio", "randread", &["--direct=1", "--iodepth=16"]);
+    is_seen_of_fio("libaio", "randwrite", &["--direct=1", "--iodepth=16"]);
+}
+
+#[test]
+fn each_request_of_io_uring_is_recorded() {
+    for options in [
+        &["--iodepth=16"][..],
+        &["--iodepth=16", "--direct=1", "--fixedbufs=1", "--registerfiles=1"],
+        &["--iodepth=8", "--sqthread_poll=1"],
+    ] {
+        is_seen_of_fio("io_uring", "randread", options);
+        is_seen_of_fio("io_uring", "randwrite", options);
+    }
+}
+
+#[test]
+fn each_page_of_a_mapping_is_recorded() {
+    is_seen_of_fio("mmap", "randread", &["--fadvise_hint=random"]);
+    is_seen_of_fio("mmap", "randwrite", &[]);
+}
+
 #[test]
 fn children_and_unlinked_files_are_followed() {
     if !iotax_testing::needs_bpf() {
