@@ -139,6 +139,26 @@ pub enum Error {
     /// Only the native engines can do it.
     #[error("{why}, or use --engine native")]
     NotWithFio { why: String },
+    /// A trace cannot be read.
+    #[error("cannot read the trace {path}: {source}")]
+    Trace { path: PathBuf, source: iotax_trace::Error },
+    /// A trace lost too many events.
+    #[error(
+        "the trace {path} lost {lost} of {} events, and more than 0.1 % makes a replay unreliable;          record again with larger buffers, or allow the loss",
+        events.saturating_add(*lost)
+    )]
+    TraceLoss {
+        path: PathBuf,
+        lost: u64,
+        /// Those that it has.
+        events: u64,
+    },
+    /// A trace cannot be replayed.
+    #[error("cannot replay the trace {path}: {what}")]
+    TraceUnfit { path: PathBuf, what: String },
+    /// A trace cannot be replayed on this target.
+    #[error("cannot replay the trace on {target}: {what}")]
+    ReplayTarget { target: String, what: String },
     /// The user stopped the preparation.
     #[error("interrupted while creating the test files")]
     Interrupted,
@@ -156,6 +176,12 @@ impl Error {
     ) -> impl FnOnce(S) -> Self + use<S> {
         let path = shown(path);
         move |source| Self::Path { action, path, source: source.into() }
+    }
+
+    /// For a trace that could not be read.
+    pub(crate) fn trace(path: &Path) -> impl FnOnce(iotax_trace::Error) -> Self + use<> {
+        let path = shown(path);
+        |source| Self::Trace { path, source }
     }
 
     /// For a peer that could not be used.
@@ -176,6 +202,9 @@ impl Blame for Error {
             | Self::NoTarget { .. }
             | Self::DirectRefused { .. }
             | Self::Unsuitable { .. }
+            | Self::TraceLoss { .. }
+            | Self::TraceUnfit { .. }
+            | Self::ReplayTarget { .. }
             | Self::NotWithFio { .. } => Fault::Usage,
             Self::Disk { source, .. } => source.fault(),
             Self::Path { .. }
@@ -190,6 +219,7 @@ impl Blame for Error {
             | Self::Spawn { .. }
             | Self::NoProgram { .. }
             | Self::Start { .. }
+            | Self::Trace { .. }
             | Self::Program { .. } => Fault::Environment,
             Self::Panicked { .. } => Fault::Bug,
             Self::Interrupted => Fault::Interrupted,

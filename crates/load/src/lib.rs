@@ -23,6 +23,7 @@
 //! | `tree` | operations on trees of small files |
 //! | `verify` | data that neither compresses nor dedupes, read back and compared |
 //! | `fio` | the program fio instead of the native engines |
+//! | `replay` | the recorded I/O of an application |
 //! | `iperf3` | the program iperf3 instead of the native engines, over network paths |
 //! | `peer` | the two ends of a network path: handshake, what the far end does, counters |
 //! | `sockopt` | options of sockets |
@@ -52,6 +53,7 @@ mod layout;
 mod native;
 mod pause;
 mod peer;
+mod replay;
 mod sockopt;
 mod sync;
 mod target;
@@ -67,6 +69,9 @@ pub use native::{Filler, Native, calibrate};
 pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
     probe_path, serve as serve_peer,
+};
+pub use replay::{
+    Arrivals, Options as ReplayOptions, Recording, Replay, prepare as prepare_replay, replay,
 };
 pub use target::{
     IoTarget, Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher, enter_namespace,

@@ -30,6 +30,10 @@ impl LoadRecord {
         }
         let pauses = [self.paused, later.paused].into_iter().flatten();
         self.paused = pauses.reduce(PauseRecord::and);
+        match (&mut self.replay, &later.replay) {
+            (Some(replay), Some(later)) => replay.add(later),
+            (replay, later) => *replay = replay.take().or_else(|| later.clone()),
+        }
         for warning in &later.warnings {
             if !self.warnings.contains(warning) {
                 self.warnings.push(warning.clone());

@@ -89,6 +89,9 @@ pub struct LoadRecord {
     /// stopped with its machine. Rates and latencies include that.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paused: Option<PauseRecord>,
+    /// How a recorded application was replayed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplayRecord>,
     /// Messages of the driver that are not failures, such as warnings of another tool, for users.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
@@ -106,6 +109,56 @@ impl LoadRecord {
         // fio does not report I/Os in flight, but its jobs end when they have nothing to do.
         let was_at_it = job.in_flight_io_ns > 0 || self.driver != "native";
         (was_at_it && job.active_ns > 0).then(|| 1e9 / job.active_ns as f64)
+    }
+}
+
+/// How faithfully the operations of a recorded application were replayed.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
+pub struct ReplayRecord {
+    /// How much later each I/O started than its think time and the threads it waited for allowed.
+    pub lateness: LatencyHistogram,
+    /// The lateness is so large that the result describes the load generator: see
+    /// `iotax_load::Replay`.
+    pub is_too_late: bool,
+    /// Length of the recording, in nanoseconds.
+    pub recorded_ns: u64,
+    /// Mean think time and latency of an I/O in the recording, in nanoseconds.
+    pub recorded_cycle_ns: u64,
+    /// Operations that were executed, without waits and wake-ups.
+    pub operations: u64,
+    /// Waits for other threads, whether or not these had come first.
+    pub waits: u64,
+    /// Waits for a thread that lives by timers, bounded by the recorded wait.
+    pub bounded_waits: u64,
+    /// Syncs that were not issued because a sync of another thread covered them.
+    pub shared_syncs: u64,
+    /// Threads that started their operations by the clock.
+    pub clocked_threads: u32,
+    /// Operations that the trial did not get to: those of these threads that were left when all
+    /// others had finished, and all after the end of a shorter trial.
+    pub left_over: u64,
+    /// Operations that failed as they did in the recording.
+    pub failed_as_recorded: u64,
+    /// Bytes of files that were read into the page cache before the trial, because the recording
+    /// began with them there.
+    pub warmed_bytes: u64,
+}
+
+impl ReplayRecord {
+    /// Adds a later trial of the same recording.
+    pub(crate) fn add(&mut self, later: &Self) {
+        self.lateness.merge(&later.lateness);
+        self.is_too_late |= later.is_too_late;
+        for (sum, more) in [
+            (&mut self.operations, later.operations),
+            (&mut self.waits, later.waits),
+            (&mut self.bounded_waits, later.bounded_waits),
+            (&mut self.shared_syncs, later.shared_syncs),
+            (&mut self.left_over, later.left_over),
+            (&mut self.failed_as_recorded, later.failed_as_recorded),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
     }
 }
 

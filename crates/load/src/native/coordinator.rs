@@ -307,7 +307,7 @@ fn collect<'a, T>(
     (records, first_error)
 }
 
-fn panic_message(panic: &(dyn Any + Send)) -> String {
+pub(crate) fn panic_message(panic: &(dyn Any + Send)) -> String {
     let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
     text.or_else(|| panic.downcast_ref::<String>().cloned())
         .unwrap_or_else(|| "no message".to_owned())
@@ -371,6 +371,7 @@ pub(crate) fn merge(
         far_end: watched.far_end,
         busiest,
         paused: watched.paused,
+        replay: None,
         warnings: Vec::new(),
     }
 }
@@ -395,7 +396,7 @@ fn empty(job: &Job, engine: Engine) -> JobRecord {
 }
 
 /// Adds what one thread of a job did.
-fn add(job: &mut JobRecord, more: JobRecord) {
+pub(crate) fn add(job: &mut JobRecord, more: JobRecord) {
     add_direction(&mut job.read, &more.read);
     add_direction(&mut job.write, &more.write);
     if let (Some(sum), Some(more)) = (&mut job.trim, &more.trim) {

@@ -12,4 +12,5 @@ mod worker;
 
 pub use calibrate::calibrate;
 pub use coordinator::Native;
+pub(crate) use coordinator::{add as add_to_job, panic_message};
 pub use fill::Filler;

@@ -19,8 +19,8 @@ use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
     HostRecord, HostRole, InterfaceCounters, JobRecord, LatencyHistogram, LoadRecord, NamedSite,
     NfsClientCounters, NfsCounters, NfsGranted, NfsOperation, NfsTransportCounters,
-    OperationRecord, Outcome, PathEnd, PauseRecord, Placed, Pressure, QdiscCounters, Site, Slow,
-    SystemCounters, Trial,
+    OperationRecord, Outcome, PathEnd, PauseRecord, Placed, Pressure, QdiscCounters, ReplayRecord,
+    Site, Slow, SystemCounters, Trial,
 };
 
 use super::machine::{environment, instance, machine};
@@ -348,6 +348,7 @@ fn load() -> LoadRecord {
         operations: vec![operation()],
         system: SystemCounters::default(),
         paused: Some(PauseRecord::default()),
+        replay: Some(ReplayRecord::default()),
         warnings: vec![t()],
     }
 }

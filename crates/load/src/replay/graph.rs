@@ -1,0 +1,653 @@
+//! Turns the events of a trace into what each replay thread does, in order: I/Os, and waits of one
+//! thread for another.
+//!
+//! # Order
+//!
+//! Nodes come out in one total order. A node depends only on nodes before it: on those of its own
+//! track, and, if it is a receive, on one signal of another track. That holds whatever the order of
+//! the events is, because a signal comes out before any receive that waits for it. A reader that
+//! reads ahead by a bounded number of nodes therefore cannot stop the replay: see `feed`.
+//!
+//! # Signals
+//!
+//! A track counts its signals. A receive waits until the count of a track has reached a number.
+//! So no edge needs a place of its own, and the memory does not grow with the trace.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap, VecDeque};
+
+use iotax_trace::{Call, Event, File, Flags, NO_FILE, Op, Thread};
+use rustix::io::Errno;
+
+/// Events wait for earlier ones for this long, in the time of the recording.
+const HORIZON_NS: u64 = 1_000_000_000;
+/// No more events wait.
+const MOST_WAITING: usize = 1 << 16;
+/// I/Os of one thread that are in flight at the same time; more are issued one after the other.
+pub(super) const MOST_LANES: u32 = 64;
+/// A write is kept back for at most this long to see whether its thread syncs it.
+const PAIRED_NS: u64 = 100_000_000;
+/// Longer think times are arrivals, if arrivals go by the clock.
+const ARRIVAL_NS: u64 = 3_000_000;
+
+/// A sequence of nodes: a thread of the application, or one of its asynchronous I/Os in flight.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub(super) struct Track {
+    pub thread: Thread,
+    /// 0 is the thread itself.
+    pub lane: u32,
+}
+
+impl Track {
+    pub(super) const fn of(thread: Thread) -> Self {
+        Self { thread, lane: 0 }
+    }
+}
+
+/// When a node begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// So long after the node before.
+    After { gap_ns: u64 },
+    /// At this time after the common start.
+    At { time_ns: u64 },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Node {
+    pub begin: Begin,
+    /// CPU time to use before it begins.
+    pub burn_ns: u32,
+    pub step: Step,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Step {
+    Io(Io),
+    /// Increments the count of the track.
+    Send,
+    /// Waits until `from` has counted to `count`.
+    Receive {
+        from: Track,
+        count: u64,
+        /// No longer than this.
+        at_most_ns: Option<u64>,
+    },
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Io {
+    pub op: Op,
+    pub flags: Flags,
+    pub file: File,
+    pub offset: u64,
+    pub length: u64,
+    /// As recorded.
+    pub result: i64,
+    pub detail: u64,
+    /// Increments the count of the track when it is done.
+    pub sends: bool,
+    /// The open that creates the file.
+    pub creates: bool,
+    /// A write that its thread syncs next, or that sync, on a file whose syncs are shared.
+    pub is_paired: bool,
+}
+
+/// A node and its place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Placed {
+    pub track: Track,
+    pub node: Node,
+}
+
+/// How a thread is replayed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct ThreadRole {
+    /// It lives by timers: it starts by the clock, and waits for nobody.
+    pub is_clocked: bool,
+    /// It does I/O, or wakes others.
+    pub has_work: bool,
+    /// Tracks for its asynchronous I/Os; 0 if they never overlap.
+    pub lanes: u32,
+}
+
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct FileRole {
+    /// Its first event is the open that creates it.
+    pub is_created: bool,
+    /// Its syncs are shared by those who wait for one.
+    pub shares_syncs: bool,
+}
+
+/// What the survey has found out about the trace.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Roles {
+    pub threads: Vec<ThreadRole>,
+    pub files: Vec<FileRole>,
+    /// All I/Os may overlap in a thread: the trace has no system calls.
+    pub all_overlap: bool,
+    /// All start by the clock: the trace has no latencies.
+    pub all_clocked: bool,
+    /// Think times that are long are arrivals, which go by the clock.
+    pub clocked_arrivals: bool,
+    /// The start of the first event.
+    pub origin_ns: u64,
+}
+
+impl Roles {
+    /// Those not known yet are hard, and may overlap.
+    fn thread(&self, thread: Thread) -> ThreadRole {
+        let unknown = ThreadRole { is_clocked: false, has_work: true, lanes: MOST_LANES };
+        self.threads.get(thread as usize).copied().unwrap_or(unknown)
+    }
+
+    fn file(&self, file: File) -> FileRole {
+        self.files.get(file as usize).copied().unwrap_or_default()
+    }
+
+    pub(super) fn is_asynchronous(&self, event: &Event) -> bool {
+        let flags = event.flags;
+        let is_one = self.all_overlap || flags.contains(Flags::URING) || flags.contains(Flags::AIO);
+        is_one && event.file != NO_FILE && !names(event.op) && is_replayed(event)
+    }
+}
+
+/// Whether an operation uses the name of a file.
+pub(super) const fn names(op: Op) -> bool {
+    matches!(op, Op::Open | Op::Rename | Op::Unlink | Op::Mkdir | Op::Stat)
+}
+
+/// Whether an event is an operation that the replay executes.
+pub(super) fn is_replayed(event: &Event) -> bool {
+    let is_one = match event.op {
+        Op::Read
+        | Op::Write
+        | Op::Fsync
+        | Op::Fdatasync
+        | Op::SyncRange
+        | Op::Msync
+        | Op::Allocate
+        | Op::Truncate
+        | Op::Open
+        | Op::Rename
+        | Op::Unlink
+        | Op::Mkdir
+        | Op::Fault
+        | Op::Dirty
+        | Op::Advise
+        | Op::SendFile
+        | Op::CopyRange => event.file != NO_FILE,
+        // A file that is not there is looked up, too.
+        Op::Stat | Op::SyncAll => true,
+        Op::Close | Op::ReadDir | Op::Map | Op::Wake | Op::Spawn | Op::Exit => false,
+    };
+    is_one && !was_not_tried(event)
+}
+
+/// A call that ended before it did anything: the application issued it again.
+fn was_not_tried(event: &Event) -> bool {
+    event.errno().is_some_and(|errno| {
+        let errno = Errno::from_raw_os_error(errno);
+        [Errno::AGAIN, Errno::INTR, Errno::CANCELED, Errno::BADF].contains(&errno)
+    })
+}
+
+/// Whether a recorded wake-up is one. A timer's interrupt wakes its thread in whatever call another
+/// thread happens to be; only some calls wake, and nobody wakes a sleeper.
+fn is_wake(event: &Event) -> bool {
+    let waker = Call::from_number(event.offset);
+    let sleeper = Call::from_number(event.length);
+    matches!(waker, Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore)
+        && !matches!(sleeper, Call::Sleep | Call::Io | Call::Ring | Call::None)
+}
+
+/// Makes nodes of events.
+pub(super) struct Graph<'a> {
+    roles: &'a Roles,
+    waiting: BinaryHeap<Reverse<Waiting>>,
+    pushed: u64,
+    newest_ns: u64,
+    emitted_ns: u64,
+    threads: Vec<ThreadState>,
+    files: HashMap<File, FileOrder>,
+    /// The highest count of the second track that the first has waited for.
+    known: HashMap<(Track, Track), u64>,
+    /// When writes were kept back, and by which track.
+    held_at: VecDeque<(u64, Track)>,
+    ready: VecDeque<Placed>,
+    pub facts: Facts,
+}
+
+/// What was counted on the way.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Facts {
+    /// Events that came later than the horizon allows.
+    pub late_events: u64,
+    /// Asynchronous I/Os issued one after the other because there were too many at a time.
+    pub lanes_exceeded: u64,
+    /// Requests that drain their ring.
+    pub drains: u64,
+    pub waits: u64,
+    pub bounded_waits: u64,
+    /// Wake-ups of timers and devices.
+    pub ignored_wakes: u64,
+}
+
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Waiting {
+    key_ns: u64,
+    number: u64,
+    item: Item,
+}
+
+#[derive(Debug)]
+enum Item {
+    Event(Event),
+    /// A thread comes to know that its I/O is over.
+    Reap {
+        lane: Track,
+        count: u64,
+    },
+}
+
+// The order is that of time and number alone.
+impl PartialEq for Item {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Item {
+    fn cmp(&self, _: &Self) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+#[derive(Default)]
+struct ThreadState {
+    own: TrackState,
+    lanes: Vec<TrackState>,
+    /// CPU time of events that became no node.
+    idle_cpu_ns: u64,
+    /// The lane of the request before, if this one is linked to it.
+    linked_lane: Option<usize>,
+}
+
+#[derive(Default)]
+struct TrackState {
+    /// The end of its last node in the recording.
+    end_ns: Option<u64>,
+    count: u64,
+    held: Option<Node>,
+}
+
+/// Who must be done before a file is created, renamed or removed, and what others wait for.
+#[derive(Default)]
+struct FileOrder {
+    changed: Option<Mark>,
+    used: Vec<Mark>,
+}
+
+/// A track after so many signals.
+#[derive(Debug, Clone, Copy)]
+struct Mark {
+    track: Track,
+    count: u64,
+}
+
+/// Where a node is in the recording.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_field_names, reason = "units")]
+struct Span {
+    begin_ns: u64,
+    end_ns: u64,
+    cpu_ns: u64,
+}
+
+impl<'a> Graph<'a> {
+    pub(super) fn new(roles: &'a Roles) -> Self {
+        Self {
+            roles,
+            waiting: BinaryHeap::new(),
+            pushed: 0,
+            newest_ns: 0,
+            emitted_ns: 0,
+            threads: Vec::new(),
+            files: HashMap::new(),
+            known: HashMap::new(),
+            held_at: VecDeque::new(),
+            ready: VecDeque::new(),
+            facts: Facts::default(),
+        }
+    }
+
+    /// The next event of the trace.
+    pub(super) fn push(&mut self, event: Event) {
+        let has_lane =
+            self.roles.is_asynchronous(&event) && self.roles.thread(event.thread).lanes > 0;
+        let key_ns = if has_lane { event.start_ns() } else { event.end_ns };
+        self.newest_ns = self.newest_ns.max(event.end_ns);
+        self.wait(key_ns, Item::Event(event));
+        while self.waiting.len() > MOST_WAITING
+            || self.waiting.peek().is_some_and(|Reverse(first)| {
+                first.key_ns.saturating_add(HORIZON_NS) < self.newest_ns
+            })
+        {
+            self.take_first();
+        }
+    }
+
+    /// The trace is over.
+    pub(super) fn finish(&mut self) {
+        while !self.waiting.is_empty() {
+            self.take_first();
+        }
+        self.release_held(u64::MAX);
+    }
+
+    /// The next node.
+    pub(super) fn pop(&mut self) -> Option<Placed> {
+        self.ready.pop_front()
+    }
+
+    fn wait(&mut self, key_ns: u64, item: Item) {
+        self.pushed += 1;
+        self.waiting.push(Reverse(Waiting { key_ns, number: self.pushed, item }));
+    }
+
+    fn take_first(&mut self) {
+        let Some(Reverse(first)) = self.waiting.pop() else { return };
+        self.facts.late_events += u64::from(first.key_ns < self.emitted_ns);
+        self.emitted_ns = self.emitted_ns.max(first.key_ns);
+        self.release_held(self.emitted_ns.saturating_sub(PAIRED_NS));
+        match first.item {
+            Item::Reap { lane, count } => {
+                let thread = Track::of(lane.thread);
+                let now_ns = self.end_ns(thread);
+                let span = Span { begin_ns: now_ns, end_ns: self.emitted_ns, cpu_ns: 0 };
+                self.receive(thread, Mark { track: lane, count }, span, None);
+            }
+            Item::Event(event) => self.take_event(&event),
+        }
+    }
+
+    fn take_event(&mut self, event: &Event) {
+        let state = self.thread(event.thread);
+        let cpu_ns = state.idle_cpu_ns.saturating_add(event.cpu_ns);
+        state.idle_cpu_ns = 0;
+        let own = Track::of(event.thread);
+        let span = Span { begin_ns: event.start_ns(), end_ns: event.end_ns, cpu_ns };
+        match event.op {
+            Op::Wake if is_wake(event) => {
+                let other = Track::of(narrow(event.detail));
+                let wait = Span { begin_ns: span.begin_ns, cpu_ns: 0, ..span };
+                let is_bounded = self.roles.thread(own.thread).is_clocked;
+                let at_most_ns = is_bounded.then_some(event.latency_ns);
+                if self.wakes(own, other, span) {
+                    let mark = Mark { track: own, count: self.track(own).count };
+                    self.receive(other, mark, wait, at_most_ns);
+                    return;
+                }
+            }
+            Op::Wake => self.facts.ignored_wakes += 1,
+            Op::Spawn => {
+                let other = Track::of(narrow(event.detail));
+                if self.wakes(own, other, span) {
+                    let mark = Mark { track: own, count: self.track(own).count };
+                    // Its think time begins with it.
+                    self.track(other).end_ns.get_or_insert(event.end_ns);
+                    let start = Span { begin_ns: event.end_ns, cpu_ns: 0, ..span };
+                    self.receive(other, mark, start, None);
+                    return;
+                }
+            }
+            _ if is_replayed(event) => {
+                let io = io(event);
+                if self.roles.is_asynchronous(event) && self.roles.thread(own.thread).lanes > 0 {
+                    self.launch(own, io, span);
+                } else {
+                    self.issue(own, io, span);
+                }
+                return;
+            }
+            _ => {}
+        }
+        self.thread(event.thread).idle_cpu_ns = cpu_ns;
+    }
+
+    /// Sends, if there is anybody to receive.
+    fn wakes(&mut self, own: Track, other: Track, span: Span) -> bool {
+        let role = self.roles.thread(other.thread);
+        let receives = own != other && role.has_work && !role.is_clocked;
+        if receives {
+            let span = Span { begin_ns: span.end_ns, ..span };
+            self.place(own, span, Step::Send);
+            self.track(own).count += 1;
+        }
+        receives
+    }
+
+    fn receive(&mut self, track: Track, from: Mark, span: Span, at_most_ns: Option<u64>) {
+        let Mark { track: sender, count } = from;
+        let known = self.known.entry((track, sender)).or_default();
+        *known = (*known).max(count);
+        if track.thread != sender.thread {
+            self.facts.waits += u64::from(at_most_ns.is_none());
+            self.facts.bounded_waits += u64::from(at_most_ns.is_some());
+        }
+        self.place(track, span, Step::Receive { from: sender, count, at_most_ns });
+    }
+
+    /// An I/O that its thread does not wait for: the thread starts it in a lane, and comes to know
+    /// of its end later.
+    fn launch(&mut self, own: Track, io: Io, span: Span) {
+        self.facts.drains += u64::from(io.flags.contains(Flags::DRAIN));
+        let lane = self.lane(own.thread, io.flags, span.begin_ns);
+        self.place(own, Span { end_ns: span.begin_ns, ..span }, Step::Send);
+        let state = self.track(own);
+        state.count += 1;
+        let mark = Mark { track: own, count: state.count };
+        let begin_ns = self.end_ns(own);
+        self.track(lane).end_ns = Some(begin_ns);
+        let at_once = Span { begin_ns, end_ns: begin_ns, cpu_ns: 0 };
+        self.receive(lane, mark, at_once, None);
+        self.issue(lane, Io { sends: true, ..io }, Span { begin_ns, cpu_ns: 0, ..span });
+        let count = self.track(lane).count;
+        self.wait(span.end_ns, Item::Reap { lane, count });
+    }
+
+    fn lane(&mut self, thread: Thread, flags: Flags, start_ns: u64) -> Track {
+        let most = self.roles.thread(thread).lanes.clamp(1, MOST_LANES) as usize;
+        let state = self.thread(thread);
+        let is_free = |lane: &TrackState| lane.end_ns.is_none_or(|end_ns| end_ns <= start_ns);
+        let mut is_exceeded = false;
+        let at = state.linked_lane.or_else(|| state.lanes.iter().position(is_free));
+        let at = at.unwrap_or_else(|| {
+            if state.lanes.len() < most {
+                state.lanes.push(TrackState::default());
+                return state.lanes.len() - 1;
+            }
+            is_exceeded = true;
+            let lanes = state.lanes.iter().enumerate();
+            lanes.min_by_key(|(_, lane)| lane.end_ns).map_or(0, |(at, _)| at)
+        });
+        state.linked_lane = flags.contains(Flags::LINK).then_some(at);
+        self.facts.lanes_exceeded += u64::from(is_exceeded);
+        Track { thread, lane: u32::try_from(at + 1).expect("few lanes") }
+    }
+
+    /// An I/O in its track, after what it must wait for.
+    fn issue(&mut self, track: Track, io: Io, span: Span) {
+        let is_new = || self.files.get(&io.file).is_none_or(|order| order.changed.is_none());
+        let may_create = io.op == Op::Open && io.result >= 0;
+        let creates = may_create && self.roles.file(io.file).is_created && is_new();
+        let is_change = creates || is_change(&io);
+        let is_use = names(io.op) && io.file != NO_FILE;
+        for mark in self.obstacles(&io, is_change) {
+            let is_known = self.known.get(&(track, mark.track)).is_some_and(|n| *n >= mark.count);
+            if mark.track != track && !is_known {
+                let at_ns = self.end_ns(track);
+                let span = Span { begin_ns: at_ns, end_ns: at_ns, cpu_ns: 0 };
+                self.receive(track, mark, span, None);
+            }
+        }
+        let io = Io { creates, sends: io.sends || is_use, ..io };
+        self.place(track, span, Step::Io(io));
+        if io.sends {
+            self.track(track).count += 1;
+        }
+        if is_use {
+            let mark = Mark { track, count: self.track(track).count };
+            let others = (io.op == Op::Rename).then(|| replaced(&io)).flatten();
+            for file in [Some(io.file), others].into_iter().flatten() {
+                let order = self.files.entry(file).or_default();
+                order.used.retain(|other| other.track != track);
+                if is_change {
+                    order.used.clear();
+                    order.changed = Some(mark);
+                } else {
+                    order.used.push(mark);
+                }
+            }
+        }
+    }
+
+    /// What an operation on a file must wait for: who uses an existing name waits for the one who
+    /// made it, and who changes it waits for those who used it.
+    fn obstacles(&self, io: &Io, is_change: bool) -> Vec<Mark> {
+        let others = (io.op == Op::Rename).then(|| replaced(io)).flatten();
+        let mut marks = Vec::new();
+        for order in
+            [Some(io.file), others].into_iter().flatten().filter_map(|f| self.files.get(&f))
+        {
+            marks.extend(order.changed);
+            if is_change {
+                marks.extend(&order.used);
+            }
+        }
+        marks
+    }
+
+    fn place(&mut self, track: Track, span: Span, step: Step) {
+        let origin_ns = self.roles.origin_ns;
+        let is_clocked = self.roles.all_clocked || self.roles.thread(track.thread).is_clocked;
+        let clocks_arrivals = self.roles.clocked_arrivals && track.lane == 0;
+        let state = self.track(track);
+        let before_ns = *state.end_ns.get_or_insert(origin_ns);
+        let end_ns = span.end_ns.max(before_ns);
+        let begin_ns = span.begin_ns.clamp(before_ns, end_ns);
+        state.end_ns = Some(end_ns);
+        let gap_ns = begin_ns - before_ns;
+        let time_ns = begin_ns - origin_ns.min(begin_ns);
+        let begin = if track.lane == 0 && is_clocked || clocks_arrivals && gap_ns > ARRIVAL_NS {
+            Begin::At { time_ns }
+        } else {
+            Begin::After { gap_ns }
+        };
+        let burn_ns = u32::try_from(span.cpu_ns.min(gap_ns)).unwrap_or(u32::MAX);
+        self.put(track, Node { begin, burn_ns, step }, end_ns);
+    }
+
+    /// Puts a node out, unless it is a write that must be seen together with what follows.
+    fn put(&mut self, track: Track, mut node: Node, end_ns: u64) {
+        let held = self.track(track).held.take();
+        if let Some(mut write) = held {
+            if let (Step::Io(write), Step::Io(sync)) = (&mut write.step, &mut node.step)
+                && write.file == sync.file
+                && matches!(sync.op, Op::Fsync | Op::Fdatasync)
+            {
+                write.is_paired = true;
+                sync.is_paired = true;
+            }
+            self.ready.push_back(Placed { track, node: write });
+        }
+        if let Step::Io(io) = &node.step
+            && io.op == Op::Write
+            && track.lane == 0
+            && self.roles.file(io.file).shares_syncs
+        {
+            self.track(track).held = Some(node);
+            self.held_at.push_back((end_ns, track));
+        } else {
+            self.ready.push_back(Placed { track, node });
+        }
+    }
+
+    /// Puts out what was kept back before this time. A later write of the same track may be put
+    /// out too early, which only means that it is not paired.
+    fn release_held(&mut self, until_ns: u64) {
+        while let Some((_, track)) = self.held_at.pop_front_if(|(at_ns, _)| *at_ns <= until_ns) {
+            if let Some(node) = self.track(track).held.take() {
+                self.ready.push_back(Placed { track, node });
+            }
+        }
+    }
+
+    fn end_ns(&mut self, track: Track) -> u64 {
+        let origin_ns = self.roles.origin_ns;
+        *self.track(track).end_ns.get_or_insert(origin_ns)
+    }
+
+    fn thread(&mut self, thread: Thread) -> &mut ThreadState {
+        let at = thread as usize;
+        if self.threads.len() <= at {
+            self.threads.resize_with(at + 1, ThreadState::default);
+        }
+        &mut self.threads[at]
+    }
+
+    fn track(&mut self, track: Track) -> &mut TrackState {
+        let state = self.thread(track.thread);
+        match track.lane {
+            0 => &mut state.own,
+            lane => &mut state.lanes[lane as usize - 1],
+        }
+    }
+
+    /// Lanes of each thread so far.
+    pub(super) fn lanes(&self, thread: Thread) -> u32 {
+        let lanes = self.threads.get(thread as usize).map_or(0, |state| state.lanes.len());
+        u32::try_from(lanes).unwrap_or(MOST_LANES)
+    }
+}
+
+/// Whether an operation makes a name mean something else.
+fn is_change(io: &Io) -> bool {
+    matches!(io.op, Op::Rename | Op::Unlink | Op::Mkdir) && io.result >= 0
+}
+
+/// The file that a rename replaces.
+pub(super) fn replaced(io: &Io) -> Option<File> {
+    File::try_from(io.detail.checked_sub(1)?).ok()
+}
+
+fn io(event: &Event) -> Io {
+    Io {
+        op: event.op,
+        flags: event.flags,
+        file: event.file,
+        offset: event.offset,
+        length: event.length,
+        result: event.result,
+        detail: event.detail,
+        sends: false,
+        creates: false,
+        is_paired: false,
+    }
+}
+
+/// The number of a thread. Numbers beyond it were refused when the trace was surveyed.
+fn narrow(number: u64) -> Thread {
+    Thread::try_from(number).unwrap_or(Thread::MAX)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+use std::collections::{BTreeMap, HashMap};
+
+use proptest::prelude::*;
+
+use super::*;
+
+const THREADS: u32 = 4;
+
+/// An event of a thread at a time that no other has.
+fn event(number: u64, op: Op, thread: Thread) -> Event {
+    Event {
+        op,
+        flags: Flags::default(),
+        thread,
+        file: 0,
+        offset: number,
+        length: 4096,
+        result: 4096,
+        end_ns: 1000 * (number + 1),
+        latency_ns: 300,
+        cpu_ns: 100,
+        detail: 0,
+    }
+}
+
+fn wake(number: u64, thread: Thread, other: Thread) -> Event {
+    Event {
+        file: NO_FILE,
+        offset: Call::Futex as u64,
+        length: Call::Futex as u64,
+        detail: other.into(),
+        ..event(number, Op::Wake, thread)
+    }
+}
+
+fn nodes(roles: &Roles, events: impl IntoIterator<Item = Event>) -> Vec<Placed> {
+    let mut graph = Graph::new(roles);
+    events.into_iter().for_each(|event| graph.push(event));
+    graph.finish();
+    std::iter::from_fn(|| graph.pop()).collect()
+}
+
+/// Wakes, I/Os and uses of names by several threads, some of them in flight at the same time.
+fn events() -> impl Strategy<Value = Vec<Event>> {
+    let one = (0..THREADS, 0..THREADS, 0..10_u8, 0..3_u32, 0..8000_u64);
+    prop::collection::vec(one, 1..120).prop_map(|all| {
+        let event = |(number, (thread, other, what, file, latency_ns))| match what {
+            0..4 => wake(number, thread, other),
+            4..6 => Event { file, ..event(number, Op::Write, thread) },
+            6 => Event { file, result: 0, ..event(number, Op::Fdatasync, thread) },
+            7 => Event { flags: Flags::URING, latency_ns, file, ..event(number, Op::Read, thread) },
+            8 => Event { file, result: 0, ..event(number, Op::Open, thread) },
+            _ => Event { file, result: 0, ..event(number, Op::Unlink, thread) },
+        };
+        (0..).zip(all).map(event).collect()
+    })
+}
+
+/// Runs nodes as the replay does, with a reader that hands out at most `most` at a time, and with
+/// tracks that give back their room when they have executed all that they took. `random` chooses
+/// who goes on. Returns the I/Os in the order in which they ran; `None` if nobody can go on.
+fn execute(
+    nodes: &[Placed],
+    most: usize,
+    mut random: impl FnMut(usize) -> usize,
+) -> Option<Vec<Io>> {
+    #[derive(Default)]
+    struct Sim {
+        queue: VecDeque<Node>,
+        taken: VecDeque<Node>,
+        took: usize,
+        count: u64,
+    }
+    let mut tracks: BTreeMap<Track, Sim> = BTreeMap::new();
+    for placed in nodes {
+        tracks.entry(placed.track).or_default();
+    }
+    let (mut next, mut queued, mut ran) = (0, 0, Vec::new());
+    loop {
+        while next < nodes.len() && queued < most {
+            tracks.get_mut(&nodes[next].track)?.queue.push_back(nodes[next].node);
+            (next, queued) = (next + 1, queued + 1);
+        }
+        for sim in tracks.values_mut().filter(|sim| sim.taken.is_empty()) {
+            queued -= std::mem::take(&mut sim.took);
+            sim.taken = std::mem::take(&mut sim.queue);
+            sim.took = sim.taken.len();
+        }
+        let counts: HashMap<Track, u64> = tracks.iter().map(|(of, sim)| (*of, sim.count)).collect();
+        let can_run = |sim: &Sim| match sim.taken.front().map(|node| node.step) {
+            None => false,
+            Some(Step::Receive { from, count, .. }) => counts[&from] >= count,
+            Some(_) => true,
+        };
+        let able: Vec<Track> =
+            tracks.iter().filter(|(_, sim)| can_run(sim)).map(|(of, _)| *of).collect();
+        if able.is_empty() {
+            let is_done = next == nodes.len()
+                && tracks.values().all(|sim| sim.taken.is_empty() && sim.queue.is_empty());
+            if is_done {
+                return Some(ran);
+            }
+            if next < nodes.len() && queued < most {
+                continue;
+            }
+            return None;
+        }
+        let sim = tracks.get_mut(&able[random(able.len())])?;
+        match sim.taken.pop_front()?.step {
+            Step::Send => sim.count += 1,
+            Step::Receive { .. } => {}
+            Step::Io(io) => {
+                sim.count += u64::from(io.sends);
+                ran.push(io);
+            }
+        }
+    }
+}
+
+/// All pairs of events of which the first must be over before the second begins.
+fn must_precede(events: &[Event]) -> Vec<(u64, u64)> {
+    let mut pairs = Vec::new();
+    let is_io = |event: &&Event| is_replayed(event);
+    let is_inline = |event: &Event| !event.flags.contains(Flags::URING);
+    for (at, event) in events.iter().enumerate().filter(|(_, event)| is_inline(event)) {
+        let before =
+            || events[..at].iter().filter(is_io).filter(|other| other.thread == event.thread);
+        if event.op == Op::Wake && u64::from(event.thread) != event.detail {
+            let after = events[at..].iter().filter(is_io).filter(|other| {
+                u64::from(other.thread) == event.detail && other.start_ns() > event.end_ns
+            });
+            for after in after {
+                pairs.extend(before().map(|before| (before.offset, after.offset)));
+            }
+        } else if is_replayed(event) {
+            pairs.extend(before().map(|before| (before.offset, event.offset)));
+        }
+    }
+    // Uses of a name, before and after it goes away.
+    for (at, change) in events.iter().enumerate().filter(|(_, event)| event.op == Op::Unlink) {
+        let uses = |events: &[Event]| {
+            let of = events.iter().filter(|event| names(event.op) && event.file == change.file);
+            of.map(|event| event.offset).collect::<Vec<_>>()
+        };
+        pairs.extend(uses(&events[..at]).into_iter().map(|before| (before, change.offset)));
+        pairs.extend(uses(&events[at + 1..]).into_iter().map(|after| (change.offset, after)));
+    }
+    pairs
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn every_node_comes_after_its_predecessors(
+        events in events(), most in 1..6_usize, shares in any::<bool>(), draws in any::<u64>(),
+    ) {
+        let files = vec![FileRole { is_created: false, shares_syncs: shares }; 3];
+        let roles = Roles { files, ..Roles::default() };
+        let nodes = nodes(&roles, events.iter().copied());
+        let mut draw = draws | 1;
+        let ran = execute(&nodes, most, |able| {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(draw >> 33).unwrap() % able
+        });
+        let ran = ran.expect("it does not stand still");
+        let place: HashMap<u64, usize> =
+            ran.iter().enumerate().map(|(at, io)| (io.offset, at)).collect();
+        let expected = events.iter().filter(|event| is_replayed(event)).count();
+        prop_assert_eq!((place.len(), ran.len()), (expected, expected));
+        for (before, after) in must_precede(&events) {
+            prop_assert!(place[&before] < place[&after], "{} before {}", before, after);
+        }
+    }
+
+    #[test]
+    fn signals_come_before_those_who_wait_for_them(events in events(), late in 0..50_u64) {
+        let roles = Roles::default();
+        let shuffled = {
+            let mut events = events.clone();
+            events.sort_by_key(|event| event.end_ns / 1000 * 7919 % (late + 1) + event.end_ns / 1000);
+            events
+        };
+        let mut counts: HashMap<Track, u64> = HashMap::new();
+        for Placed { track, node } in nodes(&roles, shuffled) {
+            match node.step {
+                Step::Receive { from, count, .. } => {
+                    prop_assert!(counts.get(&from).copied().unwrap_or(0) >= count);
+                }
+                Step::Io(Io { sends: false, .. }) => {}
+                Step::Io(_) | Step::Send => *counts.entry(track).or_default() += 1,
+            }
+        }
+    }
+
+    #[test]
+    fn think_times_and_latencies_add_up_to_the_recording(
+        all in prop::collection::vec((0..3000_u64, 1..2000_u64, 0..4000_u64), 1..50),
+    ) {
+        let mut now_ns = 0;
+        let mut events = Vec::new();
+        for (gap_ns, latency_ns, cpu_ns) in &all {
+            now_ns += gap_ns + latency_ns;
+            let one = event(0, Op::Read, 0);
+            events.push(Event { end_ns: now_ns, latency_ns: *latency_ns, cpu_ns: *cpu_ns, ..one });
+        }
+        let nodes = nodes(&Roles::default(), events);
+        for (placed, (gap_ns, _, cpu_ns)) in nodes.iter().zip(&all) {
+            prop_assert_eq!(placed.node.begin, Begin::After { gap_ns: *gap_ns });
+            prop_assert_eq!(u64::from(placed.node.burn_ns), *cpu_ns.min(gap_ns));
+        }
+    }
+}
+
+#[test]
+fn timers_and_devices_wake_nobody() {
+    let calls = |waker: Call, sleeper: Call| {
+        let event = Event { offset: waker as u64, length: sleeper as u64, ..wake(1, 0, 1) };
+        is_wake(&event)
+    };
+    assert!(calls(Call::Futex, Call::Futex));
+    assert!(calls(Call::Write, Call::Poll));
+    assert!(!calls(Call::Io, Call::Futex), "an interrupt during an I/O");
+    assert!(!calls(Call::None, Call::Futex), "an interrupt of a thread that computes");
+    assert!(!calls(Call::Futex, Call::Sleep), "a sleeper wakes by its timer");
+    assert!(!calls(Call::Futex, Call::Io), "an I/O that is over");
+}
+
+#[test]
+fn who_lives_by_timers_waits_for_nobody_and_is_waited_for_as_long_as_recorded() {
+    let hard = ThreadRole { is_clocked: false, has_work: true, lanes: 0 };
+    let clocked = ThreadRole { is_clocked: true, ..hard };
+    let roles = Roles { threads: vec![hard, clocked], origin_ns: 1000, ..Roles::default() };
+    let events = [
+        event(1, Op::Write, 1),
+        wake(2, 0, 1),
+        wake(3, 1, 0),
+        event(4, Op::Write, 0),
+        event(5, Op::Write, 1),
+    ];
+    let nodes = nodes(&roles, events);
+    let receives: Vec<_> = nodes
+        .iter()
+        .filter_map(|placed| match placed.node.step {
+            Step::Receive { from, at_most_ns, .. } => Some((placed.track, from, at_most_ns)),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(receives, [(Track::of(0), Track::of(1), Some(300))]);
+    let starts: Vec<_> = nodes
+        .iter()
+        .filter(|placed| placed.track == Track::of(1) && placed.node.step != Step::Send)
+        .map(|placed| placed.node.begin)
+        .collect();
+    let at = |time_ns| Begin::At { time_ns };
+    assert_eq!(starts, [at(2000 - 300 - 1000), at(6000 - 300 - 1000)]);
+}
+
+#[test]
+fn a_write_is_paired_with_the_sync_that_follows_it() {
+    let files = vec![FileRole { is_created: false, shares_syncs: true }];
+    let roles = Roles { files, ..Roles::default() };
+    let sync = |number| Event { result: 0, ..event(number, Op::Fdatasync, 0) };
+    let events = [
+        event(0, Op::Write, 0),
+        event(1, Op::Write, 0),
+        event(2, Op::Read, 1),
+        sync(3),
+        sync(4),
+        event(5, Op::Write, 0),
+        event(6, Op::Read, 0),
+    ];
+    let nodes = nodes(&roles, events);
+    let ios = nodes.iter().filter_map(|placed| match placed.node.step {
+        Step::Io(io) => Some((io.offset, io.is_paired)),
+        _ => None,
+    });
+    let expected =
+        [(0, false), (2, false), (1, true), (3, true), (4, false), (5, false), (6, false)];
+    assert_eq!(ios.collect::<Vec<_>>(), expected);
+}
+
+#[test]
+fn overlapping_requests_have_lanes_and_linked_ones_share_theirs() {
+    let request = |number, latency_ns, flags: Flags| Event {
+        latency_ns,
+        flags: Flags::URING.with(flags),
+        ..event(number, Op::Read, 0)
+    };
+    let none = Flags::default();
+    let events = [request(3, 2500, none), request(4, 3000, Flags::LINK), request(5, 2000, none)];
+    let nodes = nodes(&Roles::default(), events);
+    let lanes = nodes.iter().filter_map(|placed| match placed.node.step {
+        Step::Io(io) => Some((io.offset, placed.track.lane)),
+        _ => None,
+    });
+    assert_eq!(lanes.collect::<Vec<_>>(), [(3, 1), (4, 2), (5, 2)]);
+}

@@ -1,0 +1,116 @@
+//! Replays the recorded I/O of an application: its threads, its think times, and who waited for
+//! whom.
+//!
+//! | file | idea |
+//! |---|---|
+//! | `survey` | one pass over the trace: what lies in its files, how each thread is replayed |
+//! | `ranges` | sets of byte ranges in bounded memory |
+//! | `graph` | events become I/Os, signals and waits of each thread |
+//! | `feed` | the trace is read a bounded number of nodes ahead |
+//! | `place` | the files as they were when the recording began |
+//! | `files` | descriptors, and one operation: the system calls |
+//! | `commit` | threads that wait for a sync share the next one |
+//! | `signal` | waits for other threads, for a time, and for the end |
+//! | `tally` | what one thread counts |
+//! | `drive` | a trial from its common start to its record |
+//! | `words` | what a replay does otherwise than the application, for users |
+//!
+//! # When a result is too late to be used
+//!
+//! Each operation has a time at which its think time is over and all that it waits for is done. How
+//! much later it starts is the fault of the load generator: a busy CPU, a late timer. A trial is
+//! marked as too late
+//!
+//! - if the mean lateness is above 5 % of the recorded think time and latency of an I/O. The
+//!   throughput of a thread is off by about that share;
+//! - if the 99th percentile is above 10 % of the same, and above 1 ms. Then waits for other threads
+//!   pass the delay on to many, and tails of latencies are not those of the storage.
+
+mod commit;
+mod drive;
+mod feed;
+mod files;
+mod graph;
+mod place;
+mod ranges;
+mod signal;
+mod survey;
+mod tally;
+mod words;
+
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+use iotax_experiment::Workload;
+use iotax_record::LoadRecord;
+
+use crate::driver::{LayoutProgress, LoadDriver, Request};
+use crate::error::Error;
+use crate::target::IoTarget;
+use drive::ReadAhead;
+use place::{Layout, Place};
+
+pub use survey::{Arrivals, Options, Recording};
+
+/// Lays out the files of a recording. Files that are there already are used.
+///
+/// # Errors
+/// Targets on which it cannot be replayed; full disks and I/O errors; [`Error::Interrupted`].
+pub fn prepare(
+    recording: &Recording,
+    target: IoTarget<'_>,
+    progress: &LayoutProgress<'_>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    match Place::of(recording, target)? {
+        Place::Directory(directory) => Layout::of(recording, &directory).make_ready(progress, stop),
+        Place::Device { .. } => Ok(()),
+    }
+}
+
+/// Replays a recording once: to its end, or for the time of the request if that is shorter than the
+/// recording. The window ends with the last operation of a thread that does not live by timers.
+///
+/// # Errors
+/// As [`prepare`]; whatever keeps threads from starting; damage of the trace.
+pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord, Error> {
+    drive::run(recording, request, ReadAhead::default())
+}
+
+/// Replays one recording. The workload needs only a job with a name.
+pub struct Replay {
+    recording: Recording,
+}
+
+impl Replay {
+    /// Reads the trace once.
+    ///
+    /// # Errors
+    /// As [`Recording::open`].
+    pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
+        Ok(Self { recording: Recording::open(path, options)? })
+    }
+
+    pub const fn recording(&self) -> &Recording {
+        &self.recording
+    }
+}
+
+impl LoadDriver for Replay {
+    fn prepare(
+        &self,
+        _workload: &Workload,
+        target: IoTarget<'_>,
+        progress: &LayoutProgress<'_>,
+        stop: &AtomicBool,
+    ) -> Result<(), Error> {
+        prepare(&self.recording, target, progress, stop)
+    }
+
+    fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
+        replay(&self.recording, request)
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,537 @@
+//! One pass over a trace before it is replayed: what lies in its files, and how each thread must be
+//! replayed.
+
+use std::fs::File as OsFile;
+use std::io::{BufReader, Read};
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+
+use iotax_trace::{
+    End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
+};
+use sha2::{Digest as _, Sha256};
+
+use super::graph::{
+    Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
+};
+use super::ranges::{RangeSet, Rounding};
+use crate::error::Error;
+use crate::target::shown;
+
+/// Ranges of all files together; a file may always have `LEAST_RANGES`.
+const MOST_RANGES: usize = 1 << 18;
+const LEAST_RANGES: usize = 64;
+/// Threads of a trace: each becomes a thread of the replay.
+const MOST_THREADS: u32 = 4096;
+/// A share of lost events above this makes a trace useless: 1 in 1,000.
+const LOST_ONE_IN: u64 = 1000;
+/// Think time of a thread that lives by timers, as a share of the recording, and its I/Os as a
+/// share of those of the busiest thread; both in percent.
+const TIMER_GAPS_PERCENT: u64 = 60;
+const TIMER_IOS_PERCENT: u64 = 20;
+/// Syncs of a file that overlap, at most, if a lock keeps them apart: 1 in 50.
+const OVERLAPPING_ONE_IN: u64 = 50;
+/// A trace keeps latencies to within 1 in 80, and ends in ticks.
+const ROUNDING_ONE_IN: u64 = 40;
+const ROUNDING_NS: u64 = 256;
+
+/// How a trace is replayed where it leaves a choice.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Options {
+    /// Replay a trace although more than 0.1 % of its events were lost.
+    pub allow_loss: bool,
+    pub arrivals: Arrivals,
+}
+
+/// What a long think time was: the trace does not show whom a thread waited for outside of it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Arrivals {
+    /// Clients that wait for an answer, and then think as long as they did: faster storage gets
+    /// more load.
+    #[default]
+    AfterAnswers,
+    /// Requests that come by the clock, whatever the storage does.
+    ByTheClock,
+}
+
+/// A trace, read once, to be replayed any number of times.
+pub struct Recording {
+    pub(super) path: PathBuf,
+    file: OsFile,
+    pub(super) head: Head,
+    /// `None` if the recorder was killed.
+    pub(super) end: Option<End>,
+    pub(super) survey: Survey,
+}
+
+/// What the pass has found.
+pub(super) struct Survey {
+    pub roles: Roles,
+    pub threads: Vec<ThreadFacts>,
+    pub files: Vec<FileFacts>,
+    /// Of the trace's bytes, in hexadecimal.
+    pub hash: String,
+    /// From the start of the first event to the end of the last.
+    pub length_ns: u64,
+    /// Executed operations by `Op`.
+    pub operations: [u64; Op::ALL.len()],
+    pub cycle_ns: u64,
+    pub notes: Notes,
+}
+
+/// What the replay does otherwise than the application.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Notes {
+    pub overlapping_ios: u64,
+    pub lanes_exceeded: u64,
+    pub drains: u64,
+    pub late_events: u64,
+    pub copies: u64,
+    pub directory_reads: u64,
+    pub files_partly_cached: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct ThreadFacts {
+    pub lanes: u32,
+    pub longest_read_bytes: u64,
+    pub longest_write_bytes: u64,
+    pub ios: u64,
+    sends: u64,
+    gap_ns: u64,
+    latency_ns: u64,
+    overlapping: u64,
+    last_end_ns: u64,
+}
+
+#[derive(Debug, Clone)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts")]
+pub(super) struct FileFacts {
+    pub state: FileState,
+    /// Operations on an open descriptor of it.
+    pub uses: u64,
+    pub uses_direct: bool,
+    pub uses_buffered: bool,
+    /// The end of the furthest page that is used through a mapping.
+    pub mapped_bytes: u64,
+    pub is_written: bool,
+    /// Its name goes away.
+    pub is_removed: bool,
+    pub is_renamed: bool,
+    /// Data that was there before the trace goes away.
+    pub loses_data: bool,
+    /// What must be there at the start because it is read before it is written.
+    pub read_first: RangeSet,
+    /// What is read or written of a block device.
+    pub touched: RangeSet,
+    /// The first byte after all that is read or written.
+    pub extent_bytes: u64,
+    written: RangeSet,
+    has_event: bool,
+    is_created: bool,
+    syncs: Syncs,
+}
+
+/// Whether syncs of a file overlap, counted in the order of their ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct Syncs {
+    count: u64,
+    overlapping: u64,
+    changes_of_thread: u64,
+    last_thread: Thread,
+    last_end_ns: u64,
+}
+
+impl Syncs {
+    fn note(&mut self, event: &Event) {
+        self.overlapping += u64::from(self.count > 0 && begins_before(event, self.last_end_ns));
+        self.changes_of_thread += u64::from(self.count > 0 && self.last_thread != event.thread);
+        self.count += 1;
+        self.last_thread = event.thread;
+        self.last_end_ns = self.last_end_ns.max(event.end_ns);
+    }
+
+    /// A lock keeps them apart, and who waits for it shares the next one.
+    const fn are_shared(&self) -> bool {
+        self.changes_of_thread > 0 && self.overlapping * OVERLAPPING_ONE_IN <= self.count
+    }
+}
+
+/// Whether an event clearly begins before this time, for all that a trace rounds.
+const fn begins_before(event: &Event, time_ns: u64) -> bool {
+    let tolerance_ns = event.latency_ns / ROUNDING_ONE_IN + ROUNDING_NS;
+    event.start_ns().saturating_add(tolerance_ns) < time_ns
+}
+
+impl FileFacts {
+    fn new(state: FileState) -> Self {
+        Self {
+            state,
+            uses: 0,
+            uses_direct: false,
+            uses_buffered: false,
+            mapped_bytes: 0,
+            is_written: false,
+            is_removed: false,
+            is_renamed: false,
+            loses_data: false,
+            read_first: RangeSet::new(Rounding::Outward),
+            touched: RangeSet::new(Rounding::Outward),
+            extent_bytes: 0,
+            written: RangeSet::new(Rounding::Inward),
+            has_event: false,
+            is_created: false,
+            syncs: Syncs::default(),
+        }
+    }
+
+    /// Whether the replay itself creates it.
+    pub(super) const fn is_created(&self) -> bool {
+        self.is_created
+    }
+
+    fn note(&mut self, event: &Event, most_ranges: usize) {
+        let is_first = !std::mem::replace(&mut self.has_event, true);
+        let succeeded = event.errno().is_none();
+        if event.op == Op::Open && succeeded {
+            self.is_created |= is_first && self.state.is_new;
+            self.loses_data |= has_flag(event.detail, libc::O_TRUNC) && !self.is_created;
+            return;
+        }
+        let end = |bytes: u64| event.offset.saturating_add(bytes);
+        match event.op {
+            Op::Read | Op::SendFile | Op::CopyRange | Op::Fault | Op::Dirty => {
+                let bytes = if event.op == Op::Dirty { event.length } else { event.moved() };
+                for missing in self.written.missing(event.offset..end(bytes)) {
+                    self.read_first.insert(missing, most_ranges);
+                }
+                self.touch(event.offset, end(bytes), most_ranges);
+            }
+            Op::Write => {
+                let range = event.offset..end(event.moved());
+                self.written.insert(range.clone(), most_ranges);
+                self.touch(range.start, range.end, most_ranges);
+            }
+            Op::Fsync | Op::Fdatasync => self.syncs.note(event),
+            Op::Truncate if succeeded => {
+                self.loses_data |= event.offset < self.state.size_bytes;
+            }
+            Op::Allocate if succeeded => {
+                let keeps = libc::FALLOC_FL_KEEP_SIZE;
+                self.loses_data |= event.detail & !u64::from(keeps.unsigned_abs()) != 0;
+            }
+            Op::Unlink | Op::Rename if succeeded => {
+                self.is_removed |= event.op == Op::Unlink;
+                self.is_renamed |= event.op == Op::Rename;
+            }
+            _ => {}
+        }
+        if matches!(event.op, Op::Fault | Op::Dirty) {
+            self.mapped_bytes = self.mapped_bytes.max(end(event.length.max(1)));
+        }
+        self.is_written |= matches!(event.op, Op::Write | Op::Allocate | Op::Truncate | Op::Dirty);
+    }
+
+    fn touch(&mut self, start: u64, end: u64, most_ranges: usize) {
+        self.extent_bytes = self.extent_bytes.max(end);
+        if self.state.kind == FileKind::BlockDevice {
+            self.touched.insert(start..end, most_ranges);
+        }
+    }
+
+    fn use_descriptor(&mut self, io: &Io) {
+        self.uses += 1;
+        let is_direct = io.flags.contains(Flags::DIRECT);
+        self.uses_direct |= is_direct;
+        self.uses_buffered |= !is_direct;
+    }
+}
+
+pub(super) fn has_flag(flags: u64, flag: i32) -> bool {
+    flags & u64::from(flag.unsigned_abs()) != 0
+}
+
+impl Recording {
+    /// Reads a trace once from its beginning to its end.
+    ///
+    /// # Errors
+    /// If it cannot be read, has no operation, or lost more than 0.1 % of its events.
+    pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
+        let file = OsFile::open(path).map_err(Error::path("open", path))?;
+        let mut hasher = Sha256::new();
+        let from = Hashed { from: At { file: &file, at: 0 }, hasher: &mut hasher };
+        let mut reader =
+            Reader::new(BufReader::with_capacity(1 << 20, from)).map_err(Error::trace(path))?;
+        let mut roles =
+            Roles { all_overlap: reader.head.unseen.contains(&Unseen::Calls), ..Roles::default() };
+        let mut pass = Pass::new(path);
+        let first_ns = {
+            let mut graph = Graph::new(&roles);
+            pass.read(&mut reader, &mut graph, &roles)?;
+            pass.facts(&graph);
+            pass.first_ns
+        };
+        let (head, end) = (reader.head.clone(), reader.end.take());
+        drop(reader);
+        let lost = end.as_ref().map_or(0, |end| end.lost);
+        if !options.allow_loss && lost.saturating_mul(LOST_ONE_IN) > pass.events {
+            return Err(Error::TraceLoss { path: shown(path), lost, events: pass.events });
+        }
+        roles.origin_ns = first_ns.unwrap_or(0);
+        roles.all_clocked = head.unseen.contains(&Unseen::Latencies);
+        roles.clocked_arrivals = options.arrivals == Arrivals::ByTheClock;
+        let first: u64 =
+            hasher.finalize().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
+        let survey = pass.conclude(roles, format!("{first:016x}"))?;
+        Ok(Self { path: path.to_owned(), file, head, end, survey })
+    }
+
+    /// The trace again, from its beginning.
+    pub(super) fn reader(&self) -> Result<Reader<impl Read>, Error> {
+        let from = BufReader::with_capacity(1 << 20, At { file: &self.file, at: 0 });
+        Reader::new(from).map_err(Error::trace(&self.path))
+    }
+
+    /// From the start of the first event to the end of the last, in nanoseconds.
+    pub const fn length_ns(&self) -> u64 {
+        self.survey.length_ns
+    }
+
+    /// What the trace was made of.
+    pub const fn head(&self) -> &Head {
+        &self.head
+    }
+}
+
+/// Reads a file from a place of its own, so that several can read it at a time.
+struct At<'a> {
+    file: &'a OsFile,
+    at: u64,
+}
+
+impl Read for At<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = self.file.read_at(buffer, self.at)?;
+        self.at += bytes as u64;
+        Ok(bytes)
+    }
+}
+
+struct Hashed<'a> {
+    from: At<'a>,
+    hasher: &'a mut Sha256,
+}
+
+impl Read for Hashed<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
+        let bytes = self.from.read(buffer)?;
+        self.hasher.update(&buffer[..bytes]);
+        Ok(bytes)
+    }
+}
+
+/// The pass itself.
+struct Pass<'a> {
+    path: &'a Path,
+    threads: Vec<ThreadFacts>,
+    files: Vec<FileFacts>,
+    operations: [u64; Op::ALL.len()],
+    events: u64,
+    first_ns: Option<u64>,
+    last_ns: u64,
+    notes: Notes,
+}
+
+impl<'a> Pass<'a> {
+    fn new(path: &'a Path) -> Self {
+        Self {
+            path,
+            threads: Vec::new(),
+            files: Vec::new(),
+            operations: [0; Op::ALL.len()],
+            events: 0,
+            first_ns: None,
+            last_ns: 0,
+            notes: Notes::default(),
+        }
+    }
+
+    fn refuse(&self, what: impl Into<String>) -> Error {
+        Error::TraceUnfit { path: shown(self.path), what: what.into() }
+    }
+
+    fn read(
+        &mut self,
+        reader: &mut Reader<impl Read>,
+        graph: &mut Graph<'_>,
+        roles: &Roles,
+    ) -> Result<(), Error> {
+        while let Some(chunk) = reader.chunk().map_err(Error::trace(self.path))? {
+            let new = reader.files.get(self.files.len()..).unwrap_or_default();
+            self.files.extend(new.iter().cloned().map(FileFacts::new));
+            for event in chunk {
+                self.event(&event, roles)?;
+                graph.push(event);
+                while let Some(placed) = graph.pop() {
+                    self.node(&placed);
+                }
+            }
+        }
+        graph.finish();
+        while let Some(placed) = graph.pop() {
+            self.node(&placed);
+        }
+        Ok(())
+    }
+
+    fn event(&mut self, event: &Event, roles: &Roles) -> Result<(), Error> {
+        self.events += 1;
+        let start_ns = event.start_ns();
+        self.last_ns = self.last_ns.max(event.end_ns);
+        if event.op != Op::Wake {
+            self.first_ns = Some(self.first_ns.map_or(start_ns, |first| first.min(start_ns)));
+        }
+        let other = if matches!(event.op, Op::Wake | Op::Spawn) { event.detail } else { 0 };
+        let highest = u64::from(event.thread).max(other);
+        if highest >= u64::from(MOST_THREADS) {
+            return Err(self.refuse(format!(
+                "it has more than {MOST_THREADS} threads, and each needs one here; record fewer \
+                 processes"
+            )));
+        }
+        let threads = usize::try_from(highest + 1).unwrap_or(usize::MAX);
+        if self.threads.len() < threads {
+            self.threads.resize_with(threads, ThreadFacts::default);
+        }
+        self.notes.directory_reads += u64::from(event.op == Op::ReadDir);
+        if super::graph::is_replayed(event) {
+            let thread = &mut self.threads[event.thread as usize];
+            thread.latency_ns = thread.latency_ns.saturating_add(event.latency_ns);
+            self.notes.copies += u64::from(event.op == Op::CopyRange);
+            let most = (MOST_RANGES / self.files.len().max(1)).max(LEAST_RANGES);
+            if event.file != NO_FILE {
+                self.file(event.file)?.note(event, most);
+            }
+        }
+        if roles.is_asynchronous(event) {
+            let thread = &mut self.threads[event.thread as usize];
+            thread.overlapping += u64::from(begins_before(event, thread.last_end_ns));
+            thread.last_end_ns = thread.last_end_ns.max(event.end_ns);
+        }
+        Ok(())
+    }
+
+    fn file(&mut self, file: File) -> Result<&mut FileFacts, Error> {
+        let known = self.files.len();
+        if file as usize >= known {
+            return Err(self.refuse(format!(
+                "an event is about file {file}, but the trace describes only {known} files; it is \
+                 damaged, so record it again"
+            )));
+        }
+        Ok(&mut self.files[file as usize])
+    }
+
+    fn node(&mut self, placed: &Placed) {
+        let thread = &mut self.threads[placed.track.thread as usize];
+        if let (0, Begin::After { gap_ns }) = (placed.track.lane, placed.node.begin) {
+            thread.gap_ns = thread.gap_ns.saturating_add(gap_ns);
+        }
+        let io = match &placed.node.step {
+            Step::Io(io) => io,
+            Step::Send => {
+                thread.sends += u64::from(placed.track.lane == 0);
+                return;
+            }
+            Step::Receive { .. } => return,
+        };
+        self.operations[io.op as usize] += 1;
+        thread.ios += 1;
+        let longest = if io.op == Op::Write {
+            &mut thread.longest_write_bytes
+        } else {
+            &mut thread.longest_read_bytes
+        };
+        if io.op.moves_data() {
+            *longest = (*longest).max(io.length);
+        }
+        if let Some(replaced) =
+            (io.op == Op::Rename && io.result >= 0).then(|| replaced(io)).flatten()
+            && let Some(file) = self.files.get_mut(replaced as usize)
+        {
+            file.is_removed = true;
+        }
+        if !names(io.op)
+            && let Some(file) = self.files.get_mut(io.file as usize)
+        {
+            file.use_descriptor(io);
+        }
+    }
+
+    /// Takes what the graph has counted.
+    fn facts(&mut self, graph: &Graph<'_>) {
+        for (number, thread) in (0..).zip(&mut self.threads) {
+            thread.lanes = if thread.overlapping > 0 { graph.lanes(number) } else { 0 };
+            self.notes.overlapping_ios += thread.overlapping;
+        }
+        self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
+        self.notes.drains = graph.facts.drains;
+        self.notes.late_events = graph.facts.late_events;
+    }
+
+    fn conclude(mut self, mut roles: Roles, hash: String) -> Result<Survey, Error> {
+        let ios: u64 = self.threads.iter().map(|thread| thread.ios).sum();
+        if ios == 0 {
+            return Err(self.refuse(
+                "it has no I/O; check that the recorder saw the application, for example in a \
+                 container",
+            ));
+        }
+        let length_ns = self.last_ns.saturating_sub(roles.origin_ns);
+        let busiest = self.threads.iter().map(|thread| thread.ios).max().unwrap_or(0);
+        let role = |thread: &ThreadFacts| ThreadRole {
+            is_clocked: is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
+                && !is_share_above(thread.ios, busiest, TIMER_IOS_PERCENT),
+            has_work: thread.ios > 0 || thread.sends > 0,
+            lanes: thread.lanes.min(MOST_LANES),
+        };
+        roles.threads = self.threads.iter().map(role).collect();
+        let role = |file: &FileFacts| FileRole {
+            is_created: file.is_created,
+            shares_syncs: file.syncs.are_shared(),
+        };
+        roles.files = self.files.iter().map(role).collect();
+        let busy_ns = |thread: &ThreadFacts| thread.gap_ns.saturating_add(thread.latency_ns);
+        let cycle_ns = self.threads.iter().map(busy_ns).fold(0, u64::saturating_add) / ios;
+        let is_partly = |file: &&FileFacts| {
+            file.state.cached_bytes.is_some_and(|bytes| bytes > 0) && !file.is_cached()
+        };
+        self.notes.files_partly_cached = self.files.iter().filter(is_partly).count() as u64;
+        Ok(Survey {
+            roles,
+            threads: self.threads,
+            files: self.files,
+            hash,
+            length_ns,
+            operations: self.operations,
+            cycle_ns,
+            notes: self.notes,
+        })
+    }
+}
+
+impl FileFacts {
+    /// Whether all of it was in the page cache when the trace began, but for what a few pages of
+    /// read-ahead make of it.
+    pub(super) fn is_cached(&self) -> bool {
+        let size = self.state.size_bytes;
+        size > 0 && self.state.cached_bytes.is_some_and(|bytes| is_share_above(bytes, size, 95))
+    }
+}
+
+const fn is_share_above(part: u64, whole: u64, percent: u64) -> bool {
+    part as u128 * 100 > whole as u128 * percent as u128
+}
+
+#[cfg(test)]
+mod tests;
