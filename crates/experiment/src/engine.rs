@@ -33,6 +33,8 @@ pub enum Work {
     Span,
     /// Operations on a tree of files.
     Tree,
+    /// What an application was recorded doing.
+    Recording,
     /// Blocks in one direction, as fast as possible.
     Stream,
     /// A request and its response, both of the block size.
@@ -153,6 +155,16 @@ engines! {
         fio: Err("fio has no equivalent for operations on file trees"),
         ..PLAIN
     },
+    /// Replays the recorded I/O of an application: see [`RecordedLoad`](crate::RecordedLoad).
+    Replay: EngineInfo {
+        name: "replay",
+        does: Work::Recording,
+        at: DrivenAt::Directory,
+        cache: PageCache::Never,
+        trims: false,
+        fio: Err("fio cannot replay recordings of iotax"),
+        ..PLAIN
+    },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
     TcpStream: EngineInfo {
         name: "tcp_stream",
@@ -230,7 +242,7 @@ impl Engine {
     /// Name of its unit of work: an I/O, or a request over a network path.
     pub const fn unit(self) -> &'static str {
         match self.info().does {
-            Work::Nothing | Work::Span | Work::Tree => "I/O",
+            Work::Nothing | Work::Span | Work::Tree | Work::Recording => "I/O",
             Work::Stream => "block",
             Work::RoundTrips => "request",
             Work::Connections => "connection",
@@ -241,6 +253,11 @@ impl Engine {
     /// Whether its connections to a peer stay open for the whole trial.
     pub const fn keeps_connections(self) -> bool {
         self.is_stream() || self.is_round_trips()
+    }
+
+    /// Whether it replays a recording.
+    pub const fn replays(self) -> bool {
+        matches!(self.info().does, Work::Recording)
     }
 
     /// Whether it works on a tree of files.

@@ -9,7 +9,7 @@ use crate::job_options::{
 };
 use crate::tree::Tree;
 use crate::workload::{
-    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, Requirement, RunLength, Trims,
+    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, RecordedLoad, Requirement, RunLength, Trims,
     Workload,
 };
 use crate::writes::Content;
@@ -41,9 +41,21 @@ impl Workload {
     }
 }
 
+fn explain_recording(recording: &RecordedLoad) -> String {
+    format!(
+        "replays {}: {} of {}",
+        recording.path.display(),
+        format_duration(recording.length_ns),
+        plural(recording.threads, "thread")
+    )
+}
+
 impl Job {
     fn explain(&self) -> String {
         let threads = plural(self.threads, "thread");
+        if let Some(recording) = &self.recording {
+            return explain_recording(recording);
+        }
         let mut parts = match &self.tree {
             Some(tree) => vec![threads, explain_tree(tree)],
             None if self.engine.is_network() => vec![threads, self.explain_network()],

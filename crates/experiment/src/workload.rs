@@ -4,6 +4,7 @@
 //! users write them (`4k`, `200us`).
 
 use std::cmp::Ordering;
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
@@ -248,6 +249,9 @@ pub struct Job {
     /// Operations on trees of files instead of reads and writes; only with [`Engine::Metadata`].
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tree: Option<Tree>,
+    /// A recorded application instead of generated I/O; only with [`Engine::Replay`].
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub recording: Option<RecordedLoad>,
     /// Discards space, instead of writing or before it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trims: Option<Trims>,
@@ -278,6 +282,19 @@ pub struct Job {
     /// fio options without an equivalent in iotax, as written; passed to fio if it runs the load.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fio: Vec<FioOption>,
+}
+
+/// The recorded I/O of an application, which is replayed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RecordedLoad {
+    pub path: PathBuf,
+    /// Of its contents, in hexadecimal.
+    pub hash: String,
+    /// Length of the recording, in nanoseconds.
+    pub length_ns: u64,
+    pub threads: u32,
+    /// Whether syncs take most of the time of its I/Os.
+    pub waits_for_syncs: bool,
 }
 
 /// A pause.
@@ -318,7 +335,7 @@ pub(crate) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 impl Job {
     /// Whether the job changes anything: writes, trims, or works on a tree of files.
     pub fn writes(&self) -> bool {
-        self.read_percent < 100 || self.tree.is_some()
+        self.read_percent < 100 || self.tree.is_some() || self.recording.is_some()
     }
 
     /// Whether the job writes data, so not if it only trims.
@@ -330,6 +347,9 @@ impl Job {
     /// page cache: it writes at least as much as it reads, and syncs after every few writes.
     pub fn waits_for_syncs(&self) -> bool {
         const FEW: u32 = 16;
+        if let Some(recording) = &self.recording {
+            return recording.waits_for_syncs;
+        }
         self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
     }
 

@@ -1,17 +1,22 @@
-use iotax_experiment::{Driver, Spec};
-use iotax_load::{Fio, Iperf3, LoadDriver, Native};
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use iotax_experiment::{Driver, RecordedLoad, Spec, Workload};
+use iotax_load::{Fio, Iperf3, LoadDriver, Native, Replay, ReplayOptions};
 
 /// The load drivers of the arms.
 #[derive(Debug, Clone, Default)]
 pub struct Drivers {
     fio: Option<Fio>,
     iperf3: Option<Iperf3>,
+    /// Recordings, read once.
+    replays: Vec<(PathBuf, Arc<Replay>)>,
 }
 
 /// This fio for the arms that use fio.
 impl From<Fio> for Drivers {
     fn from(fio: Fio) -> Self {
-        Self { fio: Some(fio), iperf3: None }
+        Self { fio: Some(fio), ..Self::default() }
     }
 }
 
@@ -21,18 +26,37 @@ impl Drivers {
     /// # Errors
     /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
+        let mut replays: Vec<(PathBuf, Arc<Replay>)> = Vec::new();
+        for RecordedLoad { path, .. } in spec.phases().filter_map(recording) {
+            if !replays.iter().any(|(known, _)| known == path) {
+                let replay = Replay::open(path, ReplayOptions::default())?;
+                replays.push((path.clone(), Arc::new(replay)));
+            }
+        }
         let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);
         Ok(Self {
             fio: asked(Driver::Fio).then(Fio::find).transpose()?,
             iperf3: asked(Driver::Iperf3).then(Iperf3::find).transpose()?,
+            replays,
         })
     }
 
-    /// The driver that an arm uses.
+    /// The driver that an arm uses for this workload.
     ///
     /// # Errors
     /// As [`Drivers::find`], if that did not see this arm.
-    pub(crate) fn of(&self, driver: Driver) -> Result<&dyn LoadDriver, iotax_load::Error> {
+    pub(crate) fn of(
+        &self,
+        driver: Driver,
+        workload: &Workload,
+    ) -> Result<&dyn LoadDriver, iotax_load::Error> {
+        let replays = |recorded: &RecordedLoad| {
+            let replay = self.replays.iter().find(|(path, _)| *path == recorded.path);
+            replay.map(|(_, replay)| &**replay as &dyn LoadDriver)
+        };
+        if let Some(replay) = recording(workload).and_then(replays) {
+            return Ok(replay);
+        }
         let none = |name| iotax_load::Error::NoProgram { name };
         match driver {
             Driver::Native => Ok(&Native),
@@ -40,4 +64,8 @@ impl Drivers {
             Driver::Iperf3 => self.iperf3.as_ref().map(|iperf3| iperf3 as _).ok_or(none("iperf3")),
         }
     }
+}
+
+fn recording(workload: &Workload) -> Option<&RecordedLoad> {
+    workload.jobs.iter().find_map(|job| job.recording.as_ref())
 }

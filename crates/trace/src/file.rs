@@ -10,7 +10,9 @@
 //!
 //! JSON is compressed, too.
 
+use std::fs::File;
 use std::io::{self, Read, Write};
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::read::DeflateDecoder;
@@ -20,7 +22,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::columns::{self, CHUNK};
-use crate::event::{Event, File};
+use crate::event::{Event, File as FileNumber};
 use crate::head::{ChunkPlace, End, FileState, Head, VERSION};
 
 const MAGIC: &[u8; 8] = b"iotaxtr\n";
@@ -28,6 +30,13 @@ const MAGIC: &[u8; 8] = b"iotaxtr\n";
 const BLOCK_HEAD: usize = 1 + 4 + 4;
 /// No block is longer, and no JSON in it when unpacked.
 const LONGEST_BLOCK: u32 = 64 << 20;
+
+/// Whether there is a trace at this path, by its first bytes.
+pub fn is_trace(path: &Path) -> bool {
+    let mut start = [0; MAGIC.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == *MAGIC
+}
 
 /// Why a trace cannot be read or written.
 #[derive(Debug, thiserror::Error)]
@@ -77,7 +86,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a file; its number.
-    pub fn file(&mut self, state: FileState) -> File {
+    pub fn file(&mut self, state: FileState) -> FileNumber {
         self.new_files.push(state);
         self.files += 1;
         self.files - 1

@@ -9,6 +9,8 @@ use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, ResultTool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
 use iotax_experiment::{Draft, Factor, Workload, varied};
+use iotax_load::ReplayOptions;
+use iotax_trace::is_trace;
 
 use crate::exit::{Result, read_argument, usage};
 
@@ -32,6 +34,9 @@ impl Load {
             return Ok(Self::new(Workload::suite(text)?, text));
         }
         let path = Path::new(text);
+        if is_trace(path) {
+            return Self::recording(path);
+        }
         if path.exists() {
             return Self::job_file(path);
         }
@@ -55,6 +60,13 @@ impl Load {
             Tool::DiskSpd => diskspd::from_command(text)?,
         };
         Ok(Self::new(phases, tool.name()))
+    }
+
+    fn recording(path: &Path) -> Result<Self> {
+        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+        let recording = iotax_load::Recording::open(&absolute, ReplayOptions::default())?;
+        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+        Ok(recording.workload(&stem).into())
     }
 
     /// Reads a job file or a script. As in fio, included files are next to it.

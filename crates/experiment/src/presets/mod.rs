@@ -234,6 +234,7 @@ impl Job {
             ends_all: false,
             submit_batch: None,
             tree: None,
+            recording: None,
             trims: None,
             stretches: None,
             offset_increment_bytes: 0,

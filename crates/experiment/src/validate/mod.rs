@@ -109,6 +109,7 @@ impl Job {
     fn validate(&self) -> Result<(), Error> {
         self.validate_names()?;
         self.validate_tree()?;
+        self.validate_recording()?;
         self.validate_network()?;
         self.validate_blocks()?;
         self.validate_engine()?;
@@ -281,6 +282,19 @@ impl Job {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Checks for recordings.
+impl Job {
+    fn validate_recording(&self) -> Result<(), Error> {
+        let problem = match (&self.recording, self.engine.replays()) {
+            (None, true) => "no recording is given",
+            (Some(_), false) => "only this engine replays recordings",
+            _ => return Ok(()),
+        };
+        let advice = "give the recording as the workload: iotax run app.iotx DIR";
+        Err(self.refuse("engine", problem, advice))
     }
 }
 

@@ -61,7 +61,7 @@ fn obstacle(job: &Job) -> Option<String> {
             let why = "iperf3 cannot time requests and responses; choose tcp-stream or udp-stream";
             return Some(why.to_owned());
         }
-        Work::Nothing | Work::Span | Work::Tree => {
+        Work::Nothing | Work::Span | Work::Tree | Work::Recording => {
             let why = "iperf3 generates only network streams and datagrams, not storage I/O; \
                        choose --engine fio";
             return Some(why.to_owned());

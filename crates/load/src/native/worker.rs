@@ -58,6 +58,10 @@ pub(super) fn perform(
         (_, EngineKind::UdpStream) => {
             drive_with(shared, clock, thread, ticket, UdpStream::of(thread)?)
         }
+        (_, EngineKind::Replay) => Err(Error::unsuitable(
+            thread.job,
+            "a recording replays its own threads; run it alone, without other jobs".to_owned(),
+        )),
         (IoTarget::Peer(peer), engine) => Err(Error::unsuitable(
             thread.job,
             format!(

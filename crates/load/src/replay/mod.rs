@@ -38,6 +38,7 @@ mod survey;
 mod tally;
 mod words;
 
+use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
@@ -93,6 +94,12 @@ impl Replay {
 
     pub const fn recording(&self) -> &Recording {
         &self.recording
+    }
+}
+
+impl fmt::Debug for Replay {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Replay").field(&self.recording.path).finish()
     }
 }
 

@@ -366,6 +366,11 @@ impl<'a> Layout<'a> {
         Self { directory, shapes }
     }
 
+    /// What the files take, before the replay writes to them.
+    pub(super) fn bytes(&self) -> u64 {
+        self.shapes.iter().map(Shape::bytes).sum()
+    }
+
     /// Makes the files as they were when the recording began.
     pub(super) fn make_ready(
         &self,

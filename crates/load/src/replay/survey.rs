@@ -9,11 +9,13 @@ use std::path::{Path, PathBuf};
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
 };
+use iotax_experiment::{Engine, Job, Pattern, RecordedLoad, Workload};
 use sha2::{Digest as _, Sha256};
 
 use super::graph::{
     Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
 };
+use super::place::Layout;
 use super::ranges::{RangeSet, Rounding};
 use crate::error::Error;
 use crate::target::shown;
@@ -76,6 +78,9 @@ pub(super) struct Survey {
     /// Executed operations by `Op`.
     pub operations: [u64; Op::ALL.len()],
     pub cycle_ns: u64,
+    /// Latencies of all I/Os, and of the syncs among them.
+    pub io_ns: u64,
+    pub sync_ns: u64,
     pub notes: Notes,
 }
 
@@ -297,6 +302,32 @@ impl Recording {
         self.survey.length_ns
     }
 
+    /// The workload that replays it: one trial is the whole recording.
+    pub fn workload(&self, name: &str) -> Workload {
+        let of = |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
+        let (reads, writes) = (of(&[Op::Read, Op::Fault, Op::SendFile]), of(&[Op::Write]));
+        let percent = (100 * reads).checked_div(reads + writes).unwrap_or(50);
+        let threads = self.survey.roles.threads.iter().filter(|role| role.has_work).count();
+        let recording = RecordedLoad {
+            path: self.path.clone(),
+            hash: self.survey.hash.clone(),
+            length_ns: self.survey.length_ns,
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+            waits_for_syncs: 2 * self.survey.sync_ns > self.survey.io_ns,
+        };
+        let job = Job {
+            engine: Engine::Replay,
+            read_percent: u8::try_from(percent).unwrap_or(100),
+            pattern: Pattern::Random,
+            size_bytes: Layout::of(self, Path::new("")).bytes().max(4096),
+            advise: false,
+            recording: Some(recording),
+            ..Job::new(name)
+        };
+        let time_ns = self.survey.length_ns.max(1);
+        Workload { time_ns, ..Workload::new(name, vec![job]) }
+    }
+
     /// What the trace was made of.
     pub const fn head(&self) -> &Head {
         &self.head
@@ -336,6 +367,7 @@ struct Pass<'a> {
     threads: Vec<ThreadFacts>,
     files: Vec<FileFacts>,
     operations: [u64; Op::ALL.len()],
+    sync_ns: u64,
     events: u64,
     first_ns: Option<u64>,
     last_ns: u64,
@@ -349,6 +381,7 @@ impl<'a> Pass<'a> {
             threads: Vec::new(),
             files: Vec::new(),
             operations: [0; Op::ALL.len()],
+            sync_ns: 0,
             events: 0,
             first_ns: None,
             last_ns: 0,
@@ -407,6 +440,9 @@ impl<'a> Pass<'a> {
         if super::graph::is_replayed(event) {
             let thread = &mut self.threads[event.thread as usize];
             thread.latency_ns = thread.latency_ns.saturating_add(event.latency_ns);
+            if event.op.is_sync() {
+                self.sync_ns = self.sync_ns.saturating_add(event.latency_ns);
+            }
             self.notes.copies += u64::from(event.op == Op::CopyRange);
             let most = (MOST_RANGES / self.files.len().max(1)).max(LEAST_RANGES);
             if event.file != NO_FILE {
@@ -507,14 +543,17 @@ impl<'a> Pass<'a> {
             file.state.cached_bytes.is_some_and(|bytes| bytes > 0) && !file.is_cached()
         };
         self.notes.files_partly_cached = self.files.iter().filter(is_partly).count() as u64;
+        let io_ns = self.threads.iter().map(|thread| thread.latency_ns);
         Ok(Survey {
             roles,
+            io_ns: io_ns.fold(0, u64::saturating_add),
             threads: self.threads,
             files: self.files,
             hash,
             length_ns,
             operations: self.operations,
             cycle_ns,
+            sync_ns: self.sync_ns,
             notes: self.notes,
         })
     }

@@ -114,9 +114,9 @@ impl Runner for Local {
         progress: &LayoutProgress<'_>,
     ) -> Result<(), Error> {
         let Self { rig, drivers, stop, .. } = self;
-        let (driver, targets) = (drivers.of(driver)?, rig.up_all(arm)?);
+        let targets = rig.up_all(arm)?;
         for workload in workloads {
-            driver.prepare(workload, all(&targets), progress, stop)?;
+            drivers.of(driver, workload)?.prepare(workload, all(&targets), progress, stop)?;
         }
         Ok(())
     }
@@ -129,7 +129,7 @@ impl Runner for Local {
         let filler;
         let filling;
         let (driver, workload): (&dyn LoadDriver, _) = match &request.task {
-            Task::Run(workload) => (drivers.of(request.driver)?, workload),
+            Task::Run(workload) => (drivers.of(request.driver, workload)?, workload),
             Task::Fill(of) => {
                 filler = Filler { of };
                 filling = of.fill().unwrap_or_else(|| of.clone());
@@ -167,7 +167,7 @@ impl Runner for Local {
         let one = |(request, target): (&TrialRequest, IoTarget<'_>)| {
             let (Task::Run(workload) | Task::Fill(workload)) = &request.task;
             let load = asked(request, workload, target, stop);
-            let driver = drivers.of(request.driver).map_err(|error| error.to_string())?;
+            let driver = drivers.of(request.driver, workload).map_err(|error| error.to_string())?;
             driver.run(&load).map_err(|error| error.to_string())
         };
         let mut loads = requests.iter().zip(targets);
