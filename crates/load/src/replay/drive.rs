@@ -26,9 +26,13 @@ use crate::native::{add_to_job, panic_message};
 use crate::pause::Pulse;
 use crate::verify::WriteVerifier;
 
-/// Nodes that are read ahead: of 64 bytes each, 16 MiB; and of threads that live by timers.
-const READ_AHEAD_NODES: usize = 1 << 18;
-const READ_AHEAD_CLOCKED_NODES: usize = 1 << 16;
+/// Nodes that are read ahead, and those of threads that live by timers. With the chunk that each
+/// reader decodes, and the events that it sorts, that makes at most 64 MiB.
+const READ_AHEAD_NODES: usize = 1 << 17;
+const READ_AHEAD_CLOCKED_NODES: usize = 1 << 15;
+/// A vector that grows has up to twice the room that it needs.
+const _: () =
+    assert!(2 * size_of::<Node>() * (READ_AHEAD_NODES + READ_AHEAD_CLOCKED_NODES) <= 28 << 20);
 /// Between opening the gate and the first operation: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the coordinator looks whether all are through.

@@ -146,8 +146,9 @@ impl Files {
                 let files = Self { directory: Some(directory), slots, shown };
                 for (number, facts) in (0..).zip(&survey.files) {
                     if facts.uses > 0 && !facts.is_created() {
-                        let opened = files.open_slot(number, facts.uses_buffered);
-                        opened.map_err(Error::path("open", &path.join(name(number, false))))?;
+                        files.open_slot(number, facts.uses_buffered).map_err(|errno| {
+                            failed_open(errno, facts, &path.join(name(number, false)))
+                        })?;
                     }
                 }
                 Ok(files)
@@ -549,6 +550,18 @@ fn write_name(buffer: &mut [u8; NAME_BYTES], name: u32) -> &CStr {
     }
     put(b'f');
     CStr::from_bytes_until_nul(&buffer[at..]).expect("the last byte is zero")
+}
+
+fn failed_open(errno: Errno, facts: &FileFacts, path: &Path) -> Error {
+    if errno == Errno::INVAL && facts.uses_direct {
+        return Error::ReplayTarget {
+            target: shown(path).display().to_string(),
+            what: "the trace has direct I/O, which this file system does not support; choose \
+                   another target"
+                .to_owned(),
+        };
+    }
+    Error::path("open", path)(errno)
 }
 
 /// Lets this process open as many files as the trace uses at most.

@@ -10,6 +10,7 @@ use iotax_trace::{
     Call, End, Event, FileKind, FileState, Flags, Gap, Head, NO_FILE, Op, Source, Unseen, VERSION,
     Writer,
 };
+use proptest::prelude::*;
 use rustix::fs::{SeekFrom, seek};
 use tempfile::TempDir;
 
@@ -197,6 +198,43 @@ fn bytes_and_counts_are_those_of_the_trace_whatever_the_read_ahead() {
         pages.sort_unstable();
         pages.dedup();
         assert_eq!(pages.len() as u64, 2 * rounds, "no two pages are alike");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn no_trace_makes_a_replay_stand_still(
+        all in prop::collection::vec((0..5_u32, 0..5_u32, 0..6_u8, 0..3_u32), 1..200),
+        nodes in 1..8_usize,
+    ) {
+        let mut trace = trace();
+        trace.step_ns = 1000;
+        trace.files = vec![file(PAGE); 3];
+        let mut ios = 0;
+        for (thread, other, what, number) in all {
+            ios += u64::from(what > 1);
+            match what {
+                0 | 1 => trace.wake(thread, other),
+                2 => trace.io(thread, Op::Write, number, 0, PAGE),
+                3 => trace.io(thread, Op::Fdatasync, number, 0, 0),
+                4 => trace.io(thread, Op::Read, number, 0, PAGE),
+                _ => {
+                    let flags = Flags::AIO;
+                    let read = Event { thread, file: number, flags, length: PAGE, ..blank() };
+                    trace.push(Event { result: 4096, latency_ns: 3500, ..read });
+                }
+            }
+        }
+        prop_assume!(ios > 0);
+        let place = Place::of(&trace);
+        let load = place.replay(ReadAhead { nodes, clocked_nodes: nodes });
+        let replay = facts(&load);
+        prop_assert_eq!(load.jobs[0].first_error.as_deref(), None);
+        let clocked = replay.clocked_threads > 0;
+        prop_assert!(replay.operations == ios || clocked && replay.operations < ios);
+        prop_assert_eq!(replay.operations + replay.left_over, ios);
     }
 }
 
