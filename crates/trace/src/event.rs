@@ -64,7 +64,8 @@ ops! {
     /// Any call that only asks for attributes.
     Stat = 13 "stat",
     ReadDir = 14 "readdir",
-    /// Maps `length` bytes from `offset`; `detail` holds protection and flags.
+    /// Maps `length` bytes from `offset`; `detail` holds the protection in its low 8 bits, and the
+    /// flags above them.
     Map = 15 "mmap",
     /// A page of a mapping was not in memory, or had to be fetched from the file.
     Fault = 16 "fault",

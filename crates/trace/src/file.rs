@@ -5,6 +5,7 @@
 //! |---|---|
 //! | `H` | the head, JSON |
 //! | `F` | the state of the next files, JSON |
+//! | `S` | what became known later of files that were told of before, JSON |
 //! | `E` | a chunk of events |
 //! | `Z` | the end, JSON |
 //!
@@ -66,6 +67,7 @@ pub struct Writer<W> {
     at_byte: u64,
     waiting: Vec<Event>,
     new_files: Vec<FileState>,
+    amended: Vec<(File, FileState)>,
     files: u32,
     end: End,
 }
@@ -78,6 +80,7 @@ impl<W: Write> Writer<W> {
             at_byte: MAGIC.len() as u64,
             waiting: Vec::with_capacity(CHUNK),
             new_files: Vec::new(),
+            amended: Vec::new(),
             files: 0,
             end: End::default(),
         };
@@ -92,6 +95,11 @@ impl<W: Write> Writer<W> {
         self.files - 1
     }
 
+    /// Replaces the state of a file that was added before.
+    pub fn amend(&mut self, file: File, state: FileState) {
+        self.amended.push((file, state));
+    }
+
     pub fn push(&mut self, event: Event) -> Result<(), Error> {
         self.end.length_ns = self.end.length_ns.max(event.end_ns);
         self.waiting.push(event);
@@ -103,6 +111,9 @@ impl<W: Write> Writer<W> {
         if !self.new_files.is_empty() {
             let files = pack(&std::mem::take(&mut self.new_files));
             self.block(b'F', &files)?;
+        }
+        for states in std::mem::take(&mut self.amended).chunks(CHUNK) {
+            self.block(b'S', &pack(&states))?;
         }
         if let Some(first) = self.waiting.first() {
             let place = ChunkPlace {
@@ -163,7 +174,7 @@ pub struct Reader<R> {
     from: R,
     at_byte: u64,
     pub head: Head,
-    /// The files that were told of so far.
+    /// The files that were told of so far. What is known of them may change until the end.
     pub files: Vec<FileState>,
     /// `None` before the end, and if the writer did not come to it.
     pub end: Option<End>,
@@ -202,6 +213,12 @@ impl<R: Read> Reader<R> {
                 b'F' => {
                     let files: Vec<FileState> = unpack(&payload).ok_or_else(damaged)?;
                     self.files.extend(files);
+                }
+                b'S' => {
+                    let states: Vec<(File, FileState)> = unpack(&payload).ok_or_else(damaged)?;
+                    for (file, state) in states {
+                        *self.files.get_mut(file as usize).ok_or_else(damaged)? = state;
+                    }
                 }
                 b'E' => {
                     let events = columns::decode(&payload).map_err(|_| damaged())?;

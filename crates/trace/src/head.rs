@@ -62,6 +62,8 @@ pub enum Unseen {
     Latencies,
     /// What lay in the files, and what of them was cached.
     StartState,
+    /// When the operations began, or all but the second.
+    Times,
 }
 
 /// A file before the trace.

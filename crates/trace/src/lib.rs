@@ -7,14 +7,18 @@
 //! | `columns` | a chunk of events as bytes |
 //! | `file` | the file that holds them |
 //! | `profile` | a summary of a trace |
+//! | `import` | traces of strace, blktrace, fio and cloud providers |
+//! | `export` | traces for other programs |
 //!
 //! A trace holds no contents and no names. Files and threads are numbers.
 
 mod columns;
 mod event;
+pub mod export;
 mod file;
 mod head;
 pub mod profile;
+pub mod import;
 mod varint;
 
 pub use columns::CHUNK;

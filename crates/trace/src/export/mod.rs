@@ -1,0 +1,3 @@
+//! Traces for other programs.
+
+pub mod fio_log;

@@ -1,0 +1,45 @@
+//! Names of errors on Linux.
+
+/// In the order of their numbers, from 1; `-` where a number has no name of its own.
+const NAMES: &str = "EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHILD EAGAIN ENOMEM \
+    EACCES EFAULT ENOTBLK EBUSY EEXIST EXDEV ENODEV ENOTDIR EISDIR EINVAL ENFILE EMFILE ENOTTY \
+    ETXTBSY EFBIG ENOSPC ESPIPE EROFS EMLINK EPIPE EDOM ERANGE EDEADLK ENAMETOOLONG ENOLCK ENOSYS \
+    ENOTEMPTY ELOOP - ENOMSG EIDRM ECHRNG EL2NSYNC EL3HLT EL3RST ELNRNG EUNATCH ENOCSI EL2HLT EBADE \
+    EBADR EXFULL ENOANO EBADRQC EBADSLT - EBFONT ENOSTR ENODATA ETIME ENOSR ENONET ENOPKG EREMOTE \
+    ENOLINK EADV ESRMNT ECOMM EPROTO EMULTIHOP EDOTDOT EBADMSG EOVERFLOW ENOTUNIQ EBADFD EREMCHG \
+    ELIBACC ELIBBAD ELIBSCN ELIBMAX ELIBEXEC EILSEQ ERESTART ESTRPIPE EUSERS ENOTSOCK EDESTADDRREQ \
+    EMSGSIZE EPROTOTYPE ENOPROTOOPT EPROTONOSUPPORT ESOCKTNOSUPPORT EOPNOTSUPP EPFNOSUPPORT \
+    EAFNOSUPPORT EADDRINUSE EADDRNOTAVAIL ENETDOWN ENETUNREACH ENETRESET ECONNABORTED ECONNRESET \
+    ENOBUFS EISCONN ENOTCONN ESHUTDOWN ETOOMANYREFS ETIMEDOUT ECONNREFUSED EHOSTDOWN EHOSTUNREACH \
+    EALREADY EINPROGRESS ESTALE EUCLEAN ENOTNAM ENAVAIL EISNAM EREMOTEIO EDQUOT ENOMEDIUM \
+    EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD ENOTRECOVERABLE \
+    ERFKILL EHWPOISON";
+
+/// The number of an error; `None` for those that programs never see, such as `ERESTARTSYS`.
+pub(super) fn number(name: &str) -> Option<i32> {
+    match name {
+        "EWOULDBLOCK" => Some(11),
+        "ENOTSUP" => Some(95),
+        _ => (1..).zip(NAMES.split_whitespace()).find(|(_, other)| *other == name).map(|(n, _)| n),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::number;
+
+    #[test]
+    fn numbers_are_those_of_linux() {
+        for (name, expected) in
+            [("EPERM", 1), ("ENOENT", 2), ("EIO", 5), ("ENOSPC", 28), ("ENOTEMPTY", 39)]
+        {
+            assert_eq!(number(name), Some(expected));
+        }
+        for (name, expected) in
+            [("ENOMSG", 42), ("EOPNOTSUPP", 95), ("EDQUOT", 122), ("EHWPOISON", 133)]
+        {
+            assert_eq!(number(name), Some(expected));
+        }
+        assert_eq!(number("ERESTARTSYS"), None);
+    }
+}
