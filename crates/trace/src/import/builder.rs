@@ -15,6 +15,8 @@ use crate::head::{End, FileKind, FileState, Head, Unseen};
 const HORIZON: usize = 1 << 14;
 /// Beyond that, an event may come so much too late.
 const TOLERANCE_NS: u64 = 1_000_000_000;
+/// 292 years.
+const LONGEST_NS: u64 = i64::MAX.cast_unsigned();
 /// Skipped records that are kept to be shown.
 const EXAMPLES: usize = 8;
 
@@ -212,6 +214,9 @@ impl<W: Write> Builder<W> {
     }
 
     pub(super) fn push(&mut self, event: Event) -> Result<(), ImportError> {
+        // A trace cannot hold more than this.
+        let (end_ns, latency_ns) = (event.end_ns.min(LONGEST_NS), event.latency_ns.min(LONGEST_NS));
+        let event = Event { end_ns, latency_ns, ..event };
         if event.file != NO_FILE
             && event.errno().is_none()
             && let Some(file) = self.tracked_mut(event.file)

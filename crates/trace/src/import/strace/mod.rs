@@ -188,11 +188,15 @@ impl<W: Write> Importer<'_, W> {
         if let Some((begin, message)) = line.rsplit_once(ATTACHED)
             && let Some(pid) = message.strip_suffix(" attached").and_then(|pid| pid.parse().ok())
             && let Ok(parsed) = line::parse(begin)
-            && let Text::Call(text) = parsed.text
         {
             let parent = self.pid(parsed.pid);
-            let child = self.task(parent).child(text);
-            self.tasks.entry(pid).or_insert(child);
+            match parsed.text {
+                Text::Call(text) if is_clone(text) => {
+                    let child = self.task(parent).child(text);
+                    self.tasks.entry(pid).or_insert(child);
+                }
+                _ => self.adopt(pid),
+            }
             self.interrupted = Some(begin.to_owned());
             return Ok(());
         }
@@ -306,6 +310,11 @@ impl Task {
     /// The call that makes a child and has not returned yet.
     fn clone_text(&self) -> Option<&str> {
         let text = self.pending.as_ref()?.text.as_str();
-        (Kind::of(line::name(text)?) == Some(Kind::Clone)).then_some(text)
+        is_clone(text).then_some(text)
     }
+}
+
+/// Whether it is a call that makes a task.
+fn is_clone(text: &str) -> bool {
+    line::name(text).and_then(Kind::of) == Some(Kind::Clone)
 }
