@@ -127,6 +127,7 @@ fn trial(slot: u32, arm: &str, layers: usize, rng: &mut Xoshiro256PlusPlus) -> T
         far_end: None,
         busiest: Vec::new(),
         paused: None,
+        replay: None,
         driver: "native".into(),
         window_ns: 5 * SECOND_NS,
         jobs: vec![

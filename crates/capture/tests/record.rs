@@ -90,8 +90,7 @@ fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
     File::open(&data).unwrap().sync_all().unwrap();
     let filename = format!("--filename={}", data.display());
     let (engine_option, rw_option) = (format!("--ioengine={engine}"), format!("--rw={rw}"));
-    let mut command =
-        vec!["fio", "--name=x", "--size=4M", "--bs=4k", "--invalidate=1", "--thread"];
+    let mut command = vec!["fio", "--name=x", "--size=4M", "--bs=4k", "--invalidate=1", "--thread"];
     command.extend([filename.as_str(), &engine_option, &rw_option, "--output-format=terse"]);
     command.extend(options);
     recorded(&command, &output);
@@ -105,7 +104,9 @@ fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
     };
     let is_of_data = |event: &&Event| {
         let file = trace.files.get(event.file as usize);
-        event.op == op && event.length == 4096 && file.is_some_and(|file| file.size_bytes == 4 << 20)
+        event.op == op
+            && event.length == 4096
+            && file.is_some_and(|file| file.size_bytes == 4 << 20)
     };
     let seen: Vec<&Event> = trace.events.iter().filter(is_of_data).collect();
     let mut offsets: Vec<u64> = seen.iter().map(|event| event.offset).collect();

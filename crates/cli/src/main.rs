@@ -26,8 +26,8 @@ use crate::args::{Cli, Command};
 #[cfg(feature = "kubernetes")]
 use crate::commands::kube;
 use crate::commands::{
-    agent, capture, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report, repro,
-    start, undo, workloads,
+    agent, capture, catalog, check, completions, disk, doctor, layers, measure, peer, plan, report,
+    repro, start, undo, workloads,
 };
 
 fn main() -> ExitCode {

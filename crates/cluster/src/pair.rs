@@ -142,6 +142,7 @@ fn merged(workload: &Workload, driven: LoadRecord, searched: LoadRecord) -> Load
         far_end: searched.far_end,
         busiest: searched.busiest,
         paused: [searched.paused, driven.paused].into_iter().flatten().reduce(PauseRecord::and),
+        replay: None,
     }
 }
 

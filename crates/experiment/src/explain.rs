@@ -9,8 +9,8 @@ use crate::job_options::{
 };
 use crate::tree::Tree;
 use crate::workload::{
-    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, RecordedLoad, Requirement, RunLength, Trims,
-    Workload,
+    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, RecordedLoad, Requirement, RunLength,
+    Trims, Workload,
 };
 use crate::writes::Content;
 

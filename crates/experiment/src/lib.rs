@@ -70,8 +70,8 @@ pub use tree::{Operation, OperationShare, Tree};
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
     BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Origin, Pace,
-    Pattern, Phase, RecordedLoad, Requirement, RunLength, Share, Skew, Slices, Stretches, Think, Trims, Workload,
-    Zone,
+    Pattern, Phase, RecordedLoad, Requirement, RunLength, Share, Skew, Slices, Stretches, Think,
+    Trims, Workload, Zone,
 };
 pub use writes::Content;
 

@@ -49,7 +49,8 @@ pub use error::Error;
 pub use interfaces::encrypting_interfaces;
 
 pub use machine::{
-    MachineSize, available_memory_bytes, environment, kernel_release, machine_size, memory_copy_bytes_per_s,
+    MachineSize, available_memory_bytes, environment, kernel_release, machine_size,
+    memory_copy_bytes_per_s,
 };
 pub use mounts::{Mount, mounts, parse_mountinfo};
 pub use probe::{NetworkSubject, ProbeOptions, listening, machine, vdevs};

@@ -43,7 +43,10 @@ pub fn recording(shown: ShownRecording<'_>) -> Document {
     let next = Item::Paragraph(words::next(shown.path));
     document.show_first(Rank::Detail, [Section::of(next)]);
 
-    document.extend_on(Topic::Answer, [Section::of(Item::Table(table)), Section::of(Item::facts(facts))]);
+    document.extend_on(
+        Topic::Answer,
+        [Section::of(Item::Table(table)), Section::of(Item::facts(facts))],
+    );
     let notices = doubts.iter().map(|doubt| {
         let messages = vec![finding::sentence(&doubt.about)];
         Section::of(Item::Warning(Notice { messages, ..Notice::default() }))
@@ -99,12 +102,8 @@ fn operations(summary: &Summary) -> Table {
         .figure("bytes", |operation| or_absent(words::byte_rate(operation.bytes, length_ns)))
         .figure("p50", median)
         .figure("p99", tail)
-        .word("size", |operation| {
-            operation.sizes.as_ref().map_or_else(String::new, words::sizes)
-        })
-        .word("order", |operation| {
-            operation.order.as_ref().map_or_else(String::new, words::order)
-        })
+        .word("size", |operation| operation.sizes.as_ref().map_or_else(String::new, words::sizes))
+        .word("order", |operation| operation.order.as_ref().map_or_else(String::new, words::order))
         .table
 }
 

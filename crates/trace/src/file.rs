@@ -11,7 +11,7 @@
 //!
 //! JSON is compressed, too.
 
-use std::fs::File;
+use std::fs;
 use std::io::{self, Read, Write};
 use std::path::Path;
 
@@ -23,7 +23,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::columns::{self, CHUNK};
-use crate::event::{Event, File as FileNumber};
+use crate::event::{Event, File};
 use crate::head::{ChunkPlace, End, FileState, Head, VERSION};
 
 const MAGIC: &[u8; 8] = b"iotaxtr\n";
@@ -35,7 +35,7 @@ const LONGEST_BLOCK: u32 = 64 << 20;
 /// Whether there is a trace at this path, by its first bytes.
 pub fn is_trace(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
-    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *MAGIC
 }
 
@@ -89,7 +89,7 @@ impl<W: Write> Writer<W> {
     }
 
     /// Adds a file; its number.
-    pub fn file(&mut self, state: FileState) -> FileNumber {
+    pub fn file(&mut self, state: FileState) -> File {
         self.new_files.push(state);
         self.files += 1;
         self.files - 1

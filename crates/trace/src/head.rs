@@ -110,9 +110,7 @@ pub struct Gap {
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// The command ended, with this exit code unless a signal ended it.
-    Command {
-        code: Option<i32>,
-    },
+    Command { code: Option<i32> },
     /// All recorded processes are gone.
     Gone,
     /// After the time that was asked for.

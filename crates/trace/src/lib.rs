@@ -17,11 +17,13 @@ mod event;
 pub mod export;
 mod file;
 mod head;
-pub mod profile;
 pub mod import;
+pub mod profile;
 mod varint;
 
 pub use columns::CHUNK;
 pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, Thread};
 pub use file::{Error, Reader, Writer, is_trace};
-pub use head::{ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION};
+pub use head::{
+    ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION,
+};

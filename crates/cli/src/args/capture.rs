@@ -29,6 +29,10 @@ pub(crate) struct CaptureArgs {
 pub(crate) enum CaptureCommand {
     /// Show what a recorded program does: sizes, order, syncs, depth, who waits for whom
     Show(CaptureShowArgs),
+    /// Turn a trace of strace, blktrace, fio or a cloud provider into a recording
+    Import(CaptureImportArgs),
+    /// Write a recording as an I/O log that fio can replay
+    Export(CaptureExportArgs),
 }
 
 #[derive(Debug, Args)]
@@ -76,4 +80,41 @@ pub(crate) struct CaptureShowArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
+}
+
+/// `iotax capture import`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  strace -f -ttt -T -y -o app.strace COMMAND
+  iotax capture import app.strace -o app.iotx
+  iotax capture import sda.blktrace.0 sda.blktrace.1 -o sda.iotx
+
+Formats: text of strace -f -ttt -T, I/O logs of fio (write_iolog, version 2 and
+3), binary data of blktrace, and the block traces that Alibaba and Tencent
+published (CSV).")]
+pub(crate) struct CaptureImportArgs {
+    /// Files to import; several, such as one per CPU, are merged by time
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+    /// File to create
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = Listing::Text)]
+    pub format: Listing,
+}
+
+/// `iotax capture export`
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Example:
+  iotax capture export app.iotx -o app.iolog
+  fio --name=app --directory=/mnt/data --read_iolog=app.iolog")]
+pub(crate) struct CaptureExportArgs {
+    /// Recording to export
+    pub file: PathBuf,
+    /// File to create
+    #[arg(short, long, value_name = "FILE")]
+    pub out: PathBuf,
 }

@@ -19,7 +19,8 @@ use clap::{Args, Parser, Subcommand, value_parser};
 use clap_complete::Shell;
 
 pub(crate) use self::capture::{
-    CaptureArgs, CaptureCommand, CaptureRecordArgs, CaptureShowArgs,
+    CaptureArgs, CaptureCommand, CaptureExportArgs, CaptureImportArgs, CaptureRecordArgs,
+    CaptureShowArgs,
 };
 pub(crate) use self::catalog::{
     CatalogCheckArgs, CatalogCommand, CatalogLookArgs, CatalogPlanArgs,

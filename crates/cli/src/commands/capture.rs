@@ -1,7 +1,7 @@
 //! `iotax capture`: records the I/O of a program, and shows recordings.
 
-use std::fs::File;
-use std::io::BufReader;
+use std::fs::{self, File};
+use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -9,22 +9,31 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use iotax_capture::{Limits, Progress, Recorder, Request, Subject, find_unit};
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_report::{self as report, ShownRecording};
+use iotax_trace::export::fio_log;
+use iotax_trace::import;
 use iotax_trace::profile::{Profile, Summary};
 use iotax_trace::{End, Head, Reader, Source, VERSION};
-use iotax_wording::recording::progress;
+use iotax_wording::recording::{self as words, progress};
 use jiff::{Timestamp, Zoned};
 
-use crate::args::{CaptureArgs, CaptureCommand, CaptureRecordArgs, CaptureShowArgs, Color, Listing};
-use crate::exit::{Context as _, Exit, Result, usage};
+use crate::args::{
+    CaptureArgs, CaptureCommand, CaptureExportArgs, CaptureImportArgs, CaptureRecordArgs,
+    CaptureShowArgs, Color, Listing,
+};
+use crate::exit::{Context as _, Exit, Result, failed, read_argument, usage};
 use crate::output;
 use crate::publish::{Extent, in_text};
 use crate::resolve::option;
 use crate::session::stop_flag;
 
+const PROGRAM: &str = concat!("iotax ", env!("CARGO_PKG_VERSION"));
+
 /// `iotax capture`
 pub(crate) fn capture(args: &CaptureArgs) -> Result<Exit> {
     match &args.action {
         Some(CaptureCommand::Show(args)) => show(args),
+        Some(CaptureCommand::Import(args)) => import(args),
+        Some(CaptureCommand::Export(args)) => export(args),
         None => record(&args.record),
     }
 }
@@ -96,11 +105,11 @@ fn head() -> Head {
     let kernel = iotax_inspect::kernel_release().unwrap_or_default();
     Head {
         version: VERSION,
-        program: concat!("iotax ", env!("CARGO_PKG_VERSION")).to_owned(),
+        program: PROGRAM.to_owned(),
         source: Source::Bpf,
         started: Timestamp::now().strftime("%Y-%m-%dT%H:%M:%SZ").to_string(),
         kernel: format!("{kernel} {}", std::env::consts::ARCH).trim().to_owned(),
-        cpus: size.map(|size| size.possible_cpus.into()),
+        cpus: size.map(|size| size.possible_cpus),
         memory_bytes: size.map(|size| size.memory_bytes),
         memory_limit_bytes: None,
         unseen: Vec::new(),
@@ -110,6 +119,50 @@ fn head() -> Head {
 /// `iotax capture show`
 fn show(args: &CaptureShowArgs) -> Result<Exit> {
     print(&args.file, args.format, Extent::of(false, args.verbose))
+}
+
+/// `iotax capture import`
+fn import(args: &CaptureImportArgs) -> Result<Exit> {
+    let names: Vec<String> = args.files.iter().map(|file| file.display().to_string()).collect();
+    let opened = args.files.iter().map(|file| open(file)).collect::<Result<Vec<_>>>()?;
+    let options = import::Options { format: None, program: PROGRAM.to_owned() };
+    let imported = created(&args.out, |output| {
+        import::import(opened, output, &options)
+            .with_context(|| format!("cannot import {}", names.join(", ")))
+    })?;
+    if matches!(args.format, Listing::Text) && imported.skipped > 0 {
+        output::say(&words::skipped(&imported, &names))?;
+    }
+    print(&args.out, args.format, Extent::of(false, false))
+}
+
+/// `iotax capture export`
+fn export(args: &CaptureExportArgs) -> Result<Exit> {
+    let context = || format!("cannot export {}", args.file.display());
+    let mut reader = Reader::new(open(&args.file)?).with_context(context)?;
+    let options = fio_log::Options { version: fio_log::Version::Three, thread: None };
+    let exported = created(&args.out, |output| {
+        fio_log::export(&mut reader, output, options).with_context(context)
+    })?;
+    output::say(&words::exported(&exported, &args.out.display().to_string()))?;
+    Ok(Exit::Done)
+}
+
+fn open(path: &Path) -> Result<BufReader<File>> {
+    let context = || format!("cannot read {}", path.display());
+    read_argument(File::open(path), context).map(BufReader::new)
+}
+
+/// What `write` returns, after it has written a new file; the file is removed if it fails.
+fn created<T>(path: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T>) -> Result<T> {
+    let file = File::create_new(path).map_err(|error| match error.kind() {
+        io::ErrorKind::AlreadyExists => usage(format!(
+            "{} already exists, and iotax never overwrites results; choose another file with --out",
+            path.display()
+        )),
+        _ => failed(format!("cannot create {}: {error}", path.display())),
+    })?;
+    write(BufWriter::new(file)).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
 fn print(path: &Path, format: Listing, extent: Extent) -> Result<Exit> {
@@ -133,8 +186,7 @@ struct Recording {
 
 fn read(path: &Path) -> Result<Recording> {
     let context = || format!("cannot read {}", path.display());
-    let file = File::open(path).map_err(iotax_trace::Error::from).with_context(context)?;
-    let mut reader = Reader::new(BufReader::new(file)).with_context(context)?;
+    let mut reader = Reader::new(open(path)?).with_context(context)?;
     let mut profile = Profile::default();
     while let Some(events) = reader.chunk().with_context(context)? {
         for event in &events {

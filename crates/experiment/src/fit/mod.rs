@@ -129,7 +129,11 @@ impl Workload {
     fn file_groups(&self) -> Vec<FileGroup<'_>> {
         // Jobs with the same name in several phases use the same files.
         let mut groups: Vec<FileGroup<'_>> = Vec::new();
-        for job in self.jobs.iter().filter(|job| job.has_span() || job.engine.has_tree() || job.engine.replays()) {
+        for job in self
+            .jobs
+            .iter()
+            .filter(|job| job.has_span() || job.engine.has_tree() || job.engine.replays())
+        {
             let own_bytes = match &job.tree {
                 Some(tree) => bytes_of_tree(tree),
                 None => job.offset_bytes.saturating_add(job.size_bytes),

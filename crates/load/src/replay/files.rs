@@ -11,8 +11,8 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use iotax_trace::{File, FileKind, Flags, NO_FILE, Op};
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 use rustix::fs::{
-    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate, mkdirat, openat,
-    renameat, statat, syncfs, unlinkat,
+    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fstat, fsync, ftruncate, mkdirat,
+    openat, renameat, statat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
 
@@ -240,6 +240,7 @@ impl Files {
     fn act_without_file(&self, io: &Io) -> Result<u64, Errno> {
         match io.op {
             Op::SyncAll => syncfs(self.directory()?).map(|()| 0),
+            Op::Stat if io.result >= 0 => fstat(self.directory()?).map(|_| 0),
             // A file that was not there is not here either.
             Op::Stat => match statat(self.directory()?, c"absent", AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(_) => Ok(0),

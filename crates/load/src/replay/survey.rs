@@ -6,10 +6,10 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use iotax_experiment::{Engine, Job, Pattern, RecordedLoad, Workload};
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
 };
-use iotax_experiment::{Engine, Job, Pattern, RecordedLoad, Workload};
 use sha2::{Digest as _, Sha256};
 
 use super::graph::{
@@ -304,7 +304,8 @@ impl Recording {
 
     /// The workload that replays it: one trial is the whole recording.
     pub fn workload(&self, name: &str) -> Workload {
-        let of = |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
+        let of =
+            |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
         let (reads, writes) = (of(&[Op::Read, Op::Fault, Op::SendFile]), of(&[Op::Write]));
         let percent = (100 * reads).checked_div(reads + writes).unwrap_or(50);
         let threads = self.survey.roles.threads.iter().filter(|role| role.has_work).count();
@@ -409,6 +410,10 @@ impl<'a> Pass<'a> {
                     self.node(&placed);
                 }
             }
+        }
+        // An importer knows the state of a file only when it has seen all of its events.
+        for (facts, state) in self.files.iter_mut().zip(&reader.files) {
+            facts.state.clone_from(state);
         }
         graph.finish();
         while let Some(placed) = graph.pop() {

@@ -13,6 +13,8 @@ mod strace;
 use std::fmt;
 use std::io::{self, BufReader, Cursor, Read, Write};
 
+use iotax_layers::blame::{Blame, Fault};
+
 use crate::file;
 use crate::head::{Head, Source, Unseen, VERSION};
 use builder::Builder;
@@ -201,6 +203,16 @@ pub enum ImportError {
     Unordered { event: u64 },
     #[error("{at}")]
     Corrupt { at: Skipped },
+}
+
+impl Blame for ImportError {
+    fn fault(&self) -> Fault {
+        match self {
+            Self::Read(_) => Fault::Environment,
+            Self::Write(error) => error.fault(),
+            _ => Fault::Usage,
+        }
+    }
 }
 
 const fn advice(format: Format) -> &'static str {

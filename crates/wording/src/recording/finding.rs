@@ -24,8 +24,8 @@ pub fn sentence(about: &Trait) -> String {
             format!("Half of the writes have {} or less.", bytes(median_bytes as f64))
         }
         Trait::OneAtATime { mean_depth, busy_share } => format!(
-            "I/O is in flight {} of the time, and then it is {} I/Os on average: more parallel \
-             devices or queues would not help.",
+            "I/O is in flight {} of the time, but mostly one at a time (on average {}): more \
+             parallel devices or queues would not help.",
             percent(busy_share),
             three_digits(mean_depth)
         ),

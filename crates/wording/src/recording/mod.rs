@@ -3,7 +3,11 @@
 pub mod finding;
 pub mod progress;
 
-use iotax_quantity::{bytes, count, grouped, list, per_second, percent, size, span_of_ns, three_digits};
+use iotax_quantity::{
+    bytes, count, grouped, list, per_second, percent, size, span_of_ns, three_digits,
+};
+use iotax_trace::export::fio_log::Exported;
+use iotax_trace::import::Imported;
 use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes};
 use iotax_trace::{EndReason, FileKind, Source, Unseen};
 
@@ -215,6 +219,7 @@ pub const fn unseen(what: Unseen) -> &'static str {
         Unseen::CpuTime => "the CPU time of threads",
         Unseen::Calls => "system calls (only the I/O of the device)",
         Unseen::Latencies => "latencies",
+        Unseen::Times => "the times of events",
         Unseen::StartState => "what the files contained at the start",
     }
 }
@@ -250,3 +255,39 @@ pub const FILES: &str = "Files by time in I/O calls";
 pub const BUSIEST: &str = "Busiest threads";
 pub const MACHINE: &str = "Kernel";
 pub const COST: &str = "Cost of recording";
+
+/// What an import could not use, with the name of each input.
+pub fn skipped(imported: &Imported, names: &[String]) -> String {
+    let mut text = format!(
+        "{} could not be used:\n",
+        count(imported.skipped, "line or record").replace("line or records", "lines or records")
+    );
+    for skipped in &imported.examples {
+        let name = names.get(skipped.input).map_or("", String::as_str);
+        text.push_str(&format!("  {name}, {}: {}\n", skipped.place, skipped.reason));
+    }
+    text.push('\n');
+    text
+}
+
+/// What an export contains, and what it cannot.
+pub fn exported(exported: &Exported, path: &str) -> String {
+    let mut text = format!(
+        "{path}: {} on {}\n",
+        count(exported.actions, "I/O"),
+        count(exported.files.len() as u64, "file")
+    );
+    let left_out: Vec<String> = exported
+        .left_out
+        .iter()
+        .map(|(op, count)| format!("{} {}", grouped(*count), op.name()))
+        .collect();
+    if !left_out.is_empty() {
+        let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
+        text.push_str(&format!("fio's format has no {}; they are left out.\n", list(&left_out)));
+    }
+    text.push_str(&format!(
+        "fio replays it one I/O after the other: fio --name=x --directory=DIR --read_iolog={path}\n"
+    ));
+    text
+}
