@@ -13,6 +13,8 @@ const APP: &[u8] = include_bytes!("data/app.strace");
 const APP_WITH_PATHS: &[u8] = include_bytes!("data/app-y.strace");
 const FIO_SYNCS: &[u8] = include_bytes!("data/syncs.iolog");
 const FIO_MIXED: &[u8] = include_bytes!("data/mixed.iolog");
+/// Of Linux 6.1: `dd` reads and writes, syncs, reads ahead; `blkdiscard`.
+const BLKTRACE: &[u8] = include_bytes!("data/vda.blktrace");
 
 struct Trace {
     imported: Imported,
@@ -336,6 +338,23 @@ fn requests_of_blktrace_are_matched() {
 }
 
 #[test]
+fn a_disk_is_traced() {
+    let trace = imported(&[BLKTRACE, &[]]);
+    assert_eq!((trace.imported.skipped, trace.lost), (0, 0), "{:?}", trace.imported.examples);
+    assert!(trace.started.starts_with("2026-11-28T07:"), "{}", trace.started);
+    let mut reads: Vec<(u64, u64)> = (1000..1010).map(|block| (4096 * block, 4096)).collect();
+    reads.extend([(0, 196_608), (458_752, 65536)]);
+    assert_eq!(done(&trace, 0, Op::Read), reads);
+    assert_eq!(done(&trace, 0, Op::Write), [(196_608, 262_144)]);
+    let others: Vec<_> = trace.events[11..].iter().map(|e| (e.op, e.offset, e.length)).collect();
+    assert_eq!(others[0], (Op::Fdatasync, 0, 0));
+    assert_eq!(others[3], (Op::Allocate, 1 << 20, 1 << 20));
+    // 5.3 ms by blkparse.
+    assert_eq!(trace.events[14].latency_ns / 100_000, 53);
+    assert_eq!(trace.files[0].size_bytes, 4_136_960);
+}
+
+#[test]
 fn cpus_are_merged_and_missing_records_are_counted() {
     let issues: Vec<Record> =
         (0..20).map(|at| record(1000 * at, ISSUE, READ, 8 * at, 4096)).collect();
@@ -420,8 +439,10 @@ proptest! {
     }
 
     #[test]
-    fn damaged_text_does_not_panic(
-        text in prop_oneof![damaged(APP), damaged(APP_WITH_PATHS), damaged(FIO_MIXED)]
+    fn damaged_input_does_not_panic(
+        text in prop_oneof![
+            damaged(APP), damaged(APP_WITH_PATHS), damaged(FIO_MIXED), damaged(BLKTRACE)
+        ]
     ) {
         let _ = try_import(&[&text], None);
     }
