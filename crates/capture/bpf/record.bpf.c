@@ -330,6 +330,8 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 		break;
 	default:
 		event->detail = argument(state, call->detail);
+		if (call->shape == SHAPE_MAP)
+			event->detail |= state->args[3] << 8; // flags, above the protection
 		if (call->offset == AT_POSITION) {
 			event->flags |= FLAG_AT_POSITION;
 			event->offset = BPF_CORE_READ(file, f_pos);

@@ -2,6 +2,7 @@ use std::io;
 use std::path::PathBuf;
 
 use iotax_layers::blame::{Blame, Fault};
+use iotax_quantity::span;
 
 /// Why a recording cannot be made, or was cut short.
 #[derive(Debug, thiserror::Error)]
@@ -38,8 +39,11 @@ pub enum Error {
     Start { command: PathBuf, source: io::Error },
     #[error("cannot {act} {}: {source}", path.display())]
     File { act: &'static str, path: PathBuf, source: io::Error },
-    #[error("no I/O was recorded in {seconds:.0} s: the program did none that reached the kernel")]
-    Nothing { seconds: f64 },
+    #[error(
+        "no I/O was recorded in {}: the program did none that reached the kernel",
+        span(*seconds)
+    )]
+    Nothing { seconds: u64 },
     #[error("{0}")]
     Trace(#[from] iotax_trace::Error),
     #[error("cannot read the kernel's events: {0}")]

@@ -332,7 +332,7 @@ impl Session {
         let mut last = self.progress(probes);
         if self.io_events == 0 {
             self.discard();
-            return Err(Error::Nothing { seconds: last.elapsed.as_secs_f64() });
+            return Err(Error::Nothing { seconds: last.elapsed.as_secs() });
         }
         let end = End {
             reason: Some(reason),

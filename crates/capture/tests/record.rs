@@ -78,14 +78,14 @@ fn each_write_and_sync_of_dd_is_recorded() {
 
 /// fio touches each block of a file once, in random order.
 fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
-    const BLOCKS: u64 = 1024;
+    const BLOCKS: usize = 1024;
     if !iotax_testing::needs_bpf() || !iotax_testing::needs_program("fio") {
         return;
     }
     let dir = tempfile::tempdir().unwrap();
     let output = dir.path().join("fio.iotx");
     let data = dir.path().join("data");
-    std::fs::write(&data, vec![7; 4096 * BLOCKS as usize]).unwrap();
+    std::fs::write(&data, [7; 4096].repeat(BLOCKS)).unwrap();
     // Only pages that are written back can be dropped, and so be missing later.
     File::open(&data).unwrap().sync_all().unwrap();
     let filename = format!("--filename={}", data.display());
@@ -111,7 +111,7 @@ fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
     let seen: Vec<&Event> = trace.events.iter().filter(is_of_data).collect();
     let mut offsets: Vec<u64> = seen.iter().map(|event| event.offset).collect();
     offsets.sort_unstable();
-    let expected: Vec<u64> = (0..BLOCKS).map(|block| block * 4096).collect();
+    let expected: Vec<u64> = (0..).take(BLOCKS).map(|block| block * 4096).collect();
     assert_eq!(offsets, expected, "{engine} {rw}: {} events", trace.events.len());
     assert!(seen.iter().all(|event| event.result == 4096));
     let issued = match engine {

@@ -42,8 +42,9 @@ use std::fmt;
 use std::path::Path;
 use std::sync::atomic::AtomicBool;
 
-use iotax_experiment::Workload;
+use iotax_experiment::{Engine, Job, Pattern, RecordedLoad, Workload};
 use iotax_record::LoadRecord;
+use iotax_trace::Op;
 
 use crate::driver::{LayoutProgress, LoadDriver, Request};
 use crate::error::Error;
@@ -52,6 +53,35 @@ use drive::ReadAhead;
 use place::{Layout, Place};
 
 pub use survey::{Arrivals, Options, Recording};
+
+impl Recording {
+    /// The workload that replays it: one trial is the whole recording.
+    pub fn workload(&self, name: &str) -> Workload {
+        let of =
+            |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
+        let (reads, writes) = (of(&[Op::Read, Op::Fault, Op::SendFile]), of(&[Op::Write]));
+        let percent = (100 * reads).checked_div(reads + writes).unwrap_or(50);
+        let threads = self.survey.roles.threads.iter().filter(|role| role.has_work).count();
+        let recording = RecordedLoad {
+            path: self.path.clone(),
+            hash: self.survey.hash.clone(),
+            length_ns: self.survey.length_ns,
+            threads: u32::try_from(threads).unwrap_or(u32::MAX),
+            waits_for_syncs: 2 * self.survey.sync_ns > self.survey.io_ns,
+        };
+        let job = Job {
+            engine: Engine::Replay,
+            read_percent: u8::try_from(percent).unwrap_or(100),
+            pattern: Pattern::Random,
+            size_bytes: Layout::of(self, Path::new("")).bytes().max(4096),
+            advise: false,
+            recording: Some(recording),
+            ..Job::new(name)
+        };
+        let time_ns = self.survey.length_ns.max(1);
+        Workload { time_ns, ..Workload::new(name, vec![job]) }
+    }
+}
 
 /// Lays out the files of a recording. Files that are there already are used.
 ///

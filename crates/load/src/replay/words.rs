@@ -1,5 +1,6 @@
 //! What a replay does otherwise than the application, for users.
 
+use iotax_quantity::time;
 use iotax_record::ReplayRecord;
 
 use super::survey::Recording;
@@ -42,20 +43,15 @@ pub(super) fn warnings(recording: &Recording, replay: &ReplayRecord) -> Vec<Stri
         );
     }
     if replay.is_too_late {
+        let at = |q| time(replay.lateness.quantile_ns(q) as f64);
         warnings.push(format!(
-            "I/Os started {} us late at p99 ({} us on average, {} us at most), but the recorded time \
-             per I/O is {} us: the result shows this machine, not the storage; stop other programs, \
-             or use a machine with more CPUs",
-            replay.lateness.quantile_ns(0.99) / 1000,
-            mean_us(replay),
-            replay.lateness.max_ns() / 1000,
-            replay.recorded_cycle_ns / 1000
+            "I/Os started {} late at p99 ({} on average), but the recorded time per I/O is {}: the \
+             result shows this machine, not the storage; stop other programs, or use a machine with \
+             more CPUs",
+            at(0.99),
+            time(replay.lateness.mean_ns()),
+            time(replay.recorded_cycle_ns as f64)
         ));
     }
     warnings
-}
-
-#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a mean of times")]
-fn mean_us(replay: &ReplayRecord) -> u64 {
-    (replay.lateness.mean_ns() / 1000.0) as u64
 }

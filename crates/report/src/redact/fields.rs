@@ -88,6 +88,9 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("arms", "part", Rule::Whole(Kind::Arm)),
     ("several targets", "name", Rule::Whole(Kind::Arm)),
     ("jobs", "target", Rule::Whole(Kind::Arm)),
+    ("recording", "path", Rule::Whole(Kind::Path)),
+    // It tells two recordings apart; the recordings themselves contain no names.
+    ("recording", "hash", Rule::Always(Kind::Path)),
     ("levels", "factor level", Rule::Text(Kind::Arm)),
     ("peel", "layers", Rule::Text(Kind::Arm)),
     ("target", "path", Rule::Whole(Kind::Path)),

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::builder::{Builder, KEEP_SIZE, PUNCH_HOLE};
 use super::merge::{Merge, Timed};
-use super::{ImportError, Place, Reason, Skipped};
+use super::outcome::{ImportError, Place, Reason, Skipped};
 use crate::event::{Event, File, Flags, Op, Thread};
 use crate::head::{FileKind, Unseen};
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 
 use super::builder::Builder;
 use super::lines::Lines;
-use super::{Format, ImportError, Reason};
+use super::outcome::{Format, ImportError, Reason};
 use crate::event::{Event, File, Flags, Op, Thread};
 use crate::head::{FileKind, Unseen};
 

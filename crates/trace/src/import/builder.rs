@@ -5,13 +5,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::Write;
 
+use super::outcome::{Format, ImportError, Imported, Place, Reason, Skipped};
 use super::ranges::Ranges;
-use super::{Format, ImportError, Imported, Place, Reason, Skipped, USABLE_PER_SKIPPED};
 use crate::event::{Event, File, NO_FILE, Op, Thread};
 use crate::file::{Error, Writer};
 use crate::head::{End, FileKind, FileState, Head, Unseen};
 
 /// Events are put in order as long as they are not further apart than this.
+/// Of this many records one may be unusable.
+const USABLE_PER_SKIPPED: u64 = 10;
 const HORIZON: usize = 1 << 14;
 /// Beyond that, an event may come so much too late.
 const TOLERANCE_NS: u64 = 1_000_000_000;

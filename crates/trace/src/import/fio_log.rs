@@ -11,7 +11,7 @@ use std::io::{BufRead, Write};
 use super::builder::{Builder, KEEP_SIZE, PUNCH_HOLE};
 use super::lines::Lines;
 use super::merge::{Merge, Timed};
-use super::{ImportError, Place, Reason, Skipped};
+use super::outcome::{ImportError, Place, Reason, Skipped};
 use crate::event::{Event, File, Flags, Op};
 use crate::head::{FileKind, Unseen};
 

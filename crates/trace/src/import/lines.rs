@@ -2,7 +2,7 @@
 
 use std::io::{self, BufRead};
 
-use super::Reason;
+use super::outcome::Reason;
 
 /// What is longer is skipped.
 const LONGEST_LINE: usize = 1 << 20;

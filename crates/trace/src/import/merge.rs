@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use super::ImportError;
+use super::outcome::ImportError;
 
 /// An input that gives items with their times.
 pub(super) trait Timed {

@@ -7,65 +7,19 @@ mod errno;
 mod fio_log;
 mod lines;
 mod merge;
+mod outcome;
 mod ranges;
 mod strace;
 
-use std::fmt;
-use std::io::{self, BufReader, Cursor, Read, Write};
+use std::io::{BufReader, Cursor, Read, Write};
 
-use iotax_layers::blame::{Blame, Fault};
-
-use crate::file;
-use crate::head::{Head, Source, Unseen, VERSION};
+use crate::head::{Head, VERSION};
 use builder::Builder;
+
+pub use outcome::{Format, ImportError, Imported, Place, Reason, Skipped};
 
 /// Bytes of an input from which its format is told.
 const SAMPLE: usize = 64 << 10;
-/// Of this many records one may be unusable.
-const USABLE_PER_SKIPPED: u64 = 10;
-
-/// A format that can be imported.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Format {
-    /// Text of `strace -f -ttt -T`.
-    Strace,
-    /// fio's I/O log, version 2 or 3.
-    FioLog,
-    /// Binary data of `blktrace`, one file per CPU or merged by `blkparse -d`.
-    Blktrace,
-    /// Block traces that Alibaba Cloud published.
-    Alibaba,
-    /// Block traces that Tencent Cloud published.
-    Tencent,
-}
-
-impl Format {
-    pub const fn source(self) -> Source {
-        match self {
-            Self::Strace => Source::Strace,
-            Self::FioLog => Source::FioLog,
-            Self::Blktrace => Source::Blktrace,
-            Self::Alibaba | Self::Tencent => Source::BlockCsv,
-        }
-    }
-
-    /// Whether several inputs can be merged.
-    const fn takes_many(self) -> bool {
-        matches!(self, Self::FioLog | Self::Blktrace)
-    }
-}
-
-impl fmt::Display for Format {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Strace => "strace",
-            Self::FioLog => "fio I/O log",
-            Self::Blktrace => "blktrace",
-            Self::Alibaba => "Alibaba block trace",
-            Self::Tencent => "Tencent block trace",
-        })
-    }
-}
 
 /// The format of an input that begins with these bytes.
 pub fn sniff(sample: &[u8]) -> Option<Format> {
@@ -85,145 +39,6 @@ pub struct Options {
     pub format: Option<Format>,
     /// The program that imports: `iotax 0.1.0`.
     pub program: String,
-}
-
-/// What was imported.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Imported {
-    pub format: Format,
-    pub events: u64,
-    pub files: u32,
-    pub threads: u32,
-    pub length_ns: u64,
-    /// Events that the source itself lost, as far as it tells.
-    pub lost: u64,
-    /// Lines or records that describe I/O and could not be used.
-    pub skipped: u64,
-    /// The first of them.
-    pub examples: Vec<Skipped>,
-    pub unseen: Vec<Unseen>,
-}
-
-/// A line or record that could not be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Skipped {
-    /// Number of the input, counted from 0.
-    pub input: usize,
-    pub place: Place,
-    pub reason: Reason,
-}
-
-impl fmt::Display for Skipped {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.input > 0 {
-            write!(f, "input {}, ", self.input + 1)?;
-        }
-        write!(f, "{}: {}", self.place, self.reason)
-    }
-}
-
-/// Where in an input.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Place {
-    /// Counted from 1.
-    Line(u64),
-    Byte(u64),
-}
-
-impl fmt::Display for Place {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(line) => write!(f, "line {line}"),
-            Self::Byte(byte) => write!(f, "byte {byte}"),
-        }
-    }
-}
-
-/// Why a line or record could not be used.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
-pub enum Reason {
-    #[error("the line is longer than 1 MiB")]
-    TooLong,
-    #[error("the line is not UTF-8 text")]
-    NotText,
-    #[error("the line is not in the format of the other lines")]
-    Malformed,
-    #[error("a number is missing, malformed or too large")]
-    Number,
-    #[error("the time is missing or malformed; trace with `strace -f -ttt -T -o FILE`")]
-    Time,
-    #[error("the times are relative; trace with `-ttt` instead of `-r`")]
-    RelativeTime,
-    #[error("the descriptor was opened before the trace began; trace with `strace -y`")]
-    UnknownDescriptor,
-    #[error("the beginning of the call is missing")]
-    NoBeginning,
-    #[error("the mapping is unknown")]
-    UnknownMapping,
-    #[error("strace does not show what io_uring and io_submit request")]
-    Asynchronous,
-    #[error("fio has no such action")]
-    UnknownAction,
-    #[error("fio does not allow `wait` in version 3")]
-    Wait,
-    #[error("the opcode is neither a read nor a write")]
-    UnknownOpcode,
-    #[error("the completion has no request; import the files of all CPUs together")]
-    NoRequest,
-    #[error("the request has no completion")]
-    NoCompletion,
-    #[error("the record is not one of blktrace, version 7")]
-    NotARecord,
-}
-
-/// Why a trace cannot be imported.
-#[derive(Debug, thiserror::Error)]
-pub enum ImportError {
-    #[error("cannot read the input: {0}")]
-    Read(#[from] io::Error),
-    #[error("cannot write the trace: {0}")]
-    Write(#[from] file::Error),
-    #[error(
-        "unknown format; iotax imports text of `strace -f -ttt -T`, I/O logs of fio (version 2 and \
-         3), binary data of blktrace, and block traces of Alibaba and Tencent"
-    )]
-    UnknownFormat,
-    #[error("no input")]
-    NoInput,
-    #[error("{format}: {inputs} inputs, but only one can be imported{}", advice(*format))]
-    TooManyInputs { format: Format, inputs: usize },
-    #[error("there is no I/O that could be imported{}", example(first.as_ref()))]
-    Empty { first: Option<Skipped> },
-    #[error("{skipped} of {records} records cannot be used, which is more than 10 %; {first}")]
-    TooManySkipped { skipped: u64, records: u64, first: Skipped },
-    #[error(
-        "the input is not in the order of time: about record {event} it goes back by more than 1 s; \
-         sort it first"
-    )]
-    Unordered { event: u64 },
-    #[error("{at}")]
-    Corrupt { at: Skipped },
-}
-
-impl Blame for ImportError {
-    fn fault(&self) -> Fault {
-        match self {
-            Self::Read(_) => Fault::Environment,
-            Self::Write(error) => error.fault(),
-            _ => Fault::Usage,
-        }
-    }
-}
-
-const fn advice(format: Format) -> &'static str {
-    match format {
-        Format::Strace => "; merge the files of `strace -ff` with `strace-log-merge`",
-        _ => "; concatenate them in the order of their times",
-    }
-}
-
-fn example(skipped: Option<&Skipped>) -> String {
-    skipped.map_or_else(String::new, |skipped| format!("; {skipped}"))
 }
 
 /// Writes what the inputs contain to `output`. Several inputs, such as one per CPU or one per job,

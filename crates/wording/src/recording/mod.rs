@@ -258,10 +258,7 @@ pub const COST: &str = "Cost of recording";
 
 /// What an import could not use, with the name of each input.
 pub fn skipped(imported: &Imported, names: &[String]) -> String {
-    let mut text = format!(
-        "{} could not be used:\n",
-        count(imported.skipped, "line or record").replace("line or records", "lines or records")
-    );
+    let mut text = format!("{} could not be used:\n", count(imported.skipped, "record"));
     for skipped in &imported.examples {
         let name = names.get(skipped.input).map_or("", String::as_str);
         text.push_str(&format!("  {name}, {}: {}\n", skipped.place, skipped.reason));

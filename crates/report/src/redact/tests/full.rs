@@ -1,6 +1,8 @@
 //! A record in which every field says something: a new field of the format does not compile until
 //! it stands here, too, and then needs a rule.
 
+use std::path::PathBuf;
+
 use iotax_catalog::{Caching, Direction, Note, Source};
 use iotax_experiment::documented::LimitBy;
 use iotax_experiment::layers::{
@@ -12,7 +14,7 @@ use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
     Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
     LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace,
-    Pattern, PriorityClass, PriorityShare, Requirement, SidePhase, SideRole, SideRuns, Slices,
+    Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase, SideRole, SideRuns, Slices,
     Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
 };
 use iotax_record::{
@@ -290,6 +292,13 @@ fn job() -> Job {
         pre_read: true,
         ends_all: true,
         submit_batch: Some(1),
+        recording: Some(RecordedLoad {
+            path: PathBuf::from(t()),
+            hash: t(),
+            length_ns: 1,
+            threads: 1,
+            waits_for_syncs: true,
+        }),
         tree: Some(Tree {
             files: 1,
             files_per_directory: 1,

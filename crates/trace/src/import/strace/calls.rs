@@ -10,16 +10,16 @@ use super::line::{self, Call, CallResult, Descriptor};
 use super::paths::{is_block_device, is_elsewhere, joined};
 use super::tasks::{Description, SharedDescription};
 use super::{BLANK, Importer, Moment, Stop};
-use crate::event::{Event, File, Flags, NO_FILE, Op};
+use crate::event::{Event, File, Flags, Op};
 use crate::head::FileKind;
-use crate::import::Reason;
+use crate::import::outcome::Reason;
 
-const ENOENT: i32 = 2;
+pub(super) const ENOENT: i32 = 2;
 /// Standard input, output and error are seldom files.
 const STANDARD: std::ops::RangeInclusive<i32> = 0..=2;
 
 /// What `stat` says a file is.
-enum Class {
+pub(super) enum Class {
     File(FileKind),
     /// A pipe, a terminal or the like.
     Other,
@@ -28,7 +28,7 @@ enum Class {
 }
 
 impl Class {
-    fn of(mode: Option<&str>) -> Self {
+    pub(super) fn of(mode: Option<&str>) -> Self {
         let Some(mode) = mode else { return Self::Unknown };
         match mode.split('|').next() {
             Some("S_IFREG") => Self::File(FileKind::Regular),
@@ -41,7 +41,7 @@ impl Class {
 
 /// Whether a descriptor that was opened before the trace is known to be that of a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Evidence {
+pub(super) enum Evidence {
     /// The call succeeds on files only.
     File,
     None,
@@ -54,7 +54,7 @@ impl Evidence {
 }
 
 /// The result as an event has it; `None` if the call did not come to its end.
-fn outcome(result: CallResult<'_>) -> Option<i64> {
+pub(super) fn outcome(result: CallResult<'_>) -> Option<i64> {
     match result {
         CallResult::Value { number, .. } => Some(number),
         CallResult::Error(error) => Some(-i64::from(error)),
@@ -63,7 +63,7 @@ fn outcome(result: CallResult<'_>) -> Option<i64> {
 }
 
 /// The number in `[5]` or `[5] => [9]`; `None` if it is `NULL`.
-fn pointed(text: &str) -> Result<Option<u64>, Reason> {
+pub(super) fn pointed(text: &str) -> Result<Option<u64>, Reason> {
     if text == "NULL" {
         return Ok(None);
     }
@@ -143,7 +143,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// What changes descriptors, directories and mappings, but is no I/O.
-    fn keep(&mut self, kind: Kind, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
+    pub(super) fn keep(&mut self, kind: Kind, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
         match kind {
             Kind::Duplicate => self.duplicate(call, pid),
             Kind::Control => self.control(call, pid),
@@ -211,12 +211,18 @@ impl<W: Write> Importer<'_, W> {
         }
     }
 
-    fn set_descriptor(&mut self, pid: u32, number: i32, description: Description, closes: bool) {
+    pub(super) fn set_descriptor(
+        &mut self,
+        pid: u32,
+        number: i32,
+        description: Description,
+        closes: bool,
+    ) {
         let shared = Rc::new(RefCell::new(description));
         self.task(pid).table.borrow_mut().set(number, shared, closes);
     }
 
-    fn other_descriptor(&mut self, pid: u32, number: i64) {
+    pub(super) fn other_descriptor(&mut self, pid: u32, number: i64) {
         if let Ok(number) = i32::try_from(number) {
             let other = Description { file: None, path: None, position: 0, flags: 0 };
             self.set_descriptor(pid, number, other, false);
@@ -224,7 +230,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// What a descriptor refers to.
-    fn described(
+    pub(super) fn described(
         &mut self,
         pid: u32,
         descriptor: Descriptor<'_>,
@@ -254,7 +260,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// The file that a path names, which is made known.
-    fn file_at(&mut self, path: &[u8], kind: FileKind) -> File {
+    pub(super) fn file_at(&mut self, path: &[u8], kind: FileKind) -> File {
         if let Some(file) = self.paths.get(path) {
             return file;
         }
@@ -265,7 +271,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// The working directory has become known.
-    fn settle(&mut self, pid: u32, directory: Vec<u8>) {
+    pub(super) fn settle(&mut self, pid: u32, directory: Vec<u8>) {
         let known = Rc::clone(&self.task(pid).directory);
         if known.borrow().is_empty() && directory.starts_with(b"/") {
             self.paths.settle(&directory);
@@ -273,7 +279,11 @@ impl<W: Write> Importer<'_, W> {
         *known.borrow_mut() = directory;
     }
 
-    fn directory(&mut self, pid: u32, descriptor: Descriptor<'_>) -> Result<Vec<u8>, Reason> {
+    pub(super) fn directory(
+        &mut self,
+        pid: u32,
+        descriptor: Descriptor<'_>,
+    ) -> Result<Vec<u8>, Reason> {
         if descriptor.is_working_directory() {
             if let Some(path) = line::noted_path(descriptor.note) {
                 self.settle(pid, path);
@@ -285,7 +295,7 @@ impl<W: Write> Importer<'_, W> {
         path.ok_or(Reason::UnknownDescriptor)
     }
 
-    fn path(
+    pub(super) fn path(
         &mut self,
         pid: u32,
         from: Option<Descriptor<'_>>,
@@ -302,7 +312,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// The path whose arguments begin at `first`.
-    fn named(
+    pub(super) fn named(
         &mut self,
         call: &Call<'_>,
         pid: u32,
@@ -323,7 +333,7 @@ impl<W: Write> Importer<'_, W> {
         }
     }
 
-    fn flags_of(&self, file: File) -> Flags {
+    pub(super) fn flags_of(&self, file: File) -> Flags {
         match self.builder.kind(file) {
             FileKind::Regular => Flags::default(),
             FileKind::Directory => Flags::DIRECTORY,
@@ -331,7 +341,7 @@ impl<W: Write> Importer<'_, W> {
         }
     }
 
-    fn transfer(
+    pub(super) fn transfer(
         &mut self,
         call: &Call<'_>,
         moment: Moment,
@@ -380,7 +390,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { op, flags, file, offset, length, result, ..BLANK })
     }
 
-    fn open(
+    pub(super) fn open(
         &mut self,
         call: &Call<'_>,
         moment: Moment,
@@ -436,7 +446,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// The file that is opened, which may be a new one.
-    fn opened(&mut self, path: &[u8], bits: u64) -> File {
+    pub(super) fn opened(&mut self, path: &[u8], bits: u64) -> File {
         if bits & flags::O_TMPFILE == flags::O_TMPFILE {
             return self.builder.file(FileKind::Regular, true);
         }
@@ -459,7 +469,7 @@ impl<W: Write> Importer<'_, W> {
         file
     }
 
-    fn close(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn close(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let number = call.descriptor(0)?.number;
         let Some(result) = outcome(call.result) else { return Ok(()) };
         let closed = self.task(moment.pid).table.borrow_mut().close(number);
@@ -468,7 +478,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { op: Op::Close, flags, file, result, ..BLANK })
     }
 
-    fn close_range(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn close_range(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let CallResult::Value { .. } = call.result else { return Ok(()) };
         let flag_names = call.arguments.get(2).copied().unwrap_or_default();
         let task = self.task(moment.pid);
@@ -486,13 +496,13 @@ impl<W: Write> Importer<'_, W> {
         Ok(())
     }
 
-    fn duplicate(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
+    pub(super) fn duplicate(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
         let CallResult::Value { number, .. } = call.result else { return Ok(()) };
         let closes = call.arguments.get(2).is_some_and(|names| has(names, "O_CLOEXEC"));
         self.copy_descriptor(call.descriptor(0)?, pid, number, closes)
     }
 
-    fn copy_descriptor(
+    pub(super) fn copy_descriptor(
         &mut self,
         from: Descriptor<'_>,
         pid: u32,
@@ -509,7 +519,7 @@ impl<W: Write> Importer<'_, W> {
         Ok(())
     }
 
-    fn control(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
+    pub(super) fn control(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
         let CallResult::Value { number, .. } = call.result else { return Ok(()) };
         let descriptor = call.descriptor(0)?;
         let last = call.arguments.get(2).copied().unwrap_or_default();
@@ -535,7 +545,7 @@ impl<W: Write> Importer<'_, W> {
         Ok(())
     }
 
-    fn seek(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
+    pub(super) fn seek(&mut self, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
         let CallResult::Value { number, .. } = call.result else { return Ok(()) };
         let known = self.described(pid, call.descriptor(0)?, Evidence::File)?;
         let position = match call.name {
@@ -554,7 +564,12 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// An event about a descriptor that is the first argument.
-    fn simple(&mut self, call: &Call<'_>, moment: Moment, event: Event) -> Result<(), Stop> {
+    pub(super) fn simple(
+        &mut self,
+        call: &Call<'_>,
+        moment: Moment,
+        event: Event,
+    ) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
         let descriptor = call.descriptor(0)?;
         let known = self.described(moment.pid, descriptor, Evidence::of(call.result))?;
@@ -566,7 +581,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { flags, file, result, ..event })
     }
 
-    fn ranged(
+    pub(super) fn ranged(
         &mut self,
         call: &Call<'_>,
         moment: Moment,
@@ -586,182 +601,7 @@ impl<W: Write> Importer<'_, W> {
         self.simple(call, moment, Event { offset, length, detail, ..event })
     }
 
-    /// An event about the file that the first arguments name. It has none if the call failed.
-    fn about_path(
-        &mut self,
-        call: &Call<'_>,
-        moment: Moment,
-        naming: Naming,
-        event: Event,
-    ) -> Result<(), Stop> {
-        let Some(result) = outcome(call.result) else { return Ok(()) };
-        let path = self.named(call, moment.pid, naming, 0)?;
-        if is_elsewhere(&path) {
-            return Ok(());
-        }
-        if let CallResult::Error(error) = call.result {
-            if error == ENOENT {
-                self.paths.set_absent(&path);
-            }
-            return self.push(moment, Event { file: NO_FILE, result, ..event });
-        }
-        let file = self.file_at(&path, FileKind::Regular);
-        let flags = self.flags_of(file);
-        self.push(moment, Event { flags, file, result, ..event })
-    }
-
-    fn rename(&mut self, call: &Call<'_>, moment: Moment, naming: Naming) -> Result<(), Stop> {
-        let Some(result) = outcome(call.result) else { return Ok(()) };
-        let old = self.named(call, moment.pid, naming, 0)?;
-        let new = self.named(call, moment.pid, naming, naming.width())?;
-        if is_elsewhere(&old) {
-            return Ok(());
-        }
-        let event = Event { op: Op::Rename, result, ..BLANK };
-        if let CallResult::Error(_) = call.result {
-            return self.push(moment, event);
-        }
-        let file = self.file_at(&old, FileKind::Regular);
-        let flag_names = call.arguments.get(2 * naming.width()).copied().unwrap_or_default();
-        let replaced = if has(flag_names, "RENAME_EXCHANGE") {
-            let other = self.file_at(&new, FileKind::Regular);
-            self.paths.set(new, file);
-            self.paths.set(old, other);
-            Some(other)
-        } else {
-            self.paths.remove(&old);
-            self.paths.move_below(&old, &new);
-            self.paths.set(new, file).filter(|replaced| *replaced != file)
-        };
-        let detail = replaced.map_or(0, |replaced| u64::from(replaced) + 1);
-        self.push(moment, Event { flags: self.flags_of(file), file, detail, ..event })
-    }
-
-    fn unlink(
-        &mut self,
-        call: &Call<'_>,
-        moment: Moment,
-        naming: Naming,
-        is_directory: bool,
-    ) -> Result<(), Stop> {
-        let Some(result) = outcome(call.result) else { return Ok(()) };
-        let path = self.named(call, moment.pid, naming, 0)?;
-        if is_elsewhere(&path) {
-            return Ok(());
-        }
-        let event = Event { op: Op::Unlink, result, ..BLANK };
-        if let CallResult::Error(_) = call.result {
-            return self.push(moment, event);
-        }
-        let kind = if is_directory { FileKind::Directory } else { FileKind::Regular };
-        let file = self.file_at(&path, kind);
-        self.builder.set_kind(file, kind);
-        self.paths.remove(&path);
-        self.push(moment, Event { flags: self.flags_of(file), file, ..event })
-    }
-
-    fn make_directory(
-        &mut self,
-        call: &Call<'_>,
-        moment: Moment,
-        naming: Naming,
-    ) -> Result<(), Stop> {
-        let Some(result) = outcome(call.result) else { return Ok(()) };
-        let path = self.named(call, moment.pid, naming, 0)?;
-        if is_elsewhere(&path) {
-            return Ok(());
-        }
-        let event = Event { op: Op::Mkdir, flags: Flags::DIRECTORY, result, ..BLANK };
-        if let CallResult::Error(_) = call.result {
-            return self.push(moment, event);
-        }
-        let file = self.builder.file(FileKind::Directory, true);
-        self.paths.set(path, file);
-        self.push(moment, Event { file, ..event })
-    }
-
-    /// A second name of a file.
-    fn link(&mut self, call: &Call<'_>, pid: u32, naming: Naming) -> Result<(), Stop> {
-        let CallResult::Value { .. } = call.result else { return Ok(()) };
-        let old = self.named(call, pid, naming, 0)?;
-        let new = self.named(call, pid, naming, naming.width())?;
-        if !is_elsewhere(&old) {
-            let file = self.file_at(&old, FileKind::Regular);
-            self.paths.set(new, file);
-        }
-        Ok(())
-    }
-
-    fn stat(
-        &mut self,
-        call: &Call<'_>,
-        moment: Moment,
-        naming: Naming,
-        answer: Option<usize>,
-    ) -> Result<(), Stop> {
-        let answer = answer.and_then(|behind| call.arguments.get(naming.width() + behind));
-        let name = call.argument(naming.width() - 1)?;
-        if naming == Naming::At && matches!(name, "\"\"" | "NULL") {
-            // Without a path it is about the descriptor.
-            if call.descriptor(0)?.is_working_directory() {
-                return Ok(());
-            }
-            return self.stat_descriptor(call, moment, answer);
-        }
-        let event = Event { op: Op::Stat, ..BLANK };
-        let CallResult::Value { .. } = call.result else {
-            return self.about_path(call, moment, naming, event);
-        };
-        let path = self.named(call, moment.pid, naming, 0)?;
-        if is_elsewhere(&path) {
-            return Ok(());
-        }
-        let kind = match Class::of(mode(answer)) {
-            Class::File(kind) => kind,
-            Class::Unknown => FileKind::Regular,
-            Class::Other => return Ok(()),
-        };
-        let file = self.file_at(&path, kind);
-        self.learn(file, answer);
-        self.push(moment, Event { file, flags: self.flags_of(file), ..event })
-    }
-
-    fn stat_descriptor(
-        &mut self,
-        call: &Call<'_>,
-        moment: Moment,
-        answer: Option<&&str>,
-    ) -> Result<(), Stop> {
-        let Some(result) = outcome(call.result) else { return Ok(()) };
-        let class = Class::of(mode(answer));
-        let descriptor = call.descriptor(0)?;
-        if let Class::Other = class {
-            self.other_descriptor(moment.pid, descriptor.number.into());
-            return Ok(());
-        }
-        let evidence = if let Class::File(_) = class { Evidence::File } else { Evidence::None };
-        let known = self.described(moment.pid, descriptor, evidence)?;
-        let Some(file) = known.borrow().file else { return Ok(()) };
-        self.learn(file, answer);
-        let flags = self.flags_of(file);
-        self.push(moment, Event { op: Op::Stat, flags, file, result, ..BLANK })
-    }
-
-    /// What an answer of `stat` says of a file.
-    fn learn(&mut self, file: File, answer: Option<&&str>) {
-        let Class::File(kind) = Class::of(mode(answer)) else { return };
-        self.builder.set_kind(file, kind);
-        let size = answer.and_then(|answer| {
-            line::field(answer, "st_size").or_else(|| line::field(answer, "stx_size"))
-        });
-        if let Some(size) = size.and_then(line::number)
-            && kind == FileKind::Regular
-        {
-            self.builder.learn_size(file, size);
-        }
-    }
-
-    fn map(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn map(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let CallResult::Value { number, .. } = call.result else { return Ok(()) };
         let address = number.cast_unsigned();
         let length = call.number(1)?;
@@ -786,7 +626,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { op: Op::Map, flags, file, offset, length, detail, ..BLANK })
     }
 
-    fn sync_mapping(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn sync_mapping(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
         // Linux does nothing if asked to do it later.
         if !has(call.argument(2)?, "MS_SYNC") {
@@ -799,7 +639,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// Where a copy reads or writes: at the given offset, or at the position, which it moves.
-    fn copied(
+    pub(super) fn copied(
         &mut self,
         pid: u32,
         descriptor: Descriptor<'_>,
@@ -815,7 +655,7 @@ impl<W: Write> Importer<'_, W> {
         Ok(known.file.map(|file| (file, offset)))
     }
 
-    fn send_file(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn send_file(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
         let moved = u64::try_from(result).unwrap_or(0);
         let given = pointed(call.argument(2)?)?;
@@ -827,7 +667,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, event)
     }
 
-    fn copy_range(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn copy_range(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
         let moved = u64::try_from(result).unwrap_or(0);
         let (from, to) = (pointed(call.argument(1)?)?, pointed(call.argument(3)?)?);
@@ -853,7 +693,7 @@ impl<W: Write> Importer<'_, W> {
     }
 
     /// Between a pipe and a file.
-    fn splice(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn splice(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
         let moved = u64::try_from(result).unwrap_or(0);
         let length = call.number(4)?.max(moved);
@@ -869,7 +709,12 @@ impl<W: Write> Importer<'_, W> {
         Ok(())
     }
 
-    fn spawn(&mut self, call: &Call<'_>, text: &str, moment: Moment) -> Result<(), Stop> {
+    pub(super) fn spawn(
+        &mut self,
+        call: &Call<'_>,
+        text: &str,
+        moment: Moment,
+    ) -> Result<(), Stop> {
         let CallResult::Value { number, .. } = call.result else { return Ok(()) };
         let child = u32::try_from(number).map_err(|_| Reason::Number)?;
         if child == 0 {
@@ -886,21 +731,21 @@ impl<W: Write> Importer<'_, W> {
     }
 }
 
-fn mode<'a>(answer: Option<&&'a str>) -> Option<&'a str> {
+pub(super) fn mode<'a>(answer: Option<&&'a str>) -> Option<&'a str> {
     let answer = answer?;
     line::field(answer, "st_mode").or_else(|| line::field(answer, "stx_mode"))
 }
 
 /// How a call that moves data is called.
 #[derive(Clone, Copy)]
-struct Shape {
+pub(super) struct Shape {
     is_vector: bool,
     is_positional: bool,
 }
 
 /// Which arguments hold an offset, the length behind it, and flags.
 #[derive(Clone, Copy)]
-struct Place {
+pub(super) struct Place {
     offset: usize,
     detail: Option<usize>,
 }

@@ -1,6 +1,7 @@
 //! The syntax of a line: who, when, which call, its arguments and its result.
 
-use crate::import::{Reason, errno};
+use crate::import::errno;
+use crate::import::outcome::Reason;
 
 /// Times below are relative ones: they would lie in the first years after 1970.
 const FIRST_ABSOLUTE_S: u64 = 100_000_000;

@@ -10,6 +10,7 @@ mod calls;
 mod flags;
 mod kind;
 mod line;
+mod names;
 mod paths;
 mod tasks;
 
@@ -20,7 +21,7 @@ use jiff::Timestamp;
 
 use super::builder::Builder;
 use super::lines::Lines;
-use super::{ImportError, Reason};
+use super::outcome::{ImportError, Reason};
 use crate::event::{Event, Flags, NO_FILE, Op, Thread};
 use crate::head::Unseen;
 use kind::Kind;

@@ -6,7 +6,6 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
-use iotax_experiment::{Engine, Job, Pattern, RecordedLoad, Workload};
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
 };
@@ -15,7 +14,6 @@ use sha2::{Digest as _, Sha256};
 use super::graph::{
     Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
 };
-use super::place::Layout;
 use super::ranges::{RangeSet, Rounding};
 use crate::error::Error;
 use crate::target::shown;
@@ -300,33 +298,6 @@ impl Recording {
     /// From the start of the first event to the end of the last, in nanoseconds.
     pub const fn length_ns(&self) -> u64 {
         self.survey.length_ns
-    }
-
-    /// The workload that replays it: one trial is the whole recording.
-    pub fn workload(&self, name: &str) -> Workload {
-        let of =
-            |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
-        let (reads, writes) = (of(&[Op::Read, Op::Fault, Op::SendFile]), of(&[Op::Write]));
-        let percent = (100 * reads).checked_div(reads + writes).unwrap_or(50);
-        let threads = self.survey.roles.threads.iter().filter(|role| role.has_work).count();
-        let recording = RecordedLoad {
-            path: self.path.clone(),
-            hash: self.survey.hash.clone(),
-            length_ns: self.survey.length_ns,
-            threads: u32::try_from(threads).unwrap_or(u32::MAX),
-            waits_for_syncs: 2 * self.survey.sync_ns > self.survey.io_ns,
-        };
-        let job = Job {
-            engine: Engine::Replay,
-            read_percent: u8::try_from(percent).unwrap_or(100),
-            pattern: Pattern::Random,
-            size_bytes: Layout::of(self, Path::new("")).bytes().max(4096),
-            advise: false,
-            recording: Some(recording),
-            ..Job::new(name)
-        };
-        let time_ns = self.survey.length_ns.max(1);
-        Workload { time_ns, ..Workload::new(name, vec![job]) }
     }
 
     /// What the trace was made of.
