@@ -117,8 +117,8 @@ impl LoadRecord {
 pub struct ReplayRecord {
     /// How much later each I/O started than its think time and the threads it waited for allowed.
     pub lateness: LatencyHistogram,
-    /// The lateness is so large that the result describes the load generator: see
-    /// `iotax_load::Replay`.
+    /// The lateness is so large that the result describes the load generator, as
+    /// `iotax_load::Replay` defines it.
     pub is_too_late: bool,
     /// Length of the recording, in nanoseconds.
     pub recorded_ns: u64,

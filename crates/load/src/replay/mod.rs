@@ -14,17 +14,6 @@
 //! | `tally` | what one thread counts |
 //! | `drive` | a trial from its common start to its record |
 //! | `words` | what a replay does otherwise than the application, for users |
-//!
-//! # When a result is too late to be used
-//!
-//! Each operation has a time at which its think time is over and all that it waits for is done. How
-//! much later it starts is the fault of the load generator: a busy CPU, a late timer. A trial is
-//! marked as too late
-//!
-//! - if the mean lateness is above 5 % of the recorded think time and latency of an I/O. The
-//!   throughput of a thread is off by about that share;
-//! - if the 99th percentile is above 10 % of the same, and above 1 ms. Then waits for other threads
-//!   pass the delay on to many, and tails of latencies are not those of the storage.
 
 mod commit;
 mod drive;
@@ -109,6 +98,17 @@ pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord
 }
 
 /// Replays one recording. The workload needs only a job with a name.
+///
+/// # When a result is too late to be used
+///
+/// Each operation has a time at which its think time is over and all that it waits for is done. How
+/// much later it starts is the fault of the load generator: a busy CPU, a late timer. A trial is
+/// marked as too late
+///
+/// - if the mean lateness is above 5 % of the recorded think time and latency of an I/O. The
+///   throughput of a thread is off by about that share;
+/// - if the 99th percentile is above 10 % of the same, and above 1 ms. Then waits for other threads
+///   pass the delay on to many, and tails of latencies are not those of the storage.
 pub struct Replay {
     recording: Recording,
 }

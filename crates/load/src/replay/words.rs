@@ -1,6 +1,6 @@
 //! What a replay does otherwise than the application, for users.
 
-use iotax_quantity::time;
+use iotax_quantity::{grouped, time};
 use iotax_record::ReplayRecord;
 
 use super::survey::Recording;
@@ -11,45 +11,44 @@ pub(super) fn warnings(recording: &Recording, replay: &ReplayRecord) -> Vec<Stri
     let counted = [
         (
             notes.overlapping_ios,
-            "asynchronous I/Os overlap; threads issue them with synchronous calls instead",
+            "Asynchronous I/Os that overlap in a thread are issued with synchronous calls of \
+             several threads",
         ),
         (
             notes.lanes_exceeded,
-            "asynchronous I/Os wait for an earlier one, because a thread has at most 64 in flight",
+            "Asynchronous I/Os wait for an earlier one, because a thread has at most 64 in flight",
         ),
-        (notes.drains, "requests drain their ring in the recording, but not in the replay"),
+        (notes.drains, "Requests that drain their ring are replayed like any other"),
         (
             notes.late_events,
-            "events are more than a second out of order in the trace; the order near them may differ",
+            "Events are more than a second out of order in the trace, and replayed later",
         ),
         (
             notes.copies,
-            "copies between files are replayed as reads of their source, because the trace does not \
-             say where they went",
+            "Copies between files are replayed as reads, because the trace does not say where in \
+             the other file they went",
         ),
-        (notes.directory_reads, "reads of directories are not replayed"),
+        (notes.directory_reads, "Reads of directories are not replayed"),
         (
             notes.files_partly_cached,
-            "files were partly cached when the recording began; they begin uncached here",
+            "Files were partly in the page cache when the recording began, but are not here",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
-    let mut warnings: Vec<_> = counted.map(|(count, what)| format!("{count} {what}")).collect();
+    let shown = |(count, what)| format!("{what} (number: {})", grouped(count));
+    let mut warnings: Vec<_> = counted.map(shown).collect();
     if recording.end.is_none() {
-        warnings.push(
-            "the trace has no end: the recorder was killed, and the number of lost events is not \
-             known"
-                .to_owned(),
-        );
+        let what = "The trace has no end: the recorder was killed, and may have lost events";
+        warnings.push(what.to_owned());
     }
     if replay.is_too_late {
-        let at = |q| time(replay.lateness.quantile_ns(q) as f64);
+        let lateness = &replay.lateness;
         warnings.push(format!(
-            "I/Os started {} late at p99 ({} on average), but the recorded time per I/O is {}: the \
-             result shows this machine, not the storage; stop other programs, or use a machine with \
-             more CPUs",
-            at(0.99),
-            time(replay.lateness.mean_ns()),
+            "I/Os started late, by {} on average and {} at p99, which is too much for a recorded \
+             time per I/O of {}: the result shows this machine, not the storage; stop other \
+             programs, or use a machine with more CPUs",
+            time(lateness.mean_ns()),
+            time(lateness.quantile_ns(0.99) as f64),
             time(replay.recorded_cycle_ns as f64)
         ));
     }

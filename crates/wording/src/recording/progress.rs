@@ -39,7 +39,7 @@ mod tests {
     fn the_line_says_what_it_costs_and_what_is_lost() {
         let now = Now {
             elapsed: Duration::from_secs(12),
-            limit: Some(Duration::from_secs(60)),
+            limit: Some(Duration::from_mins(1)),
             events: 48_210,
             lost: 0,
             bytes: 317_440,

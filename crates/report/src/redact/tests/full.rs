@@ -14,8 +14,9 @@ use iotax_experiment::{
     Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
     Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
     LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace,
-    Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase, SideRole, SideRuns, Slices,
-    Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload, Yields, Zone,
+    Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase, SideRole,
+    SideRuns, Slices, Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload,
+    Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
