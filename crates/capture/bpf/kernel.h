@@ -26,7 +26,8 @@ struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; } CO
 struct fdtable { unsigned int max_fds; struct file **fd; } CORE;
 struct files_struct { struct fdtable *fdt; } CORE;
 struct sched_entity { __u64 sum_exec_runtime; } CORE;
-struct task_struct { struct sched_entity se; int pid, tgid; struct files_struct *files; } CORE;
+struct thread_info { unsigned long flags; __u32 status; } CORE;
+struct task_struct { struct thread_info thread_info; struct sched_entity se; int pid, tgid; struct files_struct *files; } CORE;
 struct address_space { struct inode *host; } CORE;
 struct folio { unsigned long index; } CORE;
 struct kiocb { long long ki_pos; } CORE;

@@ -256,12 +256,23 @@ static __always_inline void aio_completed(struct thread_state *state, long resul
 	}
 }
 
+// The calls of a 32-bit program have other numbers.
+static __always_inline int is_32_bit(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+#if defined(__TARGET_ARCH_x86)
+	return BPF_CORE_READ(task, thread_info.status) & 2; // TS_COMPAT
+#else
+	return BPF_CORE_READ(task, thread_info.flags) >> 22 & 1; // TIF_32BIT
+#endif
+}
+
 SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 {
 	__u32 index = number;
 	struct call *call;
 	struct thread_state *state;
-	if (!current_is_recorded())
+	if (!current_is_recorded() || is_32_bit())
 		return 0;
 	call = bpf_map_lookup_elem(&calls, &index);
 	if (!call || (call->shape == SHAPE_NONE && !with_wakes))

@@ -22,7 +22,10 @@ pub(crate) const MS: u64 = 1_000_000;
 /// Every engine of the driver's loop that works on storage; `vdisk` stands for a virtual disk as
 /// the target.
 pub(crate) fn engines() -> impl Iterator<Item = Engine> {
-    Engine::ALL.iter().copied().filter(|engine| !engine.has_tree() && !engine.is_network())
+    Engine::ALL
+        .iter()
+        .copied()
+        .filter(|engine| !engine.has_tree() && !engine.is_network() && !engine.replays())
 }
 
 pub(crate) fn job(engine: Engine) -> Job {

@@ -1,0 +1,144 @@
+//! Recordings: made, shown, replayed, imported and exported.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+mod support;
+
+use std::fs;
+use std::path::Path;
+
+use iotax_testing::{needs_bpf, needs_program};
+use serde_json::Value;
+use support::Desk;
+
+const BLOCKS: u64 = 200;
+
+/// Records 200 writes of 8 KiB and a sync into `app.iotx`.
+fn record(desk: &Desk) {
+    let count = format!("count={BLOCKS}");
+    let dd = ["dd", "if=/dev/zero", "of=data", "bs=8k", &count, "conv=fsync", "status=none"];
+    let said = desk.run(&[&["capture", "-o", "app.iotx", "--"][..], &dd].concat());
+    assert_eq!(said.code, 0, "{said}");
+}
+
+fn json(desk: &Desk, arguments: &[&str]) -> Value {
+    let said = desk.run(&[arguments, &["--format", "json"]].concat());
+    assert_eq!(said.code, 0, "{said}");
+    serde_json::from_str(&said.stdout).unwrap()
+}
+
+fn operation<'a>(shown: &'a Value, name: &str) -> &'a Value {
+    let operations = shown["summary"]["operations"].as_array().unwrap();
+    operations.iter().find(|operation| operation["op"] == name).unwrap()
+}
+
+#[test]
+fn a_program_is_recorded_and_replayed() {
+    if !needs_bpf() {
+        return;
+    }
+    let desk = Desk::new();
+    record(&desk);
+    let shown = json(&desk, &["capture", "show", "app.iotx"]);
+    assert_eq!(operation(&shown, "write")["count"], BLOCKS);
+    assert_eq!(operation(&shown, "write")["bytes"], BLOCKS * 8192);
+    assert_eq!(operation(&shown, "fsync")["count"], 1);
+    assert_eq!(shown["summary"]["lost"], 0);
+    assert_eq!(shown["end"]["reason"]["command"]["code"], 0);
+
+    for name in ["a", "b"] {
+        fs::create_dir(desk.path().join(name)).unwrap();
+    }
+    let said = desk.run(&["run", "app.iotx", "a", "--out", "ran"]);
+    assert_eq!(said.code, 0, "{said}");
+    let said = desk.run(&[
+        "compare", "-w", "app.iotx", "a=a", "b=b", "--max-blocks", "4", "--quick", "--out",
+        "compared",
+    ]);
+    assert_eq!(said.code, 0, "{said}");
+    for (record, trials) in [("ran", 1), ("compared", 8)] {
+        let lines = fs::read_to_string(desk.path().join(record).join("trials.jsonl")).unwrap();
+        let jobs = jobs(&lines);
+        assert!((1..=trials).contains(&jobs.len()), "{} trials", jobs.len());
+        for job in jobs {
+            assert_eq!(job["write"]["ios"], BLOCKS, "{job:#}");
+            assert_eq!(job["write"]["bytes"], BLOCKS * 8192);
+            assert_eq!(job["first_error"], Value::Null);
+        }
+    }
+    // What it laid out belongs to the run.
+    assert_eq!(fs::read_dir(desk.path().join("a")).unwrap().count(), 0);
+}
+
+/// The jobs of all trials of a record.
+fn jobs(lines: &str) -> Vec<Value> {
+    let trials = lines.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    trials.filter_map(|trial| trial.pointer("/outcome/completed/load/jobs/0").cloned()).collect()
+}
+
+#[test]
+fn what_a_recording_holds_is_not_what_the_program_wrote() {
+    if !needs_bpf() {
+        return;
+    }
+    let desk = Desk::new();
+    let script = "for i in 1 2 3 4 5 6 7 8 9; do echo canary-contents-$i > canary-name-$i; \
+                  mv canary-name-$i canary-other-$i; rm canary-other-$i; done";
+    let said = desk.run(&["capture", "-o", "app.iotx", "--", "sh", "-c", script]);
+    assert_eq!(said.code, 0, "{said}");
+    let shown = desk.run(&["capture", "show", "app.iotx", "--format", "json"]);
+    assert!(!shown.stdout.contains("canary"), "{shown}");
+    let bytes = fs::read(desk.path().join("app.iotx")).unwrap();
+    let canary = b"canary";
+    assert!(!bytes.windows(canary.len()).any(|window| window == canary));
+}
+
+#[test]
+fn a_trace_of_strace_is_replayed() {
+    let desk = Desk::new();
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/data/app.strace");
+    fs::copy(trace, desk.path().join("app.strace")).unwrap();
+    let shown = json(&desk, &["capture", "import", "app.strace", "-o", "app.iotx"]);
+    assert_eq!(shown["head"]["source"], "strace");
+    let writes = operation(&shown, "write")["count"].as_u64().unwrap();
+    assert!(writes > 0);
+    fs::create_dir(desk.path().join("a")).unwrap();
+    let said = desk.run(&["run", "app.iotx", "a"]);
+    assert_eq!(said.code, 0, "{said}");
+}
+
+#[test]
+fn fio_replays_an_export() {
+    if !needs_bpf() || !needs_program("fio") {
+        return;
+    }
+    let desk = Desk::new();
+    record(&desk);
+    let said = desk.run(&["capture", "export", "app.iotx", "-o", "app.iolog"]);
+    assert_eq!(said.code, 0, "{said}");
+    let log = fs::read_to_string(desk.path().join("app.iolog")).unwrap();
+    assert!(log.starts_with("fio version 3 iolog\n"));
+    assert_eq!(log.lines().filter(|line| line.contains(" write ")).count() as u64, BLOCKS);
+}
+
+#[test]
+fn mistakes_are_answered() {
+    let desk = Desk::new();
+    fs::write(desk.path().join("text"), "no recording").unwrap();
+    for (arguments, answer) in [
+        (&["capture"][..], "name the program to record"),
+        (&["capture", "show", "text"], "cannot read text: not a trace of iotax"),
+        (&["capture", "show", "none"], "cannot read none: No such file"),
+        (&["capture", "import", "text", "-o", "x.iotx"], "cannot import text: unknown format"),
+        (&["capture", "export", "text", "-o", "x.log"], "cannot export text: not a trace"),
+        (&["capture", "--for", "0s", "--pid", "1"], "the time must be longer than 0"),
+    ] {
+        let said = desk.run(arguments);
+        assert_eq!(said.code, 2, "{said}");
+        assert!(said.stderr.contains(answer), "{said}");
+    }
+    assert!(!desk.path().join("x.iotx").exists());
+    assert!(!desk.path().join("x.log").exists());
+    let unit = desk.run(&["capture", "--unit", "no-such-unit"]);
+    assert!(matches!(unit.code, 2 | 3), "{unit}");
+}
