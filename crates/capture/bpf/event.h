@@ -52,4 +52,5 @@ enum {
 	SHAPE_AIO_EVENTS,
 };
 
-enum { NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd };
+// AT_POINTER: the offset is where the argument in `flags` points, or the position if that is null.
+enum { NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd, AT_POINTER = 0xfc };

@@ -27,9 +27,9 @@ struct thread_state {
 	__u32 wait;         // kind of call
 };
 
-struct request { __u64 start, offset; __u32 length, thread, process; __u16 flags; __u8 op, pad; __s32 fd; };
+struct request { __u64 start, offset; __u32 length, thread, process; __u16 flags; __u8 op, is_vector; __s32 fd; };
 struct aio_key { __u32 process, pad; __u64 iocb; };
-struct aio { __u64 start, offset, length, inode; __u32 device, thread; __u16 flags; __u8 op, kind; __s32 fd; };
+struct aio { __u64 start, offset, length, inode; __u32 device, thread; __u16 flags; __u8 op, kind; __s32 fd; __u32 is_vector; };
 
 #define MAP(map_type, entries, key_type, value_type, name)                                         \
 	struct {                                                                                   \
@@ -52,6 +52,11 @@ static __always_inline __u64 ring_flags(void)
 	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_reader_at ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
 }
 
+static __always_inline void count_lost(__u64 events)
+{
+	__sync_fetch_and_add(&lost, events);
+}
+
 static __always_inline int is_recorded(__u32 process)
 {
 	return bpf_map_lookup_elem(&recorded, &process) != 0;
@@ -69,7 +74,8 @@ static __always_inline int current_is_recorded(void)
 		return 0;
 	if (!bpf_map_lookup_elem(&asked, &inside.tgid))
 		return 0;
-	bpf_map_update_elem(&recorded, &process, &one, BPF_ANY);
+	if (bpf_map_update_elem(&recorded, &process, &one, BPF_ANY))
+		count_lost(1);
 	return 1;
 }
 
@@ -85,7 +91,8 @@ static __always_inline struct thread_state *own_state(void)
 	struct thread_state fresh = {};
 	if (state)
 		return state;
-	bpf_map_update_elem(&threads, &thread, &fresh, BPF_NOEXIST);
+	if (bpf_map_update_elem(&threads, &thread, &fresh, BPF_NOEXIST))
+		count_lost(1);
 	return state_of(thread);
 }
 
@@ -95,7 +102,7 @@ static __always_inline struct event *new_event(__u8 op, __u64 start)
 	__u64 id = bpf_get_current_pid_tgid();
 	struct task_struct *task = (void *)bpf_get_current_task();
 	if (!event) {
-		__sync_fetch_and_add(&lost, 1);
+		count_lost(1);
 		return 0;
 	}
 	__builtin_memset(event, 0, sizeof *event);
@@ -165,7 +172,8 @@ static __always_inline __u32 hash_of(__u64 path)
 	char text[128];
 	__u32 hash = name_key;
 	long length = bpf_probe_read_user_str(text, sizeof text, (void *)path);
-	if (length <= 0)
+	// A path that does not fit would resemble others.
+	if (length <= 0 || length == sizeof text)
 		return 0;
 	for (int at = 0; at < (int)sizeof text; at++) {
 		if (at >= length - 1)
@@ -192,6 +200,8 @@ static __always_inline void aio_submitted(struct thread_state *state)
 {
 	struct aio_key key = { .process = bpf_get_current_pid_tgid() >> 32 };
 	__u64 count = state->args[1], list = state->args[2];
+	if (count > 128)
+		count_lost(count - 128);
 	for (int at = 0; at < 128 && at < count; at++) {
 		__u64 address;
 		struct iocb iocb;
@@ -201,8 +211,10 @@ static __always_inline void aio_submitted(struct thread_state *state)
 		    bpf_probe_read_user(&iocb, sizeof iocb, (void *)address))
 			break;
 		switch (iocb.aio_lio_opcode) {
-		case 0: case 7: aio.op = OP_READ; break;
-		case 1: case 8: aio.op = OP_WRITE; break;
+		case 0: aio.op = OP_READ; break;
+		case 1: aio.op = OP_WRITE; break;
+		case 7: aio.op = OP_READ; aio.is_vector = 1; break;
+		case 8: aio.op = OP_WRITE; aio.is_vector = 1; break;
 		case 2: aio.op = OP_FSYNC; break;
 		case 3: aio.op = OP_FDATASYNC; break;
 		default: continue;
@@ -221,7 +233,8 @@ static __always_inline void aio_submitted(struct thread_state *state)
 		if (iocb.aio_rw_flags & 2) aio.flags |= FLAG_DATA_SYNC;
 		if (iocb.aio_rw_flags & 4) aio.flags |= FLAG_SYNC;
 		key.iocb = address;
-		bpf_map_update_elem(&aios, &key, &aio, BPF_ANY);
+		if (bpf_map_update_elem(&aios, &key, &aio, BPF_ANY))
+			count_lost(1);
 	}
 }
 
@@ -242,7 +255,8 @@ static __always_inline void aio_completed(struct thread_state *state, long resul
 		event = new_event(aio->op, aio->start);
 		if (event) {
 			event->offset = aio->offset;
-			event->length = aio->length;
+			// Of vectors, only their number is known before.
+			event->length = !aio->is_vector ? aio->length : completed.res > 0 ? completed.res : 0;
 			event->inode = aio->inode;
 			event->device = aio->device;
 			event->kind = aio->kind;
@@ -283,11 +297,24 @@ SEC("tp_btf/sys_enter") int BPF_PROG(enter, struct pt_regs *regs, long number)
 	__u64 args[6] = ARGS(regs);
 	__builtin_memcpy(state->args, args, sizeof args);
 	state->call = index + 1;
+	state->is_faulting = 0;
 	state->wait = call->wait;
 	state->start = bpf_ktime_get_ns();
 	if (call->shape == SHAPE_AIO_SUBMIT)
 		aio_submitted(state);
 	return 0;
+}
+
+// Where the I/O that has just ended was, if it began at the position or went to the end.
+static __always_inline __u64 offset_before(struct file *file, struct event *event, long result, __u64 offset)
+{
+	if (event->op == OP_WRITE && event->flags & FLAG_APPEND && result > 0)
+		return BPF_CORE_READ(file, f_inode, i_size) - result;
+	if (offset != (__u64)-1)
+		return offset;
+	event->flags |= FLAG_AT_POSITION;
+	offset = BPF_CORE_READ(file, f_pos);
+	return result > 0 ? offset - result : offset;
 }
 
 static __always_inline void ended(struct thread_state *state, struct call *call, long result)
@@ -321,7 +348,7 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 	if (file)
 		name_file(event, it);
 	event->length = call->length == FROM_RESULT ? (result > 0 ? result : 0) : argument(state, call->length);
-	if (call->flags != NO_ARG) {
+	if (call->flags != NO_ARG && call->offset != AT_POINTER) {
 		__u64 flags = argument(state, call->flags);
 		if (flags & 2) event->flags |= FLAG_DATA_SYNC;
 		if (flags & 4) event->flags |= FLAG_SYNC;
@@ -343,13 +370,16 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 		event->detail = argument(state, call->detail);
 		if (call->shape == SHAPE_MAP)
 			event->detail |= state->args[3] << 8; // flags, above the protection
-		if (call->offset == AT_POSITION) {
-			event->flags |= FLAG_AT_POSITION;
-			event->offset = BPF_CORE_READ(file, f_pos);
-			if (result > 0)
-				event->offset -= result;
-		} else {
+		if (!file) {
 			event->offset = argument(state, call->offset);
+		} else if (call->offset == AT_POINTER) {
+			__u64 offset = -1, pointer = argument(state, call->flags);
+			if (pointer && !bpf_probe_read_user(&offset, sizeof offset, (void *)pointer) && result > 0)
+				offset -= result;
+			event->offset = offset_before(file, event, result, offset);
+		} else {
+			__u64 offset = call->offset == AT_POSITION ? (__u64)-1 : argument(state, call->offset);
+			event->offset = offset_before(file, event, result, offset);
 		}
 	}
 	bpf_ringbuf_submit(event, ring_flags());
@@ -385,11 +415,15 @@ static __always_inline int submitted(struct io_kiocb *io)
 	__u64 id = bpf_get_current_pid_tgid();
 	__u64 flags;
 	struct io_rw *rw = (void *)io; // the command lies at the start of the request
+	// A request whose completion was skipped may have left its place to this one.
+	bpf_map_delete_elem(&requests, &key);
 	if (!current_is_recorded())
 		return 0;
 	switch (BPF_CORE_READ(io, opcode)) {
-	case 1: case 4: case 22: request.op = OP_READ; break;
-	case 2: case 5: case 23: request.op = OP_WRITE; break;
+	case 1: request.op = OP_READ; request.is_vector = 1; break;
+	case 2: request.op = OP_WRITE; request.is_vector = 1; break;
+	case 4: case 22: request.op = OP_READ; break;
+	case 5: case 23: request.op = OP_WRITE; break;
 	case 3: request.op = OP_FSYNC; break;
 	case 8: request.op = OP_SYNC_RANGE; break;
 	case 17: request.op = OP_ALLOCATE; break;
@@ -402,12 +436,13 @@ static __always_inline int submitted(struct io_kiocb *io)
 	flags = BPF_CORE_READ(io, flags);
 	if (flags & 0x0c) request.flags |= FLAG_LINK;
 	if (flags & 0x02) request.flags |= FLAG_DRAIN;
-	request.fd = bpf_core_field_exists(io->cqe) ? BPF_CORE_READ(io, cqe.fd) : BPF_CORE_READ((struct io_kiocb___old *)io, fd);
+	request.fd = bpf_core_field_exists(io->cqe) ? BPF_CORE_READ(io, cqe.fd) : -1;
 	if (request.op <= OP_WRITE) {
 		request.offset = BPF_CORE_READ(rw, kiocb.ki_pos);
 		request.length = BPF_CORE_READ(rw, len);
 	}
-	bpf_map_update_elem(&requests, &key, &request, BPF_ANY);
+	if (bpf_map_update_elem(&requests, &key, &request, BPF_ANY))
+		count_lost(1);
 	return 0;
 }
 
@@ -428,16 +463,18 @@ SEC("tp_btf/io_uring_complete") int BPF_PROG(uring_complete, void *of_ring, void
 	event = new_event(request->op, request->start);
 	if (event) {
 		event->offset = request->offset;
-		event->length = request->length;
 		event->flags = request->flags;
 		event->thread = request->thread;
 		event->process = request->process;
 		event->fd = request->fd;
 		event->result = bpf_core_field_exists(io->cqe) ? BPF_CORE_READ(io, cqe.res)
 			: (__s32)BPF_CORE_READ((struct io_kiocb___old *)io, result);
+		event->length = !request->is_vector ? request->length : event->result > 0 ? event->result : 0;
 		file = BPF_CORE_READ(io, file);
-		if (file)
+		if (file) {
 			name_file(event, identity_of(file));
+			event->offset = offset_before(file, event, event->result, request->offset);
+		}
 		bpf_ringbuf_submit(event, ring_flags());
 	}
 	bpf_map_delete_elem(&requests, &key);
@@ -452,8 +489,10 @@ static __always_inline struct thread_state *faulting(void)
 	state = own_state();
 	if (!state)
 		return 0;
+	// A fault that waited for its page is tried again.
+	if (!state->is_faulting)
+		state->fault_start = bpf_ktime_get_ns();
 	state->is_faulting = 1;
-	state->fault_start = bpf_ktime_get_ns();
 	return state;
 }
 
@@ -468,12 +507,13 @@ SEC("tp_btf/mm_filemap_fault") int BPF_PROG(file_fault, struct address_space *ma
 	return 0;
 }
 
-// For kernels without the tracepoint above: the reader finds the file from the address.
+// Begins each fault. For kernels without the tracepoint above, the reader finds the file from the address.
 SEC("tp_btf/page_fault_user") int BPF_PROG(address_fault, unsigned long address)
 {
 	struct thread_state *state = faulting();
 	if (!state)
 		return 0;
+	state->fault_start = bpf_ktime_get_ns();
 	state->fault_page = address >> 12;
 	state->fault_inode = 0;
 	state->fault_device = 0;
@@ -504,12 +544,19 @@ SEC("perf_event") int major_fault(struct bpf_perf_event_data *context)
 	return 0;
 }
 
+// Threads of io_uring and of the kernel make no system calls.
+static __always_inline int is_kernels_own(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	return (BPF_CORE_READ(task, flags) & (0x10 | 0x4000 | 0x200000)) != 0; // PF_IO_WORKER, PF_USER_WORKER, PF_KTHREAD
+}
+
 // A page that became dirty outside of a system call: a store through a mapping.
 SEC("tp_btf/writeback_dirty_folio") int BPF_PROG(dirtied, struct folio *folio, struct address_space *mapping)
 {
 	struct thread_state *state;
 	struct event *event;
-	if (!mapping || !current_is_recorded())
+	if (!mapping || !current_is_recorded() || is_kernels_own())
 		return 0;
 	state = own_state();
 	if (!state || state->call)
@@ -533,8 +580,8 @@ SEC("tp_btf/sched_process_fork") int BPF_PROG(forked, struct task_struct *parent
 	struct event *event;
 	if (!is_recorded(of_parent))
 		return 0;
-	if (of_parent != of_child)
-		bpf_map_update_elem(&recorded, &of_child, &one, BPF_ANY);
+	if (of_parent != of_child && bpf_map_update_elem(&recorded, &of_child, &one, BPF_ANY))
+		count_lost(1);
 	event = new_event(OP_SPAWN, bpf_ktime_get_ns());
 	if (event) {
 		event->detail = BPF_CORE_READ(child, pid);
@@ -554,8 +601,9 @@ SEC("tp_btf/sched_process_exit") int BPF_PROG(exited, struct task_struct *task)
 	if (event)
 		bpf_ringbuf_submit(event, ring_flags());
 	bpf_map_delete_elem(&threads, &thread);
-	// The first thread of a process may end before the others, and its number is the process's:
-	// the reader removes the process when it is gone.
+	// Its number may soon be another program's.
+	if (BPF_CORE_READ(task, signal, live.counter) == 0)
+		bpf_map_delete_elem(&recorded, &process);
 	return 0;
 }
 

@@ -31,6 +31,9 @@ const IO_PGETEVENTS: c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
 const IO_PGETEVENTS: c_long = 292;
 
+/// The argument in `flags` points to the offset, or is null for the position.
+const POINTER: u8 = 0xfc;
+
 /// How a call is recorded. The numbers are those of its arguments, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordedCall {
@@ -120,9 +123,11 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
         C::on_file(libc::SYS_fadvise64, Op::Advise).at(1, 2).detail(3),
         C::on_file(libc::SYS_getdents64, Op::ReadDir).at(NONE, RESULT),
         C::on_file(libc::SYS_fstat, Op::Stat),
-        C { descriptor: 1, ..C::on_file(libc::SYS_sendfile, Op::SendFile).at(NONE, RESULT) },
-        C::on_file(libc::SYS_copy_file_range, Op::CopyRange).at(NONE, RESULT).detail(2),
-        C::on_file(libc::SYS_splice, Op::SendFile).at(NONE, RESULT),
+        C { descriptor: 1, ..C::on_file(libc::SYS_sendfile, Op::SendFile) }
+            .at(POINTER, RESULT)
+            .flags(2),
+        C::on_file(libc::SYS_copy_file_range, Op::CopyRange).at(POINTER, RESULT).detail(2).flags(1),
+        C::on_file(libc::SYS_splice, Op::SendFile).at(POINTER, RESULT).flags(1),
         C { offset: 1, detail: 2, ..C::new(libc::SYS_openat, Shape::Open, Op::Open, Call::Io) },
         C { offset: 1, ..C::new(libc::SYS_openat2, Shape::Open, Op::Open, Call::Io) },
         C { descriptor: 0, ..C::new(libc::SYS_close, Shape::Plain, Op::Close, Call::Io) },
@@ -208,7 +213,11 @@ mod tests {
     #[test]
     fn constants_are_those_of_the_header() {
         let header = include_str!("../bpf/event.h");
-        assert!(header.contains("NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd"));
+        assert!(
+            header.contains(
+                "NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd, AT_POINTER = 0xfc"
+            )
+        );
         for (op, name) in [
             (Op::Read, "READ"),
             (Op::Write, "WRITE"),

@@ -99,10 +99,10 @@ impl Probes {
                 return Err(Error::NoTracepoint { what: probe.tracepoint });
             }
         }
-        if !self.attach(kernel, &WAKES)? {
+        if !self.try_attach(kernel, &WAKES) {
             self.unseen.push(Unseen::Wakes);
         }
-        if !self.attach(kernel, &DIRTIED)? {
+        if !self.try_attach(kernel, &DIRTIED) {
             self.unseen.push(Unseen::DirtiedPages);
         }
         let submit = match kernel.tracepoints.parameters(URING_SQE.tracepoint) {
@@ -125,6 +125,12 @@ impl Probes {
             self.unseen.push(Unseen::Faults);
         }
         Ok(())
+    }
+
+    /// A program that a recording can do without: false if the kernel does not have the tracepoint,
+    /// or refuses the program.
+    fn try_attach(&mut self, kernel: &Kernel, probe: &Probe) -> bool {
+        self.attach(kernel, probe).unwrap_or(false)
     }
 
     /// False if this kernel does not have the tracepoint.

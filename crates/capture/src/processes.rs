@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::fs;
 use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
+use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -55,12 +56,19 @@ impl Subject {
     }
 }
 
+/// Whether it is a process, rather than a thread or what is left of one.
 pub(crate) fn is_running(pid: u32) -> bool {
-    Path::new("/proc").join(pid.to_string()).exists()
+    let status = fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
+    let field = |name: &str| {
+        let value = status.lines().find_map(|line| line.strip_prefix(name))?;
+        value.split_whitespace().next()
+    };
+    field("Tgid:") == Some(pid.to_string().as_str()) && field("State:") != Some("Z")
 }
 
 fn add_tree(pid: u32, all: &mut Vec<u32>) {
-    if all.contains(&pid) {
+    // The recorder itself is not recorded.
+    if all.contains(&pid) || pid == std::process::id() {
         return;
     }
     all.push(pid);
@@ -140,7 +148,7 @@ pub(crate) fn start(
     let (wait, mut go) = io::pipe().map_err(failed)?;
     let mut child = Command::new(&path);
     child.args(&command[1..]);
-    let mut gate = Gate { announce, wait };
+    let mut gate = Gate { announce, wait, go: go.as_raw_fd() };
     // SAFETY: between fork and exec, the closure only calls getpid, write and read.
     unsafe { child.pre_exec(move || gate.pass()) };
     // `spawn` returns when the child has executed the command, so another thread waits for that.
@@ -157,10 +165,15 @@ pub(crate) fn start(
 struct Gate {
     announce: PipeWriter,
     wait: PipeReader,
+    /// The child's copy of the end that opens the gate.
+    go: RawFd,
 }
 
 impl Gate {
     fn pass(&mut self) -> io::Result<()> {
+        // If the recorder dies, nobody holds that end any more, and the child does not wait forever.
+        // SAFETY: this runs in the child, which does not use it.
+        unsafe { rustix::io::close(self.go) };
         self.announce.write_all(&std::process::id().to_le_bytes())?;
         self.wait.read_exact(&mut [0])
     }
@@ -198,9 +211,16 @@ mod tests {
 
     #[test]
     fn a_tree_has_its_children() {
-        let mut child = Command::new("sleep").arg("60").spawn().unwrap();
-        let found = Subject::Processes(vec![std::process::id()]).processes().unwrap();
-        assert!(found.contains(&child.id()));
+        let mut child = Command::new("sh").args(["-c", "sleep 60 & wait"]).spawn().unwrap();
+        let children = || Subject::Processes(vec![child.id()]).processes().unwrap().len() > 1;
+        while !children() {
+            thread::sleep(std::time::Duration::from_millis(5));
+        }
+        let found = Subject::Processes(vec![child.id()]).processes().unwrap();
+        for pid in found.into_iter().filter(|pid| *pid != child.id()) {
+            let pid = rustix::process::Pid::from_raw(pid.cast_signed()).unwrap();
+            rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
+        }
         child.kill().unwrap();
         child.wait().unwrap();
         let pid = child.id();

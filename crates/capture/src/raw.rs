@@ -1,5 +1,7 @@
 //! An event as it comes from the ring buffer: `struct event` in `bpf/event.h`.
 
+use iotax_trace::FileKind;
+
 pub(crate) const BYTES: usize = 88;
 
 /// What a descriptor refers to: `KIND_*` in `bpf/event.h`.
@@ -9,6 +11,16 @@ pub(crate) enum Kind {
     Regular,
     Block,
     Directory,
+}
+
+impl Kind {
+    pub(crate) const fn of_file(self) -> FileKind {
+        match self {
+            Self::Directory => FileKind::Directory,
+            Self::Block => FileKind::BlockDevice,
+            Self::Regular | Self::None => FileKind::Regular,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

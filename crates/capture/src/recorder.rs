@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _};
 use std::path::{Path, PathBuf};
 use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use iotax_trace::{End, EndReason, FileKind, FileState, Head, Op, Unseen, Writer};
+use iotax_trace::{End, EndReason, FileState, Head, Op, Unseen, Writer};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::time::{ClockId, clock_gettime};
 
@@ -26,6 +26,12 @@ const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
 const TELL: Duration = Duration::from_millis(500);
 /// Attaching costs once; only later is the cost compared with its limit.
 const SETTLING: Duration = Duration::from_secs(2);
+/// Events that are taken before the recorder looks whether it should end.
+const AT_ONCE: usize = 1 << 16;
+/// What may wait in memory.
+const HELD_BYTES: u64 = 256 << 20;
+/// After this time, events are written even if they are few.
+const WRITE: Duration = Duration::from_secs(5);
 
 /// When a recording ends by itself.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -100,8 +106,11 @@ impl Recorder {
         let mut session = Session::begin(output, &head, self.probes.sees_proc())?;
         let mut child = None;
         for &pid in &processes {
-            session.note_open_files(pid);
             self.probes.record_process(pid)?;
+        }
+        for &pid in &processes {
+            session.note_open_files(pid);
+            session.drain(&mut self.probes)?;
         }
         if let Subject::Command(command) = subject {
             let probes = &mut self.probes;
@@ -117,7 +126,7 @@ impl Recorder {
         let mut watch = Watch { processes, child, limits, stop };
         let reason = session.follow(&mut self.probes, &mut watch, tell)?;
         self.probes.detach();
-        session.drain(&mut self.probes)?;
+        while session.drain(&mut self.probes)? {}
         session.finish(&self.probes, reason, watch.child)
     }
 }
@@ -131,7 +140,8 @@ struct Watch<'a> {
 }
 
 impl Watch<'_> {
-    fn ended(&mut self, progress: &Progress) -> Result<Option<EndReason>, Error> {
+    fn ended(&mut self, progress: &Progress, is_held: bool) -> Result<Option<EndReason>, Error> {
+        let most_bytes = self.limits.bytes.min(if is_held { HELD_BYTES } else { u64::MAX });
         if let Some(child) = &mut self.child {
             let status = child.try_wait().map_err(Error::Ring)?;
             if let Some(status) = status {
@@ -146,7 +156,7 @@ impl Watch<'_> {
             Some(EndReason::Stopped)
         } else if self.limits.time.is_some_and(|time| progress.elapsed >= time) {
             Some(EndReason::Time)
-        } else if progress.bytes >= self.limits.bytes {
+        } else if progress.bytes >= most_bytes {
             Some(EndReason::Size)
         } else if is_costly {
             Some(EndReason::Overhead)
@@ -182,7 +192,7 @@ impl Session {
             began: Instant::now(),
             cpu_before_ns: own_cpu_ns(),
             run_before_ns: None,
-            cpus: head.cpus.unwrap_or(1).max(1),
+            cpus: online_cpus(),
             writer: Writer::new(sink, head)?,
             translator: Translator::new(start_ns),
             devices: Vec::new(),
@@ -200,19 +210,24 @@ impl Session {
             let descriptor = entry.file_name().to_str().and_then(|name| name.parse().ok());
             let Some(descriptor) = descriptor else { continue };
             let path = descriptor_path(process, descriptor);
-            let Ok(state) = state_of(&path) else { continue };
             let Ok(facts) = fs::metadata(&path) else { continue };
-            let (device, inode, kind) = match state.kind {
-                FileKind::Regular => (facts.dev(), facts.ino(), Kind::Regular),
-                FileKind::Directory => (facts.dev(), facts.ino(), Kind::Directory),
-                FileKind::BlockDevice => (facts.rdev(), 0, Kind::Block),
+            let of = facts.file_type();
+            let (device, inode, kind) = if of.is_file() {
+                (facts.dev(), facts.ino(), Kind::Regular)
+            } else if of.is_dir() {
+                (facts.dev(), facts.ino(), Kind::Directory)
+            } else if of.is_block_device() {
+                (facts.rdev(), 0, Kind::Block)
+            } else {
+                continue;
             };
             let identity = Identity { device: kernel_device(device), inode };
             let is_first = !self.translator.knows(identity);
             let new = NewFile { file: 0, identity, kind, process, descriptor, is_new: false };
             let new = self.translator.known(new);
             if is_first {
-                self.add_file(new, state);
+                let state = state_of(&path).unwrap_or_default();
+                self.add_file(new, FileState { kind: kind.of_file(), ..state });
             }
         }
     }
@@ -238,6 +253,7 @@ impl Session {
     ) -> Result<EndReason, Error> {
         self.run_before_ns = probes.run_time_ns();
         let mut told = Instant::now();
+        let mut written = Instant::now();
         loop {
             let ring = probes.ring();
             let mut polled = [PollFd::new(&ring, PollFlags::IN)];
@@ -250,19 +266,28 @@ impl Session {
                 told = Instant::now();
                 self.overhead = self.measure_overhead(probes);
                 tell(&self.progress(probes));
+                if written.elapsed() >= WRITE {
+                    written = Instant::now();
+                    self.writer.flush()?;
+                }
             }
-            if let Some(ended) = watch.ended(&self.progress(probes))? {
+            let is_held = self.writer.get_mut().is_held();
+            if let Some(ended) = watch.ended(&self.progress(probes), is_held)? {
                 self.overhead = self.measure_overhead(probes);
                 return Ok(ended);
             }
         }
     }
 
-    fn drain(&mut self, probes: &mut Probes) -> Result<(), Error> {
-        while let Some(raw) = probes.next() {
-            self.add(&raw)?;
+    /// Whether there may be more.
+    fn drain(&mut self, probes: &mut Probes) -> Result<bool, Error> {
+        for _ in 0..AT_ONCE {
+            match probes.next() {
+                Some(raw) => self.add(&raw)?,
+                None => return Ok(false),
+            }
         }
-        Ok(())
+        Ok(true)
     }
 
     fn add(&mut self, raw: &RawEvent) -> Result<(), Error> {
@@ -293,11 +318,7 @@ impl Session {
             state_of(&path).ok().filter(|_| is_same)
         };
         let mut state = found.unwrap_or_default();
-        state.kind = match new.kind {
-            Kind::Directory => FileKind::Directory,
-            Kind::Block => FileKind::BlockDevice,
-            Kind::Regular | Kind::None => FileKind::Regular,
-        };
+        state.kind = new.kind.of_file();
         if is_opened && new.kind == Kind::Regular {
             state.size_bytes = raw.offset;
         }
@@ -305,9 +326,11 @@ impl Session {
         state
     }
 
-    /// What the recorder and its programs cost, as a share of the machine's CPU time.
+    /// What the recorder and its programs cost, as a share of the machine's CPU time; without the
+    /// programs if the kernel does not measure them.
     fn measure_overhead(&self, probes: &Probes) -> Option<f64> {
-        let in_kernel = probes.run_time_ns()?.saturating_sub(self.run_before_ns?);
+        let in_kernel = probes.run_time_ns().zip(self.run_before_ns);
+        let in_kernel = in_kernel.map_or(0, |(now, before)| now.saturating_sub(before));
         let own = own_cpu_ns().saturating_sub(self.cpu_before_ns);
         let had = self.began.elapsed().as_secs_f64() * f64::from(self.cpus);
         Some((in_kernel + own) as f64 / 1e9 / had)
@@ -353,6 +376,11 @@ impl Session {
     fn discard(self) {
         self.writer.into_inner().discard();
     }
+}
+
+fn online_cpus() -> u32 {
+    let cpus = aya::util::online_cpus().map_or(1, |cpus| cpus.len());
+    u32::try_from(cpus).unwrap_or(1).max(1)
 }
 
 fn own_cpu_ns() -> u64 {

@@ -3,7 +3,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt as _;
+use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
@@ -24,7 +24,9 @@ impl Sink {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
             _ => Error::File { act: "create", path: path.to_owned(), source },
         };
-        let file = File::create_new(path).map_err(failed)?;
+        // Offsets and times of another user's database are nobody else's business.
+        let mut options = File::options();
+        let file = options.write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
         let device = kernel_device(file.metadata().map_err(failed)?.dev());
         Ok(Self { path: path.to_owned(), file, device, held: None })
     }

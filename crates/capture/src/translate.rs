@@ -55,7 +55,7 @@ struct ThreadSoFar {
     end_ns: u64,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 struct ProcessSoFar {
     descriptors: HashMap<i32, File>,
     mappings: BTreeMap<u64, Mapping>,
@@ -219,6 +219,8 @@ impl Translator {
                 let mapping = Mapping { bytes: raw.length, file: event.file, offset: raw.offset };
                 let address = raw.result.cast_unsigned();
                 self.process(raw.process).mappings.insert(address, mapping);
+                // Where a program has its memory is its secret.
+                event.result = 0;
             }
             Op::Msync => {
                 event.offset = self.mapped(raw.process, raw.offset).map_or(0, |(_, at)| at);
@@ -235,14 +237,28 @@ impl Translator {
             Op::Wake | Op::Spawn => {
                 event.detail = self.thread(u32::try_from(raw.detail).unwrap_or(0)).into();
                 if event.op == Op::Spawn {
+                    self.spawned(raw);
                     event.length = 0;
                 }
             }
             Op::Exit => {
                 self.threads.remove(&raw.thread);
+                if raw.thread == raw.process {
+                    self.processes.remove(&raw.process);
+                }
             }
             Op::Fault | Op::Stat | Op::Mkdir => event.detail = 0,
             _ => {}
+        }
+    }
+
+    /// A child process begins with the descriptors and mappings of its parent.
+    fn spawned(&mut self, raw: &RawEvent) {
+        let child = u32::try_from(raw.length).unwrap_or(0);
+        if child != raw.process
+            && let Some(parent) = self.processes.get(&raw.process)
+        {
+            self.processes.insert(child, parent.clone());
         }
     }
 
