@@ -14,8 +14,8 @@ pub enum Error {
     Rights { missing: Vec<&'static str> },
     #[error(
         "this kernel does not describe its types (/sys/kernel/btf/vmlinux is missing), so its \
-         events cannot be read; use a kernel built with CONFIG_DEBUG_INFO_BTF, or record with \
-         strace -f -ttt -T -o FILE COMMAND and use FILE as the workload"
+         events cannot be read; use a kernel built with CONFIG_DEBUG_INFO_BTF, or trace with \
+         strace -f -ttt -T -y -o FILE COMMAND and convert it: iotax capture import FILE -o app.iotx"
     )]
     NoBtf,
     #[error("the kernel refuses the BPF program `{program}`: {why}")]

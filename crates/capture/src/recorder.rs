@@ -264,7 +264,7 @@ impl Session {
             self.drain(probes)?;
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                self.overhead = self.measure_overhead(probes);
+                self.overhead = Some(self.measure_overhead(probes));
                 tell(&self.progress(probes));
                 if written.elapsed() >= WRITE {
                     written = Instant::now();
@@ -273,7 +273,7 @@ impl Session {
             }
             let is_held = self.writer.get_mut().is_held();
             if let Some(ended) = watch.ended(&self.progress(probes), is_held)? {
-                self.overhead = self.measure_overhead(probes);
+                self.overhead = Some(self.measure_overhead(probes));
                 return Ok(ended);
             }
         }
@@ -328,12 +328,12 @@ impl Session {
 
     /// What the recorder and its programs cost, as a share of the machine's CPU time; without the
     /// programs if the kernel does not measure them.
-    fn measure_overhead(&self, probes: &Probes) -> Option<f64> {
+    fn measure_overhead(&self, probes: &Probes) -> f64 {
         let in_kernel = probes.run_time_ns().zip(self.run_before_ns);
         let in_kernel = in_kernel.map_or(0, |(now, before)| now.saturating_sub(before));
         let own = own_cpu_ns().saturating_sub(self.cpu_before_ns);
         let had = self.began.elapsed().as_secs_f64() * f64::from(self.cpus);
-        Some((in_kernel + own) as f64 / 1e9 / had)
+        (in_kernel + own) as f64 / 1e9 / had
     }
 
     fn progress(&self, probes: &Probes) -> Progress {

@@ -209,6 +209,7 @@ impl Workload {
                 && job.start_delay_ns == 0
                 && job.end_after_ns.is_none()
                 && !job.ends_all
+                && job.recording.is_none()
         };
         if let Some(job) = self.jobs.iter().find(|job| !is_even(job)) {
             return Err(WholeTrials::NotEven { job: job.name.clone() });

@@ -372,7 +372,7 @@ impl Job {
     /// flows.
     pub fn has_single_ios(&self) -> bool {
         let is_even = matches!(self.block_sizes, BlockSizes::Fixed(_));
-        is_even && !self.engine.has_tree() && !self.engine.is_network()
+        is_even && self.engine.has_span()
     }
 
     /// Whether the job reads at all.

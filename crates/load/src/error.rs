@@ -144,7 +144,7 @@ pub enum Error {
     Trace { path: PathBuf, source: iotax_trace::Error },
     /// A trace lost too many events.
     #[error(
-        "the trace {path} lost {lost} of {} events, and more than 0.1 % makes a replay unreliable;          record again with larger buffers, or allow the loss",
+        "the trace {path} lost {lost} of {} events, and more than 0.1 % makes a replay unreliable;          record again, with fewer processes or for a shorter time",
         events.saturating_add(*lost)
     )]
     TraceLoss {

@@ -102,6 +102,10 @@ impl LoadRecord {
     /// second that it stayed below, one per window. `None` for a job that completed something,
     /// failed, or had nothing to do.
     pub fn stalled_below(&self, job: &str) -> Option<f64> {
+        // A recording may have neither reads nor writes.
+        if self.replay.is_some() {
+            return None;
+        }
         let job = self.jobs.iter().find(|record| record.name == job)?;
         if job.first_error.is_some() || job.errors() > 0 || job.ios() > 0 {
             return None;

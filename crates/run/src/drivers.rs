@@ -27,9 +27,10 @@ impl Drivers {
     /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
         let mut replays: Vec<(PathBuf, Arc<Replay>)> = Vec::new();
-        for RecordedLoad { path, .. } in spec.phases().filter_map(recording) {
+        for RecordedLoad { path, hash, .. } in spec.phases().filter_map(recording) {
             if !replays.iter().any(|(known, _)| known == path) {
                 let replay = Replay::open(path, ReplayOptions::default())?;
+                replay.recording().refuse_other(hash)?;
                 replays.push((path.clone(), Arc::new(replay)));
             }
         }
@@ -51,7 +52,9 @@ impl Drivers {
         workload: &Workload,
     ) -> Result<&dyn LoadDriver, iotax_load::Error> {
         let replays = |recorded: &RecordedLoad| {
-            let replay = self.replays.iter().find(|(path, _)| *path == recorded.path);
+            let is_it = |replay: &Replay| replay.recording().hash() == recorded.hash;
+            let replay =
+                self.replays.iter().find(|(path, replay)| *path == recorded.path && is_it(replay));
             replay.map(|(_, replay)| &**replay as &dyn LoadDriver)
         };
         if let Some(replay) = recording(workload).and_then(replays) {

@@ -35,6 +35,9 @@ const LONGEST_BLOCK: u32 = 64 << 20;
 /// Whether there is a trace at this path, by its first bytes.
 pub fn is_trace(path: &Path) -> bool {
     let mut start = [0; MAGIC.len()];
+    if !path.is_file() {
+        return false;
+    }
     let read = fs::File::open(path).and_then(|mut file| file.read_exact(&mut start));
     read.is_ok() && start == *MAGIC
 }

@@ -53,7 +53,7 @@ impl Section {
 /// Each job is its own reporting group, so that its threads are reported together and separately
 /// from other jobs.
 pub fn sections(workload: &Workload) -> Vec<Section> {
-    let jobs = workload.jobs.iter().filter(|job| !job.engine.has_tree());
+    let jobs = workload.jobs.iter().filter(|job| !job.engine.has_tree() && !job.engine.replays());
     let mut sections: Vec<Section> = Vec::new();
     for job in jobs {
         let mut name = section_name(&job.name);
@@ -245,6 +245,9 @@ pub fn without(workload: &Workload) -> Vec<String> {
 fn of_job(job: &Job) -> Vec<String> {
     if job.engine.has_tree() {
         return vec!["operations on file trees are left out".into()];
+    }
+    if job.engine.replays() {
+        return vec!["recordings are left out; see iotax capture export".into()];
     }
     let mut lost = Vec::new();
     if job.engine == Engine::Vdisk {

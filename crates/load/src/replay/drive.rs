@@ -277,6 +277,10 @@ impl Trial<'_> {
         self.live.inspect(|live| live.window_opens());
         while self.running.load(Ordering::Acquire) > 0 && !self.halt.is_raised() {
             pulse.sleep(POLL_INTERVAL);
+            // Whoever waits for a thread that the time has ended would wait forever.
+            if self.halt.is_over(now_ns()) {
+                self.halt.ended.store(true, Ordering::Relaxed);
+            }
         }
         let system = Reading::now().since(&before);
         self.live.inspect(|live| live.window_closes());
@@ -297,12 +301,11 @@ impl Trial<'_> {
         let window_ns = window_ns.max(last_ns).max(1);
         let threads = tracks().filter(|track| track.lane == 0).count();
         let clocked = tracks().filter(|track| track.is_clocked && track.lane == 0).count();
-        let lanes = survey.roles.threads.iter().map(|role| role.lanes).max().unwrap_or(0);
         let mut job = JobRecord {
             name: name.to_owned(),
             engine: "replay".to_owned(),
             threads: u32::try_from(threads).unwrap_or(u32::MAX),
-            queue_depth: lanes.max(1),
+            queue_depth: 1,
             active_ns: window_ns,
             ..JobRecord::default()
         };
@@ -325,7 +328,7 @@ impl Trial<'_> {
         let all: u64 = survey.operations.iter().sum();
         replay.left_over = all.saturating_sub(replay.operations);
         replay.is_too_late = is_too_late(&replay);
-        let warnings = words::warnings(self.recording, &replay);
+        let warnings = words::warnings(&replay);
         LoadRecord {
             driver: "replay".to_owned(),
             window_ns,

@@ -65,10 +65,10 @@ impl Recording {
             size_bytes: Layout::of(self, Path::new("")).bytes().max(4096),
             advise: false,
             recording: Some(recording),
-            ..Job::new(name)
+            ..Job::new("replay")
         };
         let time_ns = self.survey.length_ns.max(1);
-        Workload { time_ns, ..Workload::new(name, vec![job]) }
+        Workload { time_ns, notes: words::notes(self), ..Workload::new(name, vec![job]) }
     }
 }
 

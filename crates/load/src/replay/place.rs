@@ -163,7 +163,7 @@ impl<'a> Shape<'a> {
 
     fn bytes(&self) -> u64 {
         let all = self.data.iter().chain(&self.unwritten);
-        all.map(|range| range.end - range.start).sum()
+        all.map(|range| range.end - range.start).fold(0, u64::saturating_add)
     }
 
     /// Whether it is there with its length.
@@ -368,7 +368,7 @@ impl<'a> Layout<'a> {
 
     /// What the files take, before the replay writes to them.
     pub(super) fn bytes(&self) -> u64 {
-        self.shapes.iter().map(Shape::bytes).sum()
+        self.shapes.iter().map(Shape::bytes).fold(0, u64::saturating_add)
     }
 
     /// Makes the files as they were when the recording began.
@@ -385,7 +385,7 @@ impl<'a> Layout<'a> {
         let restores = matches!(state, State::Ready | State::Used);
         let is_made = |shape: &&Shape<'_>| !restores || shape.must_be_new() || !is_ready(shape);
         let made = || self.shapes.iter().filter(is_made);
-        let total = made().map(Shape::bytes).sum();
+        let total = made().map(Shape::bytes).fold(0, u64::saturating_add);
         let replaced = made().filter_map(|shape| shape.path.symlink_metadata().ok());
         let replaced: u64 = replaced.map(|facts| facts.blocks().saturating_mul(512)).sum();
         self.begin(state)?;

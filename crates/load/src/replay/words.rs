@@ -6,7 +6,7 @@ use iotax_record::ReplayRecord;
 use super::survey::Recording;
 
 /// One sentence for each.
-pub(super) fn warnings(recording: &Recording, replay: &ReplayRecord) -> Vec<String> {
+pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let notes = &recording.survey.notes;
     let counted = [
         (
@@ -36,17 +36,23 @@ pub(super) fn warnings(recording: &Recording, replay: &ReplayRecord) -> Vec<Stri
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let shown = |(count, what)| format!("{what} (number: {})", grouped(count));
-    let mut warnings: Vec<_> = counted.map(shown).collect();
+    let mut notes: Vec<_> = counted.map(shown).collect();
     if recording.end.is_none() {
         let what = "The trace has no end: the recorder was killed, and may have lost events";
-        warnings.push(what.to_owned());
+        notes.push(what.to_owned());
     }
+    notes
+}
+
+/// That the replay could not keep up.
+pub(super) fn warnings(replay: &ReplayRecord) -> Vec<String> {
+    let mut warnings = Vec::new();
     if replay.is_too_late {
         let lateness = &replay.lateness;
         warnings.push(format!(
-            "I/Os started late, by {} on average and {} at p99, which is too much for a recorded \
-             time per I/O of {}: the result shows this machine, not the storage; stop other \
-             programs, or use a machine with more CPUs",
+            "The replay could not keep up: I/Os started {} late on average ({} at p99), against {} \
+             per I/O in the recording. The result describes this machine's CPUs, not the storage. \
+             Stop other programs, or use a machine with more CPUs",
             time(lateness.mean_ns()),
             time(lateness.quantile_ns(0.99) as f64),
             time(replay.recorded_cycle_ns as f64)

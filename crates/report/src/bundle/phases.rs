@@ -57,8 +57,11 @@ fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
     let id = format!("{number:02}");
     let (mut without, workload) = within_reach(workload);
     without.extend(fio_write::without(&workload));
-    let jobs: Vec<&Job> =
-        workload.jobs.iter().filter(|job| job.engine != Engine::Metadata).collect();
+    let jobs: Vec<&Job> = workload
+        .jobs
+        .iter()
+        .filter(|job| !job.engine.has_tree() && !job.engine.replays())
+        .collect();
     let mut sections = fio_write::sections(&workload);
     for (section, job) in sections.iter_mut().zip(&jobs) {
         times(section, &workload, job);

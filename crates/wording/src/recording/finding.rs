@@ -9,10 +9,13 @@ use super::{each_second, unseen};
 pub fn sentence(about: &Trait) -> String {
     match *about {
         Trait::TimeInSyncs { share } => {
-            format!("Syncs take {} of the time of all I/O calls.", percent(share))
+            format!(
+                "{} of the time in I/O calls is spent in syncs and in O_SYNC or O_DSYNC writes.",
+                percent(share)
+            )
         }
         Trait::SyncPerWrite { ratio } => format!(
-            "The program syncs {} times per write, so each write waits for the device.",
+            "The program makes data durable {} times per write, so most writes wait for the device.",
             three_digits(ratio)
         ),
         Trait::SyncsTakeTurns { file, threads, .. } => format!(

@@ -220,7 +220,7 @@ pub const fn unseen(what: Unseen) -> &'static str {
         Unseen::Calls => "system calls (only the I/O of the device)",
         Unseen::Latencies => "latencies",
         Unseen::Times => "the times of events",
-        Unseen::StartState => "what the files contained at the start",
+        Unseen::StartState => "sizes, holes and cached parts of the files at the start",
     }
 }
 
@@ -281,10 +281,14 @@ pub fn exported(exported: &Exported, path: &str) -> String {
         .collect();
     if !left_out.is_empty() {
         let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
-        text.push_str(&format!("fio's format has no {}; they are left out.\n", list(&left_out)));
+        text.push_str(&format!(
+            "Left out, because fio's I/O log cannot express them: {}.\n",
+            list(&left_out)
+        ));
     }
     text.push_str(&format!(
-        "fio replays it one I/O after the other: fio --name=x --directory=DIR --read_iolog={path}\n"
+        "fio replays it one I/O after the other, on files f0, f1, ... that must exist in DIR:\n\
+         fio --name=x --directory=DIR --read_iolog={path}\n"
     ));
     text
 }

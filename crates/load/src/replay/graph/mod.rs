@@ -635,7 +635,8 @@ fn io(event: &Event) -> Io {
         flags: event.flags,
         file: event.file,
         offset: event.offset,
-        length: event.length,
+        // What was not written does not take space here either.
+        length: if event.op == Op::Write { event.moved().min(event.length) } else { event.length },
         result: event.result,
         detail: event.detail,
         sends: false,

@@ -6,6 +6,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use iotax_quantity::grouped;
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
 };
@@ -23,6 +24,7 @@ const MOST_RANGES: usize = 1 << 18;
 const LEAST_RANGES: usize = 64;
 /// Threads of a trace: each becomes a thread of the replay.
 const MOST_THREADS: u32 = 4096;
+const MOST_FILES: usize = 1 << 20;
 /// A share of lost events above this makes a trace useless: 1 in 1,000.
 const LOST_ONE_IN: u64 = 1000;
 /// Think time of a thread that lives by timers, as a share of the recording, and its I/Os as a
@@ -196,6 +198,9 @@ impl FileFacts {
     fn note(&mut self, event: &Event, most_ranges: usize) {
         let is_first = !std::mem::replace(&mut self.has_event, true);
         let succeeded = event.errno().is_none();
+        if event.op == Op::Mkdir && succeeded {
+            self.is_created |= is_first && self.state.is_new;
+        }
         if event.op == Op::Open && succeeded {
             self.is_created |= is_first && self.state.is_new;
             self.loses_data |= has_flag(event.detail, libc::O_TRUNC) && !self.is_created;
@@ -300,6 +305,20 @@ impl Recording {
         self.survey.length_ns
     }
 
+    /// Of its contents, in hexadecimal.
+    pub fn hash(&self) -> &str {
+        &self.survey.hash
+    }
+
+    /// Refuses a file that has changed since this hash was computed.
+    pub fn refuse_other(&self, hash: &str) -> Result<(), Error> {
+        if self.survey.hash == hash {
+            return Ok(());
+        }
+        let what = "it is not the recording that the run was planned with".to_owned();
+        Err(Error::TraceUnfit { path: shown(&self.path), what })
+    }
+
     /// What the trace was made of.
     pub const fn head(&self) -> &Head {
         &self.head
@@ -374,6 +393,11 @@ impl<'a> Pass<'a> {
         while let Some(chunk) = reader.chunk().map_err(Error::trace(self.path))? {
             let new = reader.files.get(self.files.len()..).unwrap_or_default();
             self.files.extend(new.iter().cloned().map(FileFacts::new));
+            if self.files.len() > MOST_FILES {
+                return Err(
+                    self.refuse(format!("it has more than {} files", grouped(MOST_FILES as u64)))
+                );
+            }
             for event in chunk {
                 self.event(&event, roles)?;
                 graph.push(event);
@@ -465,7 +489,8 @@ impl<'a> Pass<'a> {
             &mut thread.longest_read_bytes
         };
         if io.op.moves_data() {
-            *longest = (*longest).max(io.length);
+            // One of no bytes needs a buffer, too.
+            *longest = (*longest).max(io.length).max(1);
         }
         if let Some(replaced) =
             (io.op == Op::Rename && io.result >= 0).then(|| replaced(io)).flatten()
