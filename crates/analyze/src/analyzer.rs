@@ -26,8 +26,8 @@ use crate::pool::ArmPool;
 use crate::progress::{self, Kind, Standing};
 use crate::rules::{self, Judged, RuleContext};
 use crate::{
-    block_differences, bound, family, held, missing, nodes, outliers, questions, results, screened,
-    stalled, stand_in, stretch, summary,
+    block_differences, bound, family, held, late, missing, nodes, outliers, questions, results,
+    screened, stalled, stand_in, stretch, summary,
 };
 
 /// Collects the trials of an experiment and draws conclusions from them.
@@ -487,6 +487,7 @@ impl Analyzer {
     fn subjects(&self, blocks: &Blocks<'_>, metric: Metric) -> Vec<Conclusion> {
         let mut conclusions = self.of_those_there_are(blocks, metric);
         missing::withhold(&mut conclusions, &self.trials, &self.names, self.method.margin);
+        late::withhold(&mut conclusions, &self.trials, &self.names);
         conclusions
     }
 

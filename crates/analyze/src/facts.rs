@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use iotax_experiment::{Job, Spec, Workload};
 use iotax_record::{
     Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
-    SystemCounters, TcpRecord, Trial, TrialLength, UdpRecord,
+    ReplayRecord, SystemCounters, TcpRecord, Trial, TrialLength, UdpRecord,
 };
 use serde::Serialize;
 
@@ -96,10 +96,32 @@ pub(crate) struct TrialFacts {
     pub stalled_below: Option<f64>,
     /// How long the load generator was held up in its window, which is no fact about storage.
     pub paused: Option<PauseRecord>,
+    /// If the replay of a recording could not keep up.
+    pub replay_late: Option<ReplayLate>,
     /// Streams that go both ways count together.
     pub both_ways: bool,
     /// Some arm of the experiment has layers of the system.
     pub in_system: bool,
+}
+
+/// How late the I/Os of a replay started.
+#[expect(clippy::struct_field_names, reason = "the postfix is the unit")]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct ReplayLate {
+    pub mean_ns: f64,
+    pub p99_ns: u64,
+    /// Mean think time and latency of an I/O in the recording.
+    pub recorded_ns: u64,
+}
+
+impl ReplayLate {
+    fn of(replay: &ReplayRecord) -> Option<Self> {
+        replay.is_too_late.then(|| Self {
+            mean_ns: replay.lateness.mean_ns(),
+            p99_ns: replay.lateness.quantile_ns(0.99),
+            recorded_ns: replay.recorded_cycle_ns,
+        })
+    }
 }
 
 /// One job of a trial, its threads and directions together.
@@ -206,6 +228,7 @@ impl TrialFacts {
             taken: taken(load, spec),
             usable: false,
             paused: load.paused,
+            replay_late: load.replay.as_ref().and_then(ReplayLate::of),
             // What another tool did in its time is not known so well.
             stalled_below: load.stalled_below(&workload.primary).filter(|_| !spec.is_of_results()),
         };

@@ -19,6 +19,7 @@ mod evidence;
 mod facts;
 mod family;
 mod held;
+mod late;
 mod lengths;
 mod masked;
 mod matrix;

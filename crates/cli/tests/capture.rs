@@ -103,8 +103,16 @@ fn a_trace_of_strace_is_replayed() {
     let writes = operation(&shown, "write")["count"].as_u64().unwrap();
     assert!(writes > 0);
     fs::create_dir(desk.path().join("a")).unwrap();
-    let said = desk.run(&["run", "app.iotx", "a"]);
+    let said = desk.run(&["run", "app.iotx", "a", "--out", "ran"]);
     assert_eq!(said.code, 0, "{said}");
+    let lines = fs::read_to_string(desk.path().join("ran/trials.jsonl")).unwrap();
+    for job in jobs(&lines) {
+        assert_eq!(job["first_error"], Value::Null, "{job:#}");
+    }
+    let said = desk.run(&["run", "app.iotx", "a", "--set", "threads=4"]);
+    assert!(said.code == 2 && said.err.contains("replayed as it was recorded"), "{said}");
+    let said = desk.run(&["run", "app.iotx", "a", "--agent", "nowhere"]);
+    assert!(said.code == 2 && said.err.contains("agents cannot replay"), "{said}");
 }
 
 #[test]

@@ -118,6 +118,11 @@ impl Workload {
         self.jobs.iter().find(|job| job.name == self.primary)
     }
 
+    /// Whether it replays a recording.
+    pub fn is_recorded(&self) -> bool {
+        self.jobs.iter().any(|job| job.recording.is_some())
+    }
+
     /// Whether any job, or the index driver, writes.
     pub fn writes(&self) -> bool {
         self.index.is_some() || self.jobs.iter().any(Job::writes)

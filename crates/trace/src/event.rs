@@ -12,6 +12,10 @@ pub type Thread = u32;
 /// A file of the trace, numbered in the order of its first event; see `Files`.
 pub type File = u32;
 
+/// Several threads that sync a file hold a lock, or share syncs, if at most one in so many syncs
+/// starts before an earlier one has ended.
+pub const TURNS_OVERLAP_ONE_IN: u64 = 50;
+
 /// The number that no file has.
 pub const NO_FILE: File = u32::MAX;
 
@@ -214,6 +218,28 @@ pub struct Event {
 impl Event {
     pub const fn start_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.latency_ns)
+    }
+
+    /// Whether the thread that this wakes had waited for the other one. The interrupt of a timer
+    /// wakes a sleeper in whatever call some thread happens to be, and a wake-up within an I/O
+    /// belongs to the I/O.
+    pub fn is_dependency(&self) -> bool {
+        let wakes = matches!(
+            Call::from_number(self.offset),
+            Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore
+        );
+        let waits = !matches!(
+            Call::from_number(self.length),
+            Call::Sleep | Call::Io | Call::Ring | Call::None
+        );
+        self.op == Op::Wake && wakes && waits
+    }
+
+    /// Whether it started before an earlier event ended, at `end_ns`. Durations are rounded to
+    /// within 1 in 80, and ends to whole ticks; an overlap within these bounds does not count.
+    pub const fn overlaps(&self, end_ns: u64) -> bool {
+        let rounding_ns = self.latency_ns / 64 + 2 * TICK_NS;
+        self.start_ns().saturating_add(rounding_ns) < end_ns
     }
 
     /// The event as a file keeps it.

@@ -30,7 +30,11 @@ const MAGIC: &[u8; 8] = b"iotaxtr\n";
 /// Kind, length and checksum.
 const BLOCK_HEAD: usize = 1 + 4 + 4;
 /// No block is longer, and no JSON in it when unpacked.
-const LONGEST_BLOCK: u32 = 64 << 20;
+const LONGEST_BLOCK: u32 = 16 << 20;
+/// Files and gaps of files in one block.
+const STATES: usize = 1 << 13;
+/// Files of a trace, and gaps of all files together.
+const MOST_STATES: usize = 1 << 22;
 
 /// Whether there is a trace at this path, by its first bytes.
 pub fn is_trace(path: &Path) -> bool {
@@ -71,6 +75,7 @@ pub struct Writer<W> {
     waiting: Vec<Event>,
     new_files: Vec<FileState>,
     amended: Vec<(File, FileState)>,
+    gaps: usize,
     files: u32,
     end: End,
 }
@@ -84,6 +89,7 @@ impl<W: Write> Writer<W> {
             waiting: Vec::with_capacity(CHUNK),
             new_files: Vec::new(),
             amended: Vec::new(),
+            gaps: 0,
             files: 0,
             end: End::default(),
         };
@@ -93,6 +99,7 @@ impl<W: Write> Writer<W> {
 
     /// Adds a file; its number.
     pub fn file(&mut self, state: FileState) -> File {
+        let state = self.bounded(state);
         self.new_files.push(state);
         self.files += 1;
         self.files - 1
@@ -100,7 +107,17 @@ impl<W: Write> Writer<W> {
 
     /// Replaces the state of a file that was added before.
     pub fn amend(&mut self, file: File, state: FileState) {
+        let state = self.bounded(state);
         self.amended.push((file, state));
+    }
+
+    /// Without its gaps if the trace has too many already.
+    fn bounded(&mut self, state: FileState) -> FileState {
+        if self.gaps + state.gaps.len() > MOST_STATES {
+            return FileState { gaps: Vec::new(), ..state };
+        }
+        self.gaps += state.gaps.len();
+        state
     }
 
     pub fn push(&mut self, event: Event) -> Result<(), Error> {
@@ -111,11 +128,12 @@ impl<W: Write> Writer<W> {
 
     /// Writes what is waiting. A reader finds it even if the writer is killed after this.
     pub fn flush(&mut self) -> Result<(), Error> {
-        if !self.new_files.is_empty() {
-            let files = pack(&std::mem::take(&mut self.new_files));
-            self.block(b'F', &files)?;
+        let new_files = std::mem::take(&mut self.new_files);
+        for files in in_blocks(&new_files, |state| state) {
+            self.block(b'F', &pack(&files))?;
         }
-        for states in std::mem::take(&mut self.amended).chunks(CHUNK) {
+        let amended = std::mem::take(&mut self.amended);
+        for states in in_blocks(&amended, |(_, state)| state) {
             self.block(b'S', &pack(&states))?;
         }
         if let Some(first) = self.waiting.first() {
@@ -172,6 +190,20 @@ impl<W: Write> Writer<W> {
     }
 }
 
+/// Parts of a list of files that each fit a block.
+fn in_blocks<T>(all: &[T], state: impl Fn(&T) -> &FileState) -> Vec<&[T]> {
+    let mut blocks = Vec::new();
+    let (mut first, mut states) = (0, 0);
+    for (at, one) in all.iter().enumerate() {
+        states += 1 + state(one).gaps.len();
+        if states >= STATES || at + 1 == all.len() {
+            blocks.push(&all[first..=at]);
+            (first, states) = (at + 1, 0);
+        }
+    }
+    blocks
+}
+
 /// Reads a trace from its beginning.
 pub struct Reader<R> {
     from: R,
@@ -179,6 +211,7 @@ pub struct Reader<R> {
     pub head: Head,
     /// The files that were told of so far. What is known of them may change until the end.
     pub files: Vec<FileState>,
+    gaps: usize,
     /// `None` before the end, and if the writer did not come to it.
     pub end: Option<End>,
 }
@@ -201,7 +234,7 @@ impl<R: Read> Reader<R> {
             return Err(Error::TooNew { found: version.version });
         }
         let head = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
-        Ok(Self { from, at_byte, head, files: Vec::new(), end: None })
+        Ok(Self { from, at_byte, head, files: Vec::new(), gaps: 0, end: None })
     }
 
     /// The next chunk of events, in the order in which they ended; `None` after the last.
@@ -215,10 +248,18 @@ impl<R: Read> Reader<R> {
             match kind {
                 b'F' => {
                     let files: Vec<FileState> = unpack(&payload).ok_or_else(damaged)?;
+                    self.gaps += files.iter().map(|state| state.gaps.len()).sum::<usize>();
                     self.files.extend(files);
+                    if self.files.len() > MOST_STATES || self.gaps > MOST_STATES {
+                        return Err(damaged());
+                    }
                 }
                 b'S' => {
                     let states: Vec<(File, FileState)> = unpack(&payload).ok_or_else(damaged)?;
+                    self.gaps += states.iter().map(|(_, state)| state.gaps.len()).sum::<usize>();
+                    if self.gaps > MOST_STATES {
+                        return Err(damaged());
+                    }
                     for (file, state) in states {
                         *self.files.get_mut(file as usize).ok_or_else(damaged)? = state;
                     }

@@ -143,6 +143,13 @@ pub struct End {
     pub chunks: Vec<ChunkPlace>,
 }
 
+impl End {
+    /// Whether more than 1 in 1,000 events were lost, which makes a replay unreliable.
+    pub const fn lost_too_many(&self, events: u64) -> bool {
+        self.lost.saturating_mul(1000) > events
+    }
+}
+
 /// Where a chunk of events is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ChunkPlace {

@@ -22,7 +22,7 @@ pub mod profile;
 mod varint;
 
 pub use columns::CHUNK;
-pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, Thread};
+pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, TURNS_OVERLAP_ONE_IN, Thread};
 pub use file::{Error, Reader, Writer, is_trace};
 pub use head::{
     ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION,

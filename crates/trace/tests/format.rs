@@ -150,6 +150,32 @@ fn files_keep_their_state() {
 }
 
 #[test]
+fn as_many_files_as_a_recorder_may_find_are_read() {
+    let gap = Gap { offset: 1 << 40, bytes: 1 << 40, is_unwritten: true };
+    let files = vec![FileState { gaps: vec![gap; 4096], ..FileState::default() }; 300];
+    let bytes = written(&[], &files);
+    let mut reader = Reader::new(bytes.as_slice()).unwrap();
+    assert_eq!(reader.chunk().unwrap(), None);
+    assert!(reader.files == files);
+}
+
+#[test]
+fn more_gaps_than_a_trace_may_have_are_left_out() {
+    let files = vec![
+        FileState {
+            gaps: vec![Gap { offset: 0, bytes: 1, is_unwritten: false }; 4096],
+            ..FileState::default()
+        };
+        1030
+    ];
+    let bytes = written(&[], &files);
+    let mut reader = Reader::new(bytes.as_slice()).unwrap();
+    assert_eq!(reader.chunk().unwrap(), None);
+    let gaps: usize = reader.files.iter().map(|file| file.gaps.len()).sum();
+    assert_eq!((reader.files.len(), gaps), (1030, 1 << 22));
+}
+
+#[test]
 fn a_newer_version_says_so() {
     let newer = Head { version: VERSION + 1, ..head() };
     let bytes = Writer::new(Vec::new(), &newer).unwrap().finish(&End::default()).unwrap();

@@ -14,6 +14,8 @@ pub enum Check {
     FailedTrials,
     /// Trials in which the load generator itself did not run for a while.
     Paused,
+    /// Replays that could not keep up with their recording.
+    ReplayLate,
     /// Trials in which the primary job completed nothing.
     StalledTrials,
     /// Single I/Os failed.
@@ -118,6 +120,8 @@ pub enum DoubtKind {
     Failed { first: Option<String> },
     /// The load generator itself did not run, for this long at most.
     Paused { longest_ns: u64 },
+    /// How late I/Os started, and the time per I/O in the recording.
+    ReplayLate { mean_ns: f64, p99_ns: u64, recorded_ns: u64 },
     /// Nothing completed: fewer than this many per second.
     StalledTrials { below_per_s: f64 },
     /// What is in flight by throughput and latency, and what it must be.
@@ -366,6 +370,8 @@ pub enum Withheld {
     OtherEngines,
     /// It is that of short slices, and an arm does not keep up what these show.
     NotKept,
+    /// A replay that starts its I/Os late hides what the storage costs.
+    ReplayLate,
 }
 
 impl DoubtKind {
@@ -376,6 +382,7 @@ impl DoubtKind {
             Self::IoErrors { .. } => Check::IoErrors,
             Self::Failed { .. } => Check::FailedTrials,
             Self::Paused { .. } => Check::Paused,
+            Self::ReplayLate { .. } => Check::ReplayLate,
             Self::StalledTrials { .. } => Check::StalledTrials,
             Self::LittlesLaw { .. } => Check::LittlesLaw,
             Self::ImpossibleSpeed { .. } => Check::ImpossibleSpeed,

@@ -23,6 +23,7 @@ mod other_programs;
 mod paused;
 mod place;
 mod regime;
+mod replay_late;
 mod results;
 mod schedule;
 mod short_slices;
@@ -49,6 +50,7 @@ const CHECKS: &[SelfCheck] = &[
     io_errors::check,
     failed_trials::check,
     paused::check,
+    replay_late::check,
     stalls::check_whole_trials,
     little::check,
     impossible_speed::check,

@@ -40,9 +40,7 @@ impl Workload {
         if self.jobs.is_empty() {
             return workload("job", "there is no job to run", "add a job");
         }
-        if self.jobs.iter().any(|job| job.recording.is_some())
-            && (self.jobs.len() > 1 || self.index.is_some() || self.ramp_ns > 0)
-        {
+        if self.is_recorded() && (self.jobs.len() > 1 || self.index.is_some() || self.ramp_ns > 0) {
             let problem = "a recording is replayed alone and from its beginning";
             return workload("recording", problem, "remove the other jobs and the ramp");
         }

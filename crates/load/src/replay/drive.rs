@@ -15,7 +15,6 @@ use super::place::{Layout, Place};
 use super::signal::{Halt, Signals, Waited, now_ns};
 use super::survey::{Recording, Survey};
 use super::tally::{Over, Tally};
-use super::words;
 use crate::counters::Reading;
 use crate::driver::{LoadProgress, Request};
 use crate::engine::gate::{Gate, Ticket};
@@ -328,7 +327,6 @@ impl Trial<'_> {
         let all: u64 = survey.operations.iter().sum();
         replay.left_over = all.saturating_sub(replay.operations);
         replay.is_too_late = is_too_late(&replay);
-        let warnings = words::warnings(&replay);
         LoadRecord {
             driver: "replay".to_owned(),
             window_ns,
@@ -336,7 +334,7 @@ impl Trial<'_> {
             system: watched.system.clone(),
             paused: watched.paused,
             replay: Some(replay),
-            warnings,
+            warnings: Vec::new(),
             ..LoadRecord::default()
         }
     }

@@ -223,7 +223,7 @@ impl Files {
         }
         match io.op {
             Op::Fsync | Op::Fdatasync => slot.sync(io, halt),
-            _ => Some(Done::of(slot.act(io, buffers))),
+            _ => Some(Done::of(slot.act(io, buffers, halt))),
         }
     }
 
@@ -344,12 +344,12 @@ impl Slot {
         if flags.contains(Flags::DIRECT) { self.direct.get() } else { self.buffered.get() }
     }
 
-    fn act(&self, io: &Io, buffers: &mut Buffers) -> Result<u64, Errno> {
+    fn act(&self, io: &Io, buffers: &mut Buffers, halt: &Halt<'_>) -> Result<u64, Errno> {
         let file = self.descriptor(io.flags)?;
         match io.op {
-            Op::Read | Op::SendFile | Op::CopyRange => {
-                pieces(io, |offset, bytes| pread(file, &mut buffers.read_mut(0)[..bytes], offset))
-            }
+            Op::Read | Op::SendFile | Op::CopyRange => pieces(io, halt, |offset, bytes| {
+                pread(file, &mut buffers.read_mut(0)[..bytes], offset)
+            }),
             Op::Write => {
                 let flags = if io.flags.contains(Flags::SYNC) {
                     ReadWriteFlags::SYNC
@@ -358,7 +358,7 @@ impl Slot {
                 } else {
                     ReadWriteFlags::empty()
                 };
-                pieces(io, |offset, bytes| {
+                pieces(io, halt, |offset, bytes| {
                     let data = &buffers.write(0)[..bytes];
                     if flags.is_empty() {
                         pwrite(file, data, offset)
@@ -480,9 +480,13 @@ impl Slot {
     }
 }
 
-/// Does an operation piece by piece, until one is short. Returns bytes moved.
+/// Does an operation piece by piece, until one is short or all ends. Returns bytes moved.
 #[inline]
-fn pieces(io: &Io, mut of: impl FnMut(u64, usize) -> Result<usize, Errno>) -> Result<u64, Errno> {
+fn pieces(
+    io: &Io,
+    halt: &Halt<'_>,
+    mut of: impl FnMut(u64, usize) -> Result<usize, Errno>,
+) -> Result<u64, Errno> {
     let mut moved = 0;
     loop {
         let bytes = (io.length - moved).min(PIECE_BYTES);
@@ -491,7 +495,7 @@ fn pieces(io: &Io, mut of: impl FnMut(u64, usize) -> Result<usize, Errno>) -> Re
         match rustix::io::retry_on_intr(|| of(offset, piece)) {
             Ok(done) => {
                 moved += done as u64;
-                if done < piece || moved == io.length {
+                if done < piece || moved == io.length || halt.is_raised() {
                     return Ok(moved);
                 }
             }

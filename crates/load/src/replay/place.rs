@@ -366,9 +366,10 @@ impl<'a> Layout<'a> {
         Self { directory, shapes }
     }
 
-    /// What the files take, before the replay writes to them.
+    /// What the files take, with what the replay adds to them.
     pub(super) fn bytes(&self) -> u64 {
-        self.shapes.iter().map(Shape::bytes).fold(0, u64::saturating_add)
+        let grown = |shape: &Shape<'_>| shape.bytes().saturating_add(shape.facts.growth_bytes());
+        self.shapes.iter().map(grown).fold(0, u64::saturating_add)
     }
 
     /// Makes the files as they were when the recording began.
@@ -389,7 +390,8 @@ impl<'a> Layout<'a> {
         let replaced = made().filter_map(|shape| shape.path.symlink_metadata().ok());
         let replaced: u64 = replaced.map(|facts| facts.blocks().saturating_mul(512)).sum();
         self.begin(state)?;
-        self.check_space(total, replaced)?;
+        let growth = self.shapes.iter().map(|shape| shape.facts.growth_bytes());
+        self.check_space(growth.fold(total, u64::saturating_add), replaced)?;
         let mut progress = Progress { done: 0, total, shows: progress, stop, chunk: Vec::new() };
         for shape in &self.shapes {
             if restores {

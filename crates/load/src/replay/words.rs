@@ -1,7 +1,6 @@
 //! What a replay does otherwise than the application, for users.
 
-use iotax_quantity::{grouped, time};
-use iotax_record::ReplayRecord;
+use iotax_quantity::grouped;
 
 use super::survey::Recording;
 
@@ -42,21 +41,4 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
         notes.push(what.to_owned());
     }
     notes
-}
-
-/// That the replay could not keep up.
-pub(super) fn warnings(replay: &ReplayRecord) -> Vec<String> {
-    let mut warnings = Vec::new();
-    if replay.is_too_late {
-        let lateness = &replay.lateness;
-        warnings.push(format!(
-            "The replay could not keep up: I/Os started {} late on average ({} at p99), against {} \
-             per I/O in the recording. The result describes this machine's CPUs, not the storage. \
-             Stop other programs, or use a machine with more CPUs",
-            time(lateness.mean_ns()),
-            time(lateness.quantile_ns(0.99) as f64),
-            time(replay.recorded_cycle_ns as f64)
-        ));
-    }
-    warnings
 }

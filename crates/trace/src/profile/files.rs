@@ -6,7 +6,7 @@ use super::distribution::{Coarse, Distribution, lowest_of, power_of};
 use super::summary::{BetweenSyncs, Bucket, FileFigures, FileTotals, Files, HotFile, OtherFiles};
 use super::table::Table;
 use super::{Class, share};
-use crate::event::{Event, File, NO_FILE, Op, TICK_NS, Thread};
+use crate::event::{Event, File, NO_FILE, Op, Thread};
 use crate::head::{FileKind, FileState};
 
 /// Files that are tracked at a time. When they are exceeded, the hottest and the latest are kept.
@@ -256,16 +256,9 @@ impl FileSyncs {
         if self.threads.len() < SYNCING_THREADS && !self.threads.contains(&event.thread) {
             self.threads.push(event.thread);
         }
-        self.overlapping += u64::from(overlaps(event, self.latest_end_ns));
+        self.overlapping += u64::from(event.overlaps(self.latest_end_ns));
         self.latest_end_ns = self.latest_end_ns.max(event.end_ns);
     }
-}
-
-/// Whether the event started before this end. A trace rounds durations to within 1 in 80 and ends to
-/// whole ticks; an overlap within these bounds does not count.
-pub(super) const fn overlaps(event: &Event, end_ns: u64) -> bool {
-    let rounding_ns = event.latency_ns / 64 + 2 * TICK_NS;
-    event.start_ns().saturating_add(rounding_ns) < end_ns
 }
 
 impl Positions {

@@ -7,7 +7,7 @@ use super::operations::SECTOR_BYTES;
 use super::pages::PAGE_BYTES;
 use super::summary::{Bin, Operation, Order, Sizes, Summary};
 use super::{Class, share};
-use crate::event::{File, Op, Thread};
+use crate::event::{File, Op, TURNS_OVERLAP_ONE_IN, Thread};
 use crate::head::{Head, Unseen};
 
 /// A share of fewer calls than this says little: at 50 %, its standard error is 5 points.
@@ -44,8 +44,6 @@ const HOT: f64 = 0.8;
 const SOME_DIRECT: f64 = 0.01;
 /// Fewer calls, at about 1 µs each, take less than 0.1 % of a CPU.
 const MANY_PER_S: f64 = 1_000.0;
-/// As for the replay: syncs that overlap this rarely take turns.
-const TAKE_TURNS: f64 = 0.02;
 /// Syncs in flight for a tenth of the time would overlap by chance in one of ten, not in one of
 /// fifty.
 const TURNS_IN_FLIGHT: f64 = 0.1;
@@ -196,7 +194,7 @@ fn syncs_take_turns(summary: &Summary) -> Option<Finding> {
         let in_flight = share(figures.totals.sync_ns, summary.length_ns);
         let is_one = figures.syncing_threads > 1
             && figures.totals.syncs >= ENOUGH
-            && figures.overlapping_syncs_share <= TAKE_TURNS
+            && figures.overlapping_syncs_share * TURNS_OVERLAP_ONE_IN as f64 <= 1.0
             && in_flight >= TURNS_IN_FLIGHT;
         is_one.then_some((figures, in_flight))
     });

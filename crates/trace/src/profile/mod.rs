@@ -29,7 +29,7 @@ mod tests;
 mod threads;
 
 use self::depth::InFlight;
-use self::files::{FileTable, overlaps};
+use self::files::FileTable;
 use self::operations::{Operations, is_write_through};
 use self::pages::{Touch, TouchedPages};
 use self::series::Bins;
@@ -132,7 +132,7 @@ impl SyncCounts {
         }
         self.write_through += u64::from(is_write_through);
         if class == Class::Sync {
-            self.overlapping += u64::from(overlaps(event, self.latest_end_ns));
+            self.overlapping += u64::from(event.overlaps(self.latest_end_ns));
             self.latest_end_ns = self.latest_end_ns.max(event.end_ns);
         }
     }

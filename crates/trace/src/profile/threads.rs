@@ -4,7 +4,7 @@ use super::operations::is_write_through;
 use super::summary::{ThreadFigures, ThreadTimes, Threads, WaitingPair, Waits, WakeTotals};
 use super::table::Table;
 use super::{Class, share};
-use crate::event::{Call, Event, Flags, Op, TICK_NS, Thread};
+use crate::event::{Event, Flags, Op, TICK_NS, Thread};
 
 /// Threads that are tracked at a time. When they are exceeded, the busiest and the latest are kept.
 const TRACKED_THREADS: usize = 4096;
@@ -98,7 +98,7 @@ impl ThreadTable {
     }
 
     fn wake(&mut self, event: &Event) {
-        let Some(waits) = Thread::try_from(event.detail).ok().filter(|_| is_dependency(event))
+        let Some(waits) = Thread::try_from(event.detail).ok().filter(|_| event.is_dependency())
         else {
             self.ignored_wakes += 1;
             return;
@@ -314,18 +314,6 @@ impl Covered {
     }
 }
 
-/// Whether the thread that was woken had waited for the other one. The interrupt of a timer wakes a
-/// sleeper in whatever call some thread happens to be, and a wake-up within an I/O belongs to the
-/// I/O.
-fn is_dependency(event: &Event) -> bool {
-    let wakes = matches!(
-        Call::from_number(event.offset),
-        Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore
-    );
-    let waited = !matches!(Call::from_number(event.length), Call::Sleep | Call::Io | Call::None);
-    wakes && waited
-}
-
 fn top(all: &[ThreadFigures], count: usize, of: fn(&ThreadFigures) -> u64) -> Vec<ThreadFigures> {
     let mut ranked: Vec<_> = all.iter().filter(|figures| of(figures) > 0).collect();
     ranked.sort_unstable_by(|a, b| of(b).cmp(&of(a)).then(a.thread.cmp(&b.thread)));
@@ -360,6 +348,7 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::event::Call;
     use crate::profile::testing::{io, wake};
 
     const MS: u64 = 1_000_000;

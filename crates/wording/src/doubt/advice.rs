@@ -41,6 +41,10 @@ pub(super) fn advice(doubt: &Doubt, experiment: &ExperimentHead) -> String {
              given only if it stays the same when each failed trial counts as one that completed \
              nothing. Fix the error and measure again."
         }
+        DoubtKind::ReplayLate { .. } => {
+            "The delay comes from this machine, not from the storage, and makes the arms look more \
+             alike than they are. Stop other programs, or use a machine with more CPUs."
+        }
         DoubtKind::Paused { .. } => {
             "A signal stopped the load generator, its control group was frozen, or the whole \
              machine was paused (live migration, snapshot, suspend). The pause says nothing about \

@@ -65,6 +65,7 @@ pub const fn title(check: Check) -> &'static str {
     match check {
         Check::FailedTrials => "failed trials",
         Check::Paused => "paused load generator",
+        Check::ReplayLate => "late replay",
         Check::StalledTrials => "stalled trials",
         Check::IoErrors => "I/O errors",
         Check::VerifyMismatch => "data mismatch",

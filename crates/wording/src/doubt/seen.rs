@@ -47,6 +47,13 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             count(doubt.of_trials.unwrap_or(*trials), "trial"),
             first.as_deref().unwrap_or("no I/O of the primary job completed")
         ),
+        DoubtKind::ReplayLate { mean_ns, p99_ns, recorded_ns } => format!(
+            "the replay could not keep up: I/Os started {} late on average ({} at p99), against {} \
+             per I/O in the recording",
+            time(*mean_ns),
+            time(*p99_ns as f64),
+            time(*recorded_ns as f64)
+        ),
         DoubtKind::Paused { longest_ns } => {
             let use_of = if Some(*trials) == doubt.of_trials {
                 "all trials are affected: their rate and mean latency are shown, but are not used \

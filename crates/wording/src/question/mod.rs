@@ -317,6 +317,9 @@ pub(crate) const fn why_withheld(why: Withheld) -> &'static str {
         Withheld::NotKept => {
             "an arm does not sustain the throughput of its short slices under continuous load"
         }
+        Withheld::ReplayLate => {
+            "the replays could not keep up with the recording, which makes arms look alike"
+        }
         Withheld::OtherEngines => {
             "one arm was measured with libaio, because a sandbox blocked io_uring there: measure \
              both arms with engine=libaio"

@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use iotax_trace::{Call, Event, File, Flags, NO_FILE, Op, Thread};
+use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
 use rustix::io::Errno;
 
 /// Events wait for earlier ones for this long, in the time of the recording.
@@ -190,15 +190,6 @@ fn was_not_tried(event: &Event) -> bool {
         let errno = Errno::from_raw_os_error(errno);
         [Errno::AGAIN, Errno::INTR, Errno::CANCELED, Errno::BADF].contains(&errno)
     })
-}
-
-/// Whether a recorded wake-up is one. A timer's interrupt wakes its thread in whatever call another
-/// thread happens to be; only some calls wake, and nobody wakes a sleeper.
-fn is_wake(event: &Event) -> bool {
-    let waker = Call::from_number(event.offset);
-    let sleeper = Call::from_number(event.length);
-    matches!(waker, Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore)
-        && !matches!(sleeper, Call::Sleep | Call::Io | Call::Ring | Call::None)
 }
 
 /// Makes nodes of events.
@@ -386,7 +377,7 @@ impl<'a> Graph<'a> {
         let own = Track::of(event.thread);
         let span = Span { begin_ns: event.start_ns(), end_ns: event.end_ns, cpu_ns };
         match event.op {
-            Op::Wake if is_wake(event) => {
+            Op::Wake if event.is_dependency() => {
                 let other = Track::of(narrow(event.detail));
                 let wait = Span { begin_ns: span.begin_ns, cpu_ns: 0, ..span };
                 let is_bounded = self.roles.thread(own.thread).is_clocked;

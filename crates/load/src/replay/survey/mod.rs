@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 
 use iotax_quantity::grouped;
 use iotax_trace::{
-    End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, Thread, Unseen,
+    End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, TURNS_OVERLAP_ONE_IN,
+    Thread, Unseen,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -25,17 +26,10 @@ const LEAST_RANGES: usize = 64;
 /// Threads of a trace: each becomes a thread of the replay.
 const MOST_THREADS: u32 = 4096;
 const MOST_FILES: usize = 1 << 20;
-/// A share of lost events above this makes a trace useless: 1 in 1,000.
-const LOST_ONE_IN: u64 = 1000;
 /// Think time of a thread that lives by timers, as a share of the recording, and its I/Os as a
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
-/// Syncs of a file that overlap, at most, if a lock keeps them apart: 1 in 50.
-const OVERLAPPING_ONE_IN: u64 = 50;
-/// A trace keeps latencies to within 1 in 80, and ends in ticks.
-const ROUNDING_ONE_IN: u64 = 40;
-const ROUNDING_NS: u64 = 256;
 
 /// How a trace is replayed where it leaves a choice.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -131,6 +125,8 @@ pub(super) struct FileFacts {
     pub touched: RangeSet,
     /// The first byte after all that is read or written.
     pub extent_bytes: u64,
+    /// All that is written or allocated.
+    added_bytes: u64,
     written: RangeSet,
     has_event: bool,
     is_created: bool,
@@ -149,7 +145,7 @@ struct Syncs {
 
 impl Syncs {
     fn note(&mut self, event: &Event) {
-        self.overlapping += u64::from(self.count > 0 && begins_before(event, self.last_end_ns));
+        self.overlapping += u64::from(self.count > 0 && event.overlaps(self.last_end_ns));
         self.changes_of_thread += u64::from(self.count > 0 && self.last_thread != event.thread);
         self.count += 1;
         self.last_thread = event.thread;
@@ -158,14 +154,8 @@ impl Syncs {
 
     /// A lock keeps them apart, and who waits for it shares the next one.
     const fn are_shared(&self) -> bool {
-        self.changes_of_thread > 0 && self.overlapping * OVERLAPPING_ONE_IN <= self.count
+        self.changes_of_thread > 0 && self.overlapping * TURNS_OVERLAP_ONE_IN <= self.count
     }
-}
-
-/// Whether an event clearly begins before this time, for all that a trace rounds.
-const fn begins_before(event: &Event, time_ns: u64) -> bool {
-    let tolerance_ns = event.latency_ns / ROUNDING_ONE_IN + ROUNDING_NS;
-    event.start_ns().saturating_add(tolerance_ns) < time_ns
 }
 
 impl FileFacts {
@@ -183,6 +173,7 @@ impl FileFacts {
             read_first: RangeSet::new(Rounding::Outward),
             touched: RangeSet::new(Rounding::Outward),
             extent_bytes: 0,
+            added_bytes: 0,
             written: RangeSet::new(Rounding::Inward),
             has_event: false,
             is_created: false,
@@ -218,6 +209,7 @@ impl FileFacts {
             Op::Write => {
                 let range = event.offset..end(event.moved());
                 self.written.insert(range.clone(), most_ranges);
+                self.added_bytes = self.added_bytes.saturating_add(event.moved());
                 self.touch(range.start, range.end, most_ranges);
             }
             Op::Fsync | Op::Fdatasync => self.syncs.note(event),
@@ -225,6 +217,8 @@ impl FileFacts {
                 self.loses_data |= event.offset < self.state.size_bytes;
             }
             Op::Allocate if succeeded => {
+                self.added_bytes = self.added_bytes.saturating_add(event.length);
+                self.extent_bytes = self.extent_bytes.max(end(event.length));
                 let keeps = libc::FALLOC_FL_KEEP_SIZE;
                 self.loses_data |= event.detail & !u64::from(keeps.unsigned_abs()) != 0;
             }
@@ -238,6 +232,11 @@ impl FileFacts {
             self.mapped_bytes = self.mapped_bytes.max(end(event.length.max(1)));
         }
         self.is_written |= matches!(event.op, Op::Write | Op::Allocate | Op::Truncate | Op::Dirty);
+    }
+
+    /// What the replay adds to the file at most.
+    pub(super) fn growth_bytes(&self) -> u64 {
+        self.extent_bytes.saturating_sub(self.state.size_bytes).min(self.added_bytes)
     }
 
     fn touch(&mut self, start: u64, end: u64, most_ranges: usize) {
@@ -281,8 +280,8 @@ impl Recording {
         };
         let (head, end) = (reader.head.clone(), reader.end.take());
         drop(reader);
-        let lost = end.as_ref().map_or(0, |end| end.lost);
-        if !options.allow_loss && lost.saturating_mul(LOST_ONE_IN) > pass.events {
+        let too_lossy = end.as_ref().filter(|end| end.lost_too_many(pass.events));
+        if let Some(&End { lost, .. }) = too_lossy.filter(|_| !options.allow_loss) {
             return Err(Error::TraceLoss { path: shown(path), lost, events: pass.events });
         }
         roles.origin_ns = first_ns.unwrap_or(0);
@@ -451,7 +450,7 @@ impl<'a> Pass<'a> {
         }
         if roles.is_asynchronous(event) {
             let thread = &mut self.threads[event.thread as usize];
-            thread.overlapping += u64::from(begins_before(event, thread.last_end_ns));
+            thread.overlapping += u64::from(event.overlaps(thread.last_end_ns));
             thread.last_end_ns = thread.last_end_ns.max(event.end_ns);
         }
         Ok(())
