@@ -4,31 +4,31 @@ use std::path::PathBuf;
 use iotax_layers::blame::{Blame, Fault};
 use iotax_quantity::span;
 
-/// Why a recording cannot be made, or was cut short.
+/// Why recording failed or stopped early.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     #[error(
-        "recording needs {}; run iotax capture as root, or grant both with \
-         setcap cap_bpf,cap_perfmon+ep on the iotax binary", .missing.join(" and ")
+        "recording needs {}; run iotax capture as root, or grant it with: \
+         setcap cap_bpf,cap_perfmon+ep $(command -v iotax)", .missing.join(" and ")
     )]
     Rights { missing: Vec<&'static str> },
     #[error(
-        "this kernel does not describe its types (/sys/kernel/btf/vmlinux is missing), so its \
-         events cannot be read; use a kernel built with CONFIG_DEBUG_INFO_BTF, or trace with \
+        "this kernel has no BTF (/sys/kernel/btf/vmlinux is missing); use a kernel built with \
+         CONFIG_DEBUG_INFO_BTF=y, or trace with \
          strace -f -ttt -T -y -o FILE COMMAND and convert it: iotax capture import FILE -o app.iotx"
     )]
     NoBtf,
-    #[error("the kernel refuses the BPF program `{program}`: {why}")]
+    #[error("the kernel rejected the BPF program `{program}`: {why}")]
     Refused { program: String, why: String },
-    #[error("the kernel has no tracepoint for {what}; a kernel from 5.10 on has it")]
+    #[error("this kernel has no tracepoint `{what}`; use Linux 5.10 or newer")]
     NoTracepoint { what: &'static str },
     #[error("there is no process {pid}")]
     NoProcess { pid: u32 },
-    #[error("control group {} has no processes", path.display())]
+    #[error("cgroup {} has no processes", path.display())]
     EmptyGroup { path: PathBuf },
-    #[error("there is no control group {}: {source}", path.display())]
+    #[error("cannot read cgroup {}: {source}", path.display())]
     NoGroup { path: PathBuf, source: io::Error },
-    #[error("systemd has no running unit `{unit}`")]
+    #[error("systemd unit `{unit}` is not running; check with systemctl status")]
     NoUnit { unit: String },
     #[error(
         "{} already exists, and iotax never overwrites results; choose another file with --out",
@@ -40,13 +40,14 @@ pub enum Error {
     #[error("cannot {act} {}: {source}", path.display())]
     File { act: &'static str, path: PathBuf, source: io::Error },
     #[error(
-        "no I/O was recorded in {}: the program did none that reached the kernel",
+        "no I/O was recorded in {}: the program made no I/O calls in that time; record it for \
+         longer, or while it is under load",
         span(*seconds)
     )]
     Nothing { seconds: u64 },
     #[error("{0}")]
     Trace(#[from] iotax_trace::Error),
-    #[error("cannot read the kernel's events: {0}")]
+    #[error("cannot read events from the BPF programs: {0}")]
     Ring(io::Error),
 }
 

@@ -135,10 +135,10 @@ fn mistakes_are_answered() {
     fs::write(desk.path().join("text"), "no recording").unwrap();
     for (arguments, answer) in [
         (&["capture"][..], "name the program to record"),
-        (&["capture", "show", "text"], "cannot read text: not a trace of iotax"),
+        (&["capture", "show", "text"], "cannot read text: not an iotax recording"),
         (&["capture", "show", "none"], "cannot read none: No such file"),
         (&["capture", "import", "text", "-o", "x.iotx"], "cannot import text: unknown format"),
-        (&["capture", "export", "text", "-o", "x.log"], "cannot export text: not a trace"),
+        (&["capture", "export", "text", "-o", "x.log"], "cannot export text: not an iotax"),
         (&["capture", "--for", "0s", "--pid", "1"], "the time must be longer than 0"),
     ] {
         let said = desk.run(arguments);

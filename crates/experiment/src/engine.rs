@@ -162,7 +162,7 @@ engines! {
         at: DrivenAt::Directory,
         cache: PageCache::Never,
         trims: false,
-        fio: Err("fio cannot replay recordings of iotax"),
+        fio: Err("fio replays iotax recordings only after `iotax capture export`"),
         ..PLAIN
     },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.

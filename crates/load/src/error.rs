@@ -139,25 +139,26 @@ pub enum Error {
     /// Only the native engines can do it.
     #[error("{why}, or use --engine native")]
     NotWithFio { why: String },
-    /// A trace cannot be read.
-    #[error("cannot read the trace {path}: {source}")]
+    /// A recording cannot be read.
+    #[error("cannot read the recording {path}: {source}")]
     Trace { path: PathBuf, source: iotax_trace::Error },
-    /// A trace lost too many events.
+    /// A recording lost too many events.
     #[error(
-        "the trace {path} lost {lost} of {} events, and more than 0.1 % makes a replay unreliable;          record again, with fewer processes or for a shorter time",
+        "the recording {path} lost {lost} of {} events; iotax does not replay one that lost more \
+         than 0.1 %; record again, with fewer processes or for a shorter time",
         events.saturating_add(*lost)
     )]
     TraceLoss {
         path: PathBuf,
         lost: u64,
-        /// Those that it has.
+        /// Events in the recording.
         events: u64,
     },
-    /// A trace cannot be replayed.
-    #[error("cannot replay the trace {path}: {what}")]
+    /// A recording cannot be replayed.
+    #[error("cannot replay the recording {path}: {what}")]
     TraceUnfit { path: PathBuf, what: String },
-    /// A trace cannot be replayed on this target.
-    #[error("cannot replay the trace on {target}: {what}")]
+    /// A recording cannot be replayed on this target.
+    #[error("cannot replay the recording on {target}: {what}")]
     ReplayTarget { target: String, what: String },
     /// The user stopped the preparation.
     #[error("interrupted while creating the test files")]
@@ -178,7 +179,7 @@ impl Error {
         move |source| Self::Path { action, path, source: source.into() }
     }
 
-    /// For a trace that could not be read.
+    /// For a recording that could not be read.
     pub(crate) fn trace(path: &Path) -> impl FnOnce(iotax_trace::Error) -> Self + use<> {
         let path = shown(path);
         |source| Self::Trace { path, source }

@@ -98,12 +98,14 @@ fn operations(summary: &Summary) -> Table {
     let (median, tail) = (latency(words::median), latency(words::tail));
     Table::of(&summary.operations)
         .word("operation", |operation| operation.op.name())
-        .figure("per second", |operation| words::rate(operation.count, length_ns))
-        .figure("bytes", |operation| or_absent(words::byte_rate(operation.bytes, length_ns)))
+        .figure("ops/s", |operation| words::rate(operation.count, length_ns))
+        .figure("throughput", |operation| or_absent(words::byte_rate(operation.bytes, length_ns)))
         .figure("p50", median)
         .figure("p99", tail)
         .word("size", |operation| operation.sizes.as_ref().map_or_else(String::new, words::sizes))
-        .word("order", |operation| operation.order.as_ref().map_or_else(String::new, words::order))
+        .word("pattern", |operation| {
+            operation.order.as_ref().map_or_else(String::new, words::order)
+        })
         .table
 }
 
@@ -126,7 +128,7 @@ fn files(summary: &Summary) -> Option<Section> {
     let size = |figures: &FileFigures| figures.size_bytes.map(words::bytes_of);
     let table = Table::of(rows)
         .word("file", |(_, figures)| words::file(figures))
-        .figure("share", |(hot, _)| words::share(hot.share))
+        .figure("share of I/O", |(hot, _)| words::share(hot.share))
         .figure("size", |(_, figures)| or_absent(size(figures)))
         .figure("read", |(_, figures)| words::bytes_of(figures.totals.read_bytes))
         .figure("written", |(_, figures)| words::bytes_of(figures.totals.written_bytes))
@@ -136,7 +138,8 @@ fn files(summary: &Summary) -> Option<Section> {
 }
 
 fn threads(summary: &Summary) -> Option<Section> {
-    let mut table = Table::new(&["thread"], &["I/O", "of which syncs", "waiting", "CPU", "idle"]);
+    let mut table =
+        Table::new(&["thread"], &["I/O", "of which syncs", "waiting for threads", "CPU", "idle"]);
     for thread in &summary.threads.busiest {
         let [io, syncs, waiting, cpu, idle] = words::thread_parts(&thread.times).map(Cell::new);
         table.push([Cell::new(thread.thread.to_string()), io, syncs, waiting, cpu, idle]);

@@ -51,11 +51,11 @@ pub fn is_trace(path: &Path) -> bool {
 pub enum Error {
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("not a trace of iotax")]
+    #[error("not an iotax recording")]
     NotATrace,
-    #[error("version {found} of the trace format is newer than this program; update iotax")]
+    #[error("format version {found} of the recording is newer than this iotax; update iotax")]
     TooNew { found: u32 },
-    #[error("damaged at byte {at_byte}")]
+    #[error("the recording is damaged at byte {at_byte}")]
     Damaged { at_byte: u64 },
 }
 

@@ -13,11 +13,11 @@ Examples:
   iotax capture --unit postgresql --for 60s -o app.iotx
   iotax capture --pid 1234 --for 30s
   iotax capture -- sqlite3 test.db '.read load.sql'
-      records the command until it ends
+      (records until the command ends)
   iotax capture show app.iotx
 
-A recording contains no file contents and no file names. Recording needs root, or
-the capabilities CAP_BPF and CAP_PERFMON.")]
+A recording contains no file contents and no file names. Recording needs
+root, or CAP_BPF and CAP_PERFMON.")]
 pub(crate) struct CaptureArgs {
     #[command(subcommand)]
     pub action: Option<CaptureCommand>,
@@ -27,9 +27,9 @@ pub(crate) struct CaptureArgs {
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum CaptureCommand {
-    /// Show what a recorded program does: sizes, order, syncs, depth, who waits for whom
+    /// Show what a recorded program does: I/O sizes, order, syncs, queue depth, waits of threads
     Show(CaptureShowArgs),
-    /// Turn a trace of strace, blktrace, fio or a cloud provider into a recording
+    /// Convert a trace of strace, blktrace, fio, Alibaba or Tencent into a recording
     Import(CaptureImportArgs),
     /// Write a recording as an I/O log that fio can replay
     Export(CaptureExportArgs),
@@ -37,25 +37,27 @@ pub(crate) enum CaptureCommand {
 
 #[derive(Debug, Args)]
 pub(crate) struct CaptureRecordArgs {
-    /// Process to record, with its descendants; repeat it for several
+    /// Process to record, with its descendants; repeatable
     #[arg(long = "pid", value_name = "PID", value_parser = value_parser!(u32).range(1..))]
     pub pids: Vec<u32>,
-    /// Control group to record, as a directory below /sys/fs/cgroup
+    /// Cgroup to record: a directory below /sys/fs/cgroup
     #[arg(long, value_name = "DIR", conflicts_with = "pids")]
     pub cgroup: Option<PathBuf>,
     /// Systemd unit to record: NAME or NAME.service
     #[arg(long, value_name = "NAME", conflicts_with_all = ["pids", "cgroup"])]
     pub unit: Option<String>,
-    /// Stop recording after this time [default: when the program ends]
+    /// Stop recording after this time; iotax then waits for the command [default: record until the
+    /// program ends]
     #[arg(long = "for", value_name = "TIME")]
     pub time: Option<String>,
-    /// File to create [default: capture-TIME.iotx]
+    /// File to create [default: capture-YYYYMMDD-HHMMSS.iotx]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Stop recording when the file has this size
+    /// Stop recording when it reaches this size
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub max_size: String,
-    /// Stop recording when it takes more than this share of the machine's CPU time
+    /// Stop recording if iotax uses more than this share of the machine's CPU time (after the first
+    /// 2 s)
     #[arg(long, value_name = "PERCENT", default_value = "3%")]
     pub max_overhead: String,
     /// Print only the answer
@@ -64,8 +66,8 @@ pub(crate) struct CaptureRecordArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
-    /// Command to record, after `--`
-    #[arg(last = true, value_name = "COMMAND", conflicts_with_all = ["pids", "cgroup", "unit"])]
+    /// Command to start and record, with its arguments, after `--`
+    #[arg(last = true, value_name = "PROGRAM", conflicts_with_all = ["pids", "cgroup", "unit"])]
     pub command: Vec<OsString>,
 }
 
@@ -74,7 +76,7 @@ pub(crate) struct CaptureRecordArgs {
 pub(crate) struct CaptureShowArgs {
     /// Recording to show
     pub file: PathBuf,
-    /// Print all tables, even on a terminal
+    /// Print everything, also on a terminal
     #[arg(short, long)]
     pub verbose: bool,
     /// Output format
@@ -90,11 +92,10 @@ Examples:
   iotax capture import app.strace -o app.iotx
   iotax capture import sda.blktrace.0 sda.blktrace.1 -o sda.iotx
 
-Formats: text of strace -f -ttt -T, I/O logs of fio (write_iolog, version 2 and
-3), binary data of blktrace, and the block traces that Alibaba and Tencent
-published (CSV).")]
+Formats: strace -f -ttt -T (text), fio write_iolog (versions 2 and 3), blktrace
+(binary), and the published block traces of Alibaba and Tencent (CSV).")]
 pub(crate) struct CaptureImportArgs {
-    /// Files to import; several, such as one per CPU, are merged by time
+    /// Files to import; several files of blktrace or fio are merged by time, other formats take one
     #[arg(required = true)]
     pub files: Vec<PathBuf>,
     /// File to create

@@ -76,7 +76,7 @@ pub(crate) enum Command {
     Net(Box<NetArgs>),
     /// Find the IOPS and bandwidth caps of targets, and caps that they share
     Limits(LimitsArgs),
-    /// Record the I/O of a running program, as a workload and to see what it does
+    /// Record the I/O of a program, to analyze it and to replay it as a workload
     Capture(CaptureArgs),
     /// Show the storage stack under a path and check it for known performance problems
     Doctor(DoctorArgs),

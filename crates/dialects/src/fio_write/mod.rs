@@ -247,7 +247,7 @@ fn of_job(job: &Job) -> Vec<String> {
         return vec!["operations on file trees are left out".into()];
     }
     if job.engine.replays() {
-        return vec!["recordings are left out; see iotax capture export".into()];
+        return vec!["recordings are left out; export them with iotax capture export".into()];
     }
     let mut lost = Vec::new();
     if job.engine == Engine::Vdisk {

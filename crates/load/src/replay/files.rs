@@ -561,7 +561,7 @@ fn failed_open(errno: Errno, facts: &FileFacts, path: &Path) -> Error {
     if errno == Errno::INVAL && facts.uses_direct {
         return Error::ReplayTarget {
             target: shown(path).display().to_string(),
-            what: "the trace has direct I/O, which this file system does not support; choose \
+            what: "the recording uses O_DIRECT, which this file system does not support; choose \
                    another target"
                 .to_owned(),
         };
@@ -589,7 +589,8 @@ fn raise_limit(survey: &Survey) -> Result<(), Error> {
         return Err(Error::ReplayTarget {
             target: "this machine".to_owned(),
             what: format!(
-                "the trace needs {needed} open files, and the limit is {}; raise it (ulimit -Hn)",
+                "the replay needs {needed} open files, but the hard limit is {}; raise it (ulimit \
+                 -Hn)",
                 limit.maximum.unwrap_or(0)
             ),
         });

@@ -51,7 +51,7 @@ impl Place {
         let refuse =
             |what: &str| Error::ReplayTarget { target: target.to_string(), what: what.to_owned() };
         let Some(path) = target.path() else {
-            return Err(refuse("it needs files; name a directory or a block device"));
+            return Err(refuse("recordings are replayed in files; name a directory"));
         };
         let facts = path.metadata().map_err(Error::path("examine", path))?;
         if facts.is_dir() {
@@ -67,21 +67,22 @@ impl Place {
         let one = used.next().filter(|(_, file)| file.state.kind == FileKind::BlockDevice);
         let (Some((file, device)), None) = (one, used.next()) else {
             return Err(refuse(
-                "the trace is not one of a single block device, so it needs a directory",
+                "only a recording of a single block device fits on a file or a device; name a \
+                 directory",
             ));
         };
         if device.is_written && !target.may_be_overwritten() {
             return Err(refuse(
-                "the trace writes, and iotax never writes to files or devices named as targets; \
-                 name a directory, or a device that iotax may overwrite",
+                "the recording contains writes, and iotax may not overwrite this target; name a \
+                 directory, or a device that iotax may overwrite",
             ));
         }
         let bytes = device_bytes(path, facts.len())?;
         let needed = device.extent_bytes;
         if bytes < needed {
             return Err(refuse(&format!(
-                "the trace uses {needed} bytes of its device, but this one has only {bytes}; \
-                 choose a larger one"
+                "the recording uses {needed} bytes, but the target has only {bytes}; choose a \
+                 larger target"
             )));
         }
         Ok(Self::Device { path: path.to_owned(), file })
@@ -442,7 +443,8 @@ impl<'a> Layout<'a> {
     fn not_ours(&self) -> Error {
         Error::ReplayTarget {
             target: shown(self.directory).display().to_string(),
-            what: "it exists and was not made by iotax; move it away, or choose another directory"
+            what: "the directory exists and was not created by iotax; move it away, or choose \
+                   another directory"
                 .to_owned(),
         }
     }

@@ -495,7 +495,7 @@ fn a_trace_of_a_block_device_fits_a_file_that_is_large_enough() {
         prepare(&place.recording, target, &|_, _| {}, &AtomicBool::new(false))
     };
     let error = on_device(1 << 20).unwrap_err().to_string();
-    assert!(error.contains("the trace uses 1052672 bytes of its device"), "{error}");
+    assert!(error.contains("the recording uses 1052672 bytes"), "{error}");
     on_device((1 << 20) + PAGE).unwrap();
     // In a directory, there is data where it is read.
     let load = place.replay(TINY);
@@ -512,7 +512,7 @@ fn a_trace_of_a_block_device_fits_a_file_that_is_large_enough() {
     assert!(error.unwrap_err().to_string().contains("never writes to files or devices"));
     let place = Place::of(&in_turn(1));
     let error = prepare(&place.recording, target, &|_, _| {}, &AtomicBool::new(false));
-    assert!(error.unwrap_err().to_string().contains("needs a directory"));
+    assert!(error.unwrap_err().to_string().contains("a single block device"));
 }
 
 #[test]
@@ -523,7 +523,7 @@ fn traces_that_cannot_be_trusted_are_refused() {
     assert!(refused(&lossy).contains("lost 1 of 61 events"));
     let allowed = Options { allow_loss: true, ..Options::default() };
     assert!(Place::with(&lossy, allowed).is_ok());
-    assert!(refused(&trace()).contains("has no I/O"));
+    assert!(refused(&trace()).contains("contains no I/O"));
     let mut damaged = in_turn(1);
     damaged.io(0, Op::Read, 9, 0, PAGE);
     assert!(refused(&damaged).contains("describes only 1 files"));

@@ -10,34 +10,39 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let counted = [
         (
             notes.overlapping_ios,
-            "Asynchronous I/Os that overlap in a thread are issued with synchronous calls of \
+            "Overlapping asynchronous I/Os of a thread are replayed with synchronous calls in \
              several threads",
         ),
         (
             notes.lanes_exceeded,
-            "Asynchronous I/Os wait for an earlier one, because a thread has at most 64 in flight",
+            "Asynchronous I/Os wait for earlier ones: each thread has at most 64 in flight",
         ),
-        (notes.drains, "Requests that drain their ring are replayed like any other"),
+        (
+            notes.drains,
+            "io_uring requests with IOSQE_IO_DRAIN are replayed without waiting for earlier \
+             requests",
+        ),
         (
             notes.late_events,
-            "Events are more than a second out of order in the trace, and replayed later",
+            "Events are more than 1 s out of order in the recording and are replayed late",
         ),
         (
             notes.copies,
-            "Copies between files are replayed as reads, because the trace does not say where in \
-             the other file they went",
+            "copy_file_range calls are replayed as reads, because the recording does not contain \
+             the target offset",
         ),
-        (notes.directory_reads, "Reads of directories are not replayed"),
+        (notes.directory_reads, "Directory reads (readdir) are not replayed"),
         (
             notes.files_partly_cached,
-            "Files were partly in the page cache when the recording began, but are not here",
+            "Files that were partly in the page cache at the start of the recording are not cached \
+             in the replay",
         ),
     ];
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let shown = |(count, what)| format!("{what} (number: {})", grouped(count));
     let mut notes: Vec<_> = counted.map(shown).collect();
     if recording.end.is_none() {
-        let what = "The trace has no end: the recorder was killed, and may have lost events";
+        let what = "The recording was cut off: the recorder was killed, and events may be missing";
         notes.push(what.to_owned());
     }
     notes

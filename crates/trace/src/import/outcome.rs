@@ -110,33 +110,33 @@ pub enum Reason {
     TooLong,
     #[error("the line is not UTF-8 text")]
     NotText,
-    #[error("the line is not in the format of the other lines")]
+    #[error("the line is not in the expected format")]
     Malformed,
-    #[error("a number is missing, malformed or too large")]
+    #[error("a number is missing, invalid or too large")]
     Number,
-    #[error("the time is missing or malformed; trace with `strace -f -ttt -T -o FILE`")]
+    #[error("the timestamp is missing or invalid; trace with `strace -f -ttt -T -o FILE`")]
     Time,
     #[error("the times are relative; trace with `-ttt` instead of `-r`")]
     RelativeTime,
-    #[error("the descriptor was opened before the trace began; trace with `strace -y`")]
+    #[error("the file descriptor was opened before the trace began; trace with `strace -y`")]
     UnknownDescriptor,
-    #[error("the beginning of the call is missing")]
+    #[error("the `<unfinished ...>` line of the call is missing")]
     NoBeginning,
-    #[error("the mapping is unknown")]
+    #[error("the mapping of the memory range is not in the trace")]
     UnknownMapping,
-    #[error("strace does not show what io_uring and io_submit request")]
+    #[error("strace does not show the I/O of io_uring and io_submit; use `iotax capture` instead")]
     Asynchronous,
-    #[error("fio has no such action")]
+    #[error("unknown fio action")]
     UnknownAction,
-    #[error("fio does not allow `wait` in version 3")]
+    #[error("`wait` is not valid in a version 3 log")]
     Wait,
     #[error("the opcode is neither a read nor a write")]
     UnknownOpcode,
-    #[error("the completion has no request; import the files of all CPUs together")]
+    #[error("the completion (C) has no matching issue (D); import the files of all CPUs together")]
     NoRequest,
-    #[error("the request has no completion")]
+    #[error("the request was issued (D), but never completed (C)")]
     NoCompletion,
-    #[error("the record is not one of blktrace, version 7")]
+    #[error("not a blktrace record (version 7)")]
     NotARecord,
 }
 
@@ -145,24 +145,24 @@ pub enum Reason {
 pub enum ImportError {
     #[error("cannot read the input: {0}")]
     Read(#[from] io::Error),
-    #[error("cannot write the trace: {0}")]
+    #[error("cannot write the recording: {0}")]
     Write(#[from] file::Error),
     #[error(
         "unknown format; iotax imports text of `strace -f -ttt -T`, I/O logs of fio (version 2 and \
          3), binary data of blktrace, and block traces of Alibaba and Tencent"
     )]
     UnknownFormat,
-    #[error("no input")]
+    #[error("no input; name at least one file to import")]
     NoInput,
-    #[error("{format}: {inputs} inputs, but only one can be imported{}", advice(*format))]
+    #[error("{format}: {inputs} files were given, but only one can be imported{}", advice(*format))]
     TooManyInputs { format: Format, inputs: usize },
-    #[error("there is no I/O that could be imported{}", example(first.as_ref()))]
+    #[error("the input contains no I/O that can be imported{}", example(first.as_ref()))]
     Empty { first: Option<Skipped> },
-    #[error("{skipped} of {records} records cannot be used, which is more than 10 %; {first}")]
+    #[error("{skipped} of {records} records cannot be used (limit: 10 %); the first: {first}")]
     TooManySkipped { skipped: u64, records: u64, first: Skipped },
     #[error(
-        "the input is not in the order of time: about record {event} it goes back by more than 1 s; \
-         sort it first"
+        "the input is not sorted by time: near record {event}, time goes back by more than 1 s; \
+         sort the input first"
     )]
     Unordered { event: u64 },
     #[error("{at}")]
@@ -181,8 +181,8 @@ impl Blame for ImportError {
 
 const fn advice(format: Format) -> &'static str {
     match format {
-        Format::Strace => "; merge the files of `strace -ff` with `strace-log-merge`",
-        _ => "; concatenate them in the order of their times",
+        Format::Strace => "; merge the files of `strace -ff` first: strace-log-merge PREFIX > FILE",
+        _ => "; concatenate them in time order first",
     }
 }
 

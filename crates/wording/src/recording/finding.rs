@@ -1,4 +1,4 @@
-//! What stands out in a recording.
+//! Sentences for the findings in a recording.
 
 use iotax_quantity::{bytes, count, percent, three_digits};
 use iotax_trace::profile::Trait;
@@ -15,82 +15,90 @@ pub fn sentence(about: &Trait) -> String {
             )
         }
         Trait::SyncPerWrite { ratio } => format!(
-            "The program makes data durable {} times per write, so most writes wait for the device.",
+            "The program makes data durable {} times per write: on average, at most two writes \
+             share a sync. Combine several writes per sync if you can.",
             three_digits(ratio)
         ),
         Trait::SyncsTakeTurns { file, threads, .. } => format!(
-            "{} sync file {file}, but never at the same time: they hold a lock, or share syncs \
-             (group commit).",
+            "{} sync file {file}, but almost never at the same time: the program probably uses a \
+             lock or group commit.",
             count(threads, "thread")
         ),
         Trait::SmallWrites { median_bytes } => {
-            format!("Half of the writes have {} or less.", bytes(median_bytes as f64))
+            format!("Half of the writes are {} or smaller.", bytes(median_bytes as f64))
         }
         Trait::OneAtATime { mean_depth, busy_share } => format!(
-            "I/O is in flight {} of the time, but mostly one at a time (on average {}): more \
-             parallel devices or queues would not help.",
+            "I/O is in flight {} of the time, but at a mean queue depth of only {}: more parallel \
+             devices or queues would not help.",
             percent(busy_share),
             three_digits(mean_depth)
         ),
         Trait::SequentialSmallReads { median_bytes, sequential_share } => format!(
-            "Reads are small (median {}) and {} of them are sequential: larger reads would need \
+            "Reads are small (median {}), and {} of them are sequential: larger reads would need \
              fewer calls.",
             bytes(median_bytes as f64),
             percent(sequential_share)
         ),
         Trait::RandomReads { median_bytes, sequential_share } => format!(
-            "Reads are random: only {} of them continue an earlier one (median {}). Their latency \
-             matters, not the bandwidth.",
+            "Reads are random: only {} of them continue an earlier read (median size {}). Read \
+             latency matters more than bandwidth.",
             percent(sequential_share),
             bytes(median_bytes as f64)
         ),
         Trait::RandomFaults { faults_per_s, .. } => format!(
-            "{} hit random places of mapped files, where read-ahead does not help.",
+            "{} are at random offsets in mapped files: read-ahead does not help.",
             each_second(faults_per_s, "page faults/s")
         ),
-        Trait::RewrittenPages { factor } => {
-            format!("The program writes the same places {} times on average.", three_digits(factor))
-        }
+        Trait::RewrittenPages { factor } => format!(
+            "The program overwrites its data: it writes each byte {} times on average.",
+            three_digits(factor)
+        ),
         Trait::OneBlocksOthers { thread, share } => format!(
-            "Threads wait mostly for thread {thread}: it accounts for {} of the time that threads \
-             wait for each other.",
+            "Other threads mostly wait for thread {thread}: {} of the time that threads wait for \
+             each other.",
             percent(share)
         ),
         Trait::ThreadsWait { share_of_think_time } => format!(
-            "Between I/O calls, threads spend {} of the time waiting for each other.",
+            "Outside I/O calls, threads spend {} of the time waiting for other threads.",
             percent(share_of_think_time)
         ),
-        Trait::HotFile { file, share } => {
-            format!("File {file} takes {} of the time of all I/O calls.", percent(share))
-        }
-        Trait::Unaligned { share } => {
-            format!("{} of the writes do not start and end at multiples of 4 KiB.", percent(share))
-        }
-        Trait::DirectUnaligned { share } => format!(
-            "{} of the I/Os with O_DIRECT do not start and end at multiples of 4 KiB.",
+        Trait::HotFile { file, share } => format!(
+            "File {file} accounts for {} of the time in I/O calls (of the bytes, if latencies are \
+             unknown).",
             percent(share)
         ),
+        Trait::Unaligned { share } => {
+            format!("{} of the writes are not aligned to 4 KiB.", percent(share))
+        }
+        Trait::DirectUnaligned { share } => {
+            format!("{} of the O_DIRECT I/Os are not aligned to 4 KiB.", percent(share))
+        }
         Trait::MetadataHeavy { share, share_of_time } => match share_of_time {
             Some(time) => format!(
-                "Metadata operations are {} of all I/O calls and take {} of their time.",
+                "{} of the I/O calls are metadata operations (open, stat, ...); they take {} of \
+                 the time in I/O calls.",
                 percent(share),
                 percent(time)
             ),
-            None => format!("Metadata operations are {} of all I/O calls.", percent(share)),
+            None => format!(
+                "{} of the I/O calls are metadata operations (open, stat, ...).",
+                percent(share)
+            ),
         },
         Trait::ManyTinyReads { share, per_s } => format!(
-            "{} of the reads have less than 512 bytes: {}.",
+            "{} of the reads are smaller than 512 bytes ({}).",
             percent(share),
             each_second(per_s, "calls/s")
         ),
         Trait::LossReported { lost, share } => format!(
-            "The recorder lost {} ({} of all): it could not keep up.",
+            "The recording is incomplete: the recorder could not keep up, and lost {} ({} of all). \
+             Record fewer processes, or for a shorter time.",
             count(lost, "event"),
             percent(share)
         ),
-        Trait::CutOff => "The recording has no end, because the recorder was killed; how much it \
-                          lost is unknown."
+        Trait::CutOff => "The recording was cut off because the recorder was killed. It is not \
+                          known how many events are missing."
             .to_owned(),
-        Trait::Unseen { what } => format!("The recording does not show {}.", unseen(what)),
+        Trait::Unseen { what } => format!("Not recorded: {}.", unseen(what)),
     }
 }

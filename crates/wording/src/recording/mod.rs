@@ -44,9 +44,9 @@ pub fn rates(summary: &Summary) -> String {
         .collect();
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     if told.is_empty() {
-        return "The program did no I/O.".to_owned();
+        return "The recording contains no I/O.".to_owned();
     }
-    format!("Per second, the program does {}.", list(&told))
+    format!("The program does {} per second.", list(&told))
 }
 
 /// A rate of operations for a table.
@@ -80,7 +80,7 @@ pub fn order(order: &Order) -> String {
     if order.compared == 0 {
         String::new()
     } else if order.same_offset_share >= NEARLY_ALL {
-        "same place".to_owned()
+        "same offset".to_owned()
     } else if share >= NEARLY_ALL {
         "sequential".to_owned()
     } else if share <= 1.0 - NEARLY_ALL {
@@ -102,7 +102,7 @@ pub fn tail(latency: &Latency) -> String {
 pub fn depth(summary: &Summary) -> Option<String> {
     let depth = summary.depth.as_ref()?;
     Some(format!(
-        "mean {} while the program does I/O, which is {} of the time; at most {}",
+        "mean {} while any I/O is in flight ({} of the time), at most {}",
         three_digits(depth.mean_when_busy),
         percent(depth.busy_share),
         depth.highest
@@ -116,13 +116,13 @@ pub fn syncs(summary: &Summary) -> Option<String> {
         return None;
     }
     let each = format!(
-        "{} writes and {} for each",
+        "{} writes and {} per sync",
         three_digits(syncs.writes_per_sync),
         bytes(syncs.bytes_per_sync)
     );
     Some(match syncs.times {
         Some(times) => format!(
-            "{each}; they take {} of the time of all I/O calls, and {} of them overlap",
+            "{each}; {} of the time in I/O calls; {} overlap with another sync",
             percent(times.share_of_io_time),
             percent(times.overlapping_share)
         ),
@@ -134,11 +134,11 @@ pub fn syncs(summary: &Summary) -> Option<String> {
 pub fn data(summary: &Summary) -> String {
     let (files, pages) = (&summary.files, &summary.pages);
     let cached = match files.cached_bytes {
-        Some(cached) => format!(", of which {} were in the page cache", bytes(cached as f64)),
+        Some(cached) => format!(", {} of it in the page cache", bytes(cached as f64)),
         None => String::new(),
     };
     format!(
-        "{} in files at the start{cached}; the program read {} of distinct pages and wrote {}",
+        "{} in files at the start{cached}; distinct pages: {} read, {} written",
         bytes(files.size_bytes as f64),
         bytes(pages.read_bytes as f64),
         bytes(pages.written_bytes as f64)
@@ -154,7 +154,7 @@ pub fn threads(summary: &Summary) -> Option<String> {
             Some(_) => format!(", {} waiting for each other", part(all.waiting_ns)),
             None => String::new(),
         };
-        format!("{} in I/O calls{waiting}, {} computing", part(all.io_ns), part(all.cpu_ns))
+        format!("{} in I/O calls{waiting}, {} on the CPU", part(all.io_ns), part(all.cpu_ns))
     })
 }
 
@@ -204,7 +204,7 @@ pub const fn source(source: Source) -> &'static str {
         Source::Perf => "recorded with perf",
         Source::Strace => "imported from strace",
         Source::Blktrace => "imported from blktrace",
-        Source::FioLog => "imported from an I/O log of fio",
+        Source::FioLog => "imported from a fio I/O log",
         Source::BlockCsv => "imported from a block trace (CSV)",
     }
 }
@@ -213,13 +213,13 @@ pub const fn source(source: Source) -> &'static str {
 pub const fn unseen(what: Unseen) -> &'static str {
     match what {
         Unseen::Faults => "page faults of mapped files",
-        Unseen::DirtiedPages => "pages that became dirty through mappings",
+        Unseen::DirtiedPages => "pages dirtied through mmap",
         Unseen::Uring => "io_uring requests",
-        Unseen::Wakes => "which thread waits for which",
+        Unseen::Wakes => "which thread waits for which (wake-ups)",
         Unseen::CpuTime => "the CPU time of threads",
-        Unseen::Calls => "system calls (only the I/O of the device)",
+        Unseen::Calls => "system calls (only block I/O)",
         Unseen::Latencies => "latencies",
-        Unseen::Times => "the times of events",
+        Unseen::Times => "exact start times of I/Os",
         Unseen::StartState => "sizes, holes and cached parts of the files at the start",
     }
 }
@@ -231,7 +231,7 @@ pub(crate) fn each_second(rate: f64, unit: &str) -> String {
 
 /// What to do with it.
 pub fn next(path: &str) -> String {
-    format!("Next: iotax run {path} DIR replays it on the disk under DIR.")
+    format!("To replay it on the storage under DIR: iotax run {path} DIR")
 }
 
 pub fn bytes_of(count: u64) -> String {
@@ -246,19 +246,19 @@ pub fn number(count: u64) -> String {
     grouped(count)
 }
 
-pub const OTHER_FINDINGS: &str = "Also";
-pub const IN_FLIGHT: &str = "In flight";
+pub const OTHER_FINDINGS: &str = "Other findings";
+pub const IN_FLIGHT: &str = "Queue depth";
 pub const SYNCS: &str = "Syncs";
 pub const THREADS: &str = "Threads";
 pub const DATA: &str = "Data";
-pub const FILES: &str = "Files by time in I/O calls";
-pub const BUSIEST: &str = "Busiest threads";
+pub const FILES: &str = "Files by time in I/O calls (by bytes without latencies)";
+pub const BUSIEST: &str = "Busiest threads (share of each thread's time)";
 pub const MACHINE: &str = "Kernel";
-pub const COST: &str = "Cost of recording";
+pub const COST: &str = "Recording overhead";
 
 /// What an import could not use, with the name of each input.
 pub fn skipped(imported: &Imported, names: &[String]) -> String {
-    let mut text = format!("{} could not be used:\n", count(imported.skipped, "record"));
+    let mut text = format!("Skipped {}. The first:\n", count(imported.skipped, "record"));
     for skipped in &imported.examples {
         let name = names.get(skipped.input).map_or("", String::as_str);
         text.push_str(&format!("  {name}, {}: {}\n", skipped.place, skipped.reason));
@@ -287,7 +287,7 @@ pub fn exported(exported: &Exported, path: &str) -> String {
         ));
     }
     text.push_str(&format!(
-        "fio replays it one I/O after the other, on files f0, f1, ... that must exist in DIR:\n\
+        "fio replays it one I/O at a time. The files f0, f1, ... must exist in DIR:\n\
          fio --name=x --directory=DIR --read_iolog={path}\n"
     ));
     text

@@ -16,13 +16,13 @@ pub struct Now {
     pub overhead: Option<f64>,
 }
 
-/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, 0.4 % of the CPU time`
+/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % of the machine's CPU time`
 pub fn line(now: &Now) -> String {
     let limit = now.limit.map_or(String::new(), |limit| format!(" of {}", span(limit.as_secs())));
-    let cost = now
-        .overhead
-        .map_or(String::new(), |overhead| format!(", {} of the CPU time", percent(overhead)));
-    let lost = if now.lost == 0 { String::new() } else { format!(", {} lost", now.lost) };
+    let cost = now.overhead.map_or(String::new(), |overhead| {
+        format!(", overhead {} of the machine's CPU time", percent(overhead))
+    });
+    let lost = if now.lost == 0 { String::new() } else { format!(", {} events lost", now.lost) };
     format!(
         "recording: {}{limit}, {}, {}{cost}{lost}",
         span(now.elapsed.as_secs()),
@@ -47,9 +47,10 @@ mod tests {
         };
         assert_eq!(
             line(&now),
-            "recording: 12 s of 60 s, 48,210 events, 310 KiB, 0.4 % of the CPU time"
+            "recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % of the machine's CPU \
+             time"
         );
         let lossy = Now { limit: None, lost: 3, overhead: None, ..now };
-        assert_eq!(line(&lossy), "recording: 12 s, 48,210 events, 310 KiB, 3 lost");
+        assert_eq!(line(&lossy), "recording: 12 s, 48,210 events, 310 KiB, 3 events lost");
     }
 }

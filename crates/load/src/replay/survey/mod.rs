@@ -427,8 +427,8 @@ impl<'a> Pass<'a> {
         let highest = u64::from(event.thread).max(other);
         if highest >= u64::from(MOST_THREADS) {
             return Err(self.refuse(format!(
-                "it has more than {MOST_THREADS} threads, and each needs one here; record fewer \
-                 processes"
+                "it has more than {MOST_THREADS} threads, the most that iotax can replay; record \
+                 fewer processes"
             )));
         }
         let threads = usize::try_from(highest + 1).unwrap_or(usize::MAX);
@@ -460,8 +460,8 @@ impl<'a> Pass<'a> {
         let known = self.files.len();
         if file as usize >= known {
             return Err(self.refuse(format!(
-                "an event is about file {file}, but the trace describes only {known} files; it is \
-                 damaged, so record it again"
+                "it is damaged: an event refers to file {file}, but the recording describes only \
+                 {known} files; record it again"
             )));
         }
         Ok(&mut self.files[file as usize])
@@ -519,8 +519,8 @@ impl<'a> Pass<'a> {
         let ios: u64 = self.threads.iter().map(|thread| thread.ios).sum();
         if ios == 0 {
             return Err(self.refuse(
-                "it has no I/O; check that the recorder saw the application, for example in a \
-                 container",
+                "it contains no I/O that can be replayed; check with `iotax capture show` what was \
+                 recorded",
             ));
         }
         let length_ns = self.last_ns.saturating_sub(roles.origin_ns);
