@@ -1,5 +1,5 @@
-//! The part of the kernel's type information (BTF) that says how many parameters a tracepoint has.
-//! `aya` reads the rest, but does not give access to it.
+//! Reads from the kernel's BTF how many parameters each tracepoint has. `aya` parses BTF too, but
+//! does not expose it.
 
 use std::io;
 use std::path::Path;
@@ -22,7 +22,7 @@ pub(crate) struct Tracepoints {
 struct Type {
     name: u32,
     info: u32,
-    /// Or a size.
+    /// For some kinds, this field holds a size instead.
     other: u32,
 }
 
@@ -66,7 +66,8 @@ impl Tracepoints {
         Some(Self { bytes, types, strings_at })
     }
 
-    /// How many parameters a program on this tracepoint gets; `None` if the kernel does not have it.
+    /// Number of parameters passed to a program on this tracepoint; `None` if the tracepoint does
+    /// not exist.
     pub(crate) fn parameters(&self, tracepoint: &str) -> Option<u32> {
         let name = format!("btf_trace_{tracepoint}");
         let typedef = self.types.iter().find(|found| {
@@ -76,7 +77,7 @@ impl Tracepoints {
         let prototype = self.types.get(pointer.other as usize)?;
         let is_function =
             pointer.kind() == KIND_POINTER && prototype.kind() == KIND_FUNCTION_PROTOTYPE;
-        // The first one belongs to the kernel.
+        // The first parameter is internal to the kernel.
         is_function.then(|| prototype.members().saturating_sub(1))
     }
 

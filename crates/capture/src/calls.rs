@@ -7,7 +7,7 @@ use libc::c_long;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Shape {
-    /// Only noted, for wake-ups.
+    /// Not recorded, but tracked to classify wake-ups.
     Noted = 0,
     OnFile = 1,
     Open = 2,
@@ -18,14 +18,14 @@ pub(crate) enum Shape {
     AioEvents = 7,
 }
 
-/// No argument has it.
+/// Value that means: no argument.
 const NONE: u8 = 0xff;
-/// The position of the descriptor is the offset.
+/// The offset is the descriptor's current position.
 const POSITION: u8 = 0xfe;
-/// The result is the length: the vector of buffers is not read.
+/// The length is the return value, because the iovec is not read.
 const RESULT: u8 = 0xfd;
 
-/// `libc` does not have it everywhere.
+/// `libc` does not define it on every architecture.
 #[cfg(target_arch = "x86_64")]
 const IO_PGETEVENTS: c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
@@ -34,7 +34,7 @@ const IO_PGETEVENTS: c_long = 292;
 /// The argument in `flags` points to the offset, or is null for the position.
 const POINTER: u8 = 0xfc;
 
-/// How a call is recorded. The numbers are those of its arguments, from 0.
+/// How a call is recorded. Fields are argument indexes, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct RecordedCall {
     pub number: c_long,
@@ -60,7 +60,7 @@ impl RecordedCall {
         Self { descriptor: 0, ..Self::new(number, Shape::OnFile, op, Call::Io) }
     }
 
-    /// Not recorded, but threads wake each other in it, or sleep.
+    /// Not recorded itself, but threads sleep or wake each other in this call.
     const fn noted(number: c_long, wait: Call) -> Self {
         Self::new(number, Shape::Noted, Op::Exit, wait)
     }
@@ -85,12 +85,12 @@ impl RecordedCall {
         Self { flags, ..self }
     }
 
-    /// A call that pipes and sockets know as well, on which threads wait for each other.
+    /// A call that also works on pipes and sockets, where threads wait for each other.
     const fn waits(self, wait: Call) -> Self {
         Self { wait, ..self }
     }
 
-    /// As `struct call`.
+    /// Encodes the call as `struct call`.
     pub(crate) const fn bytes(self) -> [u8; 8] {
         [
             self.shape as u8, self.op, self.wait as u8, self.descriptor, self.offset, self.length,
@@ -170,7 +170,7 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
     calls
 }
 
-/// Older calls that newer architectures do not have.
+/// Legacy calls, missing on newer architectures.
 #[cfg(target_arch = "x86_64")]
 fn of_this_architecture() -> Vec<RecordedCall> {
     use RecordedCall as C;

@@ -1,20 +1,21 @@
-//! Records the I/O of running programs: what they ask of the kernel, when, and who waits for whom.
+//! Records the I/O of running programs with BPF: each call, its timing, and which thread waits for
+//! which.
 //!
 //! BPF programs on the kernel's tracepoints write events to a ring buffer (`bpf/record.bpf.c`). A
-//! [`Recorder`] reads them, numbers files and threads, and writes a trace. No contents and no names
-//! leave the kernel.
+//! [`Recorder`] reads them, numbers files and threads, and writes a trace. File contents and names
+//! stay in the kernel; only keyed hashes of paths leave it.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `calls` | which system calls are recorded, and which of their arguments |
 //! | `probes` | loads and attaches the BPF programs |
-//! | `btf` | what the kernel says about its tracepoints |
-//! | `raw` | an event as it comes from the ring buffer |
-//! | `translate` | raw events as events of a trace |
+//! | `btf` | parameter counts of the kernel's tracepoints (BTF) |
+//! | `raw` | layout of an event in the ring buffer |
+//! | `translate` | converts raw events to trace events |
 //! | `start_state` | size, holes and cached pages of a file before it is used |
-//! | `processes` | what to record: processes, control groups, a command |
-//! | `sink` | where the trace goes |
-//! | `recorder` | the loop, its limits and its own cost |
+//! | `processes` | what to record: processes, cgroups, a command |
+//! | `sink` | writes the trace to a file, or holds it in memory |
+//! | `recorder` | the recording loop, its limits and its overhead |
 
 mod btf;
 mod calls;

@@ -1,5 +1,5 @@
-//! Loads the BPF programs and attaches them. Where kernels differ, programs stand side by side, and
-//! the one that fits is taken.
+//! Loads the BPF programs and attaches them. Where kernels differ, the object contains one program
+//! per variant, and iotax attaches the matching one.
 
 use std::fs;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
@@ -36,7 +36,7 @@ const fn probe(program: &'static str, tracepoint: &'static str) -> Probe {
     Probe { program, tracepoint }
 }
 
-/// Without these, there is no recording.
+/// Recording fails without these.
 const ALWAYS: [Probe; 4] = [
     probe("forked", "sched_process_fork"),
     probe("exited", "sched_process_exit"),
@@ -57,7 +57,7 @@ pub(crate) struct Probes {
     programs: Ebpf,
     ring: RingBuf<MapData>,
     namespace: Option<PidNamespace>,
-    /// Has the kernel measure the programs' run time while it is open.
+    /// While this is open, the kernel measures the programs' run time.
     stats: Option<OwnedFd>,
     pub unseen: Vec<Unseen>,
 }
@@ -110,7 +110,7 @@ impl Probes {
             // The request, and whether it may block.
             Some(2) => &URING_SQE,
             Some(7..) => &URING_RING,
-            // In 5.10 it does not give the request.
+            // In 5.10, the tracepoint does not pass the request.
             Some(_) => &Probe { program: "", tracepoint: "" },
         };
         if submit.program.is_empty()
@@ -171,13 +171,13 @@ impl Probes {
         map.insert(pid, 1, 0).map_err(refused)
     }
 
-    /// Whether `/proc` here names processes as events do.
+    /// Whether `/proc` uses the same PIDs as the events.
     pub(crate) const fn sees_proc(&self) -> bool {
         self.namespace.is_none()
     }
 
     pub(crate) fn ring(&self) -> BorrowedFd<'_> {
-        // SAFETY: the ring owns it, and is borrowed for as long.
+        // SAFETY: the ring owns the descriptor and is borrowed for the same lifetime.
         unsafe { BorrowedFd::borrow_raw(self.ring.as_raw_fd()) }
     }
 
@@ -186,14 +186,14 @@ impl Probes {
         self.ring.next().and_then(|item| RawEvent::parse(&item))
     }
 
-    /// Events that found the ring full.
+    /// Events lost because the ring was full.
     pub(crate) fn lost(&self) -> u64 {
         let Some(map) = self.programs.map(".bss") else { return 0 };
         let Ok(map): Result<Array<_, u64>, _> = Array::try_from(map) else { return 0 };
         map.get(&0, 0).unwrap_or(0)
     }
 
-    /// CPU time that the programs took so far; `None` if the kernel does not measure it.
+    /// CPU time used by the BPF programs so far; `None` if the kernel does not measure it.
     pub(crate) fn run_time_ns(&self) -> Option<u64> {
         self.stats.as_ref()?;
         let of = |program: &Program| {
@@ -208,7 +208,7 @@ impl Probes {
     /// Detaches all programs; what is in the ring can still be read.
     pub(crate) fn detach(&mut self) {
         for (_, program) in self.programs.programs_mut() {
-            // One that was never loaded has nothing to detach.
+            // A program that was never loaded has nothing to detach.
             let _ = match program {
                 Program::BtfTracePoint(program) => program.unload(),
                 Program::PerfEvent(program) => program.unload(),
@@ -246,7 +246,7 @@ fn refuse_without_rights() -> Result<(), Error> {
     if missing.is_empty() { Ok(()) } else { Err(Error::Rights { missing }) }
 }
 
-/// The verifier's log is long; its last lines say what it did not like.
+/// Joins the error with its causes. The end of the verifier's log gives the reason.
 fn refused(program: &str, error: &EbpfError) -> Error {
     let mut why = error.to_string();
     let mut next = std::error::Error::source(error);

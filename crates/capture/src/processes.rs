@@ -19,7 +19,7 @@ const FIRST_NAMESPACE: u64 = 0xEFFF_FFFC;
 /// What to record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Subject {
-    /// These, their descendants, and all that they start.
+    /// These processes, their descendants, and all processes that they start later.
     Processes(Vec<u32>),
     /// The processes of a control group and of the groups in it, and all that they start.
     Group(PathBuf),
@@ -92,7 +92,7 @@ fn group_processes(group: &Path) -> io::Result<Vec<u32>> {
     Ok(pids)
 }
 
-/// The control group of a systemd unit: `postgresql` or `postgresql.service`.
+/// The cgroup of a systemd unit, given as `postgresql` or `postgresql.service`.
 ///
 /// # Errors
 /// [`Error::NoUnit`] if no such unit is running.
@@ -124,7 +124,8 @@ pub(crate) struct PidNamespace {
 }
 
 impl PidNamespace {
-    /// That of this process; `None` if it is the first, in which the kernel's numbers are the same.
+    /// The PID namespace of this process; `None` in the initial namespace, where PIDs equal the
+    /// kernel's.
     pub(crate) fn own() -> Option<Self> {
         let facts = fs::metadata("/proc/self/ns/pid").ok()?;
         let (device, inode) = (kernel_device(facts.dev()), facts.ino());
@@ -132,12 +133,12 @@ impl PidNamespace {
     }
 }
 
-/// A device number as the kernel has it, rather than as `stat` tells it.
+/// A device number in the kernel's encoding rather than in that of `stat`.
 pub(crate) fn kernel_device(device: u64) -> u32 {
     rustix::fs::major(device) << 20 | rustix::fs::minor(device)
 }
 
-/// Starts a command, but does not let it run before `register` has returned: nothing is missed.
+/// Starts a command, but blocks it until `register` returns, so that no event is missed.
 pub(crate) fn start(
     command: &[OsString],
     register: impl FnOnce(u32) -> Result<(), Error>,
@@ -161,7 +162,7 @@ pub(crate) fn start(
     spawned.join().expect("spawning does not panic").map_err(failed)
 }
 
-/// At which the child waits.
+/// The pipe on which the child waits.
 struct Gate {
     announce: PipeWriter,
     wait: PipeReader,
@@ -171,7 +172,7 @@ struct Gate {
 
 impl Gate {
     fn pass(&mut self) -> io::Result<()> {
-        // If the recorder dies, nobody holds that end any more, and the child does not wait forever.
+        // If the recorder dies, the kernel closes that end, and the child does not wait forever.
         // SAFETY: this runs in the child, which does not use it.
         unsafe { rustix::io::close(self.go) };
         self.announce.write_all(&std::process::id().to_le_bytes())?;

@@ -27,7 +27,7 @@ impl Kind {
 pub(crate) struct RawEvent {
     pub start_ns: u64,
     pub end_ns: u64,
-    /// CPU time of the thread so far.
+    /// Total CPU time of the thread up to this event.
     pub cpu_ns: u64,
     pub offset: u64,
     pub length: u64,

@@ -1,4 +1,4 @@
-//! The loop that reads events and writes the trace, with its limits, its losses and its own cost.
+//! Reads events and writes the trace; enforces the limits and measures losses and overhead.
 
 use std::fs;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -22,9 +22,9 @@ use crate::translate::{Identity, NewFile, Translator};
 
 /// How long events may wait in the ring.
 const GLANCE: Timespec = Timespec { tv_sec: 0, tv_nsec: 50_000_000 };
-/// How often the cost is measured and progress told.
+/// How often overhead is measured and progress is reported.
 const TELL: Duration = Duration::from_millis(500);
-/// Attaching costs once; only later is the cost compared with its limit.
+/// Attaching is a one-time cost, so the overhead limit applies only after this time.
 const SETTLING: Duration = Duration::from_secs(2);
 /// Events that are taken before the recorder looks whether it should end.
 const AT_ONCE: usize = 1 << 16;
@@ -37,7 +37,7 @@ const WRITE: Duration = Duration::from_secs(5);
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Limits {
     pub time: Option<Duration>,
-    /// Of the trace.
+    /// Maximum size of the trace.
     pub bytes: u64,
     /// Share of this machine's CPU time.
     pub overhead: f64,
@@ -48,19 +48,20 @@ pub struct Limits {
 pub struct Request<'a> {
     pub subject: &'a Subject,
     pub output: &'a Path,
-    /// What the recorder itself finds out is added to it.
+    /// The recorder adds what it detects itself.
     pub head: Head,
     pub limits: Limits,
 }
 
-/// How a recording is going.
+/// Progress of a recording.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     pub elapsed: Duration,
     pub events: u64,
     pub lost: u64,
     pub bytes: u64,
-    /// Share of this machine's CPU time that the recorder took; `None` if the kernel does not tell.
+    /// Share of this machine's CPU time used by the recorder; `None` if the kernel does not measure
+    /// it.
     pub overhead: Option<f64>,
 }
 
@@ -70,13 +71,13 @@ pub struct Recorded {
     pub path: PathBuf,
     pub reason: EndReason,
     pub last: Progress,
-    /// The trace waited in memory: the program uses the file system that it lies on.
+    /// The trace was held in memory, because the program uses the same file system.
     pub was_held: bool,
     /// The command, if it is still running.
     pub child: Option<Child>,
 }
 
-/// Loaded and attached, but it records nothing yet.
+/// BPF programs that are attached but do not record yet.
 pub struct Recorder {
     probes: Probes,
 }
@@ -84,7 +85,7 @@ pub struct Recorder {
 impl Recorder {
     /// Loads the BPF programs.
     pub fn attach() -> Result<Self, Error> {
-        // Only hashes of paths leave the kernel, and nobody knows their key.
+        // Only hashes of paths leave the kernel. The key is random and is not stored.
         let [a, b, c, d, ..] = RandomState::new().build_hasher().finish().to_le_bytes();
         let key = u32::from_le_bytes([a, b, c, d]);
         Ok(Self { probes: Probes::load(key)? })
@@ -203,7 +204,7 @@ impl Session {
         })
     }
 
-    /// Registers what a process has open already.
+    /// Registers the files that a process already has open.
     fn note_open_files(&mut self, process: u32) {
         let entries = fs::read_dir(format!("/proc/{process}/fd"));
         for entry in entries.into_iter().flatten().flatten() {
@@ -306,7 +307,7 @@ impl Session {
         Ok(())
     }
 
-    /// The state of a file before its first event, as far as it can still be seen.
+    /// The state of a file before its first event, if it can still be read.
     fn state_of(&self, new: NewFile, raw: &RawEvent) -> FileState {
         let is_opened = raw.op == Op::Open as u8;
         let found = if new.is_new || !self.sees_proc || new.descriptor < 0 {
@@ -326,8 +327,8 @@ impl Session {
         state
     }
 
-    /// What the recorder and its programs cost, as a share of the machine's CPU time; without the
-    /// programs if the kernel does not measure them.
+    /// Overhead of the recorder and its BPF programs, as a share of the machine's CPU time. It
+    /// excludes the programs if the kernel does not measure them.
     fn measure_overhead(&self, probes: &Probes) -> f64 {
         let in_kernel = probes.run_time_ns().zip(self.run_before_ns);
         let in_kernel = in_kernel.map_or(0, |(now, before)| now.saturating_sub(before));

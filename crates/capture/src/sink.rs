@@ -1,5 +1,5 @@
-//! Where the trace goes: a file, or memory until the end where writing the file would be part of
-//! what is recorded.
+//! Writes the trace to a file, or holds it in memory if writing would disturb the recorded file
+//! system.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -24,14 +24,15 @@ impl Sink {
             io::ErrorKind::AlreadyExists => Error::Exists { path: path.to_owned() },
             _ => Error::File { act: "create", path: path.to_owned(), source },
         };
-        // Offsets and times of another user's database are nobody else's business.
+        // Offsets and times of I/O are private to the user.
         let mut options = File::options();
         let file = options.write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
         let device = kernel_device(file.metadata().map_err(failed)?.dev());
         Ok(Self { path: path.to_owned(), file, device, held: None })
     }
 
-    /// The program uses files on this device: if the trace lies there, too, it waits in memory.
+    /// Notes that the program uses this device; if the trace is on the same device, it is held in
+    /// memory.
     pub(crate) fn mind(&mut self, device: u32) {
         if device == self.device && self.held.is_none() {
             self.held = Some(Vec::new());
@@ -42,7 +43,7 @@ impl Sink {
         self.held.is_some()
     }
 
-    /// Writes what waits in memory.
+    /// Writes the buffered trace to the file.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let held = self.held.take().unwrap_or_default();
         self.file.write_all(&held).map_err(|source| Error::File {
@@ -52,9 +53,9 @@ impl Sink {
         })
     }
 
-    /// Removes the file: there is nothing to keep.
+    /// Removes the file, because it contains no recorded I/O.
     pub(crate) fn discard(self) {
-        // What remains is empty.
+        // If this fails, a file without I/O remains.
         let _ = fs::remove_file(&self.path);
     }
 }

@@ -1,5 +1,5 @@
-//! What a file is like before it is used: size, holes, extents that were never written, and how much
-//! of it is cached. A replay lays files out the same way.
+//! Reads the state of a file before its first use: size, holes, unwritten extents and cached bytes,
+//! so that a replay can lay it out again.
 
 use std::fs::{self, File};
 use std::io;
@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use iotax_trace::{FileKind, FileState, Gap};
 use libc::c_ulong;
 
-/// More gaps than this are not kept: the file is laid out full of data from there on.
+/// Beyond this many gaps, the rest of the file is recorded as data.
 const MOST_GAPS: usize = 4096;
 
 /// `_IOWR('f', 11, struct fiemap)`.
@@ -18,7 +18,7 @@ const FIEMAP: c_ulong = 0xC020_660B;
 const EXTENTS: u32 = 64;
 const FLAG_LAST: u32 = 1;
 const FLAG_UNWRITTEN: u32 = 0x800;
-/// Of the system call `cachestat`, on every architecture.
+/// System call number of `cachestat`, the same on every architecture.
 const CACHESTAT: libc::c_long = 451;
 
 /// The path of a process's descriptor.
@@ -73,7 +73,7 @@ struct Map {
     extents: [Extent; EXTENTS as usize],
 }
 
-/// Holes and unwritten extents, in order; extents may lie behind the end.
+/// Holes and unwritten extents, sorted; extents may be beyond EOF.
 fn gaps(file: &File, size_bytes: u64) -> io::Result<Vec<Gap>> {
     let mut gaps: Vec<Gap> = Vec::new();
     let mut at = 0;
@@ -131,7 +131,7 @@ struct Cached {
     recently_evicted: u64,
 }
 
-/// How much of the file is in the page cache; `None` if the kernel cannot tell (before 6.5).
+/// Bytes of the file in the page cache; `None` before Linux 6.5.
 fn cached_bytes(file: &File) -> Option<u64> {
     let range = Range { offset: 0, bytes: 0 };
     let mut cached = Cached::default();

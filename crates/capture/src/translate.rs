@@ -1,4 +1,5 @@
-//! Turns raw events into events of a trace: files and threads get numbers, times start at zero.
+//! Converts raw events to trace events: numbers files and threads, and makes times relative to the
+//! start.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -25,7 +26,7 @@ pub(crate) struct NewFile {
     pub process: u32,
     /// The descriptor through which its state can be read; negative if there is none.
     pub descriptor: i32,
-    /// Whether the program created it just now.
+    /// Whether the program has just created the file.
     pub is_new: bool,
 }
 
@@ -34,7 +35,7 @@ pub(crate) struct Translator {
     start_ns: u64,
     files: HashMap<Identity, Known>,
     next_file: File,
-    /// Identities by the keyed hash of a path.
+    /// File identities, by keyed hash of their path.
     names: HashMap<u32, Identity>,
     threads: HashMap<u32, ThreadSoFar>,
     next_thread: Thread,
@@ -74,8 +75,7 @@ impl Translator {
         Self { start_ns, ..Self::default() }
     }
 
-    /// The event of the trace, and the file that it mentions for the first time; no event for what
-    /// a trace does not hold.
+    /// Returns the trace event, if there is one, and a file that it mentions for the first time.
     pub(crate) fn translate(&mut self, raw: &RawEvent) -> (Option<Event>, Option<NewFile>) {
         let Some(op) = Op::from_number(raw.op) else { return (None, None) };
         let (file, new_file) = self.file_of(op, raw);
@@ -94,7 +94,7 @@ impl Translator {
         };
         self.follow(raw, &mut event);
         if matches!(op, Op::Fault | Op::Msync) && event.file == NO_FILE {
-            // Memory that belongs to no file that was seen being mapped.
+            // The mapping was not recorded, so the file is unknown.
             return (None, None);
         }
         (Some(event), new_file)
@@ -126,14 +126,14 @@ impl Translator {
     }
 
     /// The CPU time between the thread's previous event and the start of this one. The kernel's
-    /// count includes the call itself, so it is no more than the time between.
+    /// count includes the call, so it is capped at the time between the calls.
     fn cpu_before(&mut self, raw: &RawEvent) -> u64 {
         let Some(thread) = self.threads.get_mut(&raw.thread) else { return 0 };
         let is_first = thread.end_ns == 0;
         let used_ns = raw.cpu_ns.saturating_sub(thread.cpu_ns);
         let start_ns = if raw.op == Op::Wake as u8 { raw.end_ns } else { raw.start_ns };
         let between_ns = start_ns.saturating_sub(thread.end_ns);
-        // An asynchronous I/O ends in whatever thread reaps it.
+        // An asynchronous I/O can complete in another thread.
         if raw.flags & (Flags::URING.0 | Flags::AIO.0) != 0 {
             return 0;
         }
@@ -145,7 +145,7 @@ impl Translator {
         if raw.kind == Kind::None {
             return (self.file_elsewhere(op, raw), None);
         }
-        // The nodes of a block device share its contents.
+        // Several device nodes can refer to the same block device.
         let inode = if raw.kind == Kind::Block { 0 } else { raw.inode };
         let identity = Identity { device: raw.device, inode };
         let is_opened = op == Op::Open;
@@ -164,8 +164,8 @@ impl Translator {
         (file, new)
     }
 
-    /// The file's number, and whether it is a new one. A file that is opened by its name after it
-    /// was unlinked is another one, even if it has the same inode.
+    /// The file's number, and whether it is a new one. A file opened by path after an unlink is a
+    /// new file, even if the inode number is reused.
     fn number(&mut self, identity: Identity, is_opened: bool) -> (File, bool) {
         match self.files.get(&identity) {
             Some(known) if !(is_opened && known.is_unlinked) => (known.file, false),
@@ -198,7 +198,7 @@ impl Translator {
         (within < mapping.bytes).then_some((mapping.file, mapping.offset + within))
     }
 
-    /// What this event changes, and what of it a trace expresses in another way.
+    /// Applies the event to the translator's state, and adapts it to the trace format.
     fn follow(&mut self, raw: &RawEvent, event: &mut Event) {
         let has_worked = raw.result >= 0;
         match event.op {
@@ -262,7 +262,7 @@ impl Translator {
         }
     }
 
-    /// The number after that of the file that was replaced; 0 if there was none.
+    /// Number of the replaced file plus one; 0 if there was none.
     fn renamed(&mut self, raw: &RawEvent, has_worked: bool) -> u64 {
         let target = u32::try_from(raw.detail).unwrap_or(0);
         if !has_worked || target == 0 {

@@ -1,4 +1,4 @@
-//! The BPF objects that are checked in are those of the source that is checked in.
+//! The checked-in BPF objects match the checked-in source.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;

@@ -86,7 +86,7 @@ fn is_seen_of_fio(engine: &str, rw: &str, options: &[&str]) {
     let output = dir.path().join("fio.iotx");
     let data = dir.path().join("data");
     std::fs::write(&data, [7; 4096].repeat(BLOCKS)).unwrap();
-    // Only pages that are written back can be dropped, and so be missing later.
+    // Only clean pages can be dropped from the page cache and fault again later.
     File::open(&data).unwrap().sync_all().unwrap();
     let filename = format!("--filename={}", data.display());
     let (engine_option, rw_option) = (format!("--ioengine={engine}"), format!("--rw={rw}"));

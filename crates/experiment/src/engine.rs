@@ -33,7 +33,7 @@ pub enum Work {
     Span,
     /// Operations on a tree of files.
     Tree,
-    /// What an application was recorded doing.
+    /// Replay of a recorded application.
     Recording,
     /// Blocks in one direction, as fast as possible.
     Stream,

@@ -1,4 +1,4 @@
-//! A recording of an application's I/O: what the program does.
+//! Lays out the summary of a recording.
 
 use iotax_trace::profile::{
     FileFigures, Finding, HotFile, Latency, Operation, Severity, Summary, Trait,
@@ -14,7 +14,7 @@ use crate::document::{Cell, Document, Item, Lead, Rank, Section, Table, Topic};
 /// Maximum number of findings on one screen.
 const FINDINGS: usize = 3;
 
-/// A recording, with the path by which the user knows it.
+/// A recording and the path that the user gave.
 #[derive(Debug, Clone, Copy)]
 pub struct ShownRecording<'a> {
     pub path: &'a str,
@@ -66,7 +66,7 @@ pub fn recording_json(shown: ShownRecording<'_>) -> Value {
     json!({ "recording": shown.path, "head": shown.head, "end": shown.end, "summary": shown.summary })
 }
 
-/// Whether it concerns the recording, rather than the program.
+/// Whether the finding is about the quality of the recording.
 const fn is_doubt(about: &Trait) -> bool {
     matches!(about, Trait::LossReported { .. } | Trait::CutOff | Trait::Unseen { .. })
 }

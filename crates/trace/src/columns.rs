@@ -1,5 +1,5 @@
-//! A chunk of events, column by column: differences as variable-length integers, each column
-//! compressed on its own.
+//! A chunk of events, column by column: values are stored as differences in variable-length
+//! integers, and each column is compressed separately.
 
 use std::collections::HashMap;
 use std::io::{Read as _, Write as _};
@@ -18,7 +18,7 @@ const LONGEST: u64 = 10 * CHUNK as u64;
 /// Events of a full chunk.
 pub const CHUNK: usize = 1 << 16;
 
-/// What a chunk says that it cannot hold.
+/// Error of a chunk with impossible contents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Corrupt;
 
@@ -41,7 +41,7 @@ impl Expected {
     }
 }
 
-/// The result relative to what was asked: 0 if all of it was done.
+/// Result minus the requested length: 0 if everything was transferred.
 const fn result_code(event: &Event) -> u64 {
     let full = if event.op.moves_data() { event.length.cast_signed() } else { 0 };
     zigzag(event.result.wrapping_sub(full))
@@ -63,7 +63,7 @@ pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
             event.op as u64,
             u64::from(event.flags.0),
             u64::from(event.thread),
-            // The number that no file has is the shortest.
+            // `NO_FILE` gets the shortest encoding.
             u64::from(event.file.wrapping_add(1)),
             zigzag(event.offset.wrapping_sub(offset).cast_signed()),
             zigzag(event.length.wrapping_sub(length).cast_signed()),

@@ -1,10 +1,10 @@
-//! One call of a traced application, or one thing that the kernel did for it.
+//! One event: a call of the application, or kernel work for it, such as a page fault.
 
 use std::fmt;
 
 use crate::varint::{long, short};
 
-/// The end of an event is stored in ticks of this length.
+/// Unit in which end times are stored, in nanoseconds.
 pub const TICK_NS: u64 = 128;
 
 /// A thread of the traced application, numbered in the order of its first event.
@@ -16,12 +16,12 @@ pub type File = u32;
 /// starts before an earlier one has ended.
 pub const TURNS_OVERLAP_ONE_IN: u64 = 50;
 
-/// The number that no file has.
+/// File number of events without a file.
 pub const NO_FILE: File = u32::MAX;
 
 macro_rules! ops {
     ($($(#[doc = $doc:literal])* $Op:ident = $number:literal $name:literal,)*) => {
-        /// What was called. The numbers are the file format's and never change.
+        /// The operation. Its numbers are part of the file format and never change.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Op {
@@ -81,10 +81,10 @@ ops! {
     SendFile = 19 "sendfile",
     /// Moves `length` bytes from `file` to the file whose number is `detail`.
     CopyRange = 20 "copy_file_range",
-    /// Makes everything durable (`sync`, `syncfs`).
+    /// `sync` or `syncfs`: makes all files (of a file system) durable.
     SyncAll = 21 "sync",
-    /// Lets the thread whose number is `detail` go on, which had waited for `latency_ns`. `offset`
-    /// holds the call of the thread that wakes, `length` that of the other; see `Call`.
+    /// Wakes thread `detail`, which had waited for `latency_ns`. `offset` holds the call of the
+    /// thread that wakes, `length` that of the other; see `Call`.
     Wake = 22 "wake",
     /// Starts the thread whose number is `detail`.
     Spawn = 23 "spawn",
@@ -98,7 +98,7 @@ impl Op {
         matches!(self, Self::Read | Self::Write | Self::Fault | Self::SendFile | Self::CopyRange)
     }
 
-    /// Whether it waits until data are durable.
+    /// Whether the operation returns only when data is durable.
     pub const fn is_sync(self) -> bool {
         matches!(
             self,
@@ -128,7 +128,7 @@ pub enum Call {
     Semaphore = 9,
     /// Waits for completions of asynchronous I/O, or submits it.
     Ring = 10,
-    /// None: the thread computes, or a page fault is under way.
+    /// Not in a call: the thread computes, or handles a page fault.
     None = 11,
 }
 
@@ -166,7 +166,7 @@ impl Flags {
     pub const DIRECT: Self = Self(1 << 1);
     /// Data are durable when the call returns (`O_DSYNC`, `RWF_DSYNC`).
     pub const DATA_SYNC: Self = Self(1 << 2);
-    /// Data and metadata are (`O_SYNC`, `RWF_SYNC`).
+    /// Data and metadata are durable when the call returns (`O_SYNC`, `RWF_SYNC`).
     pub const SYNC: Self = Self(1 << 3);
     pub const BLOCK_DEVICE: Self = Self(1 << 4);
     pub const DIRECTORY: Self = Self(1 << 5);
@@ -176,9 +176,10 @@ impl Flags {
     pub const AIO: Self = Self(1 << 7);
     /// The next request of the ring waits for this one.
     pub const LINK: Self = Self(1 << 8);
-    /// The request waits for all before it, and all after it for the request.
+    /// The request waits for all earlier requests, and all later ones wait for it
+    /// (`IOSQE_IO_DRAIN`).
     pub const DRAIN: Self = Self(1 << 9);
-    /// A thread of the kernel took the request from the ring.
+    /// Submitted by the SQPOLL kernel thread.
     pub const SQ_POLL: Self = Self(1 << 10);
     /// At the position of the descriptor, rather than at a given offset.
     pub const AT_POSITION: Self = Self(1 << 11);
@@ -199,19 +200,19 @@ pub struct Event {
     pub op: Op,
     pub flags: Flags,
     pub thread: Thread,
-    /// `NO_FILE` if it is about none.
+    /// `NO_FILE` if the event concerns no file.
     pub file: File,
     pub offset: u64,
     /// Bytes asked for.
     pub length: u64,
-    /// Bytes moved, or what else the call returned; the negated error number if it failed.
+    /// Bytes moved or another return value; the negative errno if the call failed.
     pub result: i64,
     /// When it returned, since the trace began.
     pub end_ns: u64,
     pub latency_ns: u64,
     /// CPU time of the thread between its previous event and the start of this one.
     pub cpu_ns: u64,
-    /// By operation.
+    /// Meaning depends on the operation.
     pub detail: u64,
 }
 
@@ -220,9 +221,8 @@ impl Event {
         self.end_ns.saturating_sub(self.latency_ns)
     }
 
-    /// Whether the thread that this wakes had waited for the other one. The interrupt of a timer
-    /// wakes a sleeper in whatever call some thread happens to be, and a wake-up within an I/O
-    /// belongs to the I/O.
+    /// Whether the thread that was woken had waited for the other one. A timer interrupt may fire
+    /// in the context of an unrelated thread, and a wake-up during an I/O is part of that I/O.
     pub fn is_dependency(&self) -> bool {
         let wakes = matches!(
             Call::from_number(self.offset),

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `H` | the head, JSON |
 //! | `F` | the state of the next files, JSON |
-//! | `S` | what became known later of files that were told of before, JSON |
+//! | `S` | updated states of files that were listed before, JSON |
 //! | `E` | a chunk of events |
 //! | `Z` | the end, JSON |
 //!
@@ -29,11 +29,11 @@ use crate::head::{ChunkPlace, End, FileState, Head, VERSION};
 const MAGIC: &[u8; 8] = b"iotaxtr\n";
 /// Kind, length and checksum.
 const BLOCK_HEAD: usize = 1 + 4 + 4;
-/// No block is longer, and no JSON in it when unpacked.
+/// Maximum length of a block, and of its JSON after decompression.
 const LONGEST_BLOCK: u32 = 16 << 20;
-/// Files and gaps of files in one block.
+/// Maximum number of files and gaps of files in a block.
 const STATES: usize = 1 << 13;
-/// Files of a trace, and gaps of all files together.
+/// Maximum number of files of a trace, and of gaps of all files.
 const MOST_STATES: usize = 1 << 22;
 
 /// Whether there is a trace at this path, by its first bytes.
@@ -126,7 +126,7 @@ impl<W: Write> Writer<W> {
         if self.waiting.len() == CHUNK { self.flush() } else { Ok(()) }
     }
 
-    /// Writes what is waiting. A reader finds it even if the writer is killed after this.
+    /// Writes buffered events, so that they survive if the writer is killed.
     pub fn flush(&mut self) -> Result<(), Error> {
         let new_files = std::mem::take(&mut self.new_files);
         for files in in_blocks(&new_files, |state| state) {
@@ -155,7 +155,7 @@ impl<W: Write> Writer<W> {
         &mut self.out
     }
 
-    /// Gives up the trace where it is.
+    /// Stops without writing the end block.
     pub fn into_inner(self) -> W {
         self.out
     }
@@ -165,7 +165,7 @@ impl<W: Write> Writer<W> {
         self.at_byte
     }
 
-    /// Writes the end with these facts; what the writer itself counted replaces the rest.
+    /// Writes the end block. Values that the writer counted itself replace those given.
     pub fn finish(mut self, end: &End) -> Result<W, Error> {
         self.flush()?;
         let length_ns = end.length_ns.max(self.end.length_ns);
@@ -209,10 +209,10 @@ pub struct Reader<R> {
     from: R,
     at_byte: u64,
     pub head: Head,
-    /// The files that were told of so far. What is known of them may change until the end.
+    /// The files known so far; later blocks may update them.
     pub files: Vec<FileState>,
     gaps: usize,
-    /// `None` before the end, and if the writer did not come to it.
+    /// `None` until the end is read, or if the trace was cut off.
     pub end: Option<End>,
 }
 
@@ -292,7 +292,7 @@ fn block(from: &mut impl Read, at_byte: &mut u64) -> Result<Option<(u8, Vec<u8>)
     if length > LONGEST_BLOCK {
         return Err(Error::Damaged { at_byte: begin });
     }
-    // A damaged length must not make it take memory for what is not there.
+    // A corrupt length must not cause a large allocation.
     let mut payload = Vec::new();
     from.by_ref().take(u64::from(length)).read_to_end(&mut payload)?;
     if payload.len() < length as usize {
@@ -305,7 +305,7 @@ fn block(from: &mut impl Read, at_byte: &mut u64) -> Result<Option<(u8, Vec<u8>)
     Ok(Some((kind, payload)))
 }
 
-/// Whether there was enough to fill it.
+/// Whether the buffer could be filled.
 fn filled(from: &mut impl Read, buffer: &mut [u8]) -> Result<bool, Error> {
     match from.read_exact(buffer) {
         Ok(()) => Ok(true),

@@ -1,18 +1,18 @@
-//! What a trace says about itself, and about the files in it.
+//! Metadata of a trace and of the files in it.
 
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this program writes.
 pub const VERSION: u32 = 1;
 
-/// What the trace was made of.
+/// Origin of the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     pub version: u32,
     /// The program that wrote it: `iotax 0.1.0`.
     pub program: String,
     pub source: Source,
-    /// RFC 3339, in UTC; empty if the source does not tell.
+    /// Start time, RFC 3339 in UTC; empty if unknown.
     pub started: String,
     /// `6.1.0 x86_64`; empty if the source does not tell.
     pub kernel: String,
@@ -24,7 +24,7 @@ pub struct Head {
     pub unseen: Vec<Unseen>,
 }
 
-/// How the events were seen.
+/// How the events were recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Source {
@@ -52,17 +52,17 @@ pub enum Unseen {
     DirtiedPages,
     /// Requests of `io_uring`.
     Uring,
-    /// Which thread let which go on.
+    /// Which thread woke which.
     Wakes,
     /// CPU time of the threads.
     CpuTime,
-    /// System calls: there are only the I/Os of the device.
+    /// System calls: the trace contains only block I/O.
     Calls,
     /// How long each operation took.
     Latencies,
-    /// What lay in the files, and what of them was cached.
+    /// Sizes, holes and cached parts of files before the trace.
     StartState,
-    /// When the operations began, or all but the second.
+    /// Start times, or their fraction of a second.
     Times,
 }
 
@@ -70,10 +70,10 @@ pub enum Unseen {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileState {
     pub kind: FileKind,
-    /// A class of names from a fixed list: `wal`; only if it was asked for.
+    /// A class of file names from a fixed list, such as `wal`; only on request.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub class: Option<String>,
-    /// The storage that it lies on, numbered in the order of the first file there.
+    /// Device of the file, numbered in order of first use.
     pub device: u32,
     pub size_bytes: u64,
     /// Parts that hold no data, in order.
@@ -113,20 +113,20 @@ pub enum EndReason {
     Command { code: Option<i32> },
     /// All recorded processes are gone.
     Gone,
-    /// After the time that was asked for.
+    /// The requested time was over.
     Time,
-    /// The trace was as large as it might be.
+    /// The trace reached its maximum size.
     Size,
-    /// The recorder took more CPU time than it might.
+    /// The recorder used more CPU time than allowed.
     Overhead,
-    /// By the user.
+    /// Stopped by the user.
     Stopped,
 }
 
 /// How a trace ended.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 pub struct End {
-    /// `None` if this is no recording.
+    /// `None` if the trace was imported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<EndReason>,
     /// Share of the machine's CPU time that the recorder took, if the kernel measured it.

@@ -1,16 +1,16 @@
-//! Traces of an application's I/O: what it asked of the kernel, when, and who waited for whom.
+//! Recordings of an application's I/O: each call, its timing, and which thread waited for which.
 //!
 //! | module | contents |
 //! |---|---|
 //! | `event` | one call |
-//! | `head` | the trace as a whole: source, files, loss |
+//! | `head` | facts about a trace: source, files, lost events |
 //! | `columns` | a chunk of events as bytes |
 //! | `file` | the file that holds them |
 //! | `profile` | a summary of a trace |
 //! | `import` | traces of strace, blktrace, fio and cloud providers |
 //! | `export` | traces for other programs |
 //!
-//! A trace holds no contents and no names. Files and threads are numbers.
+//! A trace contains no file contents and no names. Files and threads are numbered.
 
 mod columns;
 mod event;

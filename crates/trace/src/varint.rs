@@ -37,7 +37,7 @@ pub(crate) fn take(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// `number` with seven more bits; `None` if it has no room for them.
+/// Adds seven bits to `number` at `shift`; `None` on overflow.
 fn with_part(number: u64, byte: u8, shift: u32) -> Option<u64> {
     let part = u64::from(byte & 0x7f);
     let placed = part << shift;
@@ -61,7 +61,7 @@ pub(crate) fn put_all(numbers: &[u64]) -> Vec<u8> {
     out
 }
 
-/// What `put_all` wrote of `count` numbers; `None` if it is not that.
+/// Decodes `count` numbers that `put_all` wrote; `None` if the input is malformed.
 pub(crate) fn take_all(mut bytes: &[u8], count: usize) -> Option<Vec<u64>> {
     let mut numbers = vec![0_u64; count];
     let mut open: Vec<usize> = (0..count).collect();
@@ -103,7 +103,7 @@ pub(crate) const fn short(ns: u64) -> u64 {
     ((shift as u64) << KEPT_BITS) + rounded
 }
 
-/// The duration of a number that `short` made; `None` if it made none such.
+/// The inverse of `short`; `None` if the number is not valid.
 pub(crate) const fn long(code: u64) -> Option<u64> {
     let row = code >> KEPT_BITS;
     if row <= 1 {

@@ -1,4 +1,4 @@
-//! A trace is read as it was written, up to where it was cut off; damage is found.
+//! A trace is read back as written, up to a cut; damage is detected.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use iotax_trace::{

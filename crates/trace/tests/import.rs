@@ -1,4 +1,4 @@
-//! Traces of other programs become the events that they tell of.
+//! Imports of real traces give the expected events.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::collections::BTreeMap;

@@ -63,7 +63,7 @@ fn record(args: &CaptureRecordArgs) -> Result<Exit> {
     let done = recorder.record(request, &stop, &mut tell)?;
     line.finish_and_clear();
     if let Some(mut child) = done.child {
-        // It is the user's program: it goes on, although the recording is over.
+        // The command belongs to the user, so iotax waits for its end.
         child.wait().context("cannot wait for the command")?;
     }
     let extent = Extent::of(args.quiet, false);
@@ -153,7 +153,7 @@ fn open(path: &Path) -> Result<BufReader<File>> {
     read_argument(File::open(path), context).map(BufReader::new)
 }
 
-/// What `write` returns, after it has written a new file; the file is removed if it fails.
+/// Creates a file, lets `write` fill it, and removes it on failure.
 fn created<T>(path: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T>) -> Result<T> {
     let file = File::create_new(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => usage(format!(

@@ -1,6 +1,6 @@
-//! Group commit. Several threads sync a file, but in the recording their syncs never overlap: a
-//! lock keeps them apart. On slower storage, threads that come while a sync is under way share the
-//! next one, as the application's own group commit has it.
+//! Group commit. If several threads sync a file but their recorded syncs hardly overlap, the replay
+//! assumes a lock. On slower storage, threads that arrive during a sync share the next one, as in
+//! the application's group commit.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
@@ -19,9 +19,9 @@ pub(super) struct Group {
 
 #[derive(Default)]
 struct State {
-    /// Syncs asked for.
+    /// Syncs requested.
     asked: u64,
-    /// Those of them that are covered by a sync that is over.
+    /// Requested syncs that a finished sync covers.
     covered: u64,
     is_syncing: bool,
     /// Threads between a write and the sync that belongs to it.

@@ -25,7 +25,7 @@ use crate::native::{add_to_job, panic_message};
 use crate::pause::Pulse;
 use crate::verify::WriteVerifier;
 
-/// Nodes that are read ahead, and those of threads that live by timers. With the chunk that each
+/// Nodes to read ahead, and nodes of timer-driven threads to read ahead. With the chunk that each
 /// reader decodes, and the events that it sorts, that makes at most 64 MiB.
 const READ_AHEAD_NODES: usize = 1 << 17;
 const READ_AHEAD_CLOCKED_NODES: usize = 1 << 15;
@@ -34,16 +34,16 @@ const _: () =
     assert!(2 * size_of::<Node>() * (READ_AHEAD_NODES + READ_AHEAD_CLOCKED_NODES) <= 28 << 20);
 /// Between opening the gate and the first operation: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
-/// How often the coordinator looks whether all are through.
+/// How often the coordinator checks whether all tracks are done.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
 /// A trial is too late if the mean lateness is above this share of the recorded think time and
 /// latency of an I/O, in percent: throughput is off by as much.
 const MEAN_LATE_PERCENT: f64 = 5.0;
-/// Or if the 99th percentile is above this share, and above a time that no tail of a disk hides.
+/// Or if the p99 lateness is above this share and above the limit below.
 const P99_LATE_PERCENT: f64 = 10.0;
 const P99_LATE_NS: u64 = 1_000_000;
 
-/// The numbers of all tracks: those of a thread, its own first, follow each other.
+/// All tracks; those of one thread are consecutive, starting with the thread itself.
 struct Tracks {
     first_of: Vec<usize>,
     all: Vec<TrackPlan>,
@@ -58,7 +58,7 @@ struct TrackPlan {
 }
 
 impl Tracks {
-    /// Those with something to do.
+    /// Tracks that have work.
     fn of(survey: &Survey) -> Self {
         let mut tracks = Self { first_of: Vec::new(), all: Vec::new() };
         for (thread, role) in survey.roles.threads.iter().enumerate() {
@@ -96,7 +96,7 @@ struct Trial<'a> {
     signals: &'a [Signals],
     halt: &'a Halt<'a>,
     gate: &'a Gate,
-    /// Tracks that are not through, without those that live by timers.
+    /// Unfinished tracks, except timer-driven ones.
     running: AtomicUsize,
     seed: u64,
     live: Option<&'a LoadProgress>,
@@ -149,7 +149,8 @@ pub(super) fn run(
         running: AtomicUsize::new(tracks.all.iter().filter(|track| !track.is_clocked).count()),
         seed: request.seed,
         live: request.live,
-        // Ten times as slow takes no memory on the way, in most cases.
+        // Reserves room for the per-second counters of a replay up to ten times slower than the
+        // recording.
         seconds: usize::try_from(length_ns / 100_000_000).unwrap_or(0).min(1 << 16),
         limit_ns: is_cut.then_some(request.time_ns),
     };
@@ -262,7 +263,7 @@ impl Trial<'_> {
             before_ns: 0,
         };
         let mut taker = self.queues.take(number, &self.rooms[usize::from(plan.is_clocked)]);
-        // A sleep that is to end at a time shall end then.
+        // With the default timer slack, sleeps would end late.
         let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
         let Some(start_ns) = ticket.arrive() else { return Ok(None) };
         player.play(start_ns, &mut taker);
@@ -276,7 +277,7 @@ impl Trial<'_> {
         self.live.inspect(|live| live.window_opens());
         while self.running.load(Ordering::Acquire) > 0 && !self.halt.is_raised() {
             pulse.sleep(POLL_INTERVAL);
-            // Whoever waits for a thread that the time has ended would wait forever.
+            // A thread that waits for one whose time is over would wait forever.
             if self.halt.is_over(now_ns()) {
                 self.halt.ended.store(true, Ordering::Relaxed);
             }
@@ -412,7 +413,7 @@ struct Player<'a> {
     tally: Tally<'a>,
     /// The common start.
     start_ns: u64,
-    /// When the node before was over, as far as the next one's think time is concerned.
+    /// Time from which the next node's think time counts.
     before_ns: u64,
 }
 
@@ -431,7 +432,7 @@ impl Player<'_> {
         self.tally.end();
     }
 
-    /// False if the replay is over.
+    /// Returns false when the replay has ended.
     #[inline]
     fn step(&mut self, node: &Node) -> bool {
         let Trial { halt, signals, .. } = *self.trial;
@@ -453,7 +454,7 @@ impl Player<'_> {
                 let is_due = halt.wait_until(due_ns);
                 if is_due {
                     signals[self.number].send(now_ns());
-                    // What sending takes is a part of the recorded think time that follows.
+                    // The recorded think time that follows includes the time to send.
                     self.before_ns = due_ns;
                 }
                 is_due

@@ -3,20 +3,20 @@
 //! # Why it cannot deadlock
 //!
 //! Nodes come out of the graph in one order, and each depends only on nodes before it (`graph`).
-//! Suppose that the replay stands still, and take the first node in that order which was not
-//! executed. All that it depends on was executed, so it can run as soon as its track has it. If it
-//! was read, it is at the head of its track's queue, because queues keep the order, and runs. If it
-//! was not read, then all nodes that its reader has handed out come before it, so they were
-//! executed, and their tracks give back their room as soon as they find their queues empty. The
-//! reader then goes on. Nodes that are staged are handed out before the reader waits.
+//! Suppose that the replay is stuck. Take the first node in that order that was not executed. All
+//! that it depends on was executed, so it can run as soon as its track has it. If it was read, it
+//! is at the head of its track's queue, because queues keep the order, and runs. If it was not
+//! read, then all nodes that its reader has handed out come before it, so they were executed. A
+//! track frees its queue space as soon as its queue is empty. The reader then goes on. Nodes that
+//! are staged are handed out before the reader waits.
 //!
 //! The same holds for two readers of one trace, of which each hands out nodes of some tracks: the
-//! argument is about the reader to which the first node belongs. Threads that live by timers have
-//! a reader of their own. On fast storage all others run ahead of them, and nodes that the timers
-//! come to later would fill the room of the one reader.
+//! argument is about the reader to which the first node belongs. Timer-driven threads have their
+//! own reader. On fast storage all others run ahead of them, and nodes that the timers come to
+//! later would fill the room of the one reader.
 //!
-//! A write and the sync with which it is paired are handed out together (see `commit`). So whoever
-//! has issued such a write has its sync, too.
+//! A write and the sync with which it is paired are handed out together (see `commit`). So a track
+//! that has issued such a write also has the sync.
 
 use std::io::Read;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -44,7 +44,7 @@ struct Queue {
 #[derive(Default)]
 struct Waiting {
     nodes: Vec<Node>,
-    /// There will be no more.
+    /// No more nodes will come.
     is_over: bool,
 }
 
@@ -60,7 +60,7 @@ struct RoomState {
     queued: usize,
     /// Tracks that wait for a node.
     starving: usize,
-    /// The reader has read as far ahead as it may, or to the end.
+    /// The reader has reached its read-ahead limit or the end.
     is_full: bool,
 }
 

@@ -29,7 +29,7 @@ use crate::target::{shown, with_flags};
 
 /// The longest piece of an operation. Longer ones are done piece by piece.
 pub(super) const PIECE_BYTES: u64 = 16 << 20;
-/// Descriptors for everything else.
+/// File descriptors reserved for other uses.
 const OTHER_DESCRIPTORS: u64 = 128;
 /// A name in use: the number of the file to which it first belonged, and whether it is the second.
 const SECOND: u32 = 1;
@@ -94,7 +94,7 @@ impl Drop for Descriptor {
 }
 
 fn owned(raw: RawFd) -> Option<OwnedFd> {
-    // SAFETY: whoever takes a number out of a `Descriptor` is the only one to have it.
+    // SAFETY: the code that takes a number out of a `Descriptor` is its only owner.
     (raw >= 0).then(|| unsafe { OwnedFd::from_raw_fd(raw) })
 }
 
@@ -106,7 +106,7 @@ struct Mapped {
     file: OsFile,
 }
 
-/// What an operation came to.
+/// Result of an operation.
 pub(super) struct Done {
     /// Bytes moved.
     pub outcome: Result<u64, Errno>,
@@ -194,7 +194,7 @@ impl Files {
         self.directory.as_ref().ok_or(Errno::NOTDIR)
     }
 
-    /// What people call a file.
+    /// Name of a file in error messages.
     pub(super) fn shown(&self, file: File) -> String {
         match (&self.directory, file) {
             (Some(_), NO_FILE) | (None, _) => self.shown.clone(),
@@ -241,7 +241,7 @@ impl Files {
         match io.op {
             Op::SyncAll => syncfs(self.directory()?).map(|()| 0),
             Op::Stat if io.result >= 0 => fstat(self.directory()?).map(|_| 0),
-            // A file that was not there is not here either.
+            // The recorded `stat` failed, so the replay calls `stat` on a name that does not exist.
             Op::Stat => match statat(self.directory()?, c"absent", AtFlags::SYMLINK_NOFOLLOW) {
                 Ok(_) => Ok(0),
                 Err(errno) => Err(errno),
@@ -299,8 +299,8 @@ impl Files {
         Ok(0)
     }
 
-    /// Keeps the file that an operation has created open, for what comes; and drops what another
-    /// one has opened. When the clock was read.
+    /// After the latency is measured: keeps a created file open for later operations, and closes
+    /// other files.
     pub(super) fn settle(&self, io: &Io, leftover: Option<OwnedFd>) -> Result<(), Errno> {
         let Some(file) = leftover else { return Ok(()) };
         let Some(slot) = self.slots.get(io.file as usize).filter(|_| io.creates) else {
@@ -446,7 +446,7 @@ impl Slot {
         while at < end {
             let place = usize::try_from(at).map_err(|_| Errno::FBIG)?;
             if io.op == Op::Fault {
-                // SAFETY: nobody holds references into the mapping, and a shared mapping loses no
+                // SAFETY: there are no references into the mapping, and a shared mapping loses no
                 // data by that: its pages are the file's.
                 let _ = unsafe {
                     mapped.mapping.unchecked_advise_range(
@@ -457,8 +457,8 @@ impl Slot {
                 };
             }
             // SAFETY: `at` is below the mapped bytes, so the byte is in the mapping. Other threads
-            // may change it at the same time; nobody interprets it. A page that cannot be had
-            // raises SIGBUS, which `sigbus` turns into an empty page.
+            // may change it at the same time; its contents are not interpreted. A page that cannot
+            // be read raises SIGBUS; `sigbus` maps an empty page instead.
             unsafe {
                 let byte = mapped.mapping.as_mut_ptr().add(place);
                 let value = byte.read_volatile();
@@ -480,7 +480,7 @@ impl Slot {
     }
 }
 
-/// Does an operation piece by piece, until one is short or all ends. Returns bytes moved.
+/// Executes an operation in pieces until a piece is short or the replay ends. Returns bytes moved.
 #[inline]
 fn pieces(
     io: &Io,
@@ -576,7 +576,7 @@ fn raise_limit(survey: &Survey) -> Result<(), Error> {
         let own = u64::from(file.uses > 0);
         own + u64::from(file.uses_direct) + u64::from(file.mapped_bytes > 0)
     };
-    // Files that come and go are closed when they go.
+    // Files that are created and removed during the trace are closed on removal.
     let stays = |file: &&FileFacts| !(file.is_created() && file.is_removed);
     let needed = survey.files.iter().filter(stays).map(of).sum::<u64>() + OTHER_DESCRIPTORS;
     let limit = getrlimit(Resource::Nofile);

@@ -1,19 +1,19 @@
-//! Replays the recorded I/O of an application: its threads, its think times, and who waited for
-//! whom.
+//! Replays the recorded I/O of an application: with its threads, think times, and waits between
+//! threads.
 //!
 //! | file | idea |
 //! |---|---|
-//! | `survey` | one pass over the trace: what lies in its files, how each thread is replayed |
+//! | `survey` | reads the trace once, to decide how to lay out files and replay threads |
 //! | `ranges` | sets of byte ranges in bounded memory |
 //! | `graph` | events become I/Os, signals and waits of each thread |
 //! | `feed` | the trace is read a bounded number of nodes ahead |
-//! | `place` | the files as they were when the recording began |
+//! | `place` | lays out the files as at the start of the recording |
 //! | `files` | descriptors, and one operation: the system calls |
 //! | `commit` | threads that wait for a sync share the next one |
 //! | `signal` | waits for other threads, for a time, and for the end |
 //! | `tally` | what one thread counts |
 //! | `drive` | a trial from its common start to its record |
-//! | `words` | what a replay does otherwise than the application, for users |
+//! | `words` | warnings for users about differences from the application |
 
 mod commit;
 mod drive;
@@ -75,7 +75,8 @@ impl Recording {
 /// Lays out the files of a recording. Files that are there already are used.
 ///
 /// # Errors
-/// Targets on which it cannot be replayed; full disks and I/O errors; [`Error::Interrupted`].
+/// If the target is not suitable, the disk is full, an I/O fails, or the user interrupts
+/// ([`Error::Interrupted`]).
 pub fn prepare(
     recording: &Recording,
     target: IoTarget<'_>,
@@ -89,10 +90,11 @@ pub fn prepare(
 }
 
 /// Replays a recording once: to its end, or for the time of the request if that is shorter than the
-/// recording. The window ends with the last operation of a thread that does not live by timers.
+/// recording. The measured window ends with the last operation of a thread that is not driven by a
+/// timer.
 ///
 /// # Errors
-/// As [`prepare`]; whatever keeps threads from starting; damage of the trace.
+/// As [`prepare`]; also if a thread cannot start or the trace is damaged.
 pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord, Error> {
     drive::run(recording, request, ReadAhead::default())
 }
@@ -101,14 +103,14 @@ pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord
 ///
 /// # When a result is too late to be used
 ///
-/// Each operation has a time at which its think time is over and all that it waits for is done. How
-/// much later it starts is the fault of the load generator: a busy CPU, a late timer. A trial is
+/// Each operation is due when its think time is over and all its dependencies are done. A later
+/// start is caused by the load generator, for example by a busy CPU or a late timer. A trial is
 /// marked as too late
 ///
 /// - if the mean lateness is above 5 % of the recorded think time and latency of an I/O. The
 ///   throughput of a thread is off by about that share;
-/// - if the 99th percentile is above 10 % of the same, and above 1 ms. Then waits for other threads
-///   pass the delay on to many, and tails of latencies are not those of the storage.
+/// - if the 99th percentile is above 10 % of the same, and above 1 ms. Such delays spread to the
+///   threads that wait, and tail latencies no longer describe the storage.
 pub struct Replay {
     recording: Recording,
 }

@@ -7,9 +7,9 @@
 //! - `ready`: a trial can begin.
 //! - `used`: a trial began. What the trace changes is restored; other files stay as they are.
 //!
-//! Before each trial the files leave the page cache. Those that were in it as a whole when the
-//! recording began are then read into it. Of a file that was partly in it, a trace does not say
-//! which part; such a file begins cold, and the result names how many there are.
+//! Before each trial, iotax drops the files from the page cache. Files that were fully cached at
+//! the start of the recording are then read back in. A trace does not record which part of a file
+//! was cached, so partly cached files start uncached; the result reports their number.
 
 use std::ffi::CString;
 use std::fs::File as OsFile;
@@ -31,7 +31,7 @@ use crate::error::Error;
 use crate::layout::{drop_cached, fill};
 use crate::target::{IoTarget, shown, within};
 
-/// In a directory that this crate has made; a directory of the same name without it is left alone.
+/// Marker file in a directory that this crate created. A directory without it is not touched.
 const MARK: &str = ".iotax-replay";
 /// Bytes written by one system call.
 const CHUNK_BYTES: u64 = 1 << 20;
@@ -97,8 +97,8 @@ fn device_bytes(path: &Path, file_bytes: u64) -> Result<u64, Error> {
     seek(&opened, SeekFrom::End(0)).map_err(Error::path("examine", path))
 }
 
-/// The name of a file in the directory of a replay. Two names are a file's own: it begins with the
-/// first, and a rename gives it the other.
+/// The name of a file in the directory of a replay. Each file has two names: it starts with the
+/// first and gets the second when renamed.
 pub(super) fn name(file: File, is_second: bool) -> String {
     format!("f{file}{}", if is_second { "r" } else { "" })
 }
@@ -157,7 +157,8 @@ impl<'a> Shape<'a> {
         self.facts.state.kind == FileKind::Directory
     }
 
-    /// Whether a trial leaves something else than it found that a new length does not restore.
+    /// Whether the file must be recreated after a trial, because restoring its length is not
+    /// enough.
     fn must_be_new(&self) -> bool {
         self.facts.is_removed || self.facts.is_renamed || self.facts.loses_data
     }
@@ -213,7 +214,7 @@ impl<'a> Shape<'a> {
         for range in &self.data {
             self.write(&file, range, progress)?;
         }
-        // It has its length last: a layout that was interrupted shows.
+        // The length is set last, so that an interrupted layout is detected.
         self.seal(&file)
     }
 
@@ -462,7 +463,7 @@ impl<'a> Layout<'a> {
         Ok(())
     }
 
-    /// The mark is made durable after the files that it vouches for.
+    /// The mark is synced after the files that it covers.
     fn set(&self, state: State) -> Result<(), Error> {
         let word = match state {
             State::Missing | State::Partial => "partial",

@@ -6,7 +6,7 @@ use std::ops::Range;
 /// The first grain of a set that has become too large.
 const PAGE_BYTES: u64 = 4096;
 
-/// Which way a coarse set is wrong.
+/// In which direction a coarse set may be inaccurate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rounding {
     /// It contains more than was inserted.

@@ -1,4 +1,4 @@
-//! How replay threads wait: for each other, for their time, and for the end.
+//! Implements the waits of replay threads: for other threads, for a point in time, and for the end.
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
@@ -11,7 +11,7 @@ use crate::counters::clock_ns;
 
 /// A sleeping thread is woken late, by 20 to 60 us: it sleeps short, and polls for the rest.
 const POLL_NS: u64 = 60_000;
-/// No wait is longer before the thread looks whether the replay is over.
+/// Maximum wait before a thread checks whether the replay has ended.
 const LOOK_NS: u64 = 50_000_000;
 
 pub(super) fn now_ns() -> u64 {
@@ -21,9 +21,9 @@ pub(super) fn now_ns() -> u64 {
 /// What ends a replay before its last node.
 pub(super) struct Halt<'a> {
     pub user: &'a AtomicBool,
-    /// A thread broke down, or the trace could not be read.
+    /// A thread failed, or the trace could not be read.
     pub broken: AtomicBool,
-    /// All threads but those that live by timers are through.
+    /// All threads except timer-driven ones have finished.
     pub ended: AtomicBool,
     /// The time is up.
     pub limit_ns: AtomicU64,
@@ -109,7 +109,7 @@ pub(super) enum Waited {
     Not,
     /// Until it was sent, at this time.
     Until(u64),
-    /// For as long as it was to wait at most, until this time.
+    /// The maximum wait expired at this time.
     TimedOut(u64),
     /// The replay is over.
     Over,
@@ -149,7 +149,7 @@ impl Signals {
             let sent_ns = self.sent_ns.load(Ordering::Relaxed);
             let now_ns = now_ns();
             if sent >= count {
-                // Of a later signal the time is another one.
+                // The stored time may belong to a later signal.
                 let is_its_own = self.count.load(Ordering::Acquire) == count;
                 return Waited::Until(if is_its_own { sent_ns.min(now_ns) } else { now_ns });
             }
@@ -172,7 +172,7 @@ const fn low(count: u64) -> u32 {
     count as u32
 }
 
-/// Tells those who wait for a count from most of those who wait for others.
+/// Separates waiters for different counts, in most cases.
 fn bit(count: u64) -> NonZeroU32 {
     NonZeroU32::new(1 << (low(count) % u32::BITS)).expect("one bit is set")
 }

@@ -1,4 +1,4 @@
-//! What one track of a replay counts.
+//! Counters of one track.
 
 use iotax_record::{JobRecord, LatencyHistogram, OperationRecord};
 use iotax_trace::Op;
@@ -12,7 +12,8 @@ use crate::engine::window::Counts;
 const SECOND_NS: u64 = 1_000_000_000;
 /// How often a track shows its progress.
 const SHOWN_NS: u64 = 10_000_000;
-/// A replay gives up after so many failures of a track in a row: the target is gone.
+/// After this many consecutive failures of a track, the replay assumes that the target is gone and
+/// stops.
 const TOO_MANY_IN_A_ROW: u32 = 1000;
 
 /// An operation that is over.
@@ -218,7 +219,7 @@ impl<'a> Tally<'a> {
         self.shown = now;
     }
 
-    /// The part of the job that it is, in a window of this length.
+    /// Converts the counters to a part of the job's result for a window of this length.
     pub(super) fn record(&mut self, window_ns: u64) -> JobRecord {
         while self.next_second_ns <= window_ns {
             self.end_second();

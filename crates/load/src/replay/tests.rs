@@ -21,7 +21,7 @@ use crate::index::is_ours;
 const MS: u64 = 1_000_000;
 const PAGE: u64 = 4096;
 
-/// A trace being made: each event ends a while after the one before.
+/// Builds a trace in which each event ends shortly after the previous one.
 struct Trace {
     files: Vec<FileState>,
     events: Vec<Event>,
@@ -248,7 +248,8 @@ fn threads_that_sync_in_turn_share_syncs_and_all_are_counted() {
         alone.io(threads, Op::Write, 0, u64::from(threads) * PAGE, PAGE);
         alone.io(threads, Op::Fsync, 0, 0, 0);
     }
-    // Nobody waits for anybody, and all are due at the same time: only the group keeps them apart.
+    // No thread waits for another, and all are due at the same time: only the group keeps them
+    // apart.
     let place = Place::of(&alone);
     assert!(place.recording.survey.roles.files[0].shares_syncs);
     let load = place.replay(ReadAhead::default());
@@ -428,7 +429,7 @@ fn a_thread_that_lives_by_timers_holds_up_nobody() {
             trace.wake(1, 0);
         }
     }
-    // Long after all others: nobody waits for it.
+    // Long after all others: no thread waits for it.
     trace.now_ns += 3_600_000 * MS;
     trace.io(1, Op::Write, 1, 0, PAGE);
     let place = Place::of(&trace);

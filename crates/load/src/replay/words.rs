@@ -1,10 +1,9 @@
-//! What a replay does otherwise than the application, for users.
+//! Warnings about differences between a replay and the recorded application.
 
 use iotax_quantity::grouped;
 
 use super::survey::Recording;
 
-/// One sentence for each.
 pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let notes = &recording.survey.notes;
     let counted = [

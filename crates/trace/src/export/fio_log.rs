@@ -1,11 +1,12 @@
 //! I/O logs that fio replays with `read_iolog`.
 //!
-//! A log has reads, writes, syncs and discards, one after the other: what ran at the same time in
-//! several threads follows each other. Files are called `f0`, `f1` and so on by their numbers; fio
-//! looks for them in its working directory, and they must be as large as the trace reads from them.
+//! A log has reads, writes, syncs and discards, one at a time: I/O that ran in parallel in several
+//! threads becomes sequential. Files are called `f0`, `f1` and so on by their numbers; fio looks
+//! for them in its working directory or `--directory`. They must exist and be large enough for all
+//! reads.
 //!
 //! Version 3 gives each action its time in microseconds. Version 2 has `wait` lines, whose number
-//! fio takes for milliseconds since it was started; so it keeps time to the millisecond only.
+//! fio takes for milliseconds since it was started; so times are accurate only to a millisecond.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
@@ -15,7 +16,7 @@ use crate::event::{Event, File, Op, Thread};
 use crate::file::{Error, Reader};
 use crate::head::FileKind;
 
-/// Events are put in the order of their starts as long as they are not further apart than this.
+/// Events are sorted by start time within a window of this many events.
 const HORIZON: usize = 1 << 16;
 
 /// A version of the format.
@@ -42,7 +43,7 @@ pub struct Exported {
     pub files: BTreeSet<File>,
     /// Events that a log cannot express, by operation.
     pub left_out: BTreeMap<Op, u64>,
-    /// I/Os that had failed, or had moved nothing.
+    /// I/Os that failed or transferred no data.
     pub without_data: u64,
 }
 
@@ -57,13 +58,13 @@ struct Action {
     length: u64,
 }
 
-/// What becomes of an event.
+/// What the export does with an event.
 enum Fate {
     Action {
         name: &'static str,
         length: u64,
     },
-    /// It is no I/O of its own.
+    /// Not an I/O of its own.
     Drop,
     LeaveOut,
     WithoutData,
@@ -145,7 +146,7 @@ impl<W: Write> Log<W> {
         writeln!(self.output, "fio version {version} iolog")
     }
 
-    /// The begin of a line.
+    /// Writes the timestamp at the start of a line, in version 3.
     fn time(&mut self) -> io::Result<()> {
         match self.version {
             Version::Two => Ok(()),

@@ -1,3 +1,3 @@
-//! Traces for other programs.
+//! Exports traces to other formats.
 
 pub mod fio_log;

@@ -1,9 +1,9 @@
-//! Binary data of blktrace: requests from the moment at which the device got them (`D`) to their
-//! completion (`C`). Devices without a request queue, such as those of the device mapper, have no
-//! `D`: their requests begin when they are queued (`Q`).
+//! Binary data of blktrace: each request from its issue to the driver (`D`) to its completion
+//! (`C`). Devices without a request queue, such as those of the device mapper, have no `D`: their
+//! requests begin when they are queued (`Q`).
 //!
 //! A merged request is one I/O, as the device saw it. Whether somebody waits for a request
-//! (`REQ_SYNC`) says nothing of durability, and is ignored; only FUA makes a write durable. A
+//! (`REQ_SYNC`) says nothing about durability, and is ignored; only FUA makes a write durable. A
 //! process may have several requests in flight.
 
 use std::collections::HashMap;
@@ -17,14 +17,14 @@ use super::outcome::{ImportError, Place, Reason, Skipped};
 use crate::event::{Event, File, Flags, Op, Thread};
 use crate::head::{FileKind, Unseen};
 
-/// The record has this, and the version in the lowest byte.
+/// Magic number of a record; the lowest byte is the version.
 const MAGIC: u32 = 0x6561_7407;
 const RECORD: usize = 48;
 const SECTOR_BYTES: u64 = 512;
-/// So many requests may be in flight.
+/// Maximum number of requests in flight.
 const MOST_PENDING: usize = 1 << 17;
 
-/// What a block trace does not tell.
+/// What a block trace does not contain.
 pub(super) const UNSEEN: [Unseen; 4] =
     [Unseen::Wakes, Unseen::CpuTime, Unseen::Calls, Unseen::StartState];
 
@@ -197,7 +197,7 @@ struct Pending {
     done: u64,
     began_ns: u64,
     is_issued: bool,
-    /// It went back to the queue and will be issued again.
+    /// The request was requeued and will be issued again.
     is_requeued: bool,
     input: usize,
     at_byte: u64,
@@ -265,7 +265,7 @@ impl Requests {
     fn missing(&mut self, record: &Record) -> u64 {
         let before = self.sequences.insert(record.cpu, record.sequence);
         let missing = before.map_or(0, |before| record.sequence.wrapping_sub(before));
-        // Two traces of the same CPU, or records out of order, say nothing.
+        // With two traces of one CPU, or unsorted records, lost records cannot be counted.
         if missing > 1 && missing < u32::MAX / 2 { u64::from(missing - 1) } else { 0 }
     }
 
@@ -348,7 +348,7 @@ impl Requests {
     fn complete(&mut self, record: &Record) -> Result<Option<Event>, Reason> {
         let error = i64::from(record.error.cast_signed()).abs();
         let Some(mut pending) = self.pending.remove(&record.key()) else {
-            // A flush that was asked for ends, after the one that the device got.
+            // The requested flush ends after the one that the device executed.
             let is_empty = record.bytes == 0 && error == 0;
             return if is_empty { Ok(None) } else { Err(Reason::NoRequest) };
         };

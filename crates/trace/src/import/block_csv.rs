@@ -1,5 +1,5 @@
-//! Block traces that cloud providers published, in CSV. Each virtual disk becomes one file and one
-//! thread.
+//! Imports published block traces of cloud providers (CSV). Each virtual disk becomes one file and
+//! one thread.
 //!
 //! | provider | columns | units |
 //! |---|---|---|
@@ -29,7 +29,7 @@ struct Row {
     disk: u64,
     offset: u64,
     length: u64,
-    /// Since 1970.
+    /// Time since the Unix epoch.
     time_ns: u64,
 }
 
@@ -87,7 +87,7 @@ fn is_header(line: &str) -> bool {
     NAMES.iter().any(|known| known.replace('_', "") == name)
 }
 
-/// The first row of a sample, and what it is.
+/// The format of a sample, and its first row.
 fn first_row(sample: &[u8], formats: &[Format]) -> Option<(Format, Row)> {
     let end = sample.iter().rposition(|byte| *byte == b'\n').unwrap_or(sample.len());
     let text = std::str::from_utf8(&sample[..end]).ok()?;
@@ -99,7 +99,7 @@ pub(super) fn sniff(sample: &[u8]) -> Option<Format> {
     first_row(sample, &[Format::Alibaba, Format::Tencent]).map(|(format, _)| format)
 }
 
-/// When the trace began, and what it does not tell.
+/// Start time of the trace, and what it does not contain.
 pub(super) fn preview(format: Format, sample: &[u8]) -> (Option<Timestamp>, Vec<Unseen>) {
     let started = first_row(sample, &[format])
         .and_then(|(_, row)| Timestamp::from_nanosecond(i128::from(row.time_ns)).ok());

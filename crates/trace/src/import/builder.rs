@@ -15,7 +15,7 @@ use crate::head::{End, FileKind, FileState, Head, Unseen};
 /// Of this many records one may be unusable.
 const USABLE_PER_SKIPPED: u64 = 10;
 const HORIZON: usize = 1 << 14;
-/// Beyond that, an event may come so much too late.
+/// Beyond the sort window, an event may be late by at most this much.
 const TOLERANCE_NS: u64 = 1_000_000_000;
 /// 292 years.
 const LONGEST_NS: u64 = i64::MAX.cast_unsigned();
@@ -31,7 +31,7 @@ const INSERT_RANGE: u64 = 32;
 
 struct Tracked {
     state: FileState,
-    /// What was not there before the trace.
+    /// Ranges that got their data during the trace.
     produced: Ranges,
     size_now: u64,
     is_amended: bool,
@@ -76,7 +76,7 @@ impl Tracked {
             }
             Op::Truncate => self.cut(event.offset),
             Op::Allocate if event.detail & (COLLAPSE_RANGE | INSERT_RANGE) != 0 => {
-                // It shifts what is behind it: nothing is known of that any more.
+                // The call shifts all data after the range, so that nothing is known about it.
                 self.produced.insert(event.offset, u64::MAX);
             }
             Op::Allocate if event.detail & KEEP_SIZE != 0 => {
@@ -200,7 +200,7 @@ impl<W: Write> Builder<W> {
         }
     }
 
-    /// The trace gives a range its content by other means than an event of its own.
+    /// A range gets its data without a write event.
     pub(super) fn produce(&mut self, file: File, begin: u64, end: u64) {
         if let Some(file) = self.tracked_mut(file) {
             file.produce(begin, end);
@@ -216,7 +216,7 @@ impl<W: Write> Builder<W> {
     }
 
     pub(super) fn push(&mut self, event: Event) -> Result<(), ImportError> {
-        // A trace cannot hold more than this.
+        // Times are clamped to the maximum that a trace can store.
         let (end_ns, latency_ns) = (event.end_ns.min(LONGEST_NS), event.latency_ns.min(LONGEST_NS));
         let event = Event { end_ns, latency_ns, ..event };
         if event.file != NO_FILE

@@ -15,7 +15,7 @@ const NAMES: &str = "EPERM ENOENT ESRCH EINTR EIO ENXIO E2BIG ENOEXEC EBADF ECHI
     EMEDIUMTYPE ECANCELED ENOKEY EKEYEXPIRED EKEYREVOKED EKEYREJECTED EOWNERDEAD ENOTRECOVERABLE \
     ERFKILL EHWPOISON";
 
-/// The number of an error; `None` for those that programs never see, such as `ERESTARTSYS`.
+/// The errno of a name; `None` for kernel-internal ones such as `ERESTARTSYS`.
 pub(super) fn number(name: &str) -> Option<i32> {
     match name {
         "EWOULDBLOCK" => Some(11),

@@ -1,8 +1,8 @@
-//! I/O logs of fio, versions 2 and 3 (`write_iolog`). Each log is that of one job, and becomes one
+//! I/O logs of fio, versions 2 and 3 (`write_iolog`). Each log belongs to one job and becomes one
 //! thread.
 //!
 //! The times of version 3 are microseconds since the job began, of the moment at which fio issued
-//! the I/O. Version 2 has no times but its `wait` lines. fio takes their number for milliseconds
+//! the I/O. In version 2, only `wait` lines carry times. fio takes their number for milliseconds
 //! since it was started, although its manual calls it microseconds since the last `wait`.
 
 use std::collections::HashMap;
@@ -121,7 +121,7 @@ impl<R: BufRead> Log<R> {
     }
 }
 
-/// A line that may be unusable, and its number.
+/// A parsed line or the reason it is unusable, with its line number.
 struct Item {
     line: u64,
     entry: Result<Entry, Reason>,

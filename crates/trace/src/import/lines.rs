@@ -4,7 +4,7 @@ use std::io::{self, BufRead};
 
 use super::outcome::Reason;
 
-/// What is longer is skipped.
+/// Longer lines are skipped.
 const LONGEST_LINE: usize = 1 << 20;
 
 pub(super) struct Lines<R> {

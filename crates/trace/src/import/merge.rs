@@ -1,4 +1,4 @@
-//! Several inputs, each in the order of time, as one.
+//! Merges several inputs that are each sorted by time.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +15,7 @@ pub(super) trait Timed {
 pub(super) struct Merge<I: Timed> {
     inputs: Vec<I>,
     heads: Vec<Option<I::Item>>,
-    /// Times of the heads, and whose they are.
+    /// Time of each input's next item, with the input's number.
     order: BinaryHeap<Reverse<(u64, usize)>>,
 }
 

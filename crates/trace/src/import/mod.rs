@@ -1,4 +1,4 @@
-//! Traces made by other programs: they are read line by line and written as a trace of iotax.
+//! Converts traces of other programs to iotax traces.
 
 mod blktrace;
 mod block_csv;
@@ -18,7 +18,7 @@ use builder::Builder;
 
 pub use outcome::{Format, ImportError, Imported, Place, Reason, Skipped};
 
-/// Bytes of an input from which its format is told.
+/// Bytes of an input that are used to detect its format.
 const SAMPLE: usize = 64 << 10;
 
 /// The format of an input that begins with these bytes.
@@ -54,7 +54,7 @@ pub fn import<R: Read, W: Write>(
     for mut input in inputs {
         let mut first = Vec::new();
         input.by_ref().take(SAMPLE as u64).read_to_end(&mut first)?;
-        // A CPU may have nothing to tell.
+        // The file of an idle CPU may be empty.
         if sample.is_empty() {
             sample.clone_from(&first);
         }

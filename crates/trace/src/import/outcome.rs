@@ -1,4 +1,4 @@
-//! What can be imported, what was, and what could not be.
+//! Formats, results and errors of an import.
 
 use std::fmt;
 use std::io;
@@ -59,11 +59,11 @@ pub struct Imported {
     pub files: u32,
     pub threads: u32,
     pub length_ns: u64,
-    /// Events that the source itself lost, as far as it tells.
+    /// Events that the tracing tool reported as lost.
     pub lost: u64,
     /// Lines or records that describe I/O and could not be used.
     pub skipped: u64,
-    /// The first of them.
+    /// The first skipped records.
     pub examples: Vec<Skipped>,
     pub unseen: Vec<Unseen>,
 }
@@ -86,7 +86,7 @@ impl fmt::Display for Skipped {
     }
 }
 
-/// Where in an input.
+/// Position in an input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// Counted from 1.

@@ -1,8 +1,8 @@
-//! The ranges of a file that the trace itself gave a content.
+//! The ranges of a file that got their data during the trace.
 
 use std::collections::BTreeMap;
 
-/// More ranges of a file are not kept: the lowest are forgotten.
+/// Maximum ranges per file; beyond it, the lowest are dropped.
 const MOST: usize = 256;
 
 /// Ranges that do not touch: their begins and ends.

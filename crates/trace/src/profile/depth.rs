@@ -1,7 +1,7 @@
 //! How many I/Os are in flight over time.
 //!
-//! Events come in the order in which they end, so the start of an I/O is only known when it has
-//! ended. Starts and ends wait in a buffer, and the older half of it is settled when it is full. An
+//! Events come in the order in which they end, so the start of an I/O is known only once it has
+//! ended. Starts and ends are buffered; when the buffer is full, its older half is evaluated. An
 //! I/O that starts before the settled time is cut off there in the distribution and for the highest
 //! level: with more than 32,000 others that end during it, the time before is missing. The mean is
 //! exact in any case.
@@ -10,7 +10,7 @@ use super::distribution::{lowest_of, power_of};
 use super::share;
 use super::summary::{Depth, Level};
 
-/// Starts and ends that wait.
+/// Capacity of the buffer.
 const WAITING: usize = 1 << 17;
 
 pub(super) struct InFlight {

@@ -13,8 +13,8 @@ use crate::head::{FileKind, FileState};
 const TRACKED: usize = 8192;
 /// Files in each list of the hottest.
 const HOTTEST: usize = 10;
-/// Ends of I/Os of one kind and file that another can continue. Linux keeps read-ahead for each open
-/// file; threads with one descriptor each are such streams.
+/// Per file and kind: recent end offsets at which another I/O can continue (streams). Linux keeps
+/// read-ahead for each open file; threads with one descriptor each are such streams.
 const STREAMS: usize = 8;
 /// Threads that sync a file are told apart up to this number.
 const SYNCING_THREADS: usize = 8;
@@ -263,7 +263,7 @@ impl FileSyncs {
 
 impl Positions {
     fn new(event: &Event) -> Self {
-        // An end that nothing can start at.
+        // An end offset that no I/O can start at.
         let mut ends = [u64::MAX; STREAMS];
         ends[0] = end_of(event);
         Self { last_offset: event.offset, last_end: ends[0], ends, next: 1 }

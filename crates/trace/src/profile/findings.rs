@@ -28,17 +28,17 @@ const BUSY: f64 = 0.3;
 const SMALL_READ_BYTES: u64 = 32 << 10;
 /// Read-ahead serves most reads from this share on.
 const SEQUENTIAL: f64 = 0.7;
-/// Read-ahead serves hardly any read up to this share.
+/// Up to this share of sequential reads, read-ahead hardly helps.
 const RANDOM: f64 = 0.2;
 /// Larger reads are limited by bandwidth rather than by latency, also in random order.
 const RANDOM_READ_BYTES: u64 = 256 << 10;
 /// Every byte is written twice, as with a journal. More is avoidable.
 const REWRITTEN: f64 = 2.5;
-/// A majority.
+/// Threshold for "most".
 const MOST: f64 = 0.5;
-/// Threads that wait for each other this much of their think time take a device's latency along.
+/// From this share of think time on, waits between threads pass on device latency.
 const MUCH_WAITING: f64 = 0.2;
-/// One file for four fifths of the time: placing this file decides.
+/// With 80 % of the time in one file, where that file is stored matters most.
 const HOT: f64 = 0.8;
 /// A single unaligned I/O may be a header; one in a hundred is a pattern.
 const SOME_DIRECT: f64 = 0.01;
@@ -47,7 +47,7 @@ const MANY_PER_S: f64 = 1_000.0;
 /// Syncs in flight for a tenth of the time would overlap by chance in one of ten, not in one of
 /// fifty.
 const TURNS_IN_FLIGHT: f64 = 0.1;
-/// More loss than this makes a replay refuse the trace.
+/// A replay refuses a trace that lost a larger share.
 const TOLERABLE_LOSS: f64 = 0.001;
 
 /// Something that stands out.
@@ -82,7 +82,7 @@ pub enum Trait {
     SmallWrites { median_bytes: u64 },
     /// While I/O is in flight, it is one at a time. The busy share is of the length of the trace.
     OneAtATime { mean_depth: f64, busy_share: f64 },
-    /// Reads continue each other in small steps.
+    /// Reads are sequential but small.
     SequentialSmallReads { median_bytes: u64, sequential_share: f64 },
     /// Reads do not continue any of the last ones of their file.
     RandomReads { median_bytes: u64, sequential_share: f64 },
@@ -94,12 +94,12 @@ pub enum Trait {
     OneBlocksOthers { thread: Thread, share: f64 },
     /// Threads spend much of the time outside of I/O waiting for each other.
     ThreadsWait { share_of_think_time: f64 },
-    /// One of several files takes most of the time of all calls on files; of the bytes, if latencies
-    /// are unknown.
+    /// One of several files takes most of the time of all calls on files; of the bytes, if
+    /// latencies are unknown.
     HotFile { file: File, share: f64 },
     /// Writes begin or end within a page.
     Unaligned { share: f64 },
-    /// I/Os with `O_DIRECT` begin or end within 4 KiB. The share is of I/Os with `O_DIRECT`.
+    /// `O_DIRECT` I/Os are not aligned to 4 KiB. The share is of I/Os with `O_DIRECT`.
     DirectUnaligned { share: f64 },
     /// Most calls on files move no data and sync nothing. `share_of_time` is unknown without
     /// latencies.
@@ -256,7 +256,7 @@ fn small_writes(summary: &Summary) -> Option<Finding> {
     })
 }
 
-/// Whether the page cache cannot combine most writes.
+/// Whether most writes reach the device uncombined.
 fn writes_reach_the_device(summary: &Summary) -> bool {
     let is_direct =
         enough(summary, Op::Write).is_some_and(|writes| writes.issued.direct_share >= MOST);

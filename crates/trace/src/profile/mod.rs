@@ -59,7 +59,7 @@ pub struct Profile {
     threads: ThreadTable,
 }
 
-/// What an operation is for.
+/// Class of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Class {
     Read,
@@ -71,7 +71,7 @@ enum Class {
     Scheduling,
 }
 
-/// Which way data are moved.
+/// Direction of a transfer.
 #[derive(Clone, Copy)]
 struct Moves {
     reads: bool,
@@ -171,7 +171,7 @@ impl Profile {
         }
     }
 
-    /// The figures of the trace, after its last event. `end` is `None` if the trace was cut off.
+    /// Returns the summary after the last event. `end` is `None` if the trace was cut off.
     pub fn finish(self, head: &Head, files: &[FileState], end: Option<&End>) -> Summary {
         let sees = |what| !head.unseen.contains(&what);
         let has_latencies = sees(Unseen::Latencies);
@@ -246,7 +246,7 @@ fn per_s(number: u64, length_ns: u64) -> f64 {
     if length_ns == 0 { 0.0 } else { number as f64 * 1e9 / length_ns as f64 }
 }
 
-/// 0 of nothing.
+/// 0 if the total is 0.
 fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { part as f64 / whole as f64 }
 }

@@ -1,9 +1,9 @@
 //! The pages that a trace touches, and how often.
 //!
-//! All touched pages are counted until there are too many. From then on, only those whose hash falls
-//! into a sampled part are, and the part is halved whenever it is full: Waldspurger et al.,
-//! "Efficient MRC Construction with SHARDS", FAST 2015. With at least 2^17 pages in the sample, the
-//! standard error of a number of pages is below 0.3 %.
+//! All touched pages are counted until there are too many. From then on, only pages whose hash is
+//! in a sampled range are counted, and the range is halved whenever the sample is full: Waldspurger
+//! et al., "Efficient MRC Construction with SHARDS", FAST 2015. With at least 2^17 pages in the
+//! sample, the standard error of a number of pages is below 0.3 %.
 
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
@@ -37,7 +37,7 @@ struct Page {
     is_written: bool,
 }
 
-/// Keys are hashes already.
+/// The keys are already hashes.
 #[derive(Default)]
 struct NoHash(u64);
 

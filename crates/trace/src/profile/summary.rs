@@ -1,4 +1,4 @@
-//! The figures of a trace. Shares are from 0 to 1; what the recorder cannot see is `None`.
+//! The figures of a trace. Shares range from 0 to 1; unrecorded figures are `None`.
 
 use serde::{Deserialize, Serialize};
 
@@ -107,7 +107,7 @@ pub struct Latency {
     pub histogram: Vec<Bucket>,
 }
 
-/// Bytes that were asked for in each call.
+/// Requested bytes per call.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Sizes {
     pub mean_bytes: f64,
@@ -159,24 +159,24 @@ pub struct Issued {
 /// Reads, writes, syncs and faults in flight, as the application sees them: an I/O that the page
 /// cache serves counts for as long as its call takes.
 ///
-/// Durations in a trace are rounded to within 1 in 80, so that I/Os of different threads that follow
-/// each other closely may overlap by that much.
+/// Durations in a trace are rounded to within 1 in 80, so that I/Os of different threads that
+/// follow each other closely may overlap by that much.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Depth {
-    /// Sum of the latencies by the length of the trace.
+    /// Sum of the latencies divided by the length of the trace.
     pub mean: f64,
-    /// The same by the time with at least one in flight.
+    /// The same sum divided by the time with at least one I/O in flight.
     pub mean_when_busy: f64,
     pub highest: u64,
     /// Share of the time with at least one in flight.
     pub busy_share: f64,
     pub levels: Vec<Level>,
-    /// Share of the time of all I/Os that `levels`, `highest` and `busy_share` do not include. It is
-    /// 0 unless one I/O lasted while more than 32,000 others ended.
+    /// Share of the time of all I/Os that `levels`, `highest` and `busy_share` do not include. It
+    /// is 0 unless one I/O lasted while more than 32,000 others ended.
     pub missing_share: f64,
 }
 
-/// Share of the time with from this many up to twice as many in flight.
+/// Share of the time with this many I/Os in flight, up to twice as many (exclusive).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Level {
     pub from: u64,
@@ -231,8 +231,8 @@ pub struct Pages {
     pub read_and_written_bytes: u64,
     /// Share of the page reads whose page was read or written before in the trace.
     pub reuse_share: Option<f64>,
-    /// Bytes written by bytes written at least once. A lower bound if writes leave room between them
-    /// within a page.
+    /// Bytes written divided by distinct bytes written. A lower bound if writes leave room between
+    /// them within a page.
     pub rewrite_factor: Option<f64>,
     /// 1 if every page was counted; otherwise the figures are estimates from this share of the
     /// pages.
@@ -299,7 +299,7 @@ pub struct HotFile {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct FileFigures {
     pub file: File,
-    /// `None`, as the next three, if the trace does not describe the file.
+    /// `None` if the trace does not describe the file; the same holds for the next three fields.
     pub kind: Option<FileKind>,
     /// Also `None` if classes were not recorded.
     pub class: Option<String>,
@@ -320,7 +320,7 @@ pub struct Threads {
     /// Exact while `retired` is 0; otherwise the highest number plus 1.
     pub count: u64,
     pub all: ThreadTimes,
-    /// The ten that are idle the shortest.
+    /// The ten threads with the least idle time.
     pub busiest: Vec<ThreadFigures>,
     /// Threads that were not tracked to the end, because only the busiest and latest 4,096 are.
     /// Their lives, included in `all`, end with their last event.
@@ -338,7 +338,7 @@ pub struct ThreadTimes {
     pub io_ns: u64,
     /// The part of `io_ns` in syncs and write-through writes.
     pub sync_ns: u64,
-    /// Outside of `io_ns`, for another recorded thread.
+    /// Time waiting for another recorded thread, outside of `io_ns`.
     pub waiting_ns: u64,
     /// Between its calls. CPU time within calls is part of `io_ns`.
     pub cpu_ns: u64,
@@ -360,8 +360,8 @@ pub struct ThreadFigures {
     pub holds_up_several: bool,
 }
 
-/// Waits of recorded threads for each other. Wake-ups of sleepers, within I/Os and by calls that wake
-/// nobody are left out.
+/// Waits of recorded threads for each other. Not included: wake-ups of sleeping threads, wake-ups
+/// within I/Os, and those from calls that cannot wake a thread.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Waits {
     pub all: WakeTotals,

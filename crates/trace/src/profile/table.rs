@@ -1,5 +1,5 @@
-//! A hash table that never grows beyond a limit: when it is full, the least important half is
-//! retired.
+//! A hash table that never grows beyond a limit: when it is full, the least important half of the
+//! entries is removed.
 
 use std::collections::HashMap;
 use std::hash::Hash;

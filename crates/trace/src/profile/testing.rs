@@ -3,7 +3,7 @@
 use crate::event::{Call, Event, Flags, Op, Thread};
 use crate::head::{Head, Source, VERSION};
 
-/// An operation of thread 0 on file 0 that does all of it.
+/// An operation of thread 0 on file 0 that completes in full.
 pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
     let result = if op.moves_data() { length.cast_signed() } else { 0 };
     Event {
@@ -21,7 +21,7 @@ pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
     }
 }
 
-/// `by` lets `waits` go on.
+/// `by` wakes `waits`.
 pub(super) fn wake(by: Thread, waits: Thread, waited_ns: u64, end_ns: u64) -> Event {
     Event {
         thread: by,

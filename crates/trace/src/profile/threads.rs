@@ -41,7 +41,7 @@ struct Entry {
     end_ns: Option<u64>,
     last_ns: u64,
     operations: u64,
-    /// The end of its latest I/O that it waited for.
+    /// End of the last I/O that the thread waited for.
     last_io_end_ns: u64,
     io: Covered,
     asynchronous: Covered,

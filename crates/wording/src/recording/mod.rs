@@ -13,7 +13,7 @@ use iotax_trace::{EndReason, FileKind, Source, Unseen};
 
 use crate::format::time;
 
-/// A share of calls from which one size, or one order, stands for all.
+/// From this share of calls on, one size or access pattern is shown for all of them.
 const NEARLY_ALL: f64 = 0.9;
 
 /// What was recorded: `9 threads, 14 files, 48,210 events in 1 min 0 s`.
@@ -109,7 +109,7 @@ pub fn depth(summary: &Summary) -> Option<String> {
     ))
 }
 
-/// What lies between syncs.
+/// Writes and bytes per sync.
 pub fn syncs(summary: &Summary) -> Option<String> {
     let syncs = &summary.syncs;
     if syncs.count == 0 {
@@ -130,7 +130,7 @@ pub fn syncs(summary: &Summary) -> Option<String> {
     })
 }
 
-/// Size, and what of it was touched.
+/// Size of the files, and how much of it the program used.
 pub fn data(summary: &Summary) -> String {
     let (files, pages) = (&summary.files, &summary.pages);
     let cached = match files.cached_bytes {
@@ -158,14 +158,14 @@ pub fn threads(summary: &Summary) -> Option<String> {
     })
 }
 
-/// How one thread spent its life, part by part, for a table.
+/// How one thread spent its time, as table cells.
 pub fn thread_parts(times: &ThreadTimes) -> [String; 5] {
     let life = times.life_ns.max(1) as f64;
     [times.io_ns, times.sync_ns, times.waiting_ns, times.cpu_ns, times.idle_ns]
         .map(|part| percent(part as f64 / life))
 }
 
-/// A file in a table: its number, and what it is if it is no regular file.
+/// A file in a table: its number, and what it is if it is not a regular file.
 pub fn file(figures: &FileFigures) -> String {
     match figures.kind {
         Some(FileKind::Directory) => format!("directory {}", figures.file),
@@ -174,7 +174,7 @@ pub fn file(figures: &FileFigures) -> String {
     }
 }
 
-/// Why the recording ended; nothing if that is what was asked for.
+/// Why the recording ended; `None` if it ended as requested.
 pub fn ended(reason: EndReason) -> Option<String> {
     match reason {
         EndReason::Command { code: Some(0) } | EndReason::Time => None,
@@ -197,7 +197,7 @@ pub fn cost(overhead: f64) -> String {
     format!("{} of the machine's CPU time", percent(overhead))
 }
 
-/// How the events were seen.
+/// How the recording was made.
 pub const fn source(source: Source) -> &'static str {
     match source {
         Source::Bpf => "recorded with BPF",
@@ -229,7 +229,7 @@ pub(crate) fn each_second(rate: f64, unit: &str) -> String {
     per_second(rate, unit)
 }
 
-/// What to do with it.
+/// The next command to run.
 pub fn next(path: &str) -> String {
     format!("To replay it on the storage under DIR: iotax run {path} DIR")
 }
@@ -256,7 +256,7 @@ pub const BUSIEST: &str = "Busiest threads (share of each thread's time)";
 pub const MACHINE: &str = "Kernel";
 pub const COST: &str = "Recording overhead";
 
-/// What an import could not use, with the name of each input.
+/// Records that were skipped during import, with the input they came from.
 pub fn skipped(imported: &Imported, names: &[String]) -> String {
     let mut text = format!("Skipped {}. The first:\n", count(imported.skipped, "record"));
     for skipped in &imported.examples {
@@ -267,7 +267,7 @@ pub fn skipped(imported: &Imported, names: &[String]) -> String {
     text
 }
 
-/// What an export contains, and what it cannot.
+/// What was exported, and what was left out.
 pub fn exported(exported: &Exported, path: &str) -> String {
     let mut text = format!(
         "{path}: {} on {}\n",

@@ -1,14 +1,14 @@
-//! A recording that is under way.
+//! Progress line while recording.
 
 use std::time::Duration;
 
 use iotax_quantity::{bytes, count, percent, span};
 
-/// How it is going.
+/// Progress of a recording.
 #[derive(Debug, Clone, Copy)]
 pub struct Now {
     pub elapsed: Duration,
-    /// When it will end.
+    /// Length requested with --for.
     pub limit: Option<Duration>,
     pub events: u64,
     pub lost: u64,

@@ -1,17 +1,17 @@
-//! Turns the events of a trace into what each replay thread does, in order: I/Os, and waits of one
-//! thread for another.
+//! Converts trace events to an ordered list of steps for each replay thread: I/Os, and waits for
+//! other threads.
 //!
 //! # Order
 //!
 //! Nodes come out in one total order. A node depends only on nodes before it: on those of its own
-//! track, and, if it is a receive, on one signal of another track. That holds whatever the order of
-//! the events is, because a signal comes out before any receive that waits for it. A reader that
-//! reads ahead by a bounded number of nodes therefore cannot stop the replay: see `feed`.
+//! track, and, if it is a receive, on one signal of another track. This holds for any order of
+//! events, because each signal is emitted before the receives that wait for it. A reader that reads
+//! ahead by a bounded number of nodes therefore cannot stop the replay: see `feed`.
 //!
 //! # Signals
 //!
 //! A track counts its signals. A receive waits until the count of a track has reached a number.
-//! So no edge needs a place of its own, and the memory does not grow with the trace.
+//! Edges therefore need no storage of their own, and memory does not grow with the trace.
 
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
@@ -19,15 +19,15 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
 use rustix::io::Errno;
 
-/// Events wait for earlier ones for this long, in the time of the recording.
+/// How long an event is buffered for earlier events, in recorded time.
 const HORIZON_NS: u64 = 1_000_000_000;
-/// No more events wait.
+/// Maximum number of buffered events.
 const MOST_WAITING: usize = 1 << 16;
 /// I/Os of one thread that are in flight at the same time; more are issued one after the other.
 pub(super) const MOST_LANES: u32 = 64;
 /// A write is kept back for at most this long to see whether its thread syncs it.
 const PAIRED_NS: u64 = 100_000_000;
-/// Longer think times are arrivals, if arrivals go by the clock.
+/// With clocked arrivals, a longer think time counts as an arrival.
 const ARRIVAL_NS: u64 = 3_000_000;
 
 /// A sequence of nodes: a thread of the application, or one of its asynchronous I/Os in flight.
@@ -47,7 +47,7 @@ impl Track {
 /// When a node begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Begin {
-    /// So long after the node before.
+    /// This long after the previous node.
     After { gap_ns: u64 },
     /// At this time after the common start.
     At { time_ns: u64 },
@@ -70,7 +70,7 @@ pub(super) enum Step {
     Receive {
         from: Track,
         count: u64,
-        /// No longer than this.
+        /// Maximum wait.
         at_most_ns: Option<u64>,
     },
 }
@@ -103,7 +103,8 @@ pub(super) struct Placed {
 /// How a thread is replayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct ThreadRole {
-    /// It lives by timers: it starts by the clock, and waits for nobody.
+    /// The thread is timer-driven: its nodes start at recorded times, and it waits for no other
+    /// thread.
     pub is_clocked: bool,
     /// It does I/O, or wakes others.
     pub has_work: bool,
@@ -115,7 +116,7 @@ pub(super) struct ThreadRole {
 pub(super) struct FileRole {
     /// Its first event is the open that creates it.
     pub is_created: bool,
-    /// Its syncs are shared by those who wait for one.
+    /// Threads that wait for a sync of this file share the next one.
     pub shares_syncs: bool,
 }
 
@@ -135,7 +136,7 @@ pub(super) struct Roles {
 }
 
 impl Roles {
-    /// Those not known yet are hard, and may overlap.
+    /// A thread that was not surveyed yet is not clocked, has work, and may overlap its I/Os.
     fn thread(&self, thread: Thread) -> ThreadRole {
         let unknown = ThreadRole { is_clocked: false, has_work: true, lanes: MOST_LANES };
         self.threads.get(thread as usize).copied().unwrap_or(unknown)
@@ -234,7 +235,7 @@ struct Waiting {
 #[derive(Debug)]
 enum Item {
     Event(Event),
-    /// A thread comes to know that its I/O is over.
+    /// A thread reaps a completed I/O.
     Reap {
         lane: Track,
         count: u64,
@@ -280,14 +281,15 @@ struct TrackState {
     held: Option<Node>,
 }
 
-/// Who must be done before a file is created, renamed or removed, and what others wait for.
+/// Operations that must finish before a file is created, renamed or removed, and the last such
+/// change, for which later operations wait.
 #[derive(Default)]
 struct FileOrder {
     changed: Option<Mark>,
     used: Vec<Mark>,
 }
 
-/// A track after so many signals.
+/// A track and its signal count.
 #[derive(Debug, Clone, Copy)]
 struct Mark {
     track: Track,
@@ -511,8 +513,8 @@ impl<'a> Graph<'a> {
         }
     }
 
-    /// What an operation on a file must wait for: who uses an existing name waits for the one who
-    /// made it, and who changes it waits for those who used it.
+    /// What an operation on a file must wait for: an operation that uses a name waits for the one
+    /// that created it; one that changes the name waits for all that used it.
     fn obstacles(&self, io: &Io, is_change: bool) -> Vec<Mark> {
         let others = (io.op == Op::Rename).then(|| replaced(io)).flatten();
         let mut marks = Vec::new();

@@ -58,7 +58,7 @@ fn events() -> impl Strategy<Value = Vec<Event>> {
 
 /// Runs nodes as the replay does, with a reader that hands out at most `most` at a time, and with
 /// tracks that give back their room when they have executed all that they took. `random` chooses
-/// who goes on. Returns the I/Os in the order in which they ran; `None` if nobody can go on.
+/// who goes on. Returns the I/Os in the order in which they ran; `None` if no thread can continue.
 fn execute(
     nodes: &[Placed],
     most: usize,

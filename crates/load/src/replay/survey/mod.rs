@@ -1,5 +1,5 @@
-//! One pass over a trace before it is replayed: what lies in its files, and how each thread must be
-//! replayed.
+//! Reads a trace once before the replay, to find how to lay out files and how to replay each
+//! thread.
 
 use std::fs::File as OsFile;
 use std::io::{BufReader, Read};
@@ -39,14 +39,15 @@ pub struct Options {
     pub arrivals: Arrivals,
 }
 
-/// What a long think time was: the trace does not show whom a thread waited for outside of it.
+/// How to interpret a long think time: the trace does not show waits for processes that were not
+/// recorded.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Arrivals {
-    /// Clients that wait for an answer, and then think as long as they did: faster storage gets
-    /// more load.
+    /// Closed loop: clients wait for an answer, then think for the recorded time, so faster storage
+    /// gets more load.
     #[default]
     AfterAnswers,
-    /// Requests that come by the clock, whatever the storage does.
+    /// Open loop: requests arrive at recorded times, independent of the storage.
     ByTheClock,
 }
 
@@ -78,7 +79,7 @@ pub(super) struct Survey {
     pub notes: Notes,
 }
 
-/// What the replay does otherwise than the application.
+/// Differences between the replay and the application.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct Notes {
     pub overlapping_ios: u64,
@@ -114,7 +115,7 @@ pub(super) struct FileFacts {
     /// The end of the furthest page that is used through a mapping.
     pub mapped_bytes: u64,
     pub is_written: bool,
-    /// Its name goes away.
+    /// The file is unlinked or replaced during the trace.
     pub is_removed: bool,
     pub is_renamed: bool,
     /// Data that was there before the trace goes away.
@@ -152,7 +153,7 @@ impl Syncs {
         self.last_end_ns = self.last_end_ns.max(event.end_ns);
     }
 
-    /// A lock keeps them apart, and who waits for it shares the next one.
+    /// A lock is assumed: threads that wait share the next sync.
     const fn are_shared(&self) -> bool {
         self.changes_of_thread > 0 && self.overlapping * TURNS_OVERLAP_ONE_IN <= self.count
     }
@@ -324,7 +325,7 @@ impl Recording {
     }
 }
 
-/// Reads a file from a place of its own, so that several can read it at a time.
+/// Reads a file with its own position, so that several readers can share the descriptor.
 struct At<'a> {
     file: &'a OsFile,
     at: u64,

@@ -1,4 +1,4 @@
-//! What the calls do to descriptors, files and mappings, and which events they give.
+//! Applies calls to descriptors, files and mappings, and creates events.
 
 use std::cell::RefCell;
 use std::io::Write;
@@ -23,7 +23,7 @@ pub(super) enum Class {
     File(FileKind),
     /// A pipe, a terminal or the like.
     Other,
-    /// It was not shown.
+    /// strace did not show the file type.
     Unknown,
 }
 
@@ -142,7 +142,7 @@ impl<W: Write> Importer<'_, W> {
         }
     }
 
-    /// What changes descriptors, directories and mappings, but is no I/O.
+    /// Calls that change descriptors, directories or mappings, but are not I/O.
     pub(super) fn keep(&mut self, kind: Kind, call: &Call<'_>, pid: u32) -> Result<(), Stop> {
         match kind {
             Kind::Duplicate => self.duplicate(call, pid),
@@ -628,7 +628,7 @@ impl<W: Write> Importer<'_, W> {
 
     pub(super) fn sync_mapping(&mut self, call: &Call<'_>, moment: Moment) -> Result<(), Stop> {
         let Some(result) = outcome(call.result) else { return Ok(()) };
-        // Linux does nothing if asked to do it later.
+        // `MS_ASYNC` does nothing on Linux.
         if !has(call.argument(2)?, "MS_SYNC") {
             return Ok(());
         }
@@ -638,7 +638,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { op: Op::Msync, file, offset, length, result, ..BLANK })
     }
 
-    /// Where a copy reads or writes: at the given offset, or at the position, which it moves.
+    /// Offset of a copy: the given one, or the descriptor's position, which then advances.
     pub(super) fn copied(
         &mut self,
         pid: u32,
@@ -736,7 +736,7 @@ pub(super) fn mode<'a>(answer: Option<&&'a str>) -> Option<&'a str> {
     line::field(answer, "st_mode").or_else(|| line::field(answer, "stx_mode"))
 }
 
-/// How a call that moves data is called.
+/// Argument layout of a call that transfers data.
 #[derive(Clone, Copy)]
 pub(super) struct Shape {
     is_vector: bool,

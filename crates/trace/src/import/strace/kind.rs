@@ -1,4 +1,4 @@
-//! The calls that are followed.
+//! System calls that the importer understands.
 
 use crate::event::Op;
 
@@ -6,7 +6,7 @@ use crate::event::Op;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Naming {
     Path,
-    /// A descriptor of a directory before each path.
+    /// A directory descriptor (`dirfd`) precedes each path.
     At,
 }
 
@@ -28,7 +28,7 @@ pub(super) enum Kind {
         is_vector: bool,
         is_positional: bool,
     },
-    /// The flags are that many arguments behind the name; `None` for `creat`.
+    /// Position of the flags after the path; `None` for `creat`.
     Open {
         naming: Naming,
         flags: Option<usize>,
@@ -42,7 +42,7 @@ pub(super) enum Kind {
     /// So are the two in this argument.
     DescriptorPair(usize),
     Seek,
-    /// About a descriptor, with nothing else to tell.
+    /// A call on a descriptor with no other relevant arguments.
     Sync(Op),
     SyncRange,
     SyncAll,
@@ -54,7 +54,7 @@ pub(super) enum Kind {
     RemoveDirectory,
     MakeDirectory(Naming),
     Link(Naming),
-    /// What is found out is in the argument so far behind the name, if it is shown.
+    /// The result (`struct stat`) is this many arguments after the path, if strace shows it.
     Stat {
         naming: Naming,
         answer: Option<usize>,

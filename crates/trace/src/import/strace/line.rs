@@ -3,12 +3,12 @@
 use crate::import::errno;
 use crate::import::outcome::Reason;
 
-/// Times below are relative ones: they would lie in the first years after 1970.
+/// Smaller times are relative: as absolute times they would be soon after 1970.
 const FIRST_ABSOLUTE_S: u64 = 100_000_000;
 /// What strace prints for the working directory of `*at` calls.
 const AT_FDCWD: i32 = -100;
 
-/// A line that tells of a task.
+/// A line about a task.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Line<'a> {
     /// `None` if strace follows a single task.
@@ -39,7 +39,7 @@ pub(super) enum Text<'a> {
     Other,
 }
 
-/// What strace itself says, outside of all tasks.
+/// A message of strace itself.
 pub(super) fn attached(line: &str) -> Option<u32> {
     let line = line.strip_prefix("strace: ").unwrap_or(line);
     let (pid, rest) = line.strip_prefix("Process ")?.split_once(' ')?;
@@ -136,7 +136,7 @@ pub(super) struct Call<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum CallResult<'a> {
-    /// And what `-y` says of it.
+    /// The text that `-y` adds.
     Value {
         number: i64,
         note: &'a str,
@@ -322,7 +322,7 @@ pub(super) fn is_noted_block(note: &str) -> bool {
     note.contains("<block ")
 }
 
-/// The bytes of a string in quotes; `None` if it is none, or is cut off.
+/// The bytes of a quoted string; `None` if it is not one, or is truncated.
 pub(super) fn quoted(text: &str) -> Option<Vec<u8>> {
     let end = text.starts_with('"').then(|| after_quoted(text))??;
     (end == text.len()).then(|| unescaped(&text[1..end - 1]))

@@ -1,10 +1,10 @@
 //! Text of `strace -f -ttt -T`, also with `-y`, `-tt` and `-o`.
 //!
 //! A file is known by its path, which is resolved as far as the trace tells the working directory.
-//! So two names of a file are one file only if `link` or `rename` made them so, or `-y` shows the
-//! same path. The offsets of `read` and `write` follow from the descriptor's position; that of a
-//! descriptor that was open before the trace is taken to be 0. Files in `/proc`, `/sys` and `/dev`
-//! are left out, except block devices.
+//! Two paths count as one file only after `link` or `rename`, or if `-y` shows the same path. The
+//! offsets of `read` and `write` follow from the descriptor's position; a descriptor that was open
+//! before the trace is assumed to be at position 0. Files in `/proc`, `/sys` and `/dev` are left
+//! out, except block devices.
 
 mod calls;
 mod flags;
@@ -49,7 +49,7 @@ pub(super) fn sniff(sample: &[u8]) -> bool {
             Text::Resumed { .. } | Text::Exited => true,
             Text::Other => false,
         },
-        // It is of strace, and the import says what is missing.
+        // It is a message of strace; the import reports what is missing.
         Err(Reason::RelativeTime) => true,
         Err(_) => Call::parse(line.trim()).is_ok(),
     })
@@ -283,7 +283,7 @@ impl<W: Write> Importer<'_, W> {
         self.tasks.entry(pid).or_default()
     }
 
-    /// Makes the task of a child that shows itself before the call that makes it returns.
+    /// Creates the task of a child whose first line comes before its parent's clone returns.
     fn adopt(&mut self, pid: u32) {
         if self.tasks.contains_key(&pid) {
             return;
@@ -315,7 +315,7 @@ impl Task {
     }
 }
 
-/// Whether it is a call that makes a task.
+/// Whether the call creates a task (`clone`, `fork`, ...).
 fn is_clone(text: &str) -> bool {
     line::name(text).and_then(Kind::of) == Some(Kind::Clone)
 }

@@ -178,7 +178,7 @@ impl<W: Write> Importer<'_, W> {
         self.push(moment, Event { op: Op::Stat, flags, file, result, ..BLANK })
     }
 
-    /// What an answer of `stat` says of a file.
+    /// Stores what `stat` returned for a file.
     pub(super) fn learn(&mut self, file: File, answer: Option<&&str>) {
         let Class::File(kind) = Class::of(mode(answer)) else { return };
         self.builder.set_kind(file, kind);

@@ -6,7 +6,7 @@ use crate::event::File;
 
 /// Paths that are known not to exist are forgotten beyond this number.
 const MOST_ABSENT: usize = 1 << 16;
-/// Begins of the names of block devices in `/dev`.
+/// Prefixes of block device names in `/dev`.
 const DEVICES: &[&[u8]] = &[
     b"sd", b"vd", b"xvd", b"hd", b"nvme", b"dm-", b"mapper/", b"md", b"loop", b"mmcblk", b"nbd",
     b"rbd", b"zd", b"ram", b"zram", b"disk/", b"drbd", b"pmem", b"ublkb",
@@ -104,7 +104,7 @@ pub(super) fn is_block_device(path: &[u8]) -> bool {
         .is_some_and(|name| DEVICES.iter().any(|begin| name.starts_with(begin)))
 }
 
-/// Whether it is no file on storage, but an interface of the kernel, a terminal or memory.
+/// Whether the path is a kernel interface, terminal or memory file rather than stored data.
 pub(super) fn is_elsewhere(path: &[u8]) -> bool {
     let is_special = [b"/proc/".as_slice(), b"/sys/", b"/dev/"]
         .iter()

@@ -8,7 +8,7 @@ use std::rc::Rc;
 use super::flags;
 use crate::event::{File, Flags, Thread};
 
-/// What descriptors that were duplicated share.
+/// An open file description, shared by duplicated descriptors.
 #[derive(Debug)]
 pub(super) struct Description {
     /// `None` if it is a pipe, a socket or the like.
@@ -175,7 +175,7 @@ fn kept<T: Clone>(shared: &Rc<RefCell<T>>, is_shared: bool) -> Rc<RefCell<T>> {
 }
 
 impl Task {
-    /// The task that a call such as `clone(flags=CLONE_VM|...)` makes.
+    /// Creates the task for a call such as `clone(flags=CLONE_VM|...)`.
     pub(super) fn child(&self, call: &str) -> Self {
         Self {
             thread: None,
