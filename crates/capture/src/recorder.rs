@@ -60,9 +60,8 @@ pub struct Progress {
     pub events: u64,
     pub lost: u64,
     pub bytes: u64,
-    /// Share of this machine's CPU time used by the recorder; `None` if the kernel does not measure
-    /// it.
-    pub overhead: Option<f64>,
+    /// Share of this machine's CPU time that the recorder took.
+    pub overhead: f64,
 }
 
 /// A recording that was made.
@@ -151,8 +150,7 @@ impl Watch<'_> {
         } else if !self.processes.iter().any(|pid| is_running(*pid)) {
             return Ok(Some(EndReason::Gone));
         }
-        let is_costly = progress.elapsed > SETTLING
-            && progress.overhead.is_some_and(|overhead| overhead > self.limits.overhead);
+        let is_costly = progress.elapsed > SETTLING && progress.overhead > self.limits.overhead;
         Ok(if self.stop.load(Ordering::Relaxed) {
             Some(EndReason::Stopped)
         } else if self.limits.time.is_some_and(|time| progress.elapsed >= time) {
@@ -180,7 +178,7 @@ struct Session {
     events: u64,
     io_events: u64,
     sees_proc: bool,
-    overhead: Option<f64>,
+    overhead: f64,
 }
 
 impl Session {
@@ -200,7 +198,7 @@ impl Session {
             events: 0,
             io_events: 0,
             sees_proc,
-            overhead: None,
+            overhead: 0.0,
         })
     }
 
@@ -265,7 +263,7 @@ impl Session {
             self.drain(probes)?;
             if told.elapsed() >= TELL {
                 told = Instant::now();
-                self.overhead = Some(self.measure_overhead(probes));
+                self.overhead = self.measure_overhead(probes);
                 tell(&self.progress(probes));
                 if written.elapsed() >= WRITE {
                     written = Instant::now();
@@ -274,7 +272,7 @@ impl Session {
             }
             let is_held = self.writer.get_mut().is_held();
             if let Some(ended) = watch.ended(&self.progress(probes), is_held)? {
-                self.overhead = Some(self.measure_overhead(probes));
+                self.overhead = self.measure_overhead(probes);
                 return Ok(ended);
             }
         }
@@ -360,7 +358,7 @@ impl Session {
         }
         let end = End {
             reason: Some(reason),
-            overhead: last.overhead,
+            overhead: Some(last.overhead),
             lost: last.lost,
             length_ns: u64::try_from(last.elapsed.as_nanos()).unwrap_or(u64::MAX),
             recorder_cpu_ns: Some(own_cpu_ns().saturating_sub(self.cpu_before_ns)),

@@ -1,10 +1,10 @@
 //! Lays out the summary of a recording.
 
+use iotax_quantity::{bytes, grouped, percent};
 use iotax_trace::profile::{
     FileFigures, Finding, HotFile, Latency, Operation, Severity, Summary, Trait,
 };
-use iotax_trace::{End, Head as TraceHead};
-use iotax_wording::doubt::Notice;
+use iotax_trace::{End, Head as TraceHead, Unseen};
 use iotax_wording::format::or_absent;
 use iotax_wording::recording::{self as words, finding};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use crate::document::{Cell, Document, Item, Lead, Rank, Section, Table, Topic};
 
 /// Maximum number of findings on one screen.
-const FINDINGS: usize = 3;
+const FINDINGS: usize = 2;
 
 /// A recording and the path that the user gave.
 #[derive(Debug, Clone, Copy)]
@@ -47,10 +47,16 @@ pub fn recording(shown: ShownRecording<'_>) -> Document {
         Topic::Answer,
         [Section::of(Item::Table(table)), Section::of(Item::facts(facts))],
     );
-    let notices = doubts.iter().map(|doubt| {
-        let messages = vec![finding::sentence(&doubt.about)];
-        Section::of(Item::Warning(Notice { messages, ..Notice::default() }))
-    });
+    let of_quality = doubts.iter().filter(is_serious).map(|doubt| finding::sentence(&doubt.about));
+    let unseen: Vec<Unseen> = doubts
+        .iter()
+        .filter_map(|doubt| match doubt.about {
+            Trait::Unseen { what } => Some(what),
+            _ => None,
+        })
+        .collect();
+    let unseen = (!unseen.is_empty()).then(|| words::not_recorded(&unseen));
+    let notices = of_quality.chain(unseen).map(|text| Section::of(Item::warning(text)));
     document.extend_on(Topic::Doubt, notices);
     let rest: Vec<String> =
         findings.iter().skip(FINDINGS).map(|one| finding::sentence(&one.about)).collect();
@@ -74,7 +80,7 @@ const fn is_doubt(about: &Trait) -> bool {
 fn lead(shown: ShownRecording<'_>, findings: &[&Finding]) -> Lead {
     let summary = shown.summary;
     let rates = words::rates(summary);
-    let told = findings.iter().take(FINDINGS - 1).map(|one| finding::sentence(&one.about));
+    let told = findings.iter().take(FINDINGS).map(|one| finding::sentence(&one.about));
     let reason = shown.end.and_then(|end| end.reason);
     Lead {
         kind: "capture",
@@ -125,14 +131,14 @@ fn files(summary: &Summary) -> Option<Section> {
     let by = if summary.depth.is_some() { &files.by_time } else { &files.by_bytes };
     let figures = |hot: &HotFile| files.named.iter().find(|figures| figures.file == hot.file);
     let rows = by.iter().filter_map(|hot| Some((hot, figures(hot)?)));
-    let size = |figures: &FileFigures| figures.size_bytes.map(words::bytes_of);
+    let size = |figures: &FileFigures| figures.size_bytes.map(|size| bytes(size as f64));
     let table = Table::of(rows)
         .word("file", |(_, figures)| words::file(figures))
-        .figure("share of I/O", |(hot, _)| words::share(hot.share))
+        .figure("share of I/O", |(hot, _)| percent(hot.share))
         .figure("size", |(_, figures)| or_absent(size(figures)))
-        .figure("read", |(_, figures)| words::bytes_of(figures.totals.read_bytes))
-        .figure("written", |(_, figures)| words::bytes_of(figures.totals.written_bytes))
-        .figure("syncs", |(_, figures)| words::number(figures.totals.syncs))
+        .figure("read", |(_, figures)| bytes(figures.totals.read_bytes as f64))
+        .figure("written", |(_, figures)| bytes(figures.totals.written_bytes as f64))
+        .figure("syncs", |(_, figures)| grouped(figures.totals.syncs))
         .table;
     Section::of_table(words::FILES, table.filled(), None)
 }
@@ -141,7 +147,8 @@ fn threads(summary: &Summary) -> Option<Section> {
     let mut table =
         Table::new(&["thread"], &["I/O", "of which syncs", "waiting for threads", "CPU", "idle"]);
     for thread in &summary.threads.busiest {
-        let [io, syncs, waiting, cpu, idle] = words::thread_parts(&thread.times).map(Cell::new);
+        let parts = words::thread_parts(summary, &thread.times);
+        let [io, syncs, waiting, cpu, idle] = parts.map(|part| Cell::new(or_absent(part)));
         table.push([Cell::new(thread.thread.to_string()), io, syncs, waiting, cpu, idle]);
     }
     Section::of_table(words::BUSIEST, table.filled(), None)

@@ -260,3 +260,35 @@ impl Event {
         i32::try_from(self.result.checked_neg()?).ok().filter(|number| *number > 0)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn timers_and_devices_are_no_dependencies() {
+        let is_dependency = |waker: Call, sleeper: Call| {
+            let wake = Event {
+                op: Op::Wake,
+                flags: Flags::default(),
+                thread: 0,
+                file: NO_FILE,
+                offset: waker as u64,
+                length: sleeper as u64,
+                result: 0,
+                end_ns: 1,
+                latency_ns: 1,
+                cpu_ns: 0,
+                detail: 1,
+            };
+            wake.is_dependency()
+        };
+        assert!(is_dependency(Call::Futex, Call::Futex));
+        assert!(is_dependency(Call::Write, Call::Poll));
+        assert!(!is_dependency(Call::Io, Call::Futex), "an interrupt during an I/O");
+        assert!(!is_dependency(Call::None, Call::Futex), "an interrupt of a thread that computes");
+        assert!(!is_dependency(Call::Futex, Call::Sleep), "a sleeper wakes by its timer");
+        assert!(!is_dependency(Call::Futex, Call::Io), "an I/O that is over");
+        assert!(!is_dependency(Call::Futex, Call::Ring), "a completion");
+    }
+}

@@ -30,8 +30,6 @@ pub struct Head {
 pub enum Source {
     /// BPF programs on the kernel's tracepoints.
     Bpf,
-    /// The kernel's tracepoint ring buffer.
-    Perf,
     /// `strace -f -ttt -T`.
     Strace,
     /// `blktrace`.

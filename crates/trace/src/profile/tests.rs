@@ -100,7 +100,7 @@ fn figures_of_a_small_trace() {
     let state = |kind| FileState { kind, size_bytes: 1 << 20, ..FileState::default() };
     let files = [state(FileKind::Regular), state(FileKind::BlockDevice)];
     let end = End { length_ns: 1_000 * MS, ..End::default() };
-    let summary = profile.finish(&Head { source: Source::Perf, ..head() }, &files, Some(&end));
+    let summary = profile.finish(&Head { source: Source::Strace, ..head() }, &files, Some(&end));
 
     assert_eq!((summary.length_ns, summary.events, summary.lost), (1_000 * MS, 50, 0));
     assert_eq!(summary.rates.reads_per_s, 10.0);

@@ -1,9 +1,9 @@
 //! Sentences for the findings in a recording.
 
-use iotax_quantity::{bytes, count, percent, three_digits};
+use iotax_quantity::{bytes, count, per_second, percent, three_digits};
 use iotax_trace::profile::Trait;
 
-use super::{each_second, unseen};
+use super::unseen;
 
 /// A finding in a sentence.
 pub fn sentence(about: &Trait) -> String {
@@ -47,7 +47,7 @@ pub fn sentence(about: &Trait) -> String {
         ),
         Trait::RandomFaults { faults_per_s, .. } => format!(
             "{} are at random offsets in mapped files: read-ahead does not help.",
-            each_second(faults_per_s, "page faults/s")
+            per_second(faults_per_s, "page faults/s")
         ),
         Trait::RewrittenPages { factor } => format!(
             "The program overwrites its data: it writes each byte {} times on average.",
@@ -88,7 +88,7 @@ pub fn sentence(about: &Trait) -> String {
         Trait::ManyTinyReads { share, per_s } => format!(
             "{} of the reads are smaller than 512 bytes ({}).",
             percent(share),
-            each_second(per_s, "calls/s")
+            per_second(per_s, "calls/s")
         ),
         Trait::LossReported { lost, share } => format!(
             "The recording is incomplete: the recorder could not keep up, and lost {} ({} of all). \

@@ -3,12 +3,10 @@
 pub mod finding;
 pub mod progress;
 
-use iotax_quantity::{
-    bytes, count, grouped, list, per_second, percent, size, span_of_ns, three_digits,
-};
+use iotax_quantity::{bytes, count, grouped, list, percent, size, span_of_ns, three_digits, whole};
 use iotax_trace::export::fio_log::Exported;
 use iotax_trace::import::Imported;
-use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes};
+use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes, Trait};
 use iotax_trace::{EndReason, FileKind, Source, Unseen};
 
 use crate::format::time;
@@ -27,9 +25,12 @@ pub fn counts(summary: &Summary) -> String {
     )
 }
 
-/// What the program does per second.
+/// What the program does per second; in a recording of less than a second, what it did in all.
 pub fn rates(summary: &Summary) -> String {
     let rates = &summary.rates;
+    let seconds = summary.length_ns as f64 / 1e9;
+    let is_short = seconds < 1.0;
+    let counted = |rate: f64| grouped(whole(rate * seconds));
     let kinds = [
         (rates.reads_per_s, "reads"),
         (rates.writes_per_s, "writes"),
@@ -40,11 +41,16 @@ pub fn rates(summary: &Summary) -> String {
     let told: Vec<String> = kinds
         .into_iter()
         .filter(|(rate, _)| *rate > 0.0)
-        .map(|(rate, kind)| format!("{} {kind}", three_digits(rate)))
+        .map(|(rate, kind)| {
+            format!("{} {kind}", if is_short { counted(rate) } else { three_digits(rate) })
+        })
         .collect();
     let told: Vec<&str> = told.iter().map(String::as_str).collect();
     if told.is_empty() {
         return "The recording contains no I/O.".to_owned();
+    }
+    if is_short {
+        return format!("The program did {} in {}.", list(&told), time(summary.length_ns as f64));
     }
     format!("The program does {} per second.", list(&told))
 }
@@ -147,22 +153,30 @@ pub fn data(summary: &Summary) -> String {
 
 /// How the threads spent their time.
 pub fn threads(summary: &Summary) -> Option<String> {
-    let all = &summary.threads.all;
-    (all.life_ns > 0).then(|| {
-        let part = |ns: u64| percent(ns as f64 / all.life_ns as f64);
-        let waiting = match summary.threads.waits {
-            Some(_) => format!(", {} waiting for each other", part(all.waiting_ns)),
-            None => String::new(),
-        };
-        format!("{} in I/O calls{waiting}, {} on the CPU", part(all.io_ns), part(all.cpu_ns))
-    })
+    let [io, _, waiting, cpu, _] = thread_parts(summary, &summary.threads.all);
+    let parts = [(io, "in I/O calls"), (waiting, "waiting for each other"), (cpu, "on the CPU")];
+    let told: Vec<String> =
+        parts.into_iter().filter_map(|(part, what)| Some(format!("{} {what}", part?))).collect();
+    (!told.is_empty()).then(|| told.join(", "))
 }
 
-/// How one thread spent its time, as table cells.
-pub fn thread_parts(times: &ThreadTimes) -> [String; 5] {
-    let life = times.life_ns.max(1) as f64;
-    [times.io_ns, times.sync_ns, times.waiting_ns, times.cpu_ns, times.idle_ns]
-        .map(|part| percent(part as f64 / life))
+/// How threads spent their time: in I/O, in syncs, waiting, on the CPU, idle. `None` for what was
+/// not recorded.
+pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 5] {
+    let is_unseen =
+        |what| summary.findings.iter().any(|finding| finding.about == Trait::Unseen { what });
+    let sees_io = !is_unseen(Unseen::Latencies);
+    let sees_cpu = !is_unseen(Unseen::CpuTime);
+    let part = |ns: u64, is_seen: bool| {
+        (is_seen && times.life_ns > 0).then(|| percent(ns as f64 / times.life_ns as f64))
+    };
+    [
+        part(times.io_ns, sees_io),
+        part(times.sync_ns, sees_io),
+        part(times.waiting_ns, summary.threads.waits.is_some()),
+        part(times.cpu_ns, sees_cpu),
+        part(times.idle_ns, sees_io && sees_cpu),
+    ]
 }
 
 /// A file in a table: its number, and what it is if it is not a regular file.
@@ -201,12 +215,17 @@ pub fn cost(overhead: f64) -> String {
 pub const fn source(source: Source) -> &'static str {
     match source {
         Source::Bpf => "recorded with BPF",
-        Source::Perf => "recorded with perf",
         Source::Strace => "imported from strace",
         Source::Blktrace => "imported from blktrace",
         Source::FioLog => "imported from a fio I/O log",
         Source::BlockCsv => "imported from a block trace (CSV)",
     }
+}
+
+/// What was not recorded.
+pub fn not_recorded(what: &[Unseen]) -> String {
+    let told: Vec<&str> = what.iter().map(|what| unseen(*what)).collect();
+    format!("Not recorded: {}.", told.join("; "))
 }
 
 /// What a source cannot see.
@@ -224,26 +243,9 @@ pub const fn unseen(what: Unseen) -> &'static str {
     }
 }
 
-/// A rate with its unit, in a sentence.
-pub(crate) fn each_second(rate: f64, unit: &str) -> String {
-    per_second(rate, unit)
-}
-
 /// The next command to run.
 pub fn next(path: &str) -> String {
     format!("To replay it on the storage under DIR: iotax run {path} DIR")
-}
-
-pub fn bytes_of(count: u64) -> String {
-    bytes(count as f64)
-}
-
-pub fn share(share: f64) -> String {
-    percent(share)
-}
-
-pub fn number(count: u64) -> String {
-    grouped(count)
 }
 
 pub const OTHER_FINDINGS: &str = "Other findings";

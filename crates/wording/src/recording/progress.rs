@@ -13,21 +13,20 @@ pub struct Now {
     pub events: u64,
     pub lost: u64,
     pub bytes: u64,
-    pub overhead: Option<f64>,
+    /// Share of the machine's CPU time.
+    pub overhead: f64,
 }
 
-/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % of the machine's CPU time`
+/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 %`
 pub fn line(now: &Now) -> String {
     let limit = now.limit.map_or(String::new(), |limit| format!(" of {}", span(limit.as_secs())));
-    let cost = now.overhead.map_or(String::new(), |overhead| {
-        format!(", overhead {} of the machine's CPU time", percent(overhead))
-    });
     let lost = if now.lost == 0 { String::new() } else { format!(", {} events lost", now.lost) };
     format!(
-        "recording: {}{limit}, {}, {}{cost}{lost}",
+        "recording: {}{limit}, {}, {}, overhead {}{lost}",
         span(now.elapsed.as_secs()),
         count(now.events, "event"),
-        bytes(now.bytes as f64)
+        bytes(now.bytes as f64),
+        percent(now.overhead)
     )
 }
 
@@ -43,14 +42,13 @@ mod tests {
             events: 48_210,
             lost: 0,
             bytes: 317_440,
-            overhead: Some(0.004),
+            overhead: 0.004,
         };
+        assert_eq!(line(&now), "recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 %");
+        let lossy = Now { limit: None, lost: 3, ..now };
         assert_eq!(
-            line(&now),
-            "recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % of the machine's CPU \
-             time"
+            line(&lossy),
+            "recording: 12 s, 48,210 events, 310 KiB, overhead 0.4 %, 3 events lost"
         );
-        let lossy = Now { limit: None, lost: 3, overhead: None, ..now };
-        assert_eq!(line(&lossy), "recording: 12 s, 48,210 events, 310 KiB, 3 events lost");
     }
 }

@@ -1,5 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
+use iotax_trace::Call;
 use proptest::prelude::*;
 
 use super::*;
@@ -210,20 +211,6 @@ proptest! {
             prop_assert_eq!(u64::from(placed.node.burn_ns), *cpu_ns.min(gap_ns));
         }
     }
-}
-
-#[test]
-fn timers_and_devices_wake_nobody() {
-    let calls = |waker: Call, sleeper: Call| {
-        let event = Event { offset: waker as u64, length: sleeper as u64, ..wake(1, 0, 1) };
-        is_wake(&event)
-    };
-    assert!(calls(Call::Futex, Call::Futex));
-    assert!(calls(Call::Write, Call::Poll));
-    assert!(!calls(Call::Io, Call::Futex), "an interrupt during an I/O");
-    assert!(!calls(Call::None, Call::Futex), "an interrupt of a thread that computes");
-    assert!(!calls(Call::Futex, Call::Sleep), "a sleeper wakes by its timer");
-    assert!(!calls(Call::Futex, Call::Io), "an I/O that is over");
 }
 
 #[test]
