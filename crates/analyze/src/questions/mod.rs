@@ -157,10 +157,11 @@ fn definition_of_latency(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
         .then_some(OpenQuestion::FromSubmission)
 }
 
-/// In a closed loop tails are only described.
+/// In a closed loop tails are only described. A recording has no rate that could be set.
 fn tail(evidence: &Evidence<'_>) -> Option<OpenQuestion> {
     let compares = !evidence.conclusions.is_empty();
-    (compares && !evidence.experiment.spec.workload().is_open_loop())
+    let workload = evidence.experiment.spec.workload();
+    (compares && !workload.is_open_loop() && !workload.is_recorded())
         .then_some(OpenQuestion::TailsDescribed)
 }
 
