@@ -109,6 +109,19 @@ fn a_trace_of_strace_is_replayed() {
     for job in jobs(&lines) {
         assert_eq!(job["first_error"], Value::Null, "{job:#}");
     }
+    let options = ["--copies", "2", "--arrivals", "clock", "--allow-loss"];
+    let said = desk.run(&[&["run", "app.iotx", "a", "--out", "twice"][..], &options].concat());
+    assert_eq!(said.code, 0, "{said}");
+    let twice = fs::read_to_string(desk.path().join("twice/trials.jsonl")).unwrap();
+    let count = |lines: &str| jobs(lines)[0]["write"]["ios"].as_u64().unwrap();
+    assert_eq!(count(&twice), 2 * count(&lines));
+    for option in [&["--copies", "2"][..], &["--arrivals", "clock"], &["--allow-loss"]] {
+        let said = desk.run(&[&["run", "randread-4k", "a"][..], option].concat());
+        assert!(said.code == 2 && said.err.contains("applies only to recordings"), "{said}");
+        assert!(said.err.contains(option[0]), "{said}");
+    }
+    let said = desk.run(&["plan", "compare", "-w", "app.iotx", "a=a", "b=a"]);
+    assert!(said.out.contains("the recording app is too short to be cut"), "{said}");
     let said = desk.run(&["run", "app.iotx", "a", "--set", "threads=4"]);
     assert!(said.code == 2 && said.err.contains("replayed as it was recorded"), "{said}");
     let said = desk.run(&["run", "app.iotx", "a", "--agent", "nowhere"]);

@@ -9,8 +9,8 @@ use crate::job_options::{
 };
 use crate::tree::Tree;
 use crate::workload::{
-    BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, RecordedLoad, Requirement, RunLength,
-    Trims, Workload,
+    Arrivals, BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, RecordedLoad, Requirement,
+    RunLength, Trims, Workload,
 };
 use crate::writes::Content;
 
@@ -42,8 +42,16 @@ impl Workload {
 }
 
 fn explain_recording(recording: &RecordedLoad) -> String {
+    let copies = match recording.copies {
+        1 => String::new(),
+        copies => format!("{copies} copies of "),
+    };
+    let arrivals = match recording.arrivals {
+        Arrivals::AfterAnswers => "",
+        Arrivals::ByTheClock => ", arrivals by the clock",
+    };
     format!(
-        "replays {}: {} of {}",
+        "replays {copies}{}: {} of {}{arrivals}",
         recording.path.display(),
         format_duration(recording.length_ns),
         plural(recording.threads, "thread")

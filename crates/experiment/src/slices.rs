@@ -4,11 +4,14 @@
 //! the ratio of two slices of 100 ms, one directly after the other, it cancels. The necessary
 //! length of a slice also depends on the machine, so a pilot determines it once the arms are up,
 //! within bounds given by the workload.
+//!
+//! A recording is cut into parts, which are its slices: block by block, all arms replay the same
+//! part. There are at least as many blocks as parts, so that the verdict is about all of it.
 
 use serde::Serialize;
 
 use crate::spec::{Arm, Design, Draft, Driver, Stop};
-use crate::workload::{Bound, Job, Phase, Slices, Workload};
+use crate::workload::{Bound, Job, Phase, Slices, Uncut, Workload};
 
 /// The shortest ramp of a slice: threads have started, and the queue is full.
 pub const LEAST_SLICE_RAMP_NS: u64 = 20_000_000;
@@ -30,6 +33,9 @@ const LEAST_IN_ALL_NS: u64 = 2_000_000_000;
 const MOST_BLOCKS: u32 = 5120;
 /// Default maximum time of an experiment with slices.
 const MOST_TIME_NS: u64 = 600_000_000_000;
+
+/// The time limit allows for this many replays of a whole recording.
+const LEAST_ROOM: u64 = 2;
 
 /// Why the trials of an experiment are not slices.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -57,6 +63,10 @@ pub enum WholeTrials {
     NotEven { job: String },
     /// A job searches for the depth that meets its latency target.
     LatencyTarget { job: String },
+    /// A recording is not cut into parts.
+    Recording { workload: String, why: Uncut },
+    /// Parts of a recording are replayed in order, so nothing else may change its files.
+    SeveralRecordings,
     /// A slice of at least `least_ns` is more than half of a trial of `time_ns`, in nanoseconds.
     TooShort { least_ns: u64, time_ns: u64 },
 }
@@ -103,11 +113,16 @@ impl Draft {
         if let Some(of) = self.arms.iter().find(|arm| arm.host_commands.is_some()) {
             return Err(WholeTrials::HostCommands { arm: arm(of) });
         }
+        if self.phases.len() > 1 && self.phases().any(Workload::is_recorded) {
+            return Err(WholeTrials::SeveralRecordings);
+        }
         let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
         let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
         let slices = |phase: &Workload| match phase.slices {
             Some(_) => phase.sliced(least_ns),
-            None => Err(WholeTrials::TimesAreSet { workload: phase.name.clone() }),
+            None => Err(phase
+                .uncut()
+                .unwrap_or_else(|| WholeTrials::TimesAreSet { workload: phase.name.clone() })),
         };
         self.phases().map(slices).collect()
     }
@@ -155,15 +170,21 @@ impl Draft {
         for (phase, times) in self.phases.iter_mut().zip(times) {
             (phase.ramp_ns, phase.time_ns) = (times.ramp_ns, times.time_ns);
         }
-        if !self.stop.max_blocks_asked {
-            self.stop.max_blocks = MOST_BLOCKS;
-            let most_ns = MOST_TIME_NS.saturating_add(self.most_hold_ns());
-            self.stop.max_time_ns.get_or_insert(most_ns);
-        }
         let turn_ns = times.iter().map(|phase| phase.time_ns).fold(0, u64::saturating_add);
         let fewest = LEAST_IN_ALL_NS.div_ceil(turn_ns.max(1));
         let fewest = u32::try_from(fewest).unwrap_or(u32::MAX);
         let fewest = fewest.clamp(*FEWEST_BLOCKS.start(), *FEWEST_BLOCKS.end());
+        // Recordings are replayed to their ends.
+        let parts = self.phases().filter_map(Workload::parts).max().unwrap_or(1);
+        let fewest = fewest.next_multiple_of(parts.max(1));
+        if !self.stop.max_blocks_asked {
+            self.stop.max_blocks = MOST_BLOCKS;
+            let most_ns = MOST_TIME_NS.saturating_add(self.most_hold_ns());
+            let of_parts = u64::from(parts).saturating_mul(turn_ns);
+            let needs_ns = of_parts.saturating_mul(self.arms.len() as u64 * LEAST_ROOM);
+            let most_ns = if parts > 1 { most_ns.max(needs_ns) } else { most_ns };
+            self.stop.max_time_ns.get_or_insert(most_ns);
+        }
         self.stop.min_blocks = self.stop.min_blocks.max(fewest).min(self.stop.max_blocks);
     }
 }
@@ -202,14 +223,27 @@ impl Workload {
         self
     }
 
-    /// How short its trials may be. A part of a trial must be like the whole.
+    /// Why its recording cannot be replayed in slices.
+    fn uncut(&self) -> Option<WholeTrials> {
+        let why = self.jobs.iter().find_map(|job| job.recording.as_ref()?.uncut)?;
+        Some(WholeTrials::Recording { workload: self.name.clone(), why })
+    }
+
+    /// How short its trials may be. A part of a trial must be like the whole, except that of a
+    /// recording, because the others follow.
     fn sliced(&self, least_ns: u64) -> Result<Slices, WholeTrials> {
+        let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
+        if let Some(parts) = self.parts() {
+            return match self.uncut() {
+                Some(why) => Err(why),
+                None => Ok(Slices { least_ns: self.time_ns / u64::from(parts.max(2)), usual }),
+            };
+        }
         let is_even = |job: &Job| {
             job.bound == Bound::Time
                 && job.start_delay_ns == 0
                 && job.end_after_ns.is_none()
                 && !job.ends_all
-                && job.recording.is_none()
         };
         if let Some(job) = self.jobs.iter().find(|job| !is_even(job)) {
             return Err(WholeTrials::NotEven { job: job.name.clone() });
@@ -222,7 +256,6 @@ impl Workload {
         let cycle_ns = thinks.chain(index).fold(0.0, f64::max);
         #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "saturates")]
         let least_ns = least_ns.max((CYCLES * cycle_ns) as u64);
-        let usual = Phase { ramp_ns: self.ramp_ns, time_ns: self.time_ns };
         if least_ns.saturating_mul(2) > usual.time_ns {
             return Err(WholeTrials::TooShort { least_ns, time_ns: usual.time_ns });
         }
@@ -260,6 +293,53 @@ mod tests {
         assert_eq!((plan.max_blocks, plan.max_time_ns), (40, None), "as the user set it");
         few.give_up_slices();
         assert_eq!(few.stop.max_blocks, 40);
+    }
+
+    fn recorded(length_ns: u64, parts: u32, uncut: Option<Uncut>) -> Workload {
+        let recording = crate::RecordedLoad {
+            path: "/app.iotx".into(),
+            hash: "1".to_owned(),
+            length_ns,
+            threads: 4,
+            waits_for_syncs: true,
+            allow_loss: false,
+            arrivals: crate::Arrivals::default(),
+            copies: 1,
+            parts,
+            uncut,
+        };
+        let job = Job {
+            engine: crate::Engine::Replay,
+            pattern: crate::Pattern::Random,
+            advise: false,
+            recording: Some(recording),
+            ..Job::new("replay")
+        };
+        Workload { time_ns: length_ns, ..Workload::new("app", vec![job]) }.in_slices()
+    }
+
+    #[test]
+    fn a_recording_is_replayed_in_its_parts_to_its_end() {
+        const SECOND_NS: u64 = 1_000_000_000;
+        let mut draft = compared(recorded(60 * SECOND_NS, 57, None));
+        assert_eq!(draft.alternate(), None);
+        let settled = draft.in_shortest_slices().unwrap();
+        let plan = crate::plan::Plan::new(&settled);
+        assert_eq!((plan.min_blocks, plan.usual_slices, plan.max_time_ns), (57, 0, Some(600 * SECOND_NS)));
+        assert_eq!(plan.phases[0].ramp_ns, 0);
+        let few = compared(recorded(3 * SECOND_NS, 3, None)).in_shortest_slices().unwrap();
+        assert_eq!(few.stop.min_blocks, 9, "whole replays, and not fewer than other slices");
+        let long = compared(recorded(3600 * SECOND_NS, 2000, None)).in_shortest_slices().unwrap();
+        assert_eq!(long.stop.min_blocks, 2000);
+        assert!(long.stop.max_time_ns.unwrap() >= 4 * 3599 * SECOND_NS);
+        draft.hold_ns = Some(100 * SECOND_NS);
+        assert!(draft.validate_hold().unwrap_err().to_string().contains("no part of a recording"));
+        let mut whole = compared(recorded(60 * SECOND_NS, 1, Some(Uncut::Busy)));
+        let why = WholeTrials::Recording { workload: "app".to_owned(), why: Uncut::Busy };
+        assert_eq!(whole.alternate(), Some(why));
+        let mut two = compared(recorded(60 * SECOND_NS, 57, None));
+        two.phases.push(Workload { name: "other".to_owned(), ..two.phases[0].clone() });
+        assert_eq!(two.alternate(), Some(WholeTrials::SeveralRecordings));
     }
 
     #[test]

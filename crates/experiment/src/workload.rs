@@ -118,6 +118,11 @@ impl Workload {
         self.jobs.iter().find(|job| job.name == self.primary)
     }
 
+    /// How many parts its recording is cut into; `None` if it has no recording.
+    pub fn parts(&self) -> Option<u32> {
+        self.jobs.iter().find_map(|job| job.recording.as_ref()).map(|recording| recording.parts)
+    }
+
     /// Whether it replays a recording.
     pub fn is_recorded(&self) -> bool {
         self.jobs.iter().any(|job| job.recording.is_some())
@@ -300,6 +305,45 @@ pub struct RecordedLoad {
     pub threads: u32,
     /// Whether syncs take most of the time of its I/Os.
     pub waits_for_syncs: bool,
+    /// Replayed although many events were lost.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub allow_loss: bool,
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub arrivals: Arrivals,
+    /// How many copies are replayed at the same time.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub copies: u32,
+    /// How many parts it can be cut into, each of which can be a slice.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub parts: u32,
+    /// Why there is only one part.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub uncut: Option<Uncut>,
+}
+
+/// How to interpret a long think time: a recording does not show waits for processes that were not
+/// recorded.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Arrivals {
+    /// Closed loop: clients wait for an answer, then think for the recorded time, so faster storage
+    /// gets more load.
+    #[default]
+    AfterAnswers,
+    /// Open loop: requests arrive at recorded times, independent of the storage.
+    ByTheClock,
+}
+
+/// Why a recording is not cut into parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Uncut {
+    /// It is not longer than two parts.
+    Short,
+    /// Too many operations are in flight at any time, or there are too few operations.
+    Busy,
+    /// Most of what the application writes is written back later, in the other arm's turn.
+    WriteBack,
 }
 
 /// A pause.

@@ -21,6 +21,8 @@ pub struct Request<'a> {
     pub ramp_ns: u64,
     /// Measured window, in place of the workload's own.
     pub time_ns: u64,
+    /// The part of a recording to replay, instead of all of it.
+    pub part: Option<u32>,
     /// Determines all offsets, sizes, gaps and data.
     pub seed: u64,
     /// Set by the user to stop early: the record then covers the time so far.
@@ -60,6 +62,9 @@ pub trait LoadDriver {
     /// # Errors
     /// Whatever keeps the load from starting, or makes it crash.
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error>;
+
+    /// Closes what stays open between trials, before targets are removed.
+    fn release(&self) {}
 }
 
 // What is known of a load while it runs.

@@ -160,6 +160,18 @@ pub enum Error {
     /// A recording cannot be replayed on this target.
     #[error("cannot replay the recording on {target}: {what}")]
     ReplayTarget { target: String, what: String },
+    /// This machine does not allow a replay of that size.
+    #[error("cannot replay the recording: {what}; {advice}")]
+    ReplayNeeds { what: String, advice: String },
+    /// The file system is too full for the files of a recording.
+    #[error(
+        "not enough space in {path}: the files of {} need {} more, but only {} is free; free some \
+         space{}",
+        if *copies == 1 { "the recording".to_owned() } else { format!("{copies} copies of the recording") },
+        size(*wanted_bytes), size(*available_bytes),
+        if *copies == 1 { "" } else { ", or use fewer copies (--copies)" }
+    )]
+    ReplaySpace { path: PathBuf, copies: u32, wanted_bytes: u64, available_bytes: u64 },
     /// The user stopped the preparation.
     #[error("interrupted while creating the test files")]
     Interrupted,
@@ -218,6 +230,8 @@ impl Blame for Error {
             | Self::Buffers { .. }
             | Self::Memory { .. }
             | Self::Spawn { .. }
+            | Self::ReplayNeeds { .. }
+            | Self::ReplaySpace { .. }
             | Self::NoProgram { .. }
             | Self::Start { .. }
             | Self::Trace { .. }
@@ -228,7 +242,8 @@ impl Blame for Error {
     }
 
     fn wants_space(&self) -> bool {
-        matches!(self, Self::NoSpace { .. } | Self::SpanTooSmall { .. })
+        let space = matches!(self, Self::NoSpace { .. } | Self::ReplaySpace { .. });
+        space || matches!(self, Self::SpanTooSmall { .. })
     }
 }
 

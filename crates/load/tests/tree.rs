@@ -26,6 +26,7 @@ fn run(workload: &Workload, directory: &Path) -> Result<LoadRecord, Error> {
         target,
         ramp_ns: 50_000_000,
         time_ns: 1_000_000_000,
+        part: None,
         seed: 1,
         stop: &stop,
         live: None,

@@ -1,4 +1,3 @@
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use iotax_experiment::{Driver, RecordedLoad, Spec, Workload};
@@ -10,7 +9,7 @@ pub struct Drivers {
     fio: Option<Fio>,
     iperf3: Option<Iperf3>,
     /// Recordings, read once.
-    replays: Vec<(PathBuf, Arc<Replay>)>,
+    replays: Vec<(RecordedLoad, Arc<Replay>)>,
 }
 
 /// This fio for the arms that use fio.
@@ -26,12 +25,14 @@ impl Drivers {
     /// # Errors
     /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
-        let mut replays: Vec<(PathBuf, Arc<Replay>)> = Vec::new();
-        for RecordedLoad { path, hash, .. } in spec.phases().filter_map(recording) {
-            if !replays.iter().any(|(known, _)| known == path) {
-                let replay = Replay::open(path, ReplayOptions::default())?;
-                replay.recording().refuse_other(hash)?;
-                replays.push((path.clone(), Arc::new(replay)));
+        let mut replays: Vec<(RecordedLoad, Arc<Replay>)> = Vec::new();
+        for recorded in spec.phases().filter_map(recording) {
+            if !replays.iter().any(|(known, _)| known == recorded) {
+                let RecordedLoad { allow_loss, arrivals, copies, .. } = *recorded;
+                let options = ReplayOptions { allow_loss, arrivals, copies };
+                let replay = Replay::open(&recorded.path, options)?;
+                replay.recording().refuse_other(&recorded.hash)?;
+                replays.push((recorded.clone(), Arc::new(replay)));
             }
         }
         let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);
@@ -52,9 +53,7 @@ impl Drivers {
         workload: &Workload,
     ) -> Result<&dyn LoadDriver, iotax_load::Error> {
         let replays = |recorded: &RecordedLoad| {
-            let is_it = |replay: &Replay| replay.recording().hash() == recorded.hash;
-            let replay =
-                self.replays.iter().find(|(path, replay)| *path == recorded.path && is_it(replay));
+            let replay = self.replays.iter().find(|(known, _)| known == recorded);
             replay.map(|(_, replay)| &**replay as &dyn LoadDriver)
         };
         if let Some(replay) = recording(workload).and_then(replays) {
@@ -66,6 +65,13 @@ impl Drivers {
             Driver::Fio => self.fio.as_ref().map(|fio| fio as _).ok_or(none("fio")),
             Driver::Iperf3 => self.iperf3.as_ref().map(|iperf3| iperf3 as _).ok_or(none("iperf3")),
         }
+    }
+}
+
+impl Drivers {
+    /// Closes what drivers keep open between trials.
+    pub(crate) fn release(&self) {
+        self.replays.iter().for_each(|(_, replay)| replay.release());
     }
 }
 

@@ -146,6 +146,9 @@ pub struct TrialRequest {
     pub ramp_ns: u64,
     /// Measured window, in nanoseconds; instead of the workload's own.
     pub time_ns: u64,
+    /// The part of a recording to replay, instead of all of it.
+    #[serde(default)]
+    pub part: Option<u32>,
     /// All offsets, sizes, gaps and data follow from it.
     pub seed: u64,
     /// The arm's sustained rate without burst credits. Credits that were earned again are spent

@@ -42,7 +42,7 @@ impl Seen {
     }
 }
 
-/// The experiment with the lengths of its trials: those of slices, or the usual ones if an arm is
+/// The experiment with the lengths of its trials: those of slices or of parts of a recording, or the usual ones if an arm is
 /// rebuilt for each of its turns, completes too little, or fails. Arms must be up with their files.
 ///
 /// # Errors
@@ -64,6 +64,11 @@ fn times(
     stop: &AtomicBool,
 ) -> Result<Option<Phase>, Error> {
     let Some(slices) = phase.slices else { return Ok(None) };
+    if phase.parts().is_some() {
+        // Its parts are as long as they are.
+        let is_kept = |at: usize| !host.is_made_anew(at);
+        return Ok((0..spec.arms.len()).all(is_kept).then(|| slices.shortest()));
+    }
     let all: Vec<&Workload> = spec.phases().collect();
     let mut slowest = Seen::NOTHING;
     for (at, arm) in spec.arms.iter().enumerate() {
@@ -77,6 +82,7 @@ fn times(
             index_ends: IndexEnds::Both,
             ramp_ns: LEAST_SLICE_RAMP_NS.min(slices.usual.ramp_ns),
             time_ns: slices.least_ns,
+            part: None,
             seed: spec.seed,
             sustained_iops: None,
         };

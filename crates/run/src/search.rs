@@ -133,6 +133,7 @@ impl HostProber<'_> {
             index_ends: IndexEnds::Both,
             ramp_ns: probe.ramp_ns,
             time_ns: probe.time_ns,
+            part: None,
             seed,
             sustained_iops: None,
         };

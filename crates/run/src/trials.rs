@@ -272,7 +272,11 @@ impl<'a> Trials<'a> {
 
     fn request(&self, block: u32, Turn { arm, phase }: Turn, task: Task) -> TrialRequest {
         let times = self.times(phase);
+        let of_phase = workload(self.spec(), phase);
+        let parts = of_phase.parts().filter(|_| of_phase.is_sliced() && !self.is_usual);
         TrialRequest {
+            // The same on all arms of a block.
+            part: parts.map(|parts| block % parts),
             arm,
             driver: self.spec().arms[arm].driver,
             task,

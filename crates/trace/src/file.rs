@@ -214,6 +214,10 @@ pub struct Reader<R> {
     gaps: usize,
     /// `None` until the end is read, or if the trace was cut off.
     pub end: Option<End>,
+    /// Of the latest chunk.
+    chunk_at: u64,
+    /// It does not begin with the first block, so that the states of files are not known.
+    is_resumed: bool,
 }
 
 impl<R: Read> Reader<R> {
@@ -234,7 +238,36 @@ impl<R: Read> Reader<R> {
             return Err(Error::TooNew { found: version.version });
         }
         let head = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
-        Ok(Self { from, at_byte, head, files: Vec::new(), gaps: 0, end: None })
+        Ok(Self {
+            from,
+            at_byte,
+            head,
+            files: Vec::new(),
+            gaps: 0,
+            end: None,
+            chunk_at: 0,
+            is_resumed: false,
+        })
+    }
+
+    /// Goes on with the chunk at `at_byte` (see [`Reader::chunk_at`]), where `from` begins. It only
+    /// reads events: states of files are skipped.
+    pub fn resume(from: R, at_byte: u64, head: &Head) -> Self {
+        Self {
+            from,
+            at_byte,
+            head: head.clone(),
+            files: Vec::new(),
+            gaps: 0,
+            end: None,
+            chunk_at: at_byte,
+            is_resumed: true,
+        }
+    }
+
+    /// Where the latest chunk begins, in bytes from the beginning of the trace.
+    pub const fn chunk_at(&self) -> u64 {
+        self.chunk_at
     }
 
     /// The next chunk of events, in the order in which they ended; `None` after the last.
@@ -246,6 +279,7 @@ impl<R: Read> Reader<R> {
                 return Ok(None);
             };
             match kind {
+                b'F' | b'S' if self.is_resumed => {}
                 b'F' => {
                     let files: Vec<FileState> = unpack(&payload).ok_or_else(damaged)?;
                     self.gaps += files.iter().map(|state| state.gaps.len()).sum::<usize>();
@@ -266,6 +300,7 @@ impl<R: Read> Reader<R> {
                 }
                 b'E' => {
                     let events = columns::decode(&payload).map_err(|_| damaged())?;
+                    self.chunk_at = at_byte;
                     return Ok(Some(events));
                 }
                 b'Z' => self.end = Some(unpack(&payload).ok_or_else(damaged)?),

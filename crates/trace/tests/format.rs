@@ -99,6 +99,24 @@ proptest! {
     }
 
     #[test]
+    fn reading_goes_on_at_any_chunk(events in prop::collection::vec(event(), 1..300)) {
+        let bytes = written(&events, &[FileState::default()]);
+        let mut reader = Reader::new(&bytes[..]).unwrap();
+        let mut before = 0;
+        while let Some(chunk) = reader.chunk().unwrap() {
+            let at = usize::try_from(reader.chunk_at()).unwrap();
+            let mut resumed = Reader::resume(&bytes[at..], reader.chunk_at(), &reader.head);
+            let mut rest = Vec::new();
+            while let Some(chunk) = resumed.chunk().unwrap() {
+                rest.extend(chunk);
+            }
+            prop_assert_eq!(&rest, &events[before..]);
+            before += chunk.len();
+        }
+        prop_assert_eq!(before, events.len());
+    }
+
+    #[test]
     fn what_was_written_before_the_end_is_read(
         events in prop::collection::vec(event(), 1..300),
         cut in any::<prop::sample::Index>(),

@@ -1,13 +1,21 @@
 //! Sentences about slices, and about whole trials in their place.
 
 use iotax_experiment::units::format_duration;
-use iotax_experiment::{Draft, Driver, Slices, WholeTrials};
+use iotax_experiment::{Draft, Driver, Slices, Uncut, WholeTrials, Workload};
 use iotax_quantity::{count, grouped, set_time, span_of_ns};
 
 use crate::name::printable;
 
-/// The times of a workload's trials, before a pilot run sets them.
-pub fn range(slices: Slices) -> String {
+/// The times of a workload's trials; `None` for whole trials.
+pub fn times(workload: &Workload) -> Option<String> {
+    let slices = workload.slices?;
+    let Some(parts) = workload.parts() else { return Some(range(slices)) };
+    let length = set_time(slices.least_ns);
+    Some(format!("{} parts of about {length} each", grouped(parts.into())))
+}
+
+/// Before a pilot run sets them.
+fn range(slices: Slices) -> String {
     let [least, most] = [slices.least_ns, slices.longest_ns()].map(set_time);
     let [ramp, time] = [slices.usual.ramp_ns, slices.usual.time_ns].map(format_duration);
     let lengths = if least == most { most } else { format!("{least} to {most}") };
@@ -22,8 +30,14 @@ pub fn schedule(spec: &Draft) -> Option<Vec<String>> {
     let settled = spec.in_shortest_slices()?;
     let plan = iotax_experiment::plan::Plan::new(&settled);
     let (fewest, most) = (plan.least_blocks(), plan.max_blocks);
-    let alternation = "The arms alternate in short slices, so that all of them see the same noise. \
-                       Before the measurement, a pilot run on each arm sets the slice length.";
+    let alternation = if spec.workload().parts().is_some() {
+        "The arms alternate in parts of the recording, so that all of them see the same noise. All \
+         arms replay the same part before the next one begins. There is no verdict before the \
+         recording has been replayed to its end."
+    } else {
+        "The arms alternate in short slices, so that all of them see the same noise. Before the \
+         measurement, a pilot run on each arm sets the slice length."
+    };
     // A limit that the user set is shown with what stops the run.
     let limit = plan.max_time_ns.filter(|_| spec.stop.max_time_ns.is_none());
     let limit = limit.map_or_else(String::new, |ns| format!(", at most {}", span_of_ns(ns)));
@@ -90,6 +104,23 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         }
         WholeTrials::LatencyTarget { job } => {
             format!("job {} must first find the queue depth for its latency target", printable(job))
+        }
+        WholeTrials::SeveralRecordings => {
+            "a recording is cut into parts only if it is the only workload".to_owned()
+        }
+        WholeTrials::Recording { workload, why } => {
+            let workload = printable(workload);
+            match why {
+                Uncut::Short => format!("the recording {workload} is too short to be cut"),
+                Uncut::Busy => format!(
+                    "the recording {workload} cannot be cut, because there is no moment at which \
+                     few of its operations are in flight, or it has too few reads and writes"
+                ),
+                Uncut::WriteBack => format!(
+                    "in the recording {workload}, most writes are written back later, which would \
+                     happen in the other arm's turn"
+                ),
+            }
         }
         WholeTrials::TooShort { least_ns, time_ns } => format!(
             "a slice would have to last at least {} (eight cycles of the periodic load), but a \
@@ -159,6 +190,10 @@ mod tests {
             WholeTrials::TimesAreSet { workload: "web".into() },
             WholeTrials::NotEven { job: "log".into() },
             WholeTrials::LatencyTarget { job: "io".into() },
+            WholeTrials::SeveralRecordings,
+            WholeTrials::Recording { workload: "app".into(), why: Uncut::Short },
+            WholeTrials::Recording { workload: "app".into(), why: Uncut::Busy },
+            WholeTrials::Recording { workload: "app".into(), why: Uncut::WriteBack },
             WholeTrials::TooShort { least_ns: 2_000_000_000, time_ns: 3_000_000_000 },
         ];
         let sentences: Vec<_> = all.iter().filter_map(why_whole).collect();

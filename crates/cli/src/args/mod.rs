@@ -36,9 +36,9 @@ pub(crate) use self::kube::{
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::measure::{
-    CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,
-    LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, PeerArgs,
-    RunArgs, SearchArgs, Undecided,
+    ArrivalsBy, CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs,
+    HostCommandArgs, LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs,
+    OutputArgs, PeerArgs, RecordingArgs, RunArgs, SearchArgs, Undecided,
 };
 pub(crate) use self::tips::with_tip;
 

@@ -119,9 +119,15 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
         )));
     };
     let mut load = match &args.workload {
-        Some(text) => Load::read(text)?,
-        None if stack.form().is_network() => Load::read(NETWORK_SUITE)?,
-        None => peel_search(&stack).into(),
+        Some(text) => Load::read_with(text, &args.measure.load.recording)?,
+        None => {
+            workload::refuse_for_others(&args.measure.load.recording, "the default workload")?;
+            if stack.form().is_network() {
+                Load::read(NETWORK_SUITE)?
+            } else {
+                peel_search(&stack).into()
+            }
+        }
     };
     let mut changes = changes(&args.measure.load)?;
     let chosen = changes.ramp_ns.or(changes.time_ns).is_some();
@@ -218,7 +224,8 @@ fn targets(
     place: impl FnOnce(Draft) -> Result<Draft>,
 ) -> Result<Resolved> {
     refuse_pairs(args)?;
-    let mut load = Load::read(args.workload.as_ref().ok_or_else(arms::no_workload)?)?;
+    let text = args.workload.as_ref().ok_or_else(arms::no_workload)?;
+    let mut load = Load::read_with(text, &args.measure.load.recording)?;
     changes(&args.measure.load)?.apply_to(&mut load.phases)?;
     let arms = written.targets(args, factors, &mut load)?;
     let stop = stop(&args.measure.certainty, Stop::default())?;
@@ -234,7 +241,7 @@ fn targets(
 /// The spec of `iotax run`; `place` as in [`compare_placed`].
 pub(crate) fn run(args: &RunArgs, place: impl FnOnce(Draft) -> Result<Draft>) -> Result<Resolved> {
     refuse_swapped(args)?;
-    let mut load = Load::read(&args.workload)?;
+    let mut load = Load::read_with(&args.workload, &args.load.recording)?;
     changes(&args.load)?.apply_to(&mut load.phases)?;
     let arm = Arm::new("target", Target::parse_all(args.targets.iter().map(String::as_str))?);
     let is_judged =
@@ -292,9 +299,15 @@ fn experiment_file(
     let mut draft = Draft::from_toml(&path.display().to_string(), &text, &|entry| {
         fio::from_entry(entry, &beside)
     })?;
-    if let Some(text) = &args.workload {
-        let load = Load::read(text)?;
-        draft = load.into_draft(|phases| Ok(Draft { phases, ..draft }))?;
+    match &args.workload {
+        Some(text) => {
+            let load = Load::read_with(text, &args.measure.load.recording)?;
+            draft = load.into_draft(|phases| Ok(Draft { phases, ..draft }))?;
+        }
+        None => workload::refuse_for_others(
+            &args.measure.load.recording,
+            "the workload of the experiment file",
+        )?,
     }
     changes(&args.measure.load)?.apply_to(&mut draft.phases)?;
     draft.stop = stop(&args.measure.certainty, draft.stop)?;

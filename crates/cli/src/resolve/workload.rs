@@ -8,10 +8,11 @@ use std::path::{Path, PathBuf};
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, ResultTool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
-use iotax_experiment::{Draft, Factor, Workload, varied};
+use iotax_experiment::{Arrivals, Draft, Factor, Workload, varied};
 use iotax_load::ReplayOptions;
 use iotax_trace::is_trace;
 
+use crate::args::{ArrivalsBy, RecordingArgs};
 use crate::exit::{Result, read_argument, usage};
 
 /// Limit for job files, far above what people write.
@@ -25,6 +26,19 @@ pub(crate) struct Load {
 }
 
 impl Load {
+    /// Reads WORKLOAD, which may be a recording to which `args` apply.
+    ///
+    /// # Errors
+    /// If there are such options, and it is something else.
+    pub(crate) fn read_with(text: &str, args: &RecordingArgs) -> Result<Self> {
+        let path = Path::new(text);
+        if is_trace(path) && !is_built_in(text) {
+            return Self::recording(path, args);
+        }
+        refuse_for_others(args, text)?;
+        Self::read(text)
+    }
+
     /// Reads WORKLOAD: a built-in name, otherwise an existing file, otherwise a command line.
     pub(crate) fn read(text: &str) -> Result<Self> {
         if Workload::preset_names().any(|name| name == text) {
@@ -35,7 +49,7 @@ impl Load {
         }
         let path = Path::new(text);
         if is_trace(path) {
-            return Self::recording(path);
+            return Self::recording(path, &RecordingArgs::default());
         }
         if path.exists() {
             return Self::job_file(path);
@@ -62,9 +76,15 @@ impl Load {
         Ok(Self::new(phases, tool.name()))
     }
 
-    fn recording(path: &Path) -> Result<Self> {
+    fn recording(path: &Path, args: &RecordingArgs) -> Result<Self> {
         let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let recording = iotax_load::Recording::open(&absolute, ReplayOptions::default())?;
+        let arrivals = match args.arrivals {
+            None | Some(ArrivalsBy::Answers) => Arrivals::AfterAnswers,
+            Some(ArrivalsBy::Clock) => Arrivals::ByTheClock,
+        };
+        let copies = args.copies.unwrap_or(1);
+        let options = ReplayOptions { allow_loss: args.allow_loss, arrivals, copies };
+        let recording = iotax_load::Recording::open(&absolute, options)?;
         let stem = path.file_stem().unwrap_or_default().to_string_lossy();
         Ok(recording.workload(&stem).into())
     }
@@ -116,8 +136,24 @@ impl From<Workload> for Load {
 
 /// Whether a text is the name of a workload or suite, or a command line, and so cannot be a target.
 pub(crate) fn is_workload(text: &str) -> bool {
-    let is_built_in = Workload::preset_names().any(|known| known == text) || is_suite(text);
-    is_built_in || tool(text).is_some() && !Path::new(text).exists()
+    is_built_in(text) || tool(text).is_some() && !Path::new(text).exists()
+}
+
+/// Refuses options of recordings for a workload that is not a recording.
+///
+/// # Errors
+/// If there is such an option.
+pub(crate) fn refuse_for_others(args: &RecordingArgs, workload: &str) -> Result<()> {
+    args.given().map_or(Ok(()), |option| {
+        Err(usage(format!(
+            "{option} applies only to recordings, but {workload} is not a recording; leave out \
+             {option}, or make a recording with iotax capture"
+        )))
+    })
+}
+
+fn is_built_in(name: &str) -> bool {
+    Workload::preset_names().any(|known| known == name) || is_suite(name)
 }
 
 fn is_suite(name: &str) -> bool {

@@ -57,6 +57,10 @@ const fn is_one(at_once: &usize) -> bool {
 
 /// The maximum over the phases.
 fn usual_slices(spec: &Draft) -> u32 {
+    // A longer slice of a recording would be of other parts than the short ones around it.
+    if spec.phases().any(Workload::is_recorded) {
+        return 0;
+    }
     let slices = |phase: &Workload| {
         let usual = phase.slices.filter(|_| phase.is_sliced())?.usual;
         u32::try_from(usual.time_ns.div_ceil(phase.time_ns)).ok()
@@ -77,7 +81,9 @@ impl Plan {
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
             usual_slices: usual_slices(spec),
-            hold_ns: spec.hold_ns.filter(|_| spec.is_of_slices()),
+            hold_ns: spec
+                .hold_ns
+                .filter(|_| spec.is_of_slices() && !spec.phases().any(Workload::is_recorded)),
             at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }

@@ -99,6 +99,7 @@ fn ours(directory: &Path, workload: &Workload) -> (f64, f64) {
         target: IoTarget::Path(directory),
         ramp_ns: workload.ramp_ns,
         time_ns: workload.time_ns,
+        part: None,
         seed: 1,
         stop: &AtomicBool::new(false),
         live: None,

@@ -73,6 +73,12 @@ impl Buffers {
         if self.writes_at == 0 { 0 } else { slots }
     }
 
+    /// The longest I/O that a slot has room for.
+    #[inline]
+    pub(crate) const fn slot_bytes(&self) -> usize {
+        self.stride
+    }
+
     /// What a read of `slot` fetched.
     #[inline]
     pub(crate) fn read(&self, slot: u32) -> &[u8] {

@@ -151,6 +151,7 @@ mod tests {
             target,
             ramp_ns,
             time_ns,
+            part: None,
             seed: 1,
             stop: &stop,
             live: None,

@@ -4,24 +4,25 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
-use iotax_record::{JobRecord, LoadRecord, PauseRecord, ReplayRecord, SystemCounters};
+use iotax_record::LoadRecord;
 use iotax_trace::Op as TraceOp;
 use rustix::thread::set_current_timer_slack;
 
 use super::feed::{self, Feed, Queues, Room, Taker};
-use super::files::{Files, PIECE_BYTES};
-use super::graph::{Begin, Io, Node, Roles, Step, Track};
-use super::place::{Layout, Place};
+use super::files::Files;
+use super::graph::{Begin, Io, Node, Step, Track};
+use super::outcome::{Frame, Watched};
+use super::parts::Part;
 use super::signal::{Halt, Signals, Waited, now_ns};
 use super::survey::{Recording, Survey};
 use super::tally::{Over, Tally};
 use crate::counters::Reading;
-use crate::driver::{LoadProgress, Request};
+use crate::driver::LoadProgress;
 use crate::engine::gate::{Gate, Ticket};
 use crate::engine::supplies::Buffers;
 use crate::engine::{Io as EngineIo, Op as EngineOp};
 use crate::error::Error;
-use crate::native::{add_to_job, panic_message};
+use crate::native::panic_message;
 use crate::pause::Pulse;
 use crate::verify::WriteVerifier;
 
@@ -36,30 +37,23 @@ const _: () =
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the coordinator checks whether all tracks are done.
 const POLL_INTERVAL: Duration = Duration::from_millis(10);
-/// A trial is too late if the mean lateness is above this share of the recorded think time and
-/// latency of an I/O, in percent: throughput is off by as much.
-const MEAN_LATE_PERCENT: f64 = 5.0;
-/// Or if the p99 lateness is above this share and above the limit below.
-const P99_LATE_PERCENT: f64 = 10.0;
-const P99_LATE_NS: u64 = 1_000_000;
-
 /// All tracks; those of one thread are consecutive, starting with the thread itself.
-struct Tracks {
+pub(super) struct Tracks {
     first_of: Vec<usize>,
     all: Vec<TrackPlan>,
 }
 
 /// One track.
 #[derive(Debug, Clone, Copy)]
-struct TrackPlan {
+pub(super) struct TrackPlan {
     thread: usize,
-    lane: u32,
-    is_clocked: bool,
+    pub lane: u32,
+    pub is_clocked: bool,
 }
 
 impl Tracks {
     /// Tracks that have work.
-    fn of(survey: &Survey) -> Self {
+    pub(super) fn of(survey: &Survey) -> Self {
         let mut tracks = Self { first_of: Vec::new(), all: Vec::new() };
         for (thread, role) in survey.roles.threads.iter().enumerate() {
             tracks.first_of.push(tracks.all.len());
@@ -85,23 +79,73 @@ impl Tracks {
     }
 }
 
-/// What all threads of a trial share.
-struct Trial<'a> {
-    recording: &'a Recording,
-    tracks: &'a Tracks,
+/// What all threads of a replay share.
+pub(super) struct Trial<'a> {
+    pub recording: &'a Recording,
+    pub part: &'a Part,
+    pub tracks: &'a Tracks,
+    pub copies: Vec<Copy<'a>>,
+    pub gate: Gate,
+    /// Longer I/Os are issued in pieces.
+    pub piece_bytes: u64,
+    /// Name of the job.
+    pub job: String,
+    pub seconds: usize,
+    pub limit_ns: Option<u64>,
+    pub live: Option<&'a LoadProgress>,
+    /// Where the window is shown.
+    pub window: Option<&'a LoadProgress>,
+    /// Threads that live by timers execute what is left of the part when all others are done,
+    /// without being counted, because the next part needs the files as they leave them.
+    pub is_continued: bool,
+}
+
+/// What the threads of one copy of the recorded application share.
+pub(super) struct Copy<'a> {
     files: &'a Files,
-    queues: &'a Queues,
+    queues: Queues,
     /// For threads of the application, and for those that live by timers.
-    rooms: &'a [Room; 2],
-    signals: &'a [Signals],
-    halt: &'a Halt<'a>,
-    gate: &'a Gate,
+    rooms: [Room; 2],
+    signals: Vec<Signals>,
+    pub halt: Halt<'a>,
     /// Unfinished tracks, except timer-driven ones.
     running: AtomicUsize,
     seed: u64,
-    live: Option<&'a LoadProgress>,
-    seconds: usize,
-    limit_ns: Option<u64>,
+    /// How much later than the common start it starts.
+    pub shift_ns: u64,
+}
+
+impl<'a> Copy<'a> {
+    pub(super) fn new(
+        tracks: &Tracks,
+        files: &'a Files,
+        ahead: ReadAhead,
+        halt: Halt<'a>,
+        seed: u64,
+        shift_ns: u64,
+    ) -> Self {
+        let running = tracks.all.iter().filter(|track| !track.is_clocked).count();
+        Self {
+            files,
+            queues: Queues::new(tracks.all.len()),
+            rooms: [Room::new(ahead.nodes), Room::new(ahead.clocked_nodes)],
+            signals: tracks.all.iter().map(|_| Signals::default()).collect(),
+            halt,
+            running: AtomicUsize::new(running),
+            seed,
+            shift_ns,
+        }
+    }
+
+    fn is_done(&self) -> bool {
+        self.running.load(Ordering::Acquire) == 0 || self.halt.is_raised()
+    }
+}
+
+/// What one thread counted.
+pub(super) struct Counted<'a> {
+    pub plan: TrackPlan,
+    pub tally: Tally<'a>,
 }
 
 /// How many nodes are read ahead: fewer in tests.
@@ -117,244 +161,190 @@ impl Default for ReadAhead {
     }
 }
 
-/// Replays a recording once. Its files must be laid out.
-pub(super) fn run(
-    recording: &Recording,
-    request: &Request<'_>,
-    ahead: ReadAhead,
-) -> Result<LoadRecord, Error> {
-    let place = Place::of(recording, request.target)?;
-    let survey = &recording.survey;
-    let mut warmed_bytes = 0;
-    if let Place::Directory(directory) = &place {
-        let layout = Layout::of(recording, directory);
-        layout.make_ready(&|_, _| {}, request.stop)?;
-        layout.use_now()?;
-        warmed_bytes = layout.cool_or_warm()?;
+impl ReadAhead {
+    /// For each of some copies.
+    pub(super) fn shared_by(self, copies: u32) -> Self {
+        let share = |nodes: usize| (nodes / copies.max(1) as usize).max(1);
+        Self { nodes: share(self.nodes), clocked_nodes: share(self.clocked_nodes) }
     }
-    let tracks = Tracks::of(survey);
-    let files = Files::open(survey, &place)?;
-    let halt = Halt::new(request.stop);
-    let is_cut = request.time_ns < survey.length_ns;
-    let length_ns = if is_cut { request.time_ns } else { survey.length_ns };
-    let trial = Trial {
-        recording,
-        tracks: &tracks,
-        files: &files,
-        queues: &Queues::new(tracks.all.len()),
-        rooms: &[Room::new(ahead.nodes), Room::new(ahead.clocked_nodes)],
-        signals: &tracks.all.iter().map(|_| Signals::default()).collect::<Vec<_>>(),
-        halt: &halt,
-        gate: &Gate::new(),
-        running: AtomicUsize::new(tracks.all.iter().filter(|track| !track.is_clocked).count()),
-        seed: request.seed,
-        live: request.live,
-        // Reserves room for the per-second counters of a replay up to ten times slower than the
-        // recording.
-        seconds: usize::try_from(length_ns / 100_000_000).unwrap_or(0).min(1 << 16),
-        limit_ns: is_cut.then_some(request.time_ns),
-    };
-    let mut record = trial.perform(request)?;
-    if let Some(replay) = &mut record.replay {
-        replay.warmed_bytes = warmed_bytes;
-    }
-    Ok(record)
 }
 
 type Handle<'scope, T> = ScopedJoinHandle<'scope, Result<T, Error>>;
 
 impl Trial<'_> {
-    fn job_name(request: &Request<'_>) -> String {
-        request.workload.jobs.first().map_or_else(|| "replay".to_owned(), |job| job.name.clone())
+    pub(super) fn frame(&self) -> Frame<'_> {
+        let is_stopped = self.copies.iter().any(|copy| copy.halt.user.load(Ordering::Relaxed));
+        Frame {
+            survey: &self.recording.survey,
+            part: self.part,
+            job: &self.job,
+            copies: self.copies.len() as u64,
+            limit_ns: self.limit_ns,
+            is_stopped,
+        }
     }
 
-    fn perform(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        let job = Self::job_name(request);
+    /// Whether all that there was to do was done.
+    pub(super) fn is_whole(&self, is_continued: bool) -> bool {
+        self.copies.iter().all(|copy| {
+            let halt = &copy.halt;
+            let is_through = copy.running.load(Ordering::Acquire) == 0;
+            // At the end of a recording, its last thread ends those that live by timers.
+            let was_ended = is_continued && halt.ended.load(Ordering::Relaxed);
+            let was_stopped =
+                halt.broken.load(Ordering::Relaxed) || halt.user.load(Ordering::Relaxed);
+            is_through && !was_ended && !was_stopped
+        })
+    }
+
+    pub(super) fn perform(&self) -> Result<LoadRecord, Error> {
         thread::scope(|scope| {
-            let spawn_failed = |source| Error::Spawn { job: job.clone(), source };
-            let mut readers: Vec<Handle<'_, ()>> = Vec::new();
-            let mut handles: Vec<Handle<'_, Option<Tally<'_>>>> = Vec::new();
-            let mut start = || -> Result<(), Error> {
-                for are_clocked in [false, true] {
-                    if self.tracks.all.iter().any(|track| track.is_clocked == are_clocked) {
-                        let builder = thread::Builder::new().name("replay.reader".to_owned());
-                        let reader = builder.spawn_scoped(scope, move || self.read(are_clocked));
-                        readers.push(reader.map_err(spawn_failed)?);
-                    }
-                }
-                for (number, track) in self.tracks.all.iter().enumerate() {
-                    let ticket = self.gate.ticket();
-                    let name = format!("replay.{}.{}", track.thread, track.lane);
-                    let builder = thread::Builder::new().name(name);
-                    let handle = builder.spawn_scoped(scope, move || self.track(number, ticket));
-                    handles.push(handle.map_err(spawn_failed)?);
-                }
-                Ok(())
-            };
-            let started = start();
+            let (mut readers, mut handles) = (Vec::new(), Vec::new());
+            let started = self.start(scope, &mut readers, &mut handles);
             if let Err(error) = started {
-                self.halt.broken.store(true, Ordering::Relaxed);
+                self.break_off();
                 drop(self.gate.ticket());
                 self.gate.open(usize::MAX, || 0);
                 return Err(error);
             }
-            for (room, are_clocked) in self.rooms.iter().zip([false, true]) {
-                if self.tracks.all.iter().any(|track| track.is_clocked == are_clocked) {
-                    room.wait_until_full(self.halt);
+            for copy in &self.copies {
+                for (room, are_clocked) in copy.rooms.iter().zip([false, true]) {
+                    if self.has_tracks(are_clocked) {
+                        room.wait_until_full(&copy.halt);
+                    }
                 }
             }
             let begin = || {
                 let start_ns = now_ns() + HEAD_START_NS;
                 let limit_ns = self.limit_ns.map_or(u64::MAX, |ns| start_ns.saturating_add(ns));
-                self.halt.limit_ns.store(limit_ns, Ordering::Relaxed);
+                for copy in &self.copies {
+                    copy.halt.limit_ns.store(limit_ns, Ordering::Relaxed);
+                }
                 start_ns
             };
             let start_ns = self.gate.open(handles.len(), begin);
             let watched = start_ns.map(|start_ns| self.watch(start_ns));
-            let (tallies, error) = collect(handles, &job);
-            // Readers of a replay that ended before the trace must not wait for room.
-            self.halt.ended.store(true, Ordering::Relaxed);
-            let (_, reader_error) = collect(readers, &job);
+            let (counted, error) = collect(handles, &self.job);
+            for copy in &self.copies {
+                // Readers of a replay that ended before the trace must not wait for room.
+                copy.halt.end_reading();
+            }
+            let (_, reader_error) = collect(readers, &self.job);
             if let Some(error) = error.or(reader_error) {
                 return Err(error);
             }
             let watched = watched.expect("no thread failed, so all started");
-            let tallies = tallies.into_iter().flatten().collect();
-            Ok(self.merge(&job, tallies, &watched))
+            Ok(self.merge(counted.into_iter().flatten().collect(), &watched))
         })
     }
 
+    fn has_tracks(&self, are_clocked: bool) -> bool {
+        self.tracks.all.iter().any(|track| track.is_clocked == are_clocked)
+    }
+
+    fn break_off(&self) {
+        for copy in &self.copies {
+            copy.halt.broken.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Starts the readers and threads of all copies.
+    fn start<'scope, 'env>(
+        &'env self,
+        scope: &'scope thread::Scope<'scope, 'env>,
+        readers: &mut Vec<Handle<'scope, ()>>,
+        handles: &mut Vec<Handle<'scope, Option<Counted<'env>>>>,
+    ) -> Result<(), Error> {
+        let spawn_failed = |source| Error::Spawn { job: self.job.clone(), source };
+        for copy in &self.copies {
+            for are_clocked in [false, true] {
+                if self.has_tracks(are_clocked) {
+                    let builder = thread::Builder::new().name("replay.reader".to_owned());
+                    let reader = builder.spawn_scoped(scope, move || self.read(copy, are_clocked));
+                    readers.push(reader.map_err(spawn_failed)?);
+                }
+            }
+            for (number, track) in self.tracks.all.iter().enumerate() {
+                let ticket = self.gate.ticket();
+                let name = format!("replay.{}.{}", track.thread, track.lane);
+                let builder = thread::Builder::new().name(name);
+                let handle = builder.spawn_scoped(scope, move || self.track(copy, number, ticket));
+                handles.push(handle.map_err(spawn_failed)?);
+            }
+        }
+        Ok(())
+    }
+
     /// Reads the trace for some of the tracks.
-    fn read(&self, are_clocked: bool) -> Result<(), Error> {
-        let _breaks = BreaksOnPanic(self.halt);
+    fn read(&self, copy: &Copy<'_>, are_clocked: bool) -> Result<(), Error> {
+        let _breaks = BreaksOnPanic(self);
         let feed = Feed {
-            queues: self.queues,
-            room: &self.rooms[usize::from(are_clocked)],
-            halt: self.halt,
+            queues: &copy.queues,
+            room: &copy.rooms[usize::from(are_clocked)],
+            halt: &copy.halt,
             index: self.tracks.index(are_clocked),
             first_of: &self.tracks.first_of,
         };
-        let roles: &Roles = &self.recording.survey.roles;
-        let read = self.recording.reader().and_then(|mut reader| {
-            let read = feed::read(&mut reader, roles, &feed);
+        let read = self.recording.events_of(self.part).and_then(|mut events| {
+            let read = feed::read(&mut events, &self.part.roles, &feed);
             read.map_err(Error::trace(&self.recording.path))
         });
         if read.is_err() {
-            self.halt.broken.store(true, Ordering::Relaxed);
+            self.break_off();
         }
         read
     }
 
-    fn track(&self, number: usize, ticket: Ticket<'_>) -> Result<Option<Tally<'_>>, Error> {
+    fn track<'a>(
+        &'a self,
+        copy: &'a Copy<'a>,
+        number: usize,
+        ticket: Ticket<'_>,
+    ) -> Result<Option<Counted<'a>>, Error> {
         let plan = self.tracks.all[number];
-        let _through = Through { trial: self, is_clocked: plan.is_clocked };
+        let _through = Through { trial: self, copy, is_clocked: plan.is_clocked };
         let facts = &self.recording.survey.threads[plan.thread];
         let [reads, writes] = [facts.longest_read_bytes, facts.longest_write_bytes];
-        let bytes = reads.max(writes).clamp(1, PIECE_BYTES);
+        let bytes = reads.max(writes).clamp(1, self.piece_bytes);
         let bytes = u32::try_from(bytes).expect("at most a piece");
-        let seed = self.seed ^ (2 * number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let seed = copy.seed ^ (2 * number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut player = Player {
             trial: self,
+            copy,
             number,
             buffers: Buffers::new(1, bytes, reads > 0, writes > 0, seed)?,
             verifier: WriteVerifier::new(seed),
             tally: Tally::new(&self.recording.survey.operations, self.seconds, self.live),
             start_ns: 0,
+            begin_ns: 0,
             before_ns: 0,
         };
-        let mut taker = self.queues.take(number, &self.rooms[usize::from(plan.is_clocked)]);
+        let mut taker = copy.queues.take(number, &copy.rooms[usize::from(plan.is_clocked)]);
         // With the default timer slack, sleeps would end late.
         let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
         let Some(start_ns) = ticket.arrive() else { return Ok(None) };
         player.play(start_ns, &mut taker);
-        Ok(Some(player.tally))
+        Ok(Some(Counted { plan, tally: player.tally }))
     }
 
     /// Waits for the end, and counts what the machine does until then.
     fn watch(&self, start_ns: u64) -> Watched {
         let mut pulse = Pulse::start();
         let before = Reading::now();
-        self.live.inspect(|live| live.window_opens());
-        while self.running.load(Ordering::Acquire) > 0 && !self.halt.is_raised() {
+        self.window.inspect(|live| live.window_opens());
+        while !self.copies.iter().all(Copy::is_done) {
             pulse.sleep(POLL_INTERVAL);
-            // A thread that waits for one whose time is over would wait forever.
-            if self.halt.is_over(now_ns()) {
-                self.halt.ended.store(true, Ordering::Relaxed);
+            for copy in &self.copies {
+                // A thread that waits for one whose time is over would wait forever.
+                if copy.halt.is_over(now_ns()) {
+                    copy.halt.ended.store(true, Ordering::Relaxed);
+                }
             }
         }
         let system = Reading::now().since(&before);
-        self.live.inspect(|live| live.window_closes());
+        self.window.inspect(|live| live.window_closes());
         Watched { start_ns, ended_ns: now_ns(), system, paused: pulse.since(start_ns) }
     }
-
-    fn merge(&self, name: &str, mut tallies: Vec<Tally<'_>>, watched: &Watched) -> LoadRecord {
-        let survey = &self.recording.survey;
-        let tracks = || self.tracks.all.iter();
-        let of_work = || tracks().zip(&tallies).filter(|(track, _)| !track.is_clocked);
-        let last_ns = of_work().map(|(_, tally)| tally.last_ns).max().unwrap_or(0);
-        // The last operation ends the window, unless the time was up or the user stopped it.
-        let window_ns = if self.halt.user.load(Ordering::Relaxed) {
-            watched.ended_ns.saturating_sub(watched.start_ns)
-        } else {
-            self.limit_ns.filter(|_| of_work().any(|(_, tally)| tally.was_cut)).unwrap_or(last_ns)
-        };
-        let window_ns = window_ns.max(last_ns).max(1);
-        let threads = tracks().filter(|track| track.lane == 0).count();
-        let clocked = tracks().filter(|track| track.is_clocked && track.lane == 0).count();
-        let mut job = JobRecord {
-            name: name.to_owned(),
-            engine: "replay".to_owned(),
-            threads: u32::try_from(threads).unwrap_or(u32::MAX),
-            queue_depth: 1,
-            active_ns: window_ns,
-            ..JobRecord::default()
-        };
-        let mut replay = ReplayRecord {
-            recorded_ns: survey.length_ns,
-            recorded_cycle_ns: survey.cycle_ns,
-            clocked_threads: u32::try_from(clocked).unwrap_or(u32::MAX),
-            ..ReplayRecord::default()
-        };
-        for tally in &mut tallies {
-            replay.lateness.merge(&tally.lateness);
-            replay.operations += tally.operations;
-            replay.waits += tally.waits;
-            replay.bounded_waits += tally.bounded_waits;
-            replay.shared_syncs += tally.shared_syncs;
-            replay.failed_as_recorded += tally.failed_as_recorded;
-            add_to_job(&mut job, tally.record(window_ns));
-        }
-        job.max_slip_ns = replay.lateness.max_ns();
-        let all: u64 = survey.operations.iter().sum();
-        replay.left_over = all.saturating_sub(replay.operations);
-        replay.is_too_late = is_too_late(&replay);
-        LoadRecord {
-            driver: "replay".to_owned(),
-            window_ns,
-            jobs: vec![job],
-            system: watched.system.clone(),
-            paused: watched.paused,
-            replay: Some(replay),
-            warnings: Vec::new(),
-            ..LoadRecord::default()
-        }
-    }
-}
-
-/// Whether the lateness says more about this machine than about the storage.
-fn is_too_late(replay: &ReplayRecord) -> bool {
-    let (lateness, cycle_ns) = (&replay.lateness, replay.recorded_cycle_ns as f64);
-    let p99_ns = lateness.quantile_ns(0.99);
-    lateness.mean_ns() * 100.0 > cycle_ns * MEAN_LATE_PERCENT
-        || p99_ns > P99_LATE_NS && p99_ns as f64 * 100.0 > cycle_ns * P99_LATE_PERCENT
-}
-
-/// What was counted from the start to the end.
-struct Watched {
-    start_ns: u64,
-    ended_ns: u64,
-    system: SystemCounters,
-    paused: Option<PauseRecord>,
 }
 
 /// All results, and the first error.
@@ -376,12 +366,12 @@ fn collect<T>(handles: Vec<Handle<'_, T>>, job: &str) -> (Vec<T>, Option<Error>)
 }
 
 /// All threads end if this one panics.
-struct BreaksOnPanic<'a>(&'a Halt<'a>);
+struct BreaksOnPanic<'a>(&'a Trial<'a>);
 
 impl Drop for BreaksOnPanic<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
-            self.0.broken.store(true, Ordering::Relaxed);
+            self.0.break_off();
         }
     }
 }
@@ -389,15 +379,17 @@ impl Drop for BreaksOnPanic<'_> {
 /// Counts a track as through when dropped. The last one ends those that live by timers.
 struct Through<'a> {
     trial: &'a Trial<'a>,
+    copy: &'a Copy<'a>,
     is_clocked: bool,
 }
 
 impl Drop for Through<'_> {
     fn drop(&mut self) {
-        let halt = self.trial.halt;
-        drop(BreaksOnPanic(halt));
-        if !self.is_clocked && self.trial.running.fetch_sub(1, Ordering::AcqRel) == 1 {
-            halt.ended.store(true, Ordering::Relaxed);
+        drop(BreaksOnPanic(self.trial));
+        let Copy { halt, running, .. } = self.copy;
+        if !self.is_clocked && running.fetch_sub(1, Ordering::AcqRel) == 1 {
+            let end = if self.trial.is_continued { &halt.hurried } else { &halt.ended };
+            end.store(true, Ordering::Relaxed);
         }
     }
 }
@@ -407,38 +399,43 @@ impl Drop for Through<'_> {
 /// Executes the nodes of one track.
 struct Player<'a> {
     trial: &'a Trial<'a>,
+    copy: &'a Copy<'a>,
     number: usize,
     buffers: Buffers,
     verifier: WriteVerifier,
     tally: Tally<'a>,
     /// The common start.
     start_ns: u64,
+    /// The start of this copy.
+    begin_ns: u64,
     /// Time from which the next node's think time counts.
     before_ns: u64,
 }
 
 impl Player<'_> {
     fn play(&mut self, start_ns: u64, taker: &mut Taker<'_>) {
-        (self.start_ns, self.before_ns) = (start_ns, start_ns);
-        self.trial.halt.wait_until(start_ns);
+        let halt = &self.copy.halt;
+        self.start_ns = start_ns;
+        self.begin_ns = start_ns.saturating_add(self.copy.shift_ns);
+        self.before_ns = self.begin_ns;
+        halt.wait_until(self.begin_ns);
         self.tally.begin();
-        while let Some(node) = taker.next(self.trial.halt) {
+        while let Some(node) = taker.next(halt) {
             if !self.step(&node) {
                 break;
             }
         }
-        let limit_ns = self.trial.halt.limit_ns.load(Ordering::Relaxed);
-        self.tally.was_cut = now_ns() >= limit_ns;
+        self.tally.was_cut = now_ns() >= halt.limit_ns.load(Ordering::Relaxed);
         self.tally.end();
     }
 
     /// Returns false when the replay has ended.
     #[inline]
     fn step(&mut self, node: &Node) -> bool {
-        let Trial { halt, signals, .. } = *self.trial;
+        let Copy { halt, signals, .. } = self.copy;
         let due_ns = match node.begin {
             Begin::After { gap_ns } => self.before_ns.saturating_add(gap_ns),
-            Begin::At { time_ns } => self.before_ns.max(self.start_ns.saturating_add(time_ns)),
+            Begin::At { time_ns } => self.before_ns.max(self.begin_ns.saturating_add(time_ns)),
         };
         if let Step::Io(io) = &node.step
             && io.op == TraceOp::Write
@@ -481,7 +478,7 @@ impl Player<'_> {
     }
 
     fn issue(&mut self, io: &Io, due_ns: u64) -> bool {
-        let Trial { halt, files, signals, .. } = *self.trial;
+        let Copy { halt, files, signals, .. } = self.copy;
         if !halt.wait_until(due_ns) {
             return false;
         }
@@ -505,6 +502,10 @@ impl Player<'_> {
         if halt.is_over(done_ns) {
             return false;
         }
+        // Nothing is measured any more; only the state of the files matters.
+        if halt.hurries() {
+            return true;
+        }
         self.tally.shared_syncs += u64::from(done.is_shared);
         let after_start = |time_ns: u64| time_ns.saturating_sub(self.start_ns);
         let [late_ns, started_ns, done_ns] =
@@ -519,7 +520,9 @@ impl Player<'_> {
 
     /// Makes the data of a write unlike any written before, so that no layer can deduplicate it.
     fn stamp(&mut self, io: &Io) {
-        let bytes = u32::try_from(io.length.min(PIECE_BYTES)).expect("at most a piece");
+        let most = self.buffers.slot_bytes();
+        let bytes = usize::try_from(io.length).map_or(most, |bytes| bytes.min(most));
+        let bytes = u32::try_from(bytes).expect("at most a piece");
         let write =
             EngineIo { offset: io.offset, bytes, file: 0, op: EngineOp::Write, check: false };
         self.verifier.prepare(write, &mut self.buffers.write_mut(0)[..bytes as usize]);

@@ -22,9 +22,10 @@ use std::io::Read;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use iotax_trace::{Op, Reader};
+use iotax_trace::Op;
 
 use super::graph::{Graph, Node, Placed, Roles, Step};
+use super::parts::Events;
 use super::signal::Halt;
 
 /// Nodes are handed out in batches of at most this size.
@@ -79,12 +80,12 @@ impl Room {
     fn wait(&self, halt: &Halt<'_>) -> bool {
         let mut state = lock(&self.state);
         if state.queued < self.most {
-            return !halt.is_raised();
+            return !halt.ends_reading();
         }
         state.is_full = true;
         self.changed.notify_all();
         loop {
-            if halt.is_raised() {
+            if halt.ends_reading() {
                 return false;
             }
             let is_needed = state.starving > 0 && state.queued < self.most;
@@ -190,13 +191,13 @@ impl Drop for Taker<'_> {
 
 /// Hands out nodes of a trace to the tracks for which `index` has a number.
 pub(super) fn read<R: Read>(
-    reader: &mut Reader<R>,
+    events: &mut Events<R>,
     roles: &Roles,
     feed: &Feed<'_>,
 ) -> Result<(), iotax_trace::Error> {
     let mut stage = Stage { feed, by_track: vec![Vec::new(); feed.tracks()], staged: 0 };
     let mut graph = Graph::new(roles);
-    let read = stage.read(reader, &mut graph);
+    let read = stage.read(events, &mut graph);
     feed.index.iter().flatten().for_each(|track| feed.queues.close(*track));
     feed.room.change(|room| room.is_full = true);
     read
@@ -233,10 +234,10 @@ struct Stage<'a> {
 impl Stage<'_> {
     fn read<R: Read>(
         &mut self,
-        reader: &mut Reader<R>,
+        events: &mut Events<R>,
         graph: &mut Graph<'_>,
     ) -> Result<(), iotax_trace::Error> {
-        while let Some(chunk) = reader.chunk()? {
+        while let Some(chunk) = events.chunk()? {
             for event in chunk {
                 graph.push(event);
                 if !self.drain(graph) {

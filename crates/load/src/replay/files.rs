@@ -1,9 +1,12 @@
 //! The files of a trial, and one operation on them.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::fs::File as OsFile;
 use std::num::NonZeroU64;
-use std::os::fd::{AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd};
+use std::os::fd::{
+    AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd,
+};
+use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -11,7 +14,7 @@ use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
 use iotax_trace::{File, FileKind, Flags, NO_FILE, Op};
 use memmap2::{MmapOptions, MmapRaw, UncheckedAdvice};
 use rustix::fs::{
-    AtFlags, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fstat, fsync, ftruncate, mkdirat,
+    AtFlags, CWD, FallocateFlags, Mode, OFlags, fallocate, fdatasync, fsync, ftruncate, mkdirat,
     openat, renameat, statat, syncfs, unlinkat,
 };
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
@@ -27,20 +30,24 @@ use crate::error::Error;
 use crate::file_assignment::PAGE_BYTES;
 use crate::target::{shown, with_flags};
 
-/// The longest piece of an operation. Longer ones are done piece by piece.
-pub(super) const PIECE_BYTES: u64 = 16 << 20;
-/// File descriptors reserved for other uses.
-const OTHER_DESCRIPTORS: u64 = 128;
+/// The name of a file that is never there.
+const ABSENT: &CStr = c"iotax-absent";
 /// A name in use: the number of the file to which it first belonged, and whether it is the second.
 const SECOND: u32 = 1;
 
 /// All files of a trial.
 pub(super) struct Files {
-    /// `None` on a device.
-    directory: Option<OwnedFd>,
+    at: At,
     slots: Vec<Slot>,
-    /// For errors.
+    /// The target, for errors.
     shown: String,
+}
+
+/// Where the files are.
+enum At {
+    Directory(OwnedFd),
+    /// The recording has one file, which is this device.
+    Device(CString),
 }
 
 /// One file.
@@ -125,7 +132,6 @@ impl Done {
 impl Files {
     /// Opens what is there.
     pub(super) fn open(survey: &Survey, place: &Place) -> Result<Self, Error> {
-        raise_limit(survey)?;
         let slot = |(number, facts): (File, &FileFacts)| {
             let role = survey.roles.files.get(number as usize).copied().unwrap_or_default();
             Slot::new(number, facts, role.shares_syncs.then(Group::default))
@@ -133,8 +139,10 @@ impl Files {
         let slots = (0..).zip(&survey.files).map(slot).collect();
         match place {
             Place::Device { path, file } => {
-                let files =
-                    Self { directory: None, slots, shown: shown(path).display().to_string() };
+                let name = CString::new(path.as_os_str().as_bytes());
+                let name = name.map_err(|_| Error::NoTarget { path: shown(path) })?;
+                let shown = shown(path).display().to_string();
+                let files = Self { at: At::Device(name), slots, shown };
                 files.open_device(path, *file, &survey.files[*file as usize])?;
                 Ok(files)
             }
@@ -142,8 +150,9 @@ impl Files {
                 let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
                 let directory = rustix::fs::open(path, flags, Mode::empty());
                 let directory = directory.map_err(Error::path("open", path))?;
-                let shown = shown(path).display().to_string();
-                let files = Self { directory: Some(directory), slots, shown };
+                let target = path.parent().unwrap_or(path);
+                let shown = shown(target).display().to_string();
+                let files = Self { at: At::Directory(directory), slots, shown };
                 for (number, facts) in (0..).zip(&survey.files) {
                     if facts.uses > 0 && !facts.is_created() {
                         files.open_slot(number, facts.uses_buffered).map_err(|errno| {
@@ -187,18 +196,24 @@ impl Files {
         let access =
             if slot.is_directory { OFlags::RDONLY | OFlags::DIRECTORY } else { OFlags::RDWR };
         let flags = access | more | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-        openat(self.directory()?, name, flags, Mode::from_raw_mode(0o600))
+        openat(self.directory(), name, flags, Mode::from_raw_mode(0o600))
     }
 
-    fn directory(&self) -> Result<&OwnedFd, Errno> {
-        self.directory.as_ref().ok_or(Errno::NOTDIR)
+    /// What names are relative to. The name of a device is absolute, or relative to the working
+    /// directory.
+    fn directory(&self) -> BorrowedFd<'_> {
+        match &self.at {
+            At::Directory(directory) => directory.as_fd(),
+            At::Device(_) => CWD,
+        }
     }
 
-    /// Name of a file in error messages.
+    /// A file in error messages. Users know neither its name in the replay's own directory nor that
+    /// directory.
     pub(super) fn shown(&self, file: File) -> String {
-        match (&self.directory, file) {
-            (Some(_), NO_FILE) | (None, _) => self.shown.clone(),
-            (Some(_), file) => format!("{}/{}", self.shown, name(file, false)),
+        match (&self.at, file) {
+            (At::Directory(_), NO_FILE) | (At::Device(_), _) => self.shown.clone(),
+            (At::Directory(_), file) => format!("file {file} of the recording, in {}", self.shown),
         }
     }
 
@@ -239,13 +254,21 @@ impl Files {
 
     fn act_without_file(&self, io: &Io) -> Result<u64, Errno> {
         match io.op {
-            Op::SyncAll => syncfs(self.directory()?).map(|()| 0),
-            Op::Stat if io.result >= 0 => fstat(self.directory()?).map(|_| 0),
-            // The recorded `stat` failed, so the replay calls `stat` on a name that does not exist.
-            Op::Stat => match statat(self.directory()?, c"absent", AtFlags::SYMLINK_NOFOLLOW) {
-                Ok(_) => Ok(0),
-                Err(errno) => Err(errno),
+            Op::SyncAll => match &self.at {
+                At::Directory(directory) => syncfs(directory).map(|()| 0),
+                // `syncfs` would sync the file system that the device node is in.
+                At::Device(_) => self.slots.iter().try_fold(0, |done, slot| {
+                    match slot.buffered.get().or_else(|_| slot.direct.get()) {
+                        Ok(device) => fdatasync(device).map(|()| done),
+                        Err(_) => Ok(done),
+                    }
+                }),
             },
+            Op::Stat if io.result >= 0 => {
+                statat(self.directory(), c".", AtFlags::empty()).map(|_| 0)
+            }
+            // The recorded `stat` failed, so the replay calls `stat` on a name that does not exist.
+            Op::Stat => statat(self.directory(), ABSENT, AtFlags::SYMLINK_NOFOLLOW).map(|_| 0),
             _ => Err(Errno::BADF),
         }
     }
@@ -253,12 +276,21 @@ impl Files {
     fn act_on_name(&self, io: &Io, slot: &Slot) -> Done {
         let mut buffer = [0; NAME_BYTES];
         let name = slot.name.load(Ordering::Acquire);
-        let name = write_name(&mut buffer, name);
-        let directory = match self.directory() {
-            Ok(directory) => directory,
-            Err(errno) => return Done::of(Err(errno)),
+        let name = match &self.at {
+            At::Directory(_) => write_name(&mut buffer, name),
+            At::Device(path) => path,
         };
+        let directory = self.directory();
         match io.op {
+            Op::Open if matches!(self.at, At::Device(_)) => {
+                let direct = io.flags.contains(Flags::DIRECT);
+                let flags = OFlags::RDONLY | OFlags::CLOEXEC;
+                let flags = if direct { flags | OFlags::DIRECT } else { flags };
+                match openat(directory, name, flags, Mode::empty()) {
+                    Ok(file) => Done { leftover: Some(file), ..Done::of(Ok(0)) },
+                    Err(errno) => Done::of(Err(errno)),
+                }
+            }
             Op::Open => {
                 let truncates = has_flag(io.detail, libc::O_TRUNC);
                 let direct = io.flags.contains(Flags::DIRECT) && !slot.is_directory;
@@ -272,8 +304,9 @@ impl Files {
                 }
             }
             Op::Stat => {
-                let outcome = statat(directory, name, AtFlags::SYMLINK_NOFOLLOW);
-                Done::of(outcome.map(|_| 0))
+                let follows = matches!(self.at, At::Device(_));
+                let flags = if follows { AtFlags::empty() } else { AtFlags::SYMLINK_NOFOLLOW };
+                Done::of(statat(directory, name, flags).map(|_| 0))
             }
             Op::Mkdir => Done::of(mkdirat(directory, name, Mode::from_raw_mode(0o700)).map(|()| 0)),
             Op::Unlink => {
@@ -285,7 +318,13 @@ impl Files {
         }
     }
 
-    fn rename(&self, io: &Io, slot: &Slot, directory: &OwnedFd, name: &CStr) -> Result<u64, Errno> {
+    fn rename(
+        &self,
+        io: &Io,
+        slot: &Slot,
+        directory: BorrowedFd<'_>,
+        name: &CStr,
+    ) -> Result<u64, Errno> {
         let other = replaced(io).and_then(|file| self.slots.get(file as usize));
         let first = io.file << 1;
         let new = match other {
@@ -346,8 +385,9 @@ impl Slot {
 
     fn act(&self, io: &Io, buffers: &mut Buffers, halt: &Halt<'_>) -> Result<u64, Errno> {
         let file = self.descriptor(io.flags)?;
+        let most = buffers.slot_bytes();
         match io.op {
-            Op::Read | Op::SendFile | Op::CopyRange => pieces(io, halt, |offset, bytes| {
+            Op::Read | Op::SendFile | Op::CopyRange => pieces(io, most, halt, |offset, bytes| {
                 pread(file, &mut buffers.read_mut(0)[..bytes], offset)
             }),
             Op::Write => {
@@ -358,7 +398,7 @@ impl Slot {
                 } else {
                     ReadWriteFlags::empty()
                 };
-                pieces(io, halt, |offset, bytes| {
+                pieces(io, most, halt, |offset, bytes| {
                     let data = &buffers.write(0)[..bytes];
                     if flags.is_empty() {
                         pwrite(file, data, offset)
@@ -480,17 +520,18 @@ impl Slot {
     }
 }
 
-/// Executes an operation in pieces until a piece is short or the replay ends. Returns bytes moved.
+/// Executes an operation in pieces of at most `most` bytes until a piece is short or the replay
+/// ends. Returns bytes moved.
 #[inline]
 fn pieces(
     io: &Io,
+    most: usize,
     halt: &Halt<'_>,
     mut of: impl FnMut(u64, usize) -> Result<usize, Errno>,
 ) -> Result<u64, Errno> {
     let mut moved = 0;
     loop {
-        let bytes = (io.length - moved).min(PIECE_BYTES);
-        let piece = usize::try_from(bytes).expect("at most a piece");
+        let piece = usize::try_from(io.length - moved).map_or(most, |left| left.min(most));
         let offset = io.offset.saturating_add(moved);
         match rustix::io::retry_on_intr(|| of(offset, piece)) {
             Ok(done) => {
@@ -567,35 +608,6 @@ fn failed_open(errno: Errno, facts: &FileFacts, path: &Path) -> Error {
         };
     }
     Error::path("open", path)(errno)
-}
-
-/// Lets this process open as many files as the trace uses at most.
-fn raise_limit(survey: &Survey) -> Result<(), Error> {
-    use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-    let of = |file: &FileFacts| {
-        let own = u64::from(file.uses > 0);
-        own + u64::from(file.uses_direct) + u64::from(file.mapped_bytes > 0)
-    };
-    // Files that are created and removed during the trace are closed on removal.
-    let stays = |file: &&FileFacts| !(file.is_created() && file.is_removed);
-    let needed = survey.files.iter().filter(stays).map(of).sum::<u64>() + OTHER_DESCRIPTORS;
-    let limit = getrlimit(Resource::Nofile);
-    let is_enough = |limit: Option<u64>| limit.is_none_or(|limit| limit >= needed);
-    if is_enough(limit.current) {
-        return Ok(());
-    }
-    let raised = setrlimit(Resource::Nofile, Rlimit { current: limit.maximum, ..limit });
-    if raised.is_err() || !is_enough(limit.maximum) {
-        return Err(Error::ReplayTarget {
-            target: "this machine".to_owned(),
-            what: format!(
-                "the replay needs {needed} open files, but the hard limit is {}; raise it (ulimit \
-                 -Hn)",
-                limit.maximum.unwrap_or(0)
-            ),
-        });
-    }
-    Ok(())
 }
 
 #[cfg(test)]

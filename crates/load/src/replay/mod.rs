@@ -12,7 +12,11 @@
 //! | `commit` | threads that wait for a sync share the next one |
 //! | `signal` | waits for other threads, for a time, and for the end |
 //! | `tally` | what one thread counts |
-//! | `drive` | a trial from its common start to its record |
+//! | `parts` | where a recording can be cut, and the events of one part |
+//! | `needs` | memory, threads and open files |
+//! | `session` | whole replays, and parts one after the other |
+//! | `drive` | a replay from its common start to its end |
+//! | `outcome` | the record of a replay |
 //! | `words` | warnings for users about differences from the application |
 
 mod commit;
@@ -20,8 +24,12 @@ mod drive;
 mod feed;
 mod files;
 mod graph;
+mod needs;
+mod outcome;
+mod parts;
 mod place;
 mod ranges;
+mod session;
 mod signal;
 mod survey;
 mod tally;
@@ -40,11 +48,12 @@ use crate::error::Error;
 use crate::target::IoTarget;
 use drive::ReadAhead;
 use place::{Layout, Place};
+use session::Sessions;
 
-pub use survey::{Arrivals, Options, Recording};
+pub use survey::{Options, Recording};
 
 impl Recording {
-    /// The workload that replays it: one trial is the whole recording.
+    /// The workload that replays it: a trial is the whole recording, or one of its parts.
     pub fn workload(&self, name: &str) -> Workload {
         let of =
             |ops: &[Op]| ops.iter().map(|op| self.survey.operations[*op as usize]).sum::<u64>();
@@ -57,18 +66,31 @@ impl Recording {
             length_ns: self.survey.length_ns,
             threads: u32::try_from(threads).unwrap_or(u32::MAX),
             waits_for_syncs: 2 * self.survey.sync_ns > self.survey.io_ns,
+            allow_loss: self.options.allow_loss,
+            arrivals: self.options.arrivals,
+            copies: self.options.copies,
+            parts: self.parts(),
+            uncut: self.survey.cuts.as_ref().err().copied(),
         };
+        let bytes = Layout::of(self, Path::new("")).bytes().max(4096);
         let job = Job {
             engine: Engine::Replay,
             read_percent: u8::try_from(percent).unwrap_or(100),
             pattern: Pattern::Random,
-            size_bytes: Layout::of(self, Path::new("")).bytes().max(4096),
+            size_bytes: bytes.saturating_mul(self.options.copies.into()),
             advise: false,
             recording: Some(recording),
             ..Job::new("replay")
         };
         let time_ns = self.survey.length_ns.max(1);
         Workload { time_ns, notes: words::notes(self), ..Workload::new(name, vec![job]) }
+            .in_slices()
+    }
+
+    /// How many parts it has.
+    fn parts(&self) -> u32 {
+        let cuts = self.survey.cuts.as_ref().map_or(0, Vec::len);
+        u32::try_from(cuts + 1).unwrap_or(u32::MAX)
     }
 }
 
@@ -77,26 +99,13 @@ impl Recording {
 /// # Errors
 /// If the target is not suitable, the disk is full, an I/O fails, or the user interrupts
 /// ([`Error::Interrupted`]).
-pub fn prepare(
+fn prepare(
     recording: &Recording,
     target: IoTarget<'_>,
     progress: &LayoutProgress<'_>,
     stop: &AtomicBool,
 ) -> Result<(), Error> {
-    match Place::of(recording, target)? {
-        Place::Directory(directory) => Layout::of(recording, &directory).make_ready(progress, stop),
-        Place::Device { .. } => Ok(()),
-    }
-}
-
-/// Replays a recording once: to its end, or for the time of the request if that is shorter than the
-/// recording. The measured window ends with the last operation of a thread that is not driven by a
-/// timer.
-///
-/// # Errors
-/// As [`prepare`]; also if a thread cannot start or the trace is damaged.
-pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord, Error> {
-    drive::run(recording, request, ReadAhead::default())
+    session::prepare(recording, &Place::of_copies(recording, target)?, progress, stop)
 }
 
 /// Replays one recording. The workload needs only a job with a name.
@@ -113,6 +122,7 @@ pub fn replay(recording: &Recording, request: &Request<'_>) -> Result<LoadRecord
 ///   threads that wait, and tail latencies no longer describe the storage.
 pub struct Replay {
     recording: Recording,
+    sessions: Sessions,
 }
 
 impl Replay {
@@ -121,7 +131,7 @@ impl Replay {
     /// # Errors
     /// As [`Recording::open`].
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
-        Ok(Self { recording: Recording::open(path, options)? })
+        Ok(Self { recording: Recording::open(path, options)?, sessions: Sessions::default() })
     }
 
     pub const fn recording(&self) -> &Recording {
@@ -146,8 +156,15 @@ impl LoadDriver for Replay {
         prepare(&self.recording, target, progress, stop)
     }
 
+    /// Replays the part of the request, or the whole recording: to its end, for the time of the
+    /// request if that is shorter than the recording, or several times if it is longer. The
+    /// measured window ends with the last operation of a thread that is not driven by a timer.
     fn run(&self, request: &Request<'_>) -> Result<LoadRecord, Error> {
-        replay(&self.recording, request)
+        session::run(&self.recording, &self.sessions, request, ReadAhead::default())
+    }
+
+    fn release(&self) {
+        self.sessions.end();
     }
 }
 

@@ -46,8 +46,40 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// Where a trace belongs on a target. Touches nothing.
-    pub(super) fn of(recording: &Recording, target: IoTarget<'_>) -> Result<Self, Error> {
+    /// Where each copy of a trace belongs on a target. Touches nothing.
+    pub(super) fn of_copies(
+        recording: &Recording,
+        target: IoTarget<'_>,
+    ) -> Result<Vec<Self>, Error> {
+        let first = Self::of(recording, target)?;
+        let copies = recording.options.copies;
+        match &first {
+            Self::Directory(path) => {
+                let of_copy = |copy: u32| match copy {
+                    1 => path.clone(),
+                    _ => {
+                        let mut name = path.as_os_str().to_owned();
+                        name.push(format!("-{copy}"));
+                        name.into()
+                    }
+                };
+                Ok((1..=copies).map(|copy| Self::Directory(of_copy(copy))).collect())
+            }
+            Self::Device { .. } if copies > 1 => Err(Error::ReplayTarget {
+                target: target.to_string(),
+                what: "each copy needs its own files; name a directory, or leave out --copies"
+                    .to_owned(),
+            }),
+            Self::Device { .. } => Ok(vec![first]),
+        }
+    }
+
+    pub(super) fn path(&self) -> &Path {
+        let (Self::Directory(path) | Self::Device { path, .. }) = self;
+        path
+    }
+
+    fn of(recording: &Recording, target: IoTarget<'_>) -> Result<Self, Error> {
         let refuse =
             |what: &str| Error::ReplayTarget { target: target.to_string(), what: what.to_owned() };
         let Some(path) = target.path() else {
@@ -63,8 +95,9 @@ impl Place {
             return Err(Error::NoTarget { path: shown(path) });
         }
         let files = &recording.survey.files;
-        let mut used = (0..).zip(files).filter(|(_, file)| file.uses > 0);
+        let mut used = (0..).zip(files).filter(|(_, file)| file.has_event());
         let one = used.next().filter(|(_, file)| file.state.kind == FileKind::BlockDevice);
+        let one = one.filter(|(_, file)| !file.is_removed && !file.is_renamed);
         let (Some((file, device)), None) = (one, used.next()) else {
             return Err(refuse(
                 "only a recording of a single block device fits on a file or a device; name a \
@@ -294,27 +327,80 @@ impl<'a> Shape<'a> {
         Ok(())
     }
 
-    /// Drops it from the page cache, or reads it into it. Returns bytes read.
-    fn cool_or_warm(&self) -> Result<u64, Error> {
-        if self.is_directory() || self.facts.is_created() {
-            return Ok(0);
-        }
+    /// Whether there is a file before the replay begins.
+    fn is_a_file(&self) -> bool {
+        !self.is_directory() && !self.facts.is_created()
+    }
+
+    /// Drops it from the page cache.
+    fn cool(&self) -> Result<(), Error> {
+        let path = &self.path;
+        let file = within().read(true).open(path).map_err(Error::path("open", path))?;
+        drop_cached(&file, path)
+    }
+
+    /// Reads it into the page cache. Returns bytes read.
+    fn warm(&self, stop: &AtomicBool) -> Result<u64, Error> {
         let path = &self.path;
         let mut file = within().read(true).open(path).map_err(Error::path("open", path))?;
-        drop_cached(&file, path)?;
-        if !self.facts.is_cached() {
-            return Ok(0);
-        }
         let _ = fadvise(&file, 0, None::<NonZeroU64>, Advice::Sequential);
         let mut buffer = vec![0; usize::try_from(CHUNK_BYTES).expect("a chunk")];
         let mut warmed = 0;
         loop {
+            refuse_stopped(stop)?;
             match file.read(&mut buffer).map_err(Error::path("read", path))? {
                 0 => return Ok(warmed),
                 bytes => warmed += bytes as u64,
             }
         }
     }
+}
+
+/// What was read into the page cache before a replay.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct Warmed {
+    pub bytes: u64,
+    /// Nothing was read because the files would need this much memory.
+    pub too_large: Option<TooLarge>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct TooLarge {
+    pub cached_bytes: u64,
+    pub available_bytes: u64,
+}
+
+/// Drops the files from the page cache, then reads those into it that were there when the recording
+/// began: either all of them or, if they do not fit into `available_bytes`, none, because reading
+/// one would evict another.
+pub(super) fn cool_or_warm(
+    layouts: &[Layout<'_>],
+    available_bytes: impl Fn() -> Option<u64>,
+    stop: &AtomicBool,
+) -> Result<Warmed, Error> {
+    let files = || layouts.iter().flat_map(|of| &of.shapes).filter(|shape| shape.is_a_file());
+    for shape in files() {
+        refuse_stopped(stop)?;
+        shape.cool()?;
+    }
+    let cached = || files().filter(|shape| shape.facts.is_cached());
+    let cached_bytes = cached().map(|shape| shape.size_bytes).fold(0, u64::saturating_add);
+    if cached_bytes == 0 {
+        return Ok(Warmed::default());
+    }
+    if let Some(available_bytes) = available_bytes().filter(|bytes| cached_bytes > *bytes) {
+        let too_large = Some(TooLarge { cached_bytes, available_bytes });
+        return Ok(Warmed { bytes: 0, too_large });
+    }
+    let mut bytes = 0;
+    for shape in cached() {
+        bytes += shape.warm(stop)?;
+    }
+    Ok(Warmed { bytes, too_large: None })
+}
+
+fn refuse_stopped(stop: &AtomicBool) -> Result<(), Error> {
+    if stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
 }
 
 /// The parts of `whole` between ranges that are in order.
@@ -343,12 +429,13 @@ impl Progress<'_> {
     fn add(&mut self, bytes: u64) -> Result<(), Error> {
         self.done += bytes;
         (self.shows)(self.done.min(self.total), self.total);
-        if self.stop.load(Ordering::Relaxed) { Err(Error::Interrupted) } else { Ok(()) }
+        refuse_stopped(self.stop)
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 enum State {
+    #[default]
     Missing,
     Partial,
     Ready,
@@ -374,32 +461,35 @@ impl<'a> Layout<'a> {
         self.shapes.iter().map(grown).fold(0, u64::saturating_add)
     }
 
-    /// Makes the files as they were when the recording began.
-    pub(super) fn make_ready(
-        &self,
-        progress: &LayoutProgress<'_>,
-        stop: &AtomicBool,
-    ) -> Result<(), Error> {
+    fn is_ready(shape: &Shape<'_>) -> bool {
+        shape.facts.is_created() || shape.is_there()
+    }
+
+    /// What must be done before a replay can begin.
+    fn work(&self) -> Result<Work, Error> {
         let state = self.state()?;
-        let is_ready = |shape: &Shape<'_>| shape.facts.is_created() || shape.is_there();
-        if state == State::Ready && self.shapes.iter().all(is_ready) {
-            return Ok(());
+        if state == State::Ready && self.shapes.iter().all(Self::is_ready) {
+            return Ok(Work { state, restores: true, ..Work::default() });
         }
         let restores = matches!(state, State::Ready | State::Used);
-        let is_made = |shape: &&Shape<'_>| !restores || shape.must_be_new() || !is_ready(shape);
+        let is_made =
+            |shape: &&Shape<'_>| !restores || shape.must_be_new() || !Self::is_ready(shape);
         let made = || self.shapes.iter().filter(is_made);
-        let total = made().map(Shape::bytes).fold(0, u64::saturating_add);
+        let total_bytes = made().map(Shape::bytes).fold(0, u64::saturating_add);
         let replaced = made().filter_map(|shape| shape.path.symlink_metadata().ok());
-        let replaced: u64 = replaced.map(|facts| facts.blocks().saturating_mul(512)).sum();
-        self.begin(state)?;
+        let replaced_bytes = replaced.map(|facts| facts.blocks().saturating_mul(512)).sum();
         let growth = self.shapes.iter().map(|shape| shape.facts.growth_bytes());
-        self.check_space(growth.fold(total, u64::saturating_add), replaced)?;
-        let mut progress = Progress { done: 0, total, shows: progress, stop, chunk: Vec::new() };
+        let needed_bytes = growth.fold(total_bytes, u64::saturating_add);
+        Ok(Work { state, restores, is_needed: true, total_bytes, needed_bytes, replaced_bytes })
+    }
+
+    fn perform(&self, work: &Work, progress: &mut Progress<'_>) -> Result<(), Error> {
+        self.begin(work.state)?;
         for shape in &self.shapes {
-            if restores {
-                shape.restore(&mut progress)?;
+            if work.restores {
+                shape.restore(progress)?;
             } else {
-                shape.lay_out(&mut progress)?;
+                shape.lay_out(progress)?;
             }
         }
         self.set(State::Ready)
@@ -408,12 +498,6 @@ impl<'a> Layout<'a> {
     /// A trial begins.
     pub(super) fn use_now(&self) -> Result<(), Error> {
         self.set(State::Used)
-    }
-
-    /// Drops the files from the page cache, or reads them into it; see the module. Returns bytes
-    /// read.
-    pub(super) fn cool_or_warm(&self) -> Result<u64, Error> {
-        self.shapes.iter().map(Shape::cool_or_warm).sum()
     }
 
     fn state(&self) -> Result<State, Error> {
@@ -479,14 +563,59 @@ impl<'a> Layout<'a> {
         };
         write().map_err(Error::path("write", &path))
     }
+}
 
-    /// `replaced` bytes are freed on the way.
-    fn check_space(&self, wanted: u64, replaced: u64) -> Result<(), Error> {
-        let path = self.directory;
+/// What must be done before a replay can begin in a directory.
+#[derive(Debug, Clone, Copy, Default)]
+struct Work {
+    state: State,
+    /// Instead of laying out all files.
+    restores: bool,
+    is_needed: bool,
+    /// To be written.
+    total_bytes: u64,
+    /// The same, and what the replay adds to the files.
+    needed_bytes: u64,
+    /// What is freed on the way.
+    replaced_bytes: u64,
+}
+
+/// Makes the files of all copies as they were when the recording began. Nothing is written if there
+/// is not enough space for all of them.
+pub(super) fn make_ready(
+    layouts: &[Layout<'_>],
+    progress: &LayoutProgress<'_>,
+    stop: &AtomicBool,
+) -> Result<(), Error> {
+    let all = layouts.iter().map(Layout::work).collect::<Result<Vec<Work>, Error>>()?;
+    let needed: Vec<(&Layout<'_>, Work)> =
+        layouts.iter().zip(all).filter(|(_, work)| work.is_needed).collect();
+    let sum =
+        |of: fn(&Work) -> u64| needed.iter().map(|(_, work)| of(work)).fold(0, u64::saturating_add);
+    let Some((first, _)) = needed.first() else { return Ok(()) };
+    let copies = u32::try_from(needed.len()).unwrap_or(u32::MAX);
+    let replaced_bytes = sum(|work| work.replaced_bytes);
+    first.check_space(copies, sum(|work| work.needed_bytes), replaced_bytes)?;
+    let total = sum(|work| work.total_bytes);
+    let mut progress = Progress { done: 0, total, shows: progress, stop, chunk: Vec::new() };
+    needed.iter().try_for_each(|(layout, work)| layout.perform(work, &mut progress))
+}
+
+impl Layout<'_> {
+    /// Whether there is space for all copies. `replaced_bytes` are freed on the way.
+    fn check_space(
+        &self,
+        copies: u32,
+        wanted_bytes: u64,
+        replaced_bytes: u64,
+    ) -> Result<(), Error> {
+        let path = self.directory.parent().unwrap_or(self.directory);
         let facts = statvfs(path).map_err(Error::path("examine the file system of", path))?;
-        let available = facts.f_bavail.saturating_mul(facts.f_frsize).saturating_add(replaced);
-        if wanted > available {
-            return Err(Error::NoSpace { path: shown(path), wanted, available });
+        let free = facts.f_bavail.saturating_mul(facts.f_frsize);
+        let available_bytes = free.saturating_add(replaced_bytes);
+        if wanted_bytes > available_bytes {
+            let path = shown(path);
+            return Err(Error::ReplaySpace { path, copies, wanted_bytes, available_bytes });
         }
         Ok(())
     }

@@ -25,6 +25,10 @@ pub(super) struct Halt<'a> {
     pub broken: AtomicBool,
     /// All threads except timer-driven ones have finished.
     pub ended: AtomicBool,
+    /// Threads skip think times, to finish what is left.
+    pub hurried: AtomicBool,
+    /// All threads have finished, so readers must end.
+    has_no_threads: AtomicBool,
     /// The time is up.
     pub limit_ns: AtomicU64,
 }
@@ -35,8 +39,23 @@ impl<'a> Halt<'a> {
             user,
             broken: AtomicBool::new(false),
             ended: AtomicBool::new(false),
+            hurried: AtomicBool::new(false),
+            has_no_threads: AtomicBool::new(false),
             limit_ns: AtomicU64::new(u64::MAX),
         }
+    }
+
+    pub(super) fn hurries(&self) -> bool {
+        self.hurried.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn end_reading(&self) {
+        self.has_no_threads.store(true, Ordering::Relaxed);
+    }
+
+    /// For readers.
+    pub(super) fn ends_reading(&self) -> bool {
+        self.has_no_threads.load(Ordering::Relaxed) || self.is_raised()
     }
 
     pub(super) fn is_raised(&self) -> bool {
@@ -57,7 +76,7 @@ impl<'a> Halt<'a> {
                 return false;
             }
             let left_ns = until_ns.saturating_sub(now_ns);
-            if left_ns == 0 {
+            if left_ns == 0 || self.hurries() {
                 return true;
             }
             if left_ns <= POLL_NS {
@@ -76,7 +95,7 @@ impl<'a> Halt<'a> {
             return true;
         }
         let until_ns = clock_ns(ClockId::ThreadCPUTime) + cpu_ns;
-        while clock_ns(ClockId::ThreadCPUTime) < until_ns {
+        while clock_ns(ClockId::ThreadCPUTime) < until_ns && !self.hurries() {
             if self.is_raised() {
                 return false;
             }

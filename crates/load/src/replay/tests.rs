@@ -14,6 +14,7 @@ use proptest::prelude::*;
 use rustix::fs::{SeekFrom, seek};
 use tempfile::TempDir;
 
+use super::parts::{Cut, EventPlace};
 use super::*;
 use crate::engine::testing;
 use crate::index::is_ours;
@@ -111,6 +112,7 @@ fn blank() -> Event {
 struct Place {
     directory: TempDir,
     recording: Recording,
+    sessions: Sessions,
 }
 
 impl Place {
@@ -121,7 +123,7 @@ impl Place {
     fn with(trace: &Trace, options: Options) -> Result<Self, Error> {
         let directory = tempfile::tempdir().unwrap();
         let recording = Recording::open(&trace.written(&directory), options)?;
-        Ok(Self { directory, recording })
+        Ok(Self { directory, recording, sessions: Sessions::default() })
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -130,10 +132,43 @@ impl Place {
     }
 
     fn replay(&self, ahead: ReadAhead) -> LoadRecord {
-        self.replay_until(ahead, u64::MAX, &AtomicBool::new(false))
+        self.replay_until(ahead, self.recording.length_ns(), &AtomicBool::new(false))
     }
 
     fn replay_until(&self, ahead: ReadAhead, time_ns: u64, stop: &AtomicBool) -> LoadRecord {
+        self.try_replay(ahead, time_ns, None, stop).unwrap()
+    }
+
+    fn part(&self, number: u32) -> LoadRecord {
+        self.try_replay(TINY, 1, Some(number), &AtomicBool::new(false)).unwrap()
+    }
+
+    /// Cuts after some events, whether or not anything crosses the cuts.
+    fn cut_after(&mut self, numbers: &[usize]) {
+        let bytes = fs::read(self.directory.path().join("trace")).unwrap();
+        let mut reader = iotax_trace::Reader::new(&*bytes).unwrap();
+        let (mut number, mut operations, mut cuts) = (0, 0, Vec::new());
+        while let Some(chunk) = reader.chunk().unwrap() {
+            for (in_chunk, event) in chunk.iter().enumerate() {
+                operations += u64::from(graph::is_replayed(event));
+                if numbers.contains(&number) {
+                    let chunk_at = reader.chunk_at();
+                    let last = EventPlace { chunk_at, in_chunk, number: number as u64 };
+                    cuts.push(Cut::after(event, last, operations));
+                }
+                number += 1;
+            }
+        }
+        self.recording.survey.cuts = Ok(cuts);
+    }
+
+    fn try_replay(
+        &self,
+        ahead: ReadAhead,
+        time_ns: u64,
+        part: Option<u32>,
+        stop: &AtomicBool,
+    ) -> Result<LoadRecord, Error> {
         let workload = testing::workload(vec![testing::job()]);
         let request = Request {
             workload: &workload,
@@ -141,11 +176,29 @@ impl Place {
             target: IoTarget::Path(self.directory.path()),
             ramp_ns: 0,
             time_ns,
+            part,
             seed: 7,
             stop,
             live: None,
         };
-        drive::run(&self.recording, &request, ahead).unwrap()
+        session::run(&self.recording, &self.sessions, &request, ahead)
+    }
+
+    /// Replays it on a file or device.
+    fn on(&self, device: &Path) -> LoadRecord {
+        let workload = testing::workload(vec![testing::job()]);
+        let request = Request {
+            workload: &workload,
+            index_ends: &IndexEnds::Both,
+            target: IoTarget::Path(device),
+            ramp_ns: 0,
+            time_ns: 1,
+            part: Some(0),
+            seed: 7,
+            stop: &AtomicBool::new(false),
+            live: None,
+        };
+        session::run(&self.recording, &self.sessions, &request, TINY).unwrap()
     }
 
     fn prepare(&self) -> Result<(), Error> {
@@ -457,7 +510,7 @@ fn a_replay_ends_when_it_is_stopped_and_when_its_time_is_up() {
             std::thread::sleep(std::time::Duration::from_millis(50));
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let load = place.replay_until(TINY, u64::MAX, &stop);
+        let load = place.replay_until(TINY, place.recording.length_ns(), &stop);
         assert!(load.jobs[0].write.ios <= 20);
     });
 }
@@ -475,7 +528,11 @@ fn failures_are_counted_and_the_first_is_described() {
     let load = place.replay(TINY);
     let job = &load.jobs[0];
     let error = job.first_error.as_deref().unwrap();
-    assert!(error.starts_with("unlink at offset 0 of ") && error.contains("f0: No such file"));
+    let expected = format!(
+        "unlink at offset 0 of file 0 of the recording, in {}: No such file or directory (os error 2)",
+        place.directory.path().display()
+    );
+    assert_eq!(error, expected);
     assert_eq!(facts(&load).failed_as_recorded, 1);
     assert_eq!(job.operations[0].errors, 1);
 }
@@ -531,4 +588,234 @@ fn traces_that_cannot_be_trusted_are_refused() {
     let mut wide = in_turn(1);
     wide.io(70_000, Op::Read, 0, 0, PAGE);
     assert!(refused(&wide).contains("more than 4096 threads"));
+}
+
+#[test]
+fn opens_and_stats_of_a_device_are_made_on_it() {
+    let mut trace = trace();
+    trace.files.push(FileState { kind: FileKind::BlockDevice, ..file(0) });
+    trace.io(0, Op::Open, 0, 0, 0);
+    trace.io(0, Op::Stat, 0, 0, 0);
+    trace.push(Event { op: Op::Stat, file: NO_FILE, ..blank() });
+    trace.push(Event { op: Op::Stat, file: NO_FILE, result: -2, ..blank() });
+    trace.io(0, Op::Read, 0, 0, PAGE);
+    trace.push(Event { op: Op::SyncAll, file: NO_FILE, ..blank() });
+    let place = Place::of(&trace);
+    let device = place.directory.path().join("device");
+    fs::write(&device, vec![1; 1 << 16]).unwrap();
+    let load = place.on(&device);
+    let job = &load.jobs[0];
+    assert_eq!((job.first_error.as_deref(), job.errors()), (None, 0));
+    assert_eq!((facts(&load).operations, facts(&load).failed_as_recorded), (6, 1));
+    // A file that is only opened does not fit, either.
+    trace.files.push(file(PAGE));
+    trace.io(0, Op::Open, 1, 0, 0);
+    let place = Place::of(&trace);
+    let target = IoTarget::Path(&device);
+    let error = prepare(&place.recording, target, &|_, _| {}, &AtomicBool::new(false));
+    assert!(error.unwrap_err().to_string().contains("a single block device"));
+}
+
+#[test]
+fn copies_have_files_of_their_own_and_are_counted_together() {
+    let options = Options { copies: 3, ..Options::default() };
+    let place = Place::with(&in_turn(20), options).unwrap();
+    let load = place.replay(ReadAhead::default());
+    let job = &load.jobs[0];
+    assert_eq!((job.first_error.as_deref(), job.write.ios, job.sync.count()), (None, 120, 120));
+    assert_eq!((job.threads, facts(&load).operations, facts(&load).left_over), (6, 240, 0));
+    let name = format!("iotax-replay-{}", place.recording.survey.hash);
+    let contents = |copy: &str| {
+        let own = place.directory.path().join(format!("{name}{copy}")).join("f0");
+        fs::read(own).unwrap()
+    };
+    let all = ["", "-2", "-3"].map(contents);
+    assert!(all.iter().all(|bytes| bytes.len() as u64 == 40 * PAGE));
+    assert!(all[0] != all[1] && all[1] != all[2], "their data cannot be deduplicated");
+    let device = place.directory.path().join("device");
+    fs::write(&device, []).unwrap();
+    let mut alone = trace();
+    alone.files.push(FileState { kind: FileKind::BlockDevice, ..file(0) });
+    alone.io(0, Op::Read, 0, 0, 0);
+    let place = Place::with(&alone, options).unwrap();
+    let error =
+        prepare(&place.recording, IoTarget::Path(&device), &|_, _| {}, &AtomicBool::new(false));
+    assert!(error.unwrap_err().to_string().contains("leave out --copies"));
+}
+
+#[test]
+fn copies_that_do_not_fit_on_the_disk_are_refused_before_anything_is_written() {
+    let mut trace = trace();
+    trace.files.push(file(1 << 50));
+    trace.io(0, Op::Read, 0, 0, PAGE);
+    let place = Place::with(&trace, Options { copies: 2, ..Options::default() }).unwrap();
+    let error = place.prepare().unwrap_err().to_string();
+    assert!(error.contains("the files of 2 copies of the recording need 2"), "{error}");
+    assert!(error.ends_with("or use fewer copies (--copies)"), "{error}");
+    assert_eq!(fs::read_dir(place.directory.path()).unwrap().count(), 1, "only the recording");
+}
+
+#[test]
+fn a_longer_trial_repeats_the_recording_with_its_files_restored() {
+    let mut trace = trace();
+    trace.files.push(FileState { is_new: true, ..file(0) });
+    trace.io(0, Op::Open, 0, 0, 0);
+    trace.io(0, Op::Write, 0, 0, PAGE);
+    trace.io(0, Op::Read, 0, 0, 2 * PAGE);
+    let place = Place::of(&trace);
+    let time_ns = place.recording.length_ns() * 5 / 2;
+    let load = place.replay_until(TINY, time_ns, &AtomicBool::new(false));
+    let job = &load.jobs[0];
+    assert_eq!((job.first_error.as_deref(), job.write.ios, job.read.ios), (None, 3, 3));
+    let opens = job.operations.iter().find(|operation| operation.name == "open").unwrap();
+    assert_eq!((opens.latency.count(), opens.errors), (3, 0), "each creates the file");
+    assert_eq!((facts(&load).operations, facts(&load).left_over), (9, 0));
+    assert_eq!(job.threads, 1);
+}
+
+/// Files that come and go, and a thread that lives by timers.
+fn eventful() -> Trace {
+    let mut trace = trace();
+    trace.files = vec![file(PAGE), FileState { is_new: true, ..file(0) }];
+    trace.files.push(FileState { is_new: true, ..file(0) });
+    trace.files.push(FileState { is_new: true, ..file(0) });
+    trace.io(0, Op::Open, 1, 0, 0);
+    for round in 0..200 {
+        trace.io(0, Op::Write, 1, round * PAGE, PAGE);
+        trace.wake(0, 1);
+        trace.io(1, Op::Fdatasync, 1, 0, 0);
+        match round {
+            50 => trace.io(1, Op::Open, 2, 0, 0),
+            60 => trace.io(0, Op::Write, 2, 0, PAGE),
+            70 => trace.io(0, Op::Unlink, 2, 0, 0),
+            80 => trace.io(0, Op::Read, 2, 0, PAGE),
+            90 => trace.push(Event { op: Op::Rename, file: 0, ..blank() }),
+            100 => trace.io(1, Op::Stat, 0, 0, 0),
+            // The only creation of a file by the clock.
+            120 => trace.io(2, Op::Open, 3, 0, 0),
+            140 => trace.io(0, Op::Write, 3, 0, PAGE),
+            _ => {}
+        }
+    }
+    trace
+}
+
+#[test]
+fn parts_in_order_do_what_the_whole_does() {
+    let mut place = Place::of(&eventful());
+    assert!(place.recording.survey.roles.threads[2].is_clocked);
+    place.cut_after(&[1, 100, 180, 240, 333, 400, 500]);
+    for _ in 0..2 {
+        let parts: Vec<LoadRecord> = (0..8).map(|part| place.part(part)).collect();
+        let (mut whole, first) = (parts[0].clone(), parts[0].window_ns);
+        parts[1..].iter().for_each(|part| whole.add(part));
+        assert!(whole.window_ns > first);
+        let job = &whole.jobs[0];
+        assert_eq!(job.first_error, None);
+        assert_eq!((job.write.ios, job.read.ios, job.sync.count()), (202, 1, 200));
+        let replay = whole.replay.unwrap();
+        assert!(replay.operations >= 409 - 1, "{}", replay.operations);
+        assert_eq!(replay.operations + replay.left_over, 409);
+        assert_eq!(fs::metadata(place.path("f1")).unwrap().len(), 200 * PAGE);
+        assert_eq!(fs::metadata(place.path("f3")).unwrap().len(), PAGE);
+        assert!(place.path("f0r").exists() && !place.path("f2").exists());
+    }
+}
+
+#[test]
+fn a_part_out_of_its_order_finds_the_files_as_those_before_leave_them() {
+    let mut place = Place::of(&eventful());
+    place.cut_after(&[240, 333]);
+    // The unlinked file is still open.
+    let load = place.part(1);
+    assert_eq!((load.jobs[0].first_error.as_deref(), facts(&load).left_over), (None, 0));
+    place.sessions.end();
+    for part in [2, 1, 2, 0, 5] {
+        let load = place.part(part);
+        assert_eq!(load.jobs[0].first_error, None, "{part}");
+    }
+    // A whole replay in between closes what the parts have left open.
+    let load = place.replay(TINY);
+    assert_eq!((load.jobs[0].first_error.as_deref(), load.jobs[0].write.ios), (None, 202));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    #[test]
+    fn each_operation_is_in_one_part_wherever_a_recording_is_cut(
+        all in prop::collection::vec((0..4_u32, 0..4_u32, 0..4_u8, 0..30_000_u64), 10..120),
+        cuts in prop::collection::btree_set(0..110_usize, 1..6),
+    ) {
+        let mut trace = trace();
+        trace.step_ns = 1000;
+        trace.files = vec![file(PAGE); 2];
+        let mut ios = 0;
+        for (thread, other, what, latency_ns) in all {
+            ios += u64::from(what > 0);
+            let io = Event { thread, latency_ns, length: PAGE, result: 4096, ..blank() };
+            match what {
+                0 => trace.wake(thread, other),
+                1 => trace.push(Event { op: Op::Write, file: 1, ..io }),
+                2 => trace.push(Event { flags: Flags::AIO, ..io }),
+                _ => trace.push(io),
+            }
+        }
+        prop_assume!(ios > 0);
+        let events = trace.events.len();
+        let mut place = Place::of(&trace);
+        let cuts: Vec<usize> = cuts.into_iter().filter(|cut| cut + 1 < events).collect();
+        place.cut_after(&cuts);
+        let (mut operations, mut left_over) = (0, 0);
+        for part in 0..=u32::try_from(cuts.len()).unwrap() {
+            let load = place.part(part);
+            prop_assert_eq!(load.jobs[0].first_error.as_deref(), None);
+            operations += facts(&load).operations;
+            left_over += facts(&load).left_over;
+        }
+        let has_clocked = place.recording.survey.roles.threads.iter().any(|of| of.is_clocked);
+        prop_assert_eq!(operations + left_over, ios);
+        prop_assert!(left_over == 0 || has_clocked);
+    }
+}
+
+#[test]
+fn files_are_warmed_only_if_all_fit_into_memory_and_until_the_user_stops() {
+    let mut trace = trace();
+    let cached = FileState { cached_bytes: Some(8 * PAGE), ..file(8 * PAGE) };
+    trace.files = vec![cached.clone(), cached, file(PAGE)];
+    trace.io(0, Op::Read, 0, 0, PAGE);
+    let place = Place::of(&trace);
+    place.prepare().unwrap();
+    let own = place.path("");
+    let layouts = [Layout::of(&place.recording, &own)];
+    let stop = AtomicBool::new(false);
+    let warmed = |available| place::cool_or_warm(&layouts, || available, &stop);
+    assert_eq!(warmed(None).unwrap().bytes, 16 * PAGE);
+    assert_eq!(warmed(Some(16 * PAGE)).unwrap().bytes, 16 * PAGE);
+    let refused = warmed(Some(16 * PAGE - 1)).unwrap();
+    assert_eq!((refused.bytes, refused.too_large.unwrap().cached_bytes), (0, 16 * PAGE));
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(matches!(warmed(None), Err(Error::Interrupted)));
+    let stopped = place.try_replay(TINY, 1, None, &stop);
+    assert!(matches!(stopped, Err(Error::Interrupted)));
+}
+
+#[test]
+fn long_ios_in_flight_share_a_bounded_memory() {
+    let mut trace = trace();
+    trace.files.push(file(64 << 20));
+    for request in 0..128 {
+        let length = 16 << 20;
+        let flags = Flags::URING;
+        let read = Event { flags, length, result: length.cast_signed(), ..blank() };
+        trace.push(Event { latency_ns: 700_000, offset: request % 4 * length, ..read });
+    }
+    let place = Place::of(&trace);
+    let buffering = needs::Buffering::of(&place.recording.survey);
+    assert_eq!(buffering.piece_bytes, 2 << 20, "64 of them, and the thread itself");
+    assert!(place.recording.workload("app").notes.iter().any(|note| note.contains("2 MiB")));
+    let load = place.replay(ReadAhead::default());
+    let read = &load.jobs[0].read;
+    assert_eq!((read.ios, read.bytes, read.short_ios), (128, 128 << 24, 0));
 }

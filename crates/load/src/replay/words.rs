@@ -2,6 +2,7 @@
 
 use iotax_quantity::grouped;
 
+use super::needs::Buffering;
 use super::survey::Recording;
 
 pub(super) fn notes(recording: &Recording) -> Vec<String> {
@@ -40,6 +41,7 @@ pub(super) fn notes(recording: &Recording) -> Vec<String> {
     let counted = counted.into_iter().filter(|(count, _)| *count > 0);
     let shown = |(count, what)| format!("{what} (number: {})", grouped(count));
     let mut notes: Vec<_> = counted.map(shown).collect();
+    notes.extend(Buffering::of(&recording.survey).note());
     if recording.end.is_none() {
         let what = "The recording was cut off: the recorder was killed, and events may be missing";
         notes.push(what.to_owned());

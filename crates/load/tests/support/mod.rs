@@ -81,6 +81,7 @@ pub(crate) fn request<'a>(
         target,
         ramp_ns: workload.ramp_ns,
         time_ns: workload.time_ns,
+        part: None,
         seed: 11,
         stop,
         live: None,

@@ -91,6 +91,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("recording", "path", Rule::Whole(Kind::Path)),
     // It tells two recordings apart; the recordings themselves contain no names.
     ("recording", "hash", Rule::Always(Kind::Path)),
+    ("recording", "arrivals uncut", Rule::Format),
     ("levels", "factor level", Rule::Text(Kind::Arm)),
     ("peel", "layers", Rule::Text(Kind::Arm)),
     ("target", "path", Rule::Whole(Kind::Path)),

@@ -31,8 +31,9 @@ const DRAINED: f64 = 1.05;
 /// This machine: its rig and its load drivers.
 #[derive(Debug)]
 pub struct Local {
-    rig: Rig,
+    // Dropped first: files that are open would keep the rig from unmounting.
     drivers: Drivers,
+    rig: Rig,
     stop: Arc<AtomicBool>,
     live: Arc<LoadProgress>,
     /// The programs at the time of the first trial.
@@ -87,6 +88,8 @@ impl Arms for Local {
     }
 
     fn down(self: Box<Self>) -> Result<(), Error> {
+        // An open file would keep a file system from being unmounted.
+        self.drivers.release();
         Ok(self.rig.down()?)
     }
 }
@@ -210,15 +213,15 @@ fn asked<'a>(
     target: IoTarget<'a>,
     stop: &'a AtomicBool,
 ) -> Request<'a> {
-    let TrialRequest { ramp_ns, time_ns, seed, ref index_ends, .. } = *request;
-    Request { workload, index_ends, target, ramp_ns, time_ns, seed, stop, live: None }
+    let TrialRequest { ramp_ns, time_ns, part, seed, ref index_ends, .. } = *request;
+    Request { workload, index_ends, target, ramp_ns, time_ns, part, seed, stop, live: None }
 }
 
 /// Spends burst credits that were earned again: loads until two seconds are no faster than the
 /// sustained rate. An error shows in the next trial.
 fn drain_again(driver: &dyn LoadDriver, request: &Request<'_>, sustained_iops: f64) {
     for _ in 0..MOST_LOOKS {
-        let look = Request { ramp_ns: 0, time_ns: LOOK_NS, live: None, ..*request };
+        let look = Request { ramp_ns: 0, time_ns: LOOK_NS, part: None, live: None, ..*request };
         let Ok(load) = driver.run(&look) else { return };
         let primary = load.jobs.iter().find(|job| job.name == request.workload.primary);
         let ios = primary.map_or(0, JobRecord::ios);

@@ -65,7 +65,7 @@ fn text(resolved: &Resolved, plan: &Plan) -> String {
     let mut out = String::new();
     for workload in spec.phases() {
         let _ = writeln!(out, "Workload {}", workload.name);
-        let times = workload.slices.map_or_else(|| workload.explain_times(), slices::range);
+        let times = slices::times(workload).unwrap_or_else(|| workload.explain_times());
         for line in [times].iter().chain(&workload.explain_load()).chain(&workload.notes) {
             wrap(&mut out, line, "  ", "    ");
         }

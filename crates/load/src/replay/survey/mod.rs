@@ -6,6 +6,7 @@ use std::io::{BufReader, Read};
 use std::os::unix::fs::FileExt as _;
 use std::path::{Path, PathBuf};
 
+use iotax_experiment::{Arrivals, Uncut};
 use iotax_quantity::grouped;
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, TURNS_OVERLAP_ONE_IN,
@@ -16,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::graph::{
     Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
 };
+use super::parts::{Cut, Cutter, EventPlace, Events, Part, is_synced_at_once};
 use super::ranges::{RangeSet, Rounding};
 use crate::error::Error;
 use crate::target::shown;
@@ -32,23 +34,19 @@ const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
 
 /// How a trace is replayed where it leaves a choice.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
     /// Replay a trace although more than 0.1 % of its events were lost.
     pub allow_loss: bool,
     pub arrivals: Arrivals,
+    /// How many copies of the application are replayed at the same time.
+    pub copies: u32,
 }
 
-/// How to interpret a long think time: the trace does not show waits for processes that were not
-/// recorded.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub enum Arrivals {
-    /// Closed loop: clients wait for an answer, then think for the recorded time, so faster storage
-    /// gets more load.
-    #[default]
-    AfterAnswers,
-    /// Open loop: requests arrive at recorded times, independent of the storage.
-    ByTheClock,
+impl Default for Options {
+    fn default() -> Self {
+        Self { allow_loss: false, arrivals: Arrivals::default(), copies: 1 }
+    }
 }
 
 /// A trace, read once, to be replayed any number of times.
@@ -59,6 +57,7 @@ pub struct Recording {
     /// `None` if the recorder was killed.
     pub(super) end: Option<End>,
     pub(super) survey: Survey,
+    pub(super) options: Options,
 }
 
 /// What the pass has found.
@@ -76,6 +75,8 @@ pub(super) struct Survey {
     /// Latencies of all I/Os, and of the syncs among them.
     pub io_ns: u64,
     pub sync_ns: u64,
+    /// Where parts begin, except the first.
+    pub cuts: Result<Vec<Cut>, Uncut>,
     pub notes: Notes,
 }
 
@@ -129,8 +130,12 @@ pub(super) struct FileFacts {
     /// All that is written or allocated.
     added_bytes: u64,
     written: RangeSet,
+    /// Number of its first event in the recording.
+    pub first_event: u64,
     has_event: bool,
     is_created: bool,
+    /// Written, and not synced yet.
+    unsynced_bytes: u64,
     syncs: Syncs,
 }
 
@@ -176,8 +181,10 @@ impl FileFacts {
             extent_bytes: 0,
             added_bytes: 0,
             written: RangeSet::new(Rounding::Inward),
+            first_event: 0,
             has_event: false,
             is_created: false,
+            unsynced_bytes: 0,
             syncs: Syncs::default(),
         }
     }
@@ -187,8 +194,16 @@ impl FileFacts {
         self.is_created
     }
 
-    fn note(&mut self, event: &Event, most_ranges: usize) {
+    /// Whether an operation of the replay is on it.
+    pub(super) const fn has_event(&self) -> bool {
+        self.has_event
+    }
+
+    fn note(&mut self, event: &Event, number: u64, most_ranges: usize) {
         let is_first = !std::mem::replace(&mut self.has_event, true);
+        if is_first {
+            self.first_event = number;
+        }
         let succeeded = event.errno().is_none();
         if event.op == Op::Mkdir && succeeded {
             self.is_created |= is_first && self.state.is_new;
@@ -212,8 +227,15 @@ impl FileFacts {
                 self.written.insert(range.clone(), most_ranges);
                 self.added_bytes = self.added_bytes.saturating_add(event.moved());
                 self.touch(range.start, range.end, most_ranges);
+                if !is_synced_at_once(event) {
+                    self.unsynced_bytes = self.unsynced_bytes.saturating_add(event.moved());
+                }
             }
-            Op::Fsync | Op::Fdatasync => self.syncs.note(event),
+            Op::Fsync | Op::Fdatasync => {
+                self.syncs.note(event);
+                self.unsynced_bytes = 0;
+            }
+            Op::Msync => self.unsynced_bytes = 0,
             Op::Truncate if succeeded => {
                 self.loses_data |= event.offset < self.state.size_bytes;
             }
@@ -225,6 +247,9 @@ impl FileFacts {
             }
             Op::Unlink | Op::Rename if succeeded => {
                 self.is_removed |= event.op == Op::Unlink;
+                if event.op == Op::Unlink {
+                    self.unsynced_bytes = 0;
+                }
                 self.is_renamed |= event.op == Op::Rename;
             }
             _ => {}
@@ -291,13 +316,17 @@ impl Recording {
         let first: u64 =
             hasher.finalize().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
         let survey = pass.conclude(roles, format!("{first:016x}"))?;
-        Ok(Self { path: path.to_owned(), file, head, end, survey })
+        Ok(Self { path: path.to_owned(), file, head, end, survey, options })
     }
 
-    /// The trace again, from its beginning.
-    pub(super) fn reader(&self) -> Result<Reader<impl Read>, Error> {
-        let from = BufReader::with_capacity(1 << 20, At { file: &self.file, at: 0 });
-        Reader::new(from).map_err(Error::trace(&self.path))
+    /// The events of a part.
+    pub(super) fn events_of(&self, part: &Part) -> Result<Events<impl Read>, Error> {
+        let from = |at| BufReader::with_capacity(1 << 20, At { file: &self.file, at });
+        let reader = match part.after {
+            Some(place) => Reader::resume(from(place.chunk_at), place.chunk_at, &self.head),
+            None => Reader::new(from(0)).map_err(Error::trace(&self.path))?,
+        };
+        Ok(Events::of(part, reader))
     }
 
     /// From the start of the first event to the end of the last, in nanoseconds.
@@ -360,6 +389,9 @@ struct Pass<'a> {
     operations: [u64; Op::ALL.len()],
     sync_ns: u64,
     events: u64,
+    cutter: Cutter,
+    /// Of all files.
+    unsynced_bytes: u64,
     first_ns: Option<u64>,
     last_ns: u64,
     notes: Notes,
@@ -374,6 +406,8 @@ impl<'a> Pass<'a> {
             operations: [0; Op::ALL.len()],
             sync_ns: 0,
             events: 0,
+            cutter: Cutter::new(),
+            unsynced_bytes: 0,
             first_ns: None,
             last_ns: 0,
             notes: Notes::default(),
@@ -398,8 +432,11 @@ impl<'a> Pass<'a> {
                     self.refuse(format!("it has more than {} files", grouped(MOST_FILES as u64)))
                 );
             }
-            for event in chunk {
+            let chunk_at = reader.chunk_at();
+            for (in_chunk, event) in chunk.into_iter().enumerate() {
                 self.event(&event, roles)?;
+                let place = EventPlace { chunk_at, in_chunk, number: self.events - 1 };
+                self.cutter.note(&event, place, self.unsynced_bytes);
                 graph.push(event);
                 while let Some(placed) = graph.pop() {
                     self.node(&placed);
@@ -446,7 +483,16 @@ impl<'a> Pass<'a> {
             self.notes.copies += u64::from(event.op == Op::CopyRange);
             let most = (MOST_RANGES / self.files.len().max(1)).max(LEAST_RANGES);
             if event.file != NO_FILE {
-                self.file(event.file)?.note(event, most);
+                let number = self.events - 1;
+                let file = self.file(event.file)?;
+                let before = file.unsynced_bytes;
+                file.note(event, number, most);
+                let after = file.unsynced_bytes;
+                self.unsynced_bytes = (self.unsynced_bytes - before).saturating_add(after);
+            }
+            if event.op == Op::SyncAll {
+                self.files.iter_mut().for_each(|file| file.unsynced_bytes = 0);
+                self.unsynced_bytes = 0;
             }
         }
         if roles.is_asynchronous(event) {
@@ -555,6 +601,7 @@ impl<'a> Pass<'a> {
             operations: self.operations,
             cycle_ns,
             sync_ns: self.sync_ns,
+            cuts: self.cutter.finish(),
             notes: self.notes,
         })
     }

@@ -31,13 +31,13 @@ fn what_is_read_before_it_is_written_must_be_there() {
         (Op::Read, 4096, 12_288),
         (Op::Write, 0, 100),
     ] {
-        file.note(&event(op, offset, length), 100);
+        file.note(&event(op, offset, length), 0, 100);
     }
     assert_eq!(file.read_first.iter().collect::<Vec<_>>(), [0..8192, 12_288..16_384]);
     assert_eq!(file.extent_bytes, 16_384);
     assert!(file.is_written && !file.loses_data);
     assert_eq!(file.touched.iter().count(), 0);
-    file.note(&Event { result: 0, ..event(Op::Truncate, 4096, 0) }, 100);
+    file.note(&Event { result: 0, ..event(Op::Truncate, 4096, 0) }, 0, 100);
     assert!(file.loses_data);
 }
 

@@ -11,12 +11,12 @@ use iotax_experiment::layers::{
 };
 use iotax_experiment::plan::Phase;
 use iotax_experiment::{
-    Arm, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver, Engine,
-    Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job, KnownLimit,
-    LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare, Origin, Pace,
-    Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase, SideRole,
-    SideRuns, Slices, Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims, Workload,
-    Yields, Zone,
+    Arm, Arrivals, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver,
+    Engine, Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job,
+    KnownLimit, LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare,
+    Origin, Pace, Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase,
+    SideRole, SideRuns, Slices, Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims,
+    Uncut, Workload, Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
@@ -299,6 +299,11 @@ fn job() -> Job {
             length_ns: 1,
             threads: 1,
             waits_for_syncs: true,
+            allow_loss: true,
+            arrivals: Arrivals::ByTheClock,
+            copies: 2,
+            parts: 2,
+            uncut: Some(Uncut::Short),
         }),
         tree: Some(Tree {
             files: 1,

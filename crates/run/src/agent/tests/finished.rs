@@ -137,6 +137,7 @@ fn cut_trial(finishes_trials: bool) -> (Result<Measured, crate::Error>, u64) {
         index_ends: IndexEnds::default(),
         ramp_ns: 0,
         time_ns: 100_000_000,
+        part: None,
         seed: 1,
         sustained_iops: None,
     });

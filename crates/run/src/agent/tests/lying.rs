@@ -71,6 +71,7 @@ fn trial() -> Command {
         index_ends: iotax_experiment::IndexEnds::Both,
         ramp_ns: 0,
         time_ns: 1_000_000_000,
+        part: None,
         seed: 1,
         sustained_iops: None,
     };
