@@ -164,3 +164,17 @@ fn regime_level(spec: &Spec) -> f64 {
     let series = subjects * metrics.iter().filter(|metric| metric.has(Trait::MayChange)).count();
     regime::LEVEL / series.max(1) as f64
 }
+
+#[cfg(test)]
+mod tests {
+    use iotax_experiment::PART_COUNTS;
+    use iotax_stats::design::SLICE_LOOKS;
+
+    #[test]
+    fn the_first_look_at_a_recording_is_about_all_of_its_parts() {
+        for parts in PART_COUNTS.map(|parts| parts as usize) {
+            let first = 8_usize.next_multiple_of(parts);
+            assert!(SLICE_LOOKS.contains(&first), "{parts}");
+        }
+    }
+}

@@ -41,6 +41,11 @@ impl Workload {
     }
 }
 
+/// To milliseconds, if it is longer.
+const fn rounded_ns(time_ns: u64) -> u64 {
+    if time_ns < 1_000_000 { time_ns } else { time_ns - time_ns % 1_000_000 }
+}
+
 fn explain_recording(recording: &RecordedLoad) -> String {
     let copies = match recording.copies {
         1 => String::new(),
@@ -53,7 +58,7 @@ fn explain_recording(recording: &RecordedLoad) -> String {
     format!(
         "replays {copies}{}: {} of {}{arrivals}",
         recording.path.display(),
-        format_duration(recording.length_ns),
+        format_duration(rounded_ns(recording.length_ns)),
         plural(recording.threads, "thread")
     )
 }

@@ -59,7 +59,7 @@ pub use search::{
     SearchTarget, Traffic,
 };
 pub use side_runs::{Depth, SidePhase, SideRole, SideRuns};
-pub use slices::{LEAST_SLICE_RAMP_NS, WholeTrials};
+pub use slices::{LEAST_SLICE_RAMP_NS, PART_COUNTS, WholeTrials};
 pub use spec::{
     Arm, Design, Draft, Driver, Final, Fitted, NamedTarget, Source, Spec, Stop, StopMode, Target,
     Yields,

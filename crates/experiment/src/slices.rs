@@ -34,6 +34,12 @@ const MOST_BLOCKS: u32 = 5120;
 /// Default maximum time of an experiment with slices.
 const MOST_TIME_NS: u64 = 600_000_000_000;
 
+/// Numbers of parts of a recording. Some multiple of each is the number of blocks at the first look
+/// (see `iotax_stats::design::SLICE_LOOKS`), so that this look is about all of the recording.
+pub const PART_COUNTS: [u32; 24] = [
+    2, 4, 5, 8, 10, 13, 16, 20, 25, 32, 40, 50, 64, 80, 100, 128, 160, 200, 256, 320, 400, 512,
+    640, 800,
+];
 /// The time limit allows for this many replays of a whole recording.
 const LEAST_ROOM: u64 = 2;
 
@@ -65,6 +71,8 @@ pub enum WholeTrials {
     LatencyTarget { job: String },
     /// A recording is not cut into parts.
     Recording { workload: String, why: Uncut },
+    /// Not all parts of a recording would be replayed.
+    TooFewBlocks { parts: u32, max_blocks: u32 },
     /// Parts of a recording are replayed in order, so nothing else may change its files.
     SeveralRecordings,
     /// A slice of at least `least_ns` is more than half of a trial of `time_ns`, in nanoseconds.
@@ -115,6 +123,11 @@ impl Draft {
         }
         if self.phases.len() > 1 && self.phases().any(Workload::is_recorded) {
             return Err(WholeTrials::SeveralRecordings);
+        }
+        let parts = self.phases().filter_map(Workload::parts).max().unwrap_or(1);
+        let max_blocks = self.stop.max_blocks;
+        if self.stop.max_blocks_asked && max_blocks < parts {
+            return Err(WholeTrials::TooFewBlocks { parts, max_blocks });
         }
         let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
         let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
@@ -321,23 +334,27 @@ mod tests {
     #[test]
     fn a_recording_is_replayed_in_its_parts_to_its_end() {
         const SECOND_NS: u64 = 1_000_000_000;
-        let mut draft = compared(recorded(60 * SECOND_NS, 57, None));
+        let mut draft = compared(recorded(60 * SECOND_NS, 50, None));
         assert_eq!(draft.alternate(), None);
         let settled = draft.in_shortest_slices().unwrap();
         let plan = crate::plan::Plan::new(&settled);
-        assert_eq!((plan.min_blocks, plan.usual_slices, plan.max_time_ns), (57, 0, Some(600 * SECOND_NS)));
+        assert_eq!((plan.min_blocks, plan.usual_slices), (50, 0));
+        assert_eq!(plan.max_time_ns, Some(600 * SECOND_NS));
         assert_eq!(plan.phases[0].ramp_ns, 0);
-        let few = compared(recorded(3 * SECOND_NS, 3, None)).in_shortest_slices().unwrap();
-        assert_eq!(few.stop.min_blocks, 9, "whole replays, and not fewer than other slices");
-        let long = compared(recorded(3600 * SECOND_NS, 2000, None)).in_shortest_slices().unwrap();
-        assert_eq!(long.stop.min_blocks, 2000);
+        let few = compared(recorded(5 * SECOND_NS, 5, None)).in_shortest_slices().unwrap();
+        assert_eq!(few.stop.min_blocks, 10, "whole replays, and not fewer than other slices");
+        let long = compared(recorded(3600 * SECOND_NS, 800, None)).in_shortest_slices().unwrap();
+        assert_eq!(long.stop.min_blocks, 800);
         assert!(long.stop.max_time_ns.unwrap() >= 4 * 3599 * SECOND_NS);
         draft.hold_ns = Some(100 * SECOND_NS);
         assert!(draft.validate_hold().unwrap_err().to_string().contains("no part of a recording"));
+        draft.stop = Stop { max_blocks: 49, max_blocks_asked: true, ..draft.stop };
+        let why = WholeTrials::TooFewBlocks { parts: 50, max_blocks: 49 };
+        assert_eq!(draft.alternate(), Some(why));
         let mut whole = compared(recorded(60 * SECOND_NS, 1, Some(Uncut::Busy)));
         let why = WholeTrials::Recording { workload: "app".to_owned(), why: Uncut::Busy };
         assert_eq!(whole.alternate(), Some(why));
-        let mut two = compared(recorded(60 * SECOND_NS, 57, None));
+        let mut two = compared(recorded(60 * SECOND_NS, 50, None));
         two.phases.push(Workload { name: "other".to_owned(), ..two.phases[0].clone() });
         assert_eq!(two.alternate(), Some(WholeTrials::SeveralRecordings));
     }

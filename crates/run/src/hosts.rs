@@ -217,6 +217,7 @@ mod tests {
             index_ends: IndexEnds::Both,
             ramp_ns: 0,
             time_ns: 0,
+            part: None,
             seed: 10 + arm as u64,
             sustained_iops: None,
         }

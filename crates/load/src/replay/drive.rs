@@ -28,11 +28,11 @@ use crate::verify::WriteVerifier;
 
 /// Nodes to read ahead, and nodes of timer-driven threads to read ahead. With the chunk that each
 /// reader decodes, and the events that it sorts, that makes at most 64 MiB.
-const READ_AHEAD_NODES: usize = 1 << 17;
-const READ_AHEAD_CLOCKED_NODES: usize = 1 << 15;
+const READ_AHEAD_NODES: usize = 1 << 16;
+const READ_AHEAD_CLOCKED_NODES: usize = 1 << 14;
 /// A vector that grows has up to twice the room that it needs.
 const _: () =
-    assert!(2 * size_of::<Node>() * (READ_AHEAD_NODES + READ_AHEAD_CLOCKED_NODES) <= 28 << 20);
+    assert!(2 * size_of::<Node>() * (READ_AHEAD_NODES + READ_AHEAD_CLOCKED_NODES) <= 14 << 20);
 /// Between opening the gate and the first operation: long enough for every thread to be woken.
 const HEAD_START_NS: u64 = 1_000_000;
 /// How often the coordinator checks whether all tracks are done.
@@ -513,7 +513,7 @@ impl Player<'_> {
         let over = Over { late_ns, started_ns, done_ns };
         let goes_on = self.tally.count(io, &over, outcome, || files.shown(io.file));
         if !goes_on {
-            halt.ended.store(true, Ordering::Relaxed);
+            self.trial.break_off();
         }
         goes_on
     }

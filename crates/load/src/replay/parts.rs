@@ -17,11 +17,12 @@
 //! candidate that is not quiet: whatever crosses an older candidate later would also cross the
 //! quiet point, so all older ones without crossings are quiet, too.
 
+use std::cmp::Reverse;
 use std::io::Read;
 use std::iter::{Skip, Take};
 use std::vec::IntoIter;
 
-use iotax_experiment::Uncut;
+use iotax_experiment::{PART_COUNTS, Uncut};
 use iotax_trace::{Event, Op, Reader};
 
 use super::graph::{Roles, is_replayed};
@@ -230,7 +231,25 @@ impl Cutter {
         if 2 * carried_bytes > self.so_far.written_bytes {
             return Err(Uncut::WriteBack);
         }
-        if used.is_empty() { Err(Uncut::Busy) } else { Ok(used) }
+        if used.is_empty() {
+            return Err(Uncut::Busy);
+        }
+        self.reduce(&mut used);
+        Ok(used)
+    }
+
+    /// Leaves as many cuts as some number of parts has. The worst go, then those between the
+    /// shortest parts.
+    fn reduce(&self, cuts: &mut Vec<Cut>) {
+        let fits = |count: &&u32| **count as usize <= cuts.len() + 1;
+        let parts = PART_COUNTS.iter().rev().find(fits).map_or(1, |count| *count as usize);
+        while cuts.len() + 1 > parts {
+            let begin_ns = |at: usize| at.checked_sub(1).map_or(0, |before| cuts[before].time_ns);
+            let end_ns = |at: usize| cuts.get(at + 1).map_or(self.newest_ns, |cut| cut.time_ns);
+            let key = |at: &usize| (Reverse(cuts[*at].crossing), end_ns(*at) - begin_ns(*at));
+            let worst = (0..cuts.len()).min_by_key(key).expect("there is a cut");
+            cuts.remove(worst);
+        }
     }
 }
 
@@ -463,10 +482,25 @@ mod tests {
     }
 
     #[test]
+    fn the_number_of_parts_suits_the_looks_at_the_data() {
+        let lasting = |seconds: u64| (0..seconds * 1000).map(|at| event(at * 1_000_000, 1000));
+        for (seconds, parts) in [(3, 2), (4, 4), (7, 5), (9, 8), (60, 50), (79, 64), (80, 80)] {
+            let cuts = finished(lasting(seconds), 0).unwrap();
+            assert_eq!(cuts.len() + 1, parts);
+            assert!(cuts.is_sorted_by_key(|cut| cut.time_ns));
+            let mut times: Vec<u64> = cuts.iter().map(|cut| cut.time_ns).collect();
+            times.extend([0, seconds * 1_000_000_000]);
+            times.sort_unstable();
+            let lengths = times.windows(2).map(|two| two[1] - two[0]);
+            assert!(lengths.max().unwrap() < 2_600_000_000, "{times:?}");
+        }
+    }
+
+    #[test]
     fn recordings_without_good_cuts_are_left_whole() {
         let every_ms = |latency_ns| (0..5000).map(move |at| event(at * 1_000_000, latency_ns));
         let used = finished(every_ms(1000), 0).unwrap();
-        assert_eq!(used.len(), 4);
+        assert_eq!(used.len(), 4, "five parts");
         assert_eq!(finished(every_ms(1000).take(1500), 0), Err(Uncut::Short));
         // A second's operations are in flight all the time.
         assert_eq!(finished(every_ms(1_000_000_000), 0), Err(Uncut::Busy));

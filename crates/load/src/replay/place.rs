@@ -55,13 +55,12 @@ impl Place {
         let copies = recording.options.copies;
         match &first {
             Self::Directory(path) => {
-                let of_copy = |copy: u32| match copy {
-                    1 => path.clone(),
-                    _ => {
-                        let mut name = path.as_os_str().to_owned();
+                let of_copy = |copy: u32| {
+                    let mut name = path.as_os_str().to_owned();
+                    if copy > 1 {
                         name.push(format!("-{copy}"));
-                        name.into()
                     }
+                    PathBuf::from(name)
                 };
                 Ok((1..=copies).map(|copy| Self::Directory(of_copy(copy))).collect())
             }

@@ -171,13 +171,12 @@ impl Stage<'_> {
         let number = number as usize % count;
         let mut warmed = Warmed::default();
         let there = self.sessions.take(self.key()).filter(|there| there.next == number);
-        let mut session = match there.filter(|_| number > 0) {
-            Some(session) => session,
-            None => {
-                let (files, read) = self.begin()?;
-                warmed = read;
-                Session { files, next: 0 }
-            }
+        let mut session = if let Some(session) = there.filter(|_| number > 0) {
+            session
+        } else {
+            let (files, read) = self.begin()?;
+            warmed = read;
+            Session { files, next: 0 }
         };
         while session.next < number {
             let manner = Manner { is_hurried: true, is_continued: true, ..Manner::default() };

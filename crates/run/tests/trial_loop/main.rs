@@ -6,7 +6,7 @@ mod traps;
 
 use std::time::Duration;
 
-use iotax_experiment::Rule;
+use iotax_experiment::{Arrivals, RecordedLoad, Rule};
 use iotax_record::{EndReason, Outcome};
 use iotax_run::Files;
 
@@ -40,6 +40,43 @@ fn every_block_has_each_arm_once_in_the_order_of_the_plan() {
         })
     };
     assert!(seeds(1).all(|seed| seed == ran.plan.load_seed(1)), "all arms see the same offsets");
+}
+
+#[test]
+fn all_arms_of_a_block_replay_the_same_part_of_a_recording() {
+    const PARTS: u32 = 5;
+    let mut bench = Bench::of_blocks(2, 12);
+    bench.spec = bench.spec.with(|spec| {
+        let length_ns = 50_000_000_000;
+        let recording = RecordedLoad {
+            path: "/app.iotx".into(),
+            hash: "1".to_owned(),
+            length_ns,
+            threads: 1,
+            waits_for_syncs: false,
+            allow_loss: false,
+            arrivals: Arrivals::default(),
+            copies: 1,
+            parts: PARTS,
+            uncut: None,
+        };
+        let phase = &mut spec.phases[0];
+        (phase.ramp_ns, phase.time_ns) = (0, length_ns);
+        phase.jobs[0].recording = Some(recording);
+        *phase = phase.clone().in_slices();
+        let times = phase.slices.unwrap().shortest();
+        spec.settle(Some(&[times]));
+    });
+    // An arm that fails gets the part of its block, like all others.
+    let ran = bench.run(|arm, trial| match (arm, trial) {
+        (1, 3) => Turn::Fails,
+        _ => about(100.0, trial),
+    });
+    let parts = ran.asked.iter().map(|asked| match asked {
+        Asked::Trial(request) => request.part.unwrap(),
+        Asked::Prepared(_) => unreachable!("the files are there"),
+    });
+    assert!(parts.eq((0..12).flat_map(|block| [block % PARTS; 2])));
 }
 
 #[test]
