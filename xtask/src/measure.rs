@@ -32,6 +32,9 @@ pub(crate) const STEPS: &[Step] = &[
     Step::new("load", "rates, depths and delays of the load generator", || tests("iotax-load")),
     Step::new("vdisk", "delays of the virtual disk under FUSE", || tests("iotax-vdisk")),
     Step::new("rig", "cgroup limits", || tests("iotax-rig")),
+    Step::new("capture", "record 1,000,000 I/Os, and kill 200 recorders", || {
+        tests("iotax-capture")
+    }),
     Step::new("cli", "verdicts, caps and taxes that iotax reports", || tests("iotax")),
     Step::new("fio", "native engines and fio on the same disk", fio),
     Step::new("network", "native flows compared with iperf3 and sockperf", || {

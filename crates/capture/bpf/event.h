@@ -1,7 +1,7 @@
 // What the recorder hands to the program that reads its ring buffer.
 #pragma once
 
-// One event, 88 bytes: RawEvent in src/raw.rs. Times are CLOCK_MONOTONIC in nanoseconds.
+// One event, 96 bytes: RawEvent in src/raw.rs. Times are CLOCK_MONOTONIC in nanoseconds.
 struct event {
 	__u64 start, end;
 	__u64 cpu;          // CPU time of the thread so far
@@ -9,14 +9,29 @@ struct event {
 	__u64 inode;
 	__s64 result;
 	__u64 detail;       // by operation
-	__u32 device;       // s_dev of the file system; of a block device, the device itself
+	__u32 device;       // st_dev of the file; of a block device, the device itself
 	__u32 thread, process;
 	__s32 fd;
 	__u8 op;            // as in the file format
 	__u8 kind;          // KIND_*
 	__u16 flags;        // FLAG_*, as in the file format
-	__u32 name;         // keyed hash of a path, for unlink, rename and open; 0: none
+	__u32 name;         // keyed hash of a path's last component; 0: none
+	__u32 generation;   // of the inode; 0: the file system has none
+	__u32 unused;
 };
+
+// How a path is told apart from others without its text. The directory is known by its inode if the
+// path has no other component or the file is open, and otherwise by the text before the last slash.
+struct path_hash { __u32 directory, prefix, last, all; };
+
+// What the recorder asks of its own descriptors, so that both sides name files alike.
+struct answer { __u64 inode; __u32 device, generation; __s32 fd; __u32 kind; };
+
+// Values of the map of recorded processes.
+enum { IS_RECORDED = 1, IS_RECORDER = 2 };
+
+// The control group whose later members are recorded, too.
+struct group { __u64 id; __u32 hierarchy, is_set; };
 
 enum { KIND_NONE, KIND_REGULAR, KIND_BLOCK, KIND_DIRECTORY, KIND_OTHER };
 
@@ -29,7 +44,11 @@ enum {
 // The operations that the recorder itself tells apart; the table of calls names all others.
 enum {
 	OP_READ = 0, OP_WRITE = 1, OP_FSYNC = 2, OP_FDATASYNC = 3, OP_SYNC_RANGE = 4, OP_ALLOCATE = 6,
-	OP_FAULT = 16, OP_DIRTY = 17, OP_WAKE = 22, OP_SPAWN = 23, OP_EXIT = 24,
+	OP_TRUNCATE = 7, OP_OPEN = 8, OP_CLOSE = 9, OP_RENAME = 10, OP_UNLINK = 11, OP_MKDIR = 12,
+	OP_STAT = 13, OP_FAULT = 16, OP_DIRTY = 17, OP_ADVISE = 18, OP_COPY_RANGE = 20, OP_WAKE = 22,
+	OP_SPAWN = 23, OP_EXIT = 24,
+	// Only for the reader; not in the file format.
+	OP_UNMAP = 128, OP_REMAP = 129, OP_EXEC = 130, OP_FILE = 131, OP_JOIN = 132,
 };
 
 // How a call is recorded. The program fills the table of calls, so that the numbers of an
@@ -50,7 +69,13 @@ enum {
 	SHAPE_MAP,
 	SHAPE_AIO_SUBMIT,
 	SHAPE_AIO_EVENTS,
+	SHAPE_CLOSE,
 };
 
 // AT_POINTER: the offset is where the argument in `flags` points, or the position if that is null.
-enum { NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd, AT_POINTER = 0xfc };
+// BY_CREAT: the detail is the flags that creat() implies. OF_HOW: it is where `flags` points.
+// AT_CWD: the base of a relative path.
+enum {
+	NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd, AT_POINTER = 0xfc, BY_CREAT = 0xfb, OF_HOW = 0xfa,
+	AT_CWD = 0xf9,
+};

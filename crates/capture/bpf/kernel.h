@@ -20,20 +20,40 @@ struct pt_regs {
 #define ARGS(r) { (r)->regs[0], (r)->regs[1], (r)->regs[2], (r)->regs[3], (r)->regs[4], (r)->regs[5] }
 #endif
 
-struct super_block { __u32 s_dev; } CORE;
-struct inode { __u16 i_mode; struct super_block *i_sb; unsigned long i_ino; long long i_size; __u32 i_rdev; } CORE;
-struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; } CORE;
+struct super_block { __u32 s_dev; unsigned long s_magic; } CORE;
+struct inode { __u16 i_mode; struct super_block *i_sb; unsigned long i_ino; long long i_size; __u32 i_rdev, i_generation; } CORE;
+struct qstr { const unsigned char *name; } CORE;
+struct dentry { struct dentry *d_parent; struct qstr d_name; struct inode *d_inode; } CORE;
+struct path { struct dentry *dentry; } CORE;
+struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; struct path f_path; } CORE;
+struct filename { const char *name; } CORE;
+struct fs_struct { struct path root, pwd; } CORE;
 struct fdtable { unsigned int max_fds; struct file **fd; } CORE;
 struct files_struct { struct fdtable *fdt; } CORE;
 struct sched_entity { __u64 sum_exec_runtime; } CORE;
 struct thread_info { unsigned long flags; __u32 status; } CORE;
 typedef struct { int counter; } CORE atomic_t;
 struct signal_struct { atomic_t live; } CORE;
-struct task_struct { struct thread_info thread_info; unsigned int flags; struct signal_struct *signal; struct sched_entity se; int pid, tgid; struct files_struct *files; } CORE;
+struct task_struct { struct thread_info thread_info; unsigned int flags; struct signal_struct *signal; struct sched_entity se; int pid, tgid; struct files_struct *files; struct fs_struct *fs; struct css_set *cgroups; } CORE;
+struct cgroup_subsys_state { struct cgroup *cgroup; struct cgroup_subsys_state *parent; } CORE;
+struct kernfs_node { __u64 id; } CORE;
+struct cgroup_root { int hierarchy_id; } CORE;
+struct cgroup { struct cgroup_subsys_state self; struct kernfs_node *kn; struct cgroup_root *root; } CORE;
+struct css_set { struct cgroup *dfl_cgrp; } CORE;
 struct address_space { struct inode *host; } CORE;
 struct folio { unsigned long index; } CORE;
-struct kiocb { long long ki_pos; } CORE;
-struct io_rw { struct kiocb kiocb; __u32 len; } CORE;
+struct kiocb { long long ki_pos; int ki_flags; } CORE;
+// The commands of io_uring. Each lies at the start of its request.
+struct io_rw { struct kiocb kiocb; __u32 len; int flags; } CORE;
+struct io_sync { long long len, off; int flags, mode; } CORE;
+struct io_fadvise { __u64 offset, len; __u32 advice; } CORE;
+struct io_ftrunc { long long len; } CORE;
+struct io_open { int dfd; __u32 file_slot; struct filename *filename; struct open_how { __u64 flags; } how; } CORE;
+struct io_close { int fd; __u32 file_slot; } CORE;
+struct io_rename { int old_dfd, new_dfd; struct filename *oldpath, *newpath; } CORE;
+struct io_unlink { int dfd; struct filename *filename; } CORE;
+struct io_mkdir { int dfd; struct filename *filename; } CORE;
+struct io_statx { int dfd; struct filename *filename; } CORE;
 struct io_cqe { __s32 res; int fd; } CORE;
 struct io_kiocb { struct file *file; __u8 opcode; __u64 flags; struct io_cqe cqe; } CORE;
 // Before 6.0, the result lay in the request itself.

@@ -1,12 +1,14 @@
-//! Reads from the kernel's BTF how many parameters each tracepoint has. `aya` parses BTF too, but
-//! does not expose it.
+//! Reads from the kernel's BTF how many parameters each tracepoint has, and where a structure of a
+//! module has a field. `aya` parses BTF too, but exposes neither.
 
 use std::io;
 use std::path::Path;
 
 const OF_KERNEL: &str = "/sys/kernel/btf/vmlinux";
+const OF_BTRFS: &str = "/sys/kernel/btf/btrfs";
 const MAGIC: u16 = 0xeb9f;
 
+const KIND_STRUCT: u32 = 4;
 const KIND_POINTER: u32 = 2;
 const KIND_TYPEDEF: u32 = 8;
 const KIND_FUNCTION_PROTOTYPE: u32 = 13;
@@ -16,10 +18,23 @@ pub(crate) struct Tracepoints {
     bytes: Vec<u8>,
     types: Vec<Type>,
     strings_at: usize,
+    strings_length: usize,
+    /// Strings that precede those of a module: the kernel's.
+    before: Option<Box<Self>>,
+}
+
+/// Where btrfs has the device number of a subvolume.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Subvolumes {
+    /// From an inode back to the pointer to its root.
+    pub root_before: u32,
+    /// In the root.
+    pub device_at: u32,
 }
 
 #[derive(Clone, Copy)]
 struct Type {
+    at: usize,
     name: u32,
     info: u32,
     /// For some kinds, this field holds a size instead.
@@ -54,16 +69,17 @@ impl Tracepoints {
         let head = word(4)? as usize;
         let (types_at, types_length) = (word(8)? as usize, word(12)? as usize);
         let strings_at = head.checked_add(word(16)? as usize)?;
+        let strings_length = word(20)? as usize;
         let mut at = head.checked_add(types_at)?;
         let end = at.checked_add(types_length)?;
         // Number 0 is void.
-        let mut types = vec![Type { name: 0, info: 0, other: 0 }];
+        let mut types = vec![Type { at: 0, name: 0, info: 0, other: 0 }];
         while at < end {
-            let found = Type { name: word(at)?, info: word(at + 4)?, other: word(at + 8)? };
+            let found = Type { at, name: word(at)?, info: word(at + 4)?, other: word(at + 8)? };
             at = at.checked_add(12 + rest_bytes(found)?)?;
             types.push(found);
         }
-        Some(Self { bytes, types, strings_at })
+        Some(Self { bytes, types, strings_at, strings_length, before: None })
     }
 
     /// Number of parameters passed to a program on this tracepoint; `None` if the tracepoint does
@@ -81,8 +97,49 @@ impl Tracepoints {
         is_function.then(|| prototype.members().saturating_sub(1))
     }
 
+    /// `None` if btrfs is not loaded. It is part of some kernels, and a module of others.
+    pub(crate) fn subvolumes(self) -> Option<Subvolumes> {
+        if let Some(found) = self.find_subvolumes() {
+            return Some(found);
+        }
+        let mut module = Self::parse(std::fs::read(OF_BTRFS).ok()?)?;
+        module.before = Some(Box::new(self));
+        module.find_subvolumes()
+    }
+
+    fn find_subvolumes(&self) -> Option<Subvolumes> {
+        let inode = self.offset("btrfs_inode", "vfs_inode")?;
+        let root = self.offset("btrfs_inode", "root")?;
+        let device_at = self.offset("btrfs_root", "anon_dev")?;
+        Some(Subvolumes { root_before: inode.checked_sub(root)?, device_at })
+    }
+
+    /// Where a structure has a field, in bytes.
+    fn offset(&self, structure: &str, field: &str) -> Option<u32> {
+        let is_structure = |found: &&Type| {
+            found.kind() == KIND_STRUCT && self.is_named(**found, structure.as_bytes())
+        };
+        let found = self.types.iter().find(is_structure)?;
+        let word = |at: usize| {
+            let four = self.bytes.get(at..at.checked_add(4)?)?;
+            Some(u32::from_le_bytes(four.try_into().ok()?))
+        };
+        (0..found.members() as usize).find_map(|member| {
+            let at = found.at + 12 + 12 * member;
+            let named = Type { at, name: word(at)?, info: 0, other: 0 };
+            // With bit fields in the structure, the upper byte is a width.
+            let has_widths = found.info >> 31 != 0;
+            let bits = word(at + 8)? & if has_widths { 0x00ff_ffff } else { u32::MAX };
+            self.is_named(named, field.as_bytes()).then_some(bits / 8)
+        })
+    }
+
     fn is_named(&self, found: Type, name: &[u8]) -> bool {
-        let text = self.strings_at.checked_add(found.name as usize);
+        let length = self.before.as_ref().map_or(0, |before| before.strings_length);
+        let Some(own) = (found.name as usize).checked_sub(length) else {
+            return self.before.as_ref().is_some_and(|before| before.is_named(found, name));
+        };
+        let text = self.strings_at.checked_add(own);
         let text = text.and_then(|at| self.bytes.get(at..));
         text.and_then(|text| text.strip_prefix(name)).is_some_and(|rest| rest.first() == Some(&0))
     }
@@ -119,6 +176,47 @@ mod tests {
         assert_eq!(tracepoints.parameters("sys_enter"), Some(2));
         assert_eq!(tracepoints.parameters("sched_process_fork"), Some(2));
         assert_eq!(tracepoints.parameters("sys_ente"), None);
+        assert_eq!(tracepoints.offset("file", "no_such_field"), None);
+        assert!(tracepoints.offset("inode", "i_generation").unwrap() > 0);
+    }
+
+    /// A module with a structure whose names are partly the kernel's.
+    #[test]
+    fn a_module_continues_the_strings_of_the_kernel() {
+        let blob = |types: &[u32], strings: &[u8]| {
+            let mut bytes = MAGIC.to_le_bytes().to_vec();
+            bytes.extend([1, 0]);
+            let types: Vec<u8> = types.iter().flat_map(|word| word.to_le_bytes()).collect();
+            let sizes = [24, 0, types.len(), types.len(), strings.len()];
+            bytes.extend(sizes.iter().flat_map(|size| (*size as u32).to_le_bytes()));
+            bytes.extend(types);
+            bytes.extend(strings);
+            bytes
+        };
+        let of_kernel = Tracepoints::parse(blob(&[], b"\0root\0")).unwrap();
+        let (own, of_inode) = (6, 6 + 12);
+        let structures = [
+            own,
+            KIND_STRUCT << 24 | 2,
+            64,
+            1,
+            0,
+            8 * 8,
+            of_inode,
+            0,
+            40 * 8,
+            of_inode + 10,
+            KIND_STRUCT << 24 | 1,
+            64,
+            of_inode + 21,
+            0,
+            16 * 8,
+        ];
+        let strings = b"btrfs_inode\0vfs_inode\0btrfs_root\0anon_dev\0";
+        let mut module = Tracepoints::parse(blob(&structures, strings)).unwrap();
+        module.before = Some(Box::new(of_kernel));
+        let expected = Subvolumes { root_before: 32, device_at: 16 };
+        assert_eq!(module.find_subvolumes(), Some(expected));
     }
 
     proptest! {

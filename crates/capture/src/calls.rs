@@ -3,6 +3,8 @@
 use iotax_trace::{Call, Op};
 use libc::c_long;
 
+use crate::raw;
+
 /// As `SHAPE_*` in `bpf/event.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -16,6 +18,7 @@ pub(crate) enum Shape {
     Map = 5,
     AioSubmit = 6,
     AioEvents = 7,
+    Close = 8,
 }
 
 /// Value that means: no argument.
@@ -33,6 +36,12 @@ const IO_PGETEVENTS: c_long = 292;
 
 /// The argument in `flags` points to the offset, or is null for the position.
 const POINTER: u8 = 0xfc;
+/// The detail is the flags that `creat` implies.
+const BY_CREAT: u8 = 0xfb;
+/// The detail is the first field of the structure that the argument in `flags` points to.
+const OF_HOW: u8 = 0xfa;
+/// Relative paths begin at the working directory.
+const CWD: u8 = 0xf9;
 
 /// How a call is recorded. Fields are argument indexes, from 0.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -50,7 +59,10 @@ pub(crate) struct RecordedCall {
 
 impl RecordedCall {
     const fn new(number: c_long, shape: Shape, op: Op, wait: Call) -> Self {
-        let op = op as u8;
+        Self::with_op(number, shape, op as u8, wait)
+    }
+
+    const fn with_op(number: c_long, shape: Shape, op: u8, wait: Call) -> Self {
         let [descriptor, offset, length, detail, flags] = [NONE; 5];
         Self { number, shape, op, wait, descriptor, offset, length, detail, flags }
     }
@@ -65,8 +77,20 @@ impl RecordedCall {
         Self::new(number, Shape::Noted, Op::Exit, wait)
     }
 
-    const fn on_path(number: c_long, op: Op, path: u8) -> Self {
-        Self { offset: path, ..Self::new(number, Shape::OnPath, op, Call::Io) }
+    /// A call on the path in argument `path`, relative to the directory in argument `directory`.
+    const fn on_path(number: c_long, op: Op, directory: u8, path: u8) -> Self {
+        let new = Self::new(number, Shape::OnPath, op, Call::Io);
+        Self { descriptor: directory, offset: path, ..new }
+    }
+
+    const fn open(number: c_long, directory: u8, path: u8, detail: u8) -> Self {
+        let new = Self::new(number, Shape::Open, Op::Open, Call::Io);
+        Self { descriptor: directory, offset: path, detail, ..new }
+    }
+
+    /// A rename to the path in argument `detail`, relative to the directory in argument `flags`.
+    const fn to(self, directory: u8, path: u8) -> Self {
+        Self { flags: directory, detail: path, ..self }
     }
 
     const fn at(self, offset: u8, length: u8) -> Self {
@@ -128,18 +152,20 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
             .flags(2),
         C::on_file(libc::SYS_copy_file_range, Op::CopyRange).at(POINTER, RESULT).detail(2).flags(1),
         C::on_file(libc::SYS_splice, Op::SendFile).at(POINTER, RESULT).flags(1),
-        C { offset: 1, detail: 2, ..C::new(libc::SYS_openat, Shape::Open, Op::Open, Call::Io) },
-        C { offset: 1, ..C::new(libc::SYS_openat2, Shape::Open, Op::Open, Call::Io) },
-        C { descriptor: 0, ..C::new(libc::SYS_close, Shape::Plain, Op::Close, Call::Io) },
-        C::on_path(libc::SYS_unlinkat, Op::Unlink, 1),
-        C::on_path(libc::SYS_renameat2, Op::Rename, 1).detail(3),
-        C::on_path(libc::SYS_mkdirat, Op::Mkdir, 1),
-        C::on_path(libc::SYS_statx, Op::Stat, 1),
-        C::on_path(libc::SYS_faccessat, Op::Stat, 1),
-        C::on_path(libc::SYS_truncate, Op::Truncate, 0).length(1),
+        C::open(libc::SYS_openat, 0, 1, 2),
+        C::open(libc::SYS_openat2, 0, 1, OF_HOW).flags(2),
+        C { descriptor: 0, ..C::new(libc::SYS_close, Shape::Close, Op::Close, Call::Io) },
+        C::on_path(libc::SYS_unlinkat, Op::Unlink, 0, 1),
+        C::on_path(libc::SYS_renameat2, Op::Rename, 0, 1).to(2, 3),
+        C::on_path(libc::SYS_mkdirat, Op::Mkdir, 0, 1),
+        C::on_path(libc::SYS_statx, Op::Stat, 0, 1),
+        C::on_path(libc::SYS_faccessat, Op::Stat, 0, 1),
+        C::on_path(libc::SYS_truncate, Op::Truncate, CWD, 0).length(1),
         C { descriptor: 4, ..C::new(libc::SYS_mmap, Shape::Map, Op::Map, Call::Io) }
             .at(5, 1)
             .detail(2),
+        C::with_op(libc::SYS_munmap, Shape::Plain, raw::UNMAP, Call::Other).at(0, 1),
+        C::with_op(libc::SYS_mremap, Shape::Plain, raw::REMAP, Call::Other).at(0, 2).detail(1),
         C { offset: 0, length: 1, ..C::new(libc::SYS_msync, Shape::Plain, Op::Msync, Call::Io) }
             .detail(2),
         C::new(libc::SYS_io_submit, Shape::AioSubmit, Op::Exit, Call::Ring),
@@ -175,16 +201,16 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
 fn of_this_architecture() -> Vec<RecordedCall> {
     use RecordedCall as C;
     vec![
-        C { offset: 0, detail: 1, ..C::new(libc::SYS_open, Shape::Open, Op::Open, Call::Io) },
-        C { offset: 0, ..C::new(libc::SYS_creat, Shape::Open, Op::Open, Call::Io) },
-        C::on_path(libc::SYS_unlink, Op::Unlink, 0),
-        C::on_path(libc::SYS_rename, Op::Rename, 0).detail(1),
-        C::on_path(libc::SYS_renameat, Op::Rename, 1).detail(3),
-        C::on_path(libc::SYS_mkdir, Op::Mkdir, 0),
-        C::on_path(libc::SYS_stat, Op::Stat, 0),
-        C::on_path(libc::SYS_lstat, Op::Stat, 0),
-        C::on_path(libc::SYS_access, Op::Stat, 0),
-        C::on_path(libc::SYS_newfstatat, Op::Stat, 1),
+        C::open(libc::SYS_open, CWD, 0, 1),
+        C::open(libc::SYS_creat, CWD, 0, BY_CREAT),
+        C::on_path(libc::SYS_unlink, Op::Unlink, CWD, 0),
+        C::on_path(libc::SYS_rename, Op::Rename, CWD, 0).to(CWD, 1),
+        C::on_path(libc::SYS_renameat, Op::Rename, 0, 1).to(2, 3),
+        C::on_path(libc::SYS_mkdir, Op::Mkdir, CWD, 0),
+        C::on_path(libc::SYS_stat, Op::Stat, CWD, 0),
+        C::on_path(libc::SYS_lstat, Op::Stat, CWD, 0),
+        C::on_path(libc::SYS_access, Op::Stat, CWD, 0),
+        C::on_path(libc::SYS_newfstatat, Op::Stat, 0, 1),
         C::on_file(libc::SYS_getdents, Op::ReadDir).at(NONE, RESULT),
         C::noted(libc::SYS_poll, Call::Poll),
         C::noted(libc::SYS_select, Call::Poll),
@@ -194,7 +220,11 @@ fn of_this_architecture() -> Vec<RecordedCall> {
 
 #[cfg(not(target_arch = "x86_64"))]
 fn of_this_architecture() -> Vec<RecordedCall> {
-    vec![RecordedCall::on_path(libc::SYS_newfstatat, Op::Stat, 1)]
+    use RecordedCall as C;
+    vec![
+        C::on_path(libc::SYS_renameat, Op::Rename, 0, 1).to(2, 3),
+        C::on_path(libc::SYS_newfstatat, Op::Stat, 0, 1),
+    ]
 }
 
 #[cfg(test)]
@@ -213,11 +243,26 @@ mod tests {
     #[test]
     fn constants_are_those_of_the_header() {
         let header = include_str!("../bpf/event.h");
-        assert!(
-            header.contains(
-                "NO_ARG = 0xff, AT_POSITION = 0xfe, FROM_RESULT = 0xfd, AT_POINTER = 0xfc"
-            )
-        );
+        for (name, value) in [
+            ("NO_ARG", NONE),
+            ("AT_POSITION", POSITION),
+            ("FROM_RESULT", RESULT),
+            ("AT_POINTER", POINTER),
+            ("BY_CREAT", BY_CREAT),
+            ("OF_HOW", OF_HOW),
+            ("AT_CWD", CWD),
+        ] {
+            assert!(header.contains(&format!("{name} = {value:#x}")), "{name}");
+        }
+        for (name, op) in [
+            ("UNMAP", raw::UNMAP),
+            ("REMAP", raw::REMAP),
+            ("EXEC", raw::EXEC),
+            ("FILE", raw::FILE),
+            ("JOIN", raw::JOIN),
+        ] {
+            assert!(header.contains(&format!("OP_{name} = {op}")), "{name}");
+        }
         for (op, name) in [
             (Op::Read, "READ"),
             (Op::Write, "WRITE"),
@@ -225,6 +270,15 @@ mod tests {
             (Op::Fdatasync, "FDATASYNC"),
             (Op::SyncRange, "SYNC_RANGE"),
             (Op::Allocate, "ALLOCATE"),
+            (Op::Truncate, "TRUNCATE"),
+            (Op::Open, "OPEN"),
+            (Op::Close, "CLOSE"),
+            (Op::Rename, "RENAME"),
+            (Op::Unlink, "UNLINK"),
+            (Op::Mkdir, "MKDIR"),
+            (Op::Stat, "STAT"),
+            (Op::Advise, "ADVISE"),
+            (Op::CopyRange, "COPY_RANGE"),
             (Op::Fault, "FAULT"),
             (Op::Dirty, "DIRTY"),
             (Op::Wake, "WAKE"),

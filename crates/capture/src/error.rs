@@ -2,7 +2,8 @@ use std::io;
 use std::path::PathBuf;
 
 use iotax_layers::blame::{Blame, Fault};
-use iotax_quantity::span;
+use iotax_quantity::{bytes, count, span};
+use iotax_trace::Kept;
 
 /// Why recording failed or stopped early.
 #[derive(Debug, thiserror::Error)]
@@ -28,8 +29,13 @@ pub enum Error {
     EmptyGroup { path: PathBuf },
     #[error("cannot read cgroup {}: {source}", path.display())]
     NoGroup { path: PathBuf, source: io::Error },
-    #[error("systemd unit `{unit}` is not running; check with systemctl status")]
-    NoUnit { unit: String },
+    #[error("systemd unit `{unit}` is not running; {}", running(units))]
+    NoUnit { unit: String, units: Vec<String> },
+    #[error(
+        "several instances of systemd unit `{unit}` are running; choose one: --unit {}",
+        units.join(", --unit ")
+    )]
+    SeveralUnits { unit: String, units: Vec<String> },
     #[error(
         "{} already exists, and iotax never overwrites results; choose another file with --out",
         path.display()
@@ -47,8 +53,35 @@ pub enum Error {
     Nothing { seconds: u64 },
     #[error("{0}")]
     Trace(#[from] iotax_trace::Error),
+    #[error(
+        "cannot write {}: {source}; {}", path.display(), saved(*kept)
+    )]
+    Cut { path: PathBuf, source: io::Error, kept: Kept },
     #[error("cannot read events from the BPF programs: {0}")]
     Ring(io::Error),
+}
+
+/// How much of a recording is left after a failure.
+fn saved(kept: Kept) -> String {
+    const REMEDY: &str = "free space, or choose a file on another disk with --out";
+    if kept.events == 0 {
+        return format!("nothing was saved; {REMEDY}");
+    }
+    format!(
+        "the first {} ({}) of the recording are saved and can be used; to record more, {REMEDY}",
+        count(kept.events, "event"),
+        bytes(kept.bytes as f64)
+    )
+}
+
+/// Units that the user may have meant, as many as can be read at a glance.
+fn running(units: &[String]) -> String {
+    const MOST: usize = 8;
+    match units {
+        [] => "check with systemctl status".to_owned(),
+        _ if units.len() <= MOST => format!("running: {}", units.join(", ")),
+        _ => format!("running: {} and {} more", units[..MOST].join(", "), units.len() - MOST),
+    }
 }
 
 impl Blame for Error {
@@ -58,9 +91,39 @@ impl Blame for Error {
             | Self::NoProcess { .. }
             | Self::EmptyGroup { .. }
             | Self::NoGroup { .. }
-            | Self::NoUnit { .. } => Fault::Usage,
-            Self::Start { source, .. } | Self::File { source, .. } => Fault::of_reading(source),
+            | Self::NoUnit { .. }
+            | Self::SeveralUnits { .. } => Fault::Usage,
+            Self::Start { source, .. } | Self::Cut { source, .. } | Self::File { source, .. } => {
+                Fault::of_reading(source)
+            }
             _ => Fault::Environment,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cut_recording_says_what_is_left() {
+        let cut = |events, bytes| Error::Cut {
+            path: "app.iotx".into(),
+            source: io::Error::from_raw_os_error(libc::ENOSPC),
+            kept: Kept { events, bytes },
+        };
+        assert_eq!(
+            cut(65_536, 317_440).to_string(),
+            "cannot write app.iotx: No space left on device (os error 28); the first 65,536 events \
+             (310 KiB) of the recording are saved and can be used; to record more, free space, or \
+             choose a file on another disk with --out"
+        );
+        assert!(cut(0, 0).to_string().contains("nothing was saved; free space"));
+    }
+
+    #[test]
+    fn many_units_are_not_all_named() {
+        let units: Vec<String> = (0..10).map(|number| format!("{number}.service")).collect();
+        assert!(running(&units).ends_with("7.service and 2 more"), "{}", running(&units));
     }
 }

@@ -9,25 +9,38 @@
 //! |---|---|
 //! | `calls` | which system calls are recorded, and which of their arguments |
 //! | `probes` | loads and attaches the BPF programs |
-//! | `btf` | parameter counts of the kernel's tracepoints (BTF) |
+//! | `btf` | parameter counts of the kernel's tracepoints, and the layout of btrfs (BTF) |
 //! | `raw` | layout of an event in the ring buffer |
 //! | `translate` | converts raw events to trace events |
+//! | `names` | which file has which name, by keyed hashes |
+//! | `mappings` | which file is mapped where in the memory of a process |
 //! | `start_state` | size, holes and cached pages of a file before it is used |
+//! | `open_files` | files that a process has open or mapped |
 //! | `processes` | what to record: processes, cgroups, a command |
+//! | `groups` | control groups and systemd units |
 //! | `sink` | writes the trace to a file, or holds it in memory |
-//! | `recorder` | the recording loop, its limits and its overhead |
+//! | `recorder` | attaches, records and ends a recording |
+//! | `session` | the recording loop |
+//! | `overhead` | the CPU time that recording takes |
 
 mod btf;
 mod calls;
 mod error;
+mod groups;
+mod mappings;
+mod names;
+mod open_files;
+mod overhead;
 mod probes;
 mod processes;
 mod raw;
 mod recorder;
+mod session;
 mod sink;
 mod start_state;
 mod translate;
 
 pub use error::Error;
-pub use processes::{Subject, find_unit};
+pub use groups::find_unit;
+pub use processes::Subject;
 pub use recorder::{Limits, Progress, Recorded, Recorder, Request};

@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::os::fd::{AsFd as _, AsRawFd as _, BorrowedFd, OwnedFd};
+use std::path::Path;
 
 use aya::maps::{Array, HashMap, MapData, RingBuf};
 use aya::programs::perf_event::{PerfEventConfig, PerfEventScope, SamplePolicy, SoftwareEvent};
@@ -16,8 +17,10 @@ use rustix::thread::CapabilitySet;
 use crate::btf::Tracepoints;
 use crate::calls::recorded_calls;
 use crate::error::Error;
+use crate::groups::GroupId;
 use crate::processes::PidNamespace;
-use crate::raw::RawEvent;
+use crate::raw::{Kind, RawEvent};
+use crate::translate::Identity;
 
 #[cfg(target_arch = "x86_64")]
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/record.x86_64.o");
@@ -25,6 +28,9 @@ static OBJECT: &[u8] = include_bytes_aligned!("../bpf/record.x86_64.o");
 static OBJECT: &[u8] = include_bytes_aligned!("../bpf/record.aarch64.o");
 
 const RING_BYTES: u32 = 8 << 20;
+/// As `IS_*` in `bpf/event.h`.
+const IS_RECORDED: u8 = 1;
+const IS_RECORDER: u8 = 2;
 
 /// A program and its tracepoint.
 struct Probe {
@@ -43,6 +49,8 @@ const ALWAYS: [Probe; 4] = [
     probe("enter", "sys_enter"),
     probe("leave", "sys_exit"),
 ];
+const MOVED: Probe = probe("moved", "cgroup_attach_task");
+const EXECUTED: Probe = probe("executed", "sched_process_exec");
 const WAKES: Probe = probe("waking", "sched_waking");
 const DIRTIED: Probe = probe("dirtied", "writeback_dirty_folio");
 const FILE_FAULT: Probe = probe("file_fault", "mm_filemap_fault");
@@ -60,6 +68,8 @@ pub(crate) struct Probes {
     /// While this is open, the kernel measures the programs' run time.
     stats: Option<OwnedFd>,
     pub unseen: Vec<Unseen>,
+    /// Whether processes that join a control group are seen.
+    pub sees_joins: bool,
 }
 
 #[repr(transparent)]
@@ -68,6 +78,22 @@ struct CallBytes([u8; 8]);
 // SAFETY: bytes without padding or references.
 unsafe impl Pod for CallBytes {}
 
+/// `struct answer` in `bpf/event.h`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+struct Answer {
+    inode: u64,
+    device: u32,
+    generation: u32,
+    descriptor: i32,
+    kind: u32,
+}
+// SAFETY: numbers without padding or references.
+unsafe impl Pod for Answer {}
+
+// SAFETY: numbers without padding or references.
+unsafe impl Pod for GroupId {}
+
 impl Probes {
     pub(crate) fn load(name_key: u32) -> Result<Self, Error> {
         refuse_without_rights()?;
@@ -75,11 +101,15 @@ impl Probes {
         let btf = Btf::from_sys_fs().map_err(|_| Error::NoBtf)?;
         let namespace = PidNamespace::own();
         let (device, inode) = namespace.map_or((0, 0), |own| (own.device, own.inode));
+        let subvolumes = Tracepoints::of_kernel().ok().and_then(Tracepoints::subvolumes);
+        let subvolumes = subvolumes.unwrap_or_default();
         let mut programs = EbpfLoader::new()
             .btf(Some(&btf))
             .override_global("name_key", &name_key, true)
             .override_global("namespace_device", &device, true)
             .override_global("namespace_inode", &inode, true)
+            .override_global("btrfs_root_before", &subvolumes.root_before, true)
+            .override_global("btrfs_device_at", &subvolumes.device_at, true)
             .map_max_entries("ring", RING_BYTES)
             .load(OBJECT)
             .map_err(|error| refused("record", &error))?;
@@ -87,9 +117,11 @@ impl Probes {
         let ring = programs.take_map("ring").expect("the object has it");
         let ring = RingBuf::try_from(ring).expect("it is one");
         let stats = enable_stats(Stats::RunTime).ok();
-        let mut probes = Self { programs, ring, namespace, stats, unseen: Vec::new() };
+        let mut probes =
+            Self { programs, ring, namespace, stats, unseen: Vec::new(), sees_joins: false };
         let kernel = Kernel { tracepoints, btf };
         probes.attach_all(&kernel)?;
+        probes.set_role(std::process::id(), IS_RECORDER)?;
         Ok(probes)
     }
 
@@ -99,6 +131,9 @@ impl Probes {
                 return Err(Error::NoTracepoint { what: probe.tracepoint });
             }
         }
+        // Without it, mappings of a program that another one replaces stay known.
+        self.try_attach(kernel, &EXECUTED);
+        self.sees_joins = self.try_attach(kernel, &MOVED);
         if !self.try_attach(kernel, &WAKES) {
             self.unseen.push(Unseen::Wakes);
         }
@@ -161,14 +196,42 @@ impl Probes {
 
     /// Records this process from now on, and all that it starts.
     pub(crate) fn record_process(&mut self, pid: u32) -> Result<(), Error> {
+        self.set_role(pid, IS_RECORDED)
+    }
+
+    fn set_role(&mut self, pid: u32, role: u8) -> Result<(), Error> {
         let map = if self.namespace.is_some() { "asked" } else { "recorded" };
         let map = self.programs.map_mut(map).expect("the object has it");
         let mut map: HashMap<_, u32, u8> = HashMap::try_from(map).expect("it is one");
-        let refused = |error: aya::maps::MapError| Error::Refused {
-            program: "record".to_owned(),
-            why: error.to_string(),
-        };
-        map.insert(pid, 1, 0).map_err(refused)
+        map.insert(pid, role, 0).map_err(map_refused)
+    }
+
+    /// Records the processes that join a control group, or a group in it, from now on.
+    pub(crate) fn record_group(&mut self, group: GroupId) -> Result<(), Error> {
+        let map = self.programs.map_mut("groups").expect("the object has it");
+        let mut map: Array<_, GroupId> = Array::try_from(map).expect("it is one");
+        map.set(0, group, 0).map_err(map_refused)
+    }
+
+    /// Whether a process is recorded that has not ended yet.
+    pub(crate) fn has_processes(&self) -> bool {
+        let map = self.programs.map("recorded").expect("the object has it");
+        let map: HashMap<_, u32, u8> = HashMap::try_from(map).expect("it is one");
+        map.iter().flatten().any(|(_, role)| role == IS_RECORDED)
+    }
+
+    /// What the events call the file at this path. The file is not opened for I/O.
+    pub(crate) fn identity_of(&self, path: &Path) -> Option<(Identity, Kind)> {
+        let flags = rustix::fs::OFlags::PATH | rustix::fs::OFlags::CLOEXEC;
+        let file = rustix::fs::open(path, flags, rustix::fs::Mode::empty()).ok()?;
+        // The program on this call fills in the answer.
+        rustix::fs::fcntl_getfl(&file).ok()?;
+        let map = self.programs.map("answers").expect("the object has it");
+        let map: Array<_, Answer> = Array::try_from(map).expect("it is one");
+        let answer = map.get(&0, 0).ok().filter(|it| it.descriptor == file.as_raw_fd())?;
+        let kind = Kind::from_number(u8::try_from(answer.kind).unwrap_or(0));
+        let identity = Identity::new(kind, answer.device, answer.inode, answer.generation);
+        (kind != Kind::None).then_some((identity, kind))
     }
 
     /// Whether `/proc` uses the same PIDs as the events.
@@ -225,16 +288,16 @@ struct Kernel {
 
 fn fill_calls(programs: &mut Ebpf) -> Result<(), Error> {
     let map = programs.map_mut("calls").expect("the object has it");
-    let mut map: Array<_, CallBytes> = Array::try_from(map)
-        .map_err(|error| Error::Refused { program: "record".to_owned(), why: error.to_string() })?;
+    let mut map: Array<_, CallBytes> = Array::try_from(map).map_err(map_refused)?;
     for call in recorded_calls() {
         let index = u32::try_from(call.number).expect("numbers of calls are small");
-        map.set(index, CallBytes(call.bytes()), 0).map_err(|error| Error::Refused {
-            program: "record".to_owned(),
-            why: error.to_string(),
-        })?;
+        map.set(index, CallBytes(call.bytes()), 0).map_err(map_refused)?;
     }
     Ok(())
+}
+
+fn map_refused(error: aya::maps::MapError) -> Error {
+    Error::Refused { program: "record".to_owned(), why: error.to_string() }
 }
 
 fn refuse_without_rights() -> Result<(), Error> {

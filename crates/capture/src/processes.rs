@@ -6,13 +6,13 @@ use std::io::{self, PipeReader, PipeWriter, Read as _, Write as _};
 use std::os::fd::{AsRawFd as _, RawFd};
 use std::os::unix::fs::MetadataExt as _;
 use std::os::unix::process::CommandExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, Command};
 use std::thread;
 
 use crate::error::Error;
+use crate::groups::processes_in;
 
-const CGROUPS: &str = "/sys/fs/cgroup";
 /// The inode of the first PID namespace, in every kernel.
 const FIRST_NAMESPACE: u64 = 0xEFFF_FFFC;
 
@@ -39,7 +39,7 @@ impl Subject {
                 pids.clone()
             }
             Self::Group(path) => {
-                let pids = group_processes(path)
+                let pids = processes_in(path)
                     .map_err(|source| Error::NoGroup { path: path.clone(), source })?;
                 if pids.is_empty() {
                     return Err(Error::EmptyGroup { path: path.clone() });
@@ -79,41 +79,6 @@ fn add_tree(pid: u32, all: &mut Vec<u32>) {
             add_tree(child, all);
         });
     }
-}
-
-fn group_processes(group: &Path) -> io::Result<Vec<u32>> {
-    let text = fs::read_to_string(group.join("cgroup.procs"))?;
-    let mut pids: Vec<u32> = text.lines().filter_map(|line| line.trim().parse().ok()).collect();
-    for entry in fs::read_dir(group)?.flatten() {
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            pids.extend(group_processes(&entry.path())?);
-        }
-    }
-    Ok(pids)
-}
-
-/// The cgroup of a systemd unit, given as `postgresql` or `postgresql.service`.
-///
-/// # Errors
-/// [`Error::NoUnit`] if no such unit is running.
-pub fn find_unit(unit: &str) -> Result<PathBuf, Error> {
-    let name = if unit.contains('.') { unit.to_owned() } else { format!("{unit}.service") };
-    let mut directories = vec![PathBuf::from(CGROUPS)];
-    while let Some(directory) = directories.pop() {
-        for entry in fs::read_dir(directory).into_iter().flatten().flatten() {
-            if !entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-                continue;
-            }
-            let path = entry.path();
-            if entry.file_name() == *name
-                && group_processes(&path).is_ok_and(|pids| !pids.is_empty())
-            {
-                return Ok(path);
-            }
-            directories.push(path);
-        }
-    }
-    Err(Error::NoUnit { unit: unit.to_owned() })
 }
 
 /// A PID namespace, as BPF programs name it.

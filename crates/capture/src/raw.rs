@@ -2,7 +2,16 @@
 
 use iotax_trace::FileKind;
 
-pub(crate) const BYTES: usize = 88;
+pub(crate) const BYTES: usize = 96;
+
+/// Events for the reader alone, which are not in the file format: `OP_*` in `bpf/event.h`.
+pub(crate) const UNMAP: u8 = 128;
+pub(crate) const REMAP: u8 = 129;
+pub(crate) const EXEC: u8 = 130;
+/// Mentions a file that the next event refers to.
+pub(crate) const FILE: u8 = 131;
+/// A process joined the recorded control group.
+pub(crate) const JOIN: u8 = 132;
 
 /// What a descriptor refers to: `KIND_*` in `bpf/event.h`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -14,6 +23,15 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
+    pub(crate) const fn from_number(number: u8) -> Self {
+        match number {
+            1 => Self::Regular,
+            2 => Self::Block,
+            3 => Self::Directory,
+            _ => Self::None,
+        }
+    }
+
     pub(crate) const fn of_file(self) -> FileKind {
         match self {
             Self::Directory => FileKind::Directory,
@@ -41,8 +59,10 @@ pub(crate) struct RawEvent {
     pub op: u8,
     pub kind: Kind,
     pub flags: u16,
-    /// Keyed hash of a path; 0 if there is none.
+    /// Keyed hash of a path's last component; 0 if there is none.
     pub name: u32,
+    /// Generation of the inode; 0 if the file system has none.
+    pub generation: u32,
 }
 
 impl RawEvent {
@@ -68,14 +88,10 @@ impl RawEvent {
             process: half(8),
             descriptor: half(12).cast_signed(),
             op: rest[16],
-            kind: match rest[17] {
-                1 => Kind::Regular,
-                2 => Kind::Block,
-                3 => Kind::Directory,
-                _ => Kind::None,
-            },
+            kind: Kind::from_number(rest[17]),
             flags: u16::from_le_bytes([rest[18], rest[19]]),
             name: half(20),
+            generation: half(24),
         })
     }
 }

@@ -6,6 +6,8 @@ use std::io::{self, Write};
 use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
+use iotax_trace::keep_whole_blocks;
+
 use crate::error::Error;
 use crate::processes::kernel_device;
 
@@ -26,7 +28,13 @@ impl Sink {
         };
         // Offsets and times of I/O are private to the user.
         let mut options = File::options();
-        let file = options.write(true).create_new(true).mode(0o600).open(path).map_err(failed)?;
+        let file = options
+            .read(true)
+            .write(true)
+            .create_new(true)
+            .mode(0o600)
+            .open(path)
+            .map_err(failed)?;
         let device = kernel_device(file.metadata().map_err(failed)?.dev());
         Ok(Self { path: path.to_owned(), file, device, held: None })
     }
@@ -43,14 +51,25 @@ impl Sink {
         self.held.is_some()
     }
 
-    /// Writes the buffered trace to the file.
+    /// Writes the buffered trace to the file. If that fails, keeps what fits.
     pub(crate) fn finish(mut self) -> Result<(), Error> {
         let held = self.held.take().unwrap_or_default();
-        self.file.write_all(&held).map_err(|source| Error::File {
-            act: "write",
-            path: self.path.clone(),
-            source,
-        })
+        self.file.write_all(&held).map_err(|source| self.cut(source))
+    }
+
+    /// Ends the file after the last whole block, because of an error in writing.
+    pub(crate) fn cut(self, source: io::Error) -> Error {
+        let path = self.path.clone();
+        match keep_whole_blocks(&self.file) {
+            Ok(kept) => {
+                if kept.events == 0 {
+                    self.discard();
+                }
+                Error::Cut { path, source, kept }
+            }
+            // Readers find the whole blocks themselves.
+            Err(_) => Error::File { act: "write", path, source },
+        }
     }
 
     /// Removes the file, because it contains no recorded I/O.

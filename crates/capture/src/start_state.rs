@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd as _;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use iotax_trace::{FileKind, FileState, Gap};
 use libc::c_ulong;
@@ -20,11 +20,6 @@ const FLAG_LAST: u32 = 1;
 const FLAG_UNWRITTEN: u32 = 0x800;
 /// System call number of `cachestat`, the same on every architecture.
 const CACHESTAT: libc::c_long = 451;
-
-/// The path of a process's descriptor.
-pub(crate) fn descriptor_path(process: u32, descriptor: i32) -> PathBuf {
-    PathBuf::from(format!("/proc/{process}/fd/{descriptor}"))
-}
 
 /// The state of the file or block device at this path, without changing it.
 pub(crate) fn state_of(path: &Path) -> io::Result<FileState> {
@@ -145,6 +140,7 @@ fn cached_bytes(file: &File) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::open_files::descriptor_path;
     use std::os::unix::fs::FileExt as _;
 
     #[test]

@@ -1,20 +1,40 @@
 //! Converts raw events to trace events: numbers files and threads, and makes times relative to the
 //! start.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::HashMap;
 
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
 
-use crate::raw::{Kind, RawEvent};
+use crate::mappings::{Mapping, Mappings};
+use crate::names::{Names, PathHash};
+use crate::raw::{self, Kind, RawEvent};
 
 /// `O_CREAT`, on every architecture that Linux runs on here.
 const CREATES: u64 = 0o100;
 
-/// What identifies a file while it is recorded.
+/// Where a file is. The number of an inode can be another file's after an unlink.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub(crate) struct Identity {
+pub(crate) struct Place {
     pub device: u32,
     pub inode: u64,
+}
+
+/// What identifies a file while it is recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Identity {
+    pub place: Place,
+    /// 0 if it is not known, or if the file system has none.
+    pub generation: u32,
+}
+
+impl Identity {
+    /// Several device nodes can refer to the same block device.
+    pub(crate) const fn new(kind: Kind, device: u32, inode: u64, generation: u32) -> Self {
+        match kind {
+            Kind::Block => Self { place: Place { device, inode: 0 }, generation: 0 },
+            _ => Self { place: Place { device, inode }, generation },
+        }
+    }
 }
 
 /// A file that an event mentions for the first time.
@@ -24,7 +44,7 @@ pub(crate) struct NewFile {
     pub identity: Identity,
     pub kind: Kind,
     pub process: u32,
-    /// The descriptor through which its state can be read; negative if there is none.
+    /// The descriptor through which its state can be read; negative if it is only mapped.
     pub descriptor: i32,
     /// Whether the program has just created the file.
     pub is_new: bool,
@@ -33,19 +53,19 @@ pub(crate) struct NewFile {
 #[derive(Debug, Default)]
 pub(crate) struct Translator {
     start_ns: u64,
-    files: HashMap<Identity, Known>,
+    files: HashMap<Place, Known>,
     next_file: File,
-    /// File identities, by keyed hash of their path.
-    names: HashMap<u32, Identity>,
+    names: Names,
     threads: HashMap<u32, ThreadSoFar>,
     next_thread: Thread,
-    /// By process: files by descriptor, and mappings by address.
-    processes: HashMap<u32, ProcessSoFar>,
+    /// By process.
+    mappings: HashMap<u32, Mappings<Identity>>,
 }
 
 #[derive(Debug, Clone, Copy)]
 struct Known {
     file: File,
+    generation: u32,
     is_unlinked: bool,
 }
 
@@ -56,19 +76,6 @@ struct ThreadSoFar {
     end_ns: u64,
 }
 
-#[derive(Debug, Clone, Default)]
-struct ProcessSoFar {
-    descriptors: HashMap<i32, File>,
-    mappings: BTreeMap<u64, Mapping>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Mapping {
-    bytes: u64,
-    file: File,
-    offset: u64,
-}
-
 impl Translator {
     /// The recording began at `start_ns` of the monotonic clock.
     pub(crate) fn new(start_ns: u64) -> Self {
@@ -77,7 +84,7 @@ impl Translator {
 
     /// Returns the trace event, if there is one, and a file that it mentions for the first time.
     pub(crate) fn translate(&mut self, raw: &RawEvent) -> (Option<Event>, Option<NewFile>) {
-        let Some(op) = Op::from_number(raw.op) else { return (None, None) };
+        let Some(op) = Op::from_number(raw.op) else { return (None, self.note(raw)) };
         let (file, new_file) = self.file_of(op, raw);
         let mut event = Event {
             op,
@@ -100,20 +107,31 @@ impl Translator {
         (Some(event), new_file)
     }
 
-    /// Registers a file that was open before the recording began.
-    pub(crate) fn known(&mut self, new: NewFile) -> NewFile {
-        let file = self.number(new.identity, false).0;
-        self.process(new.process).descriptors.insert(new.descriptor, file);
-        NewFile { file, ..new }
+    /// Registers a file that was open before the recording began; its number, and whether that is
+    /// a new one.
+    pub(crate) fn known(&mut self, identity: Identity) -> (File, bool) {
+        self.number(identity, false)
     }
 
-    /// Whether a file has a number.
-    pub(crate) fn knows(&self, identity: Identity) -> bool {
-        self.files.contains_key(&identity)
+    /// Registers a part of a file that was mapped before the recording began.
+    pub(crate) fn mapped_before(&mut self, process: u32, address: u64, part: Mapping<Identity>) {
+        self.mappings.entry(process).or_default().map(address, part);
     }
 
-    fn process(&mut self, process: u32) -> &mut ProcessSoFar {
-        self.processes.entry(process).or_default()
+    /// What only the reader of the events needs.
+    fn note(&mut self, raw: &RawEvent) -> Option<NewFile> {
+        let mappings = self.mappings.entry(raw.process).or_default();
+        match raw.op {
+            raw::UNMAP if raw.result >= 0 => mappings.unmap(raw.offset, raw.length),
+            raw::REMAP if raw.result >= 0 => {
+                let to = raw.result.cast_unsigned();
+                mappings.remap(raw.offset, raw.detail, to, raw.length);
+            }
+            raw::EXEC => *mappings = Mappings::default(),
+            raw::FILE => return self.file_of(Op::CopyRange, raw).1,
+            _ => {}
+        }
+        None
     }
 
     fn thread(&mut self, thread: u32) -> Thread {
@@ -143,15 +161,16 @@ impl Translator {
 
     fn file_of(&mut self, op: Op, raw: &RawEvent) -> (File, Option<NewFile>) {
         if raw.kind == Kind::None {
-            return (self.file_elsewhere(op, raw), None);
+            return self.file_elsewhere(op, raw);
         }
-        // Several device nodes can refer to the same block device.
-        let inode = if raw.kind == Kind::Block { 0 } else { raw.inode };
-        let identity = Identity { device: raw.device, inode };
+        let identity = Identity::new(raw.kind, raw.device, raw.inode, raw.generation);
         let is_opened = op == Op::Open;
         let (file, is_first) = self.number(identity, is_opened);
-        if raw.name != 0 {
-            self.names.insert(raw.name, identity);
+        if is_opened {
+            self.names.opened(PathHash::of_opened(raw), identity.place);
+            if raw.kind == Kind::Directory {
+                self.names.learn(PathHash::of_directory(raw));
+            }
         }
         let new = is_first.then_some(NewFile {
             file,
@@ -164,75 +183,90 @@ impl Translator {
         (file, new)
     }
 
-    /// The file's number, and whether it is a new one. A file opened by path after an unlink is a
-    /// new file, even if the inode number is reused.
+    /// The file's number, and whether it is a new one. Another generation is another file. Where
+    /// the file system has no generations, so is a file that is opened by path after an unlink.
     fn number(&mut self, identity: Identity, is_opened: bool) -> (File, bool) {
-        match self.files.get(&identity) {
-            Some(known) if !(is_opened && known.is_unlinked) => (known.file, false),
-            _ => {
-                let file = self.next_file;
-                self.next_file += 1;
-                self.files.insert(identity, Known { file, is_unlinked: false });
-                (file, true)
+        let generation = identity.generation;
+        if let Some(known) = self.files.get_mut(&identity.place) {
+            let is_same = match (known.generation, generation) {
+                (0, _) | (_, 0) => !(is_opened && known.is_unlinked),
+                (before, now) => before == now,
+            };
+            if is_same {
+                known.generation = known.generation.max(generation);
+                return (known.file, false);
             }
         }
+        let file = self.next_file;
+        self.next_file += 1;
+        self.files.insert(identity.place, Known { file, generation, is_unlinked: false });
+        (file, true)
     }
 
     /// The file of an event that has no descriptor to read it from.
-    fn file_elsewhere(&mut self, op: Op, raw: &RawEvent) -> File {
-        let by_name = |names: &HashMap<u32, Identity>, name: u32| names.get(&name).copied();
-        let file = |this: &Self, identity: Identity| this.files.get(&identity).map(|it| it.file);
-        match op {
-            Op::Close => self.process(raw.process).descriptors.remove(&raw.descriptor),
-            Op::Fault => self.mapped(raw.process, raw.detail).map(|(file, _)| file),
-            Op::Msync => self.mapped(raw.process, raw.offset).map(|(file, _)| file),
-            _ => by_name(&self.names, raw.name).and_then(|identity| file(self, identity)),
-        }
-        .unwrap_or(NO_FILE)
+    fn file_elsewhere(&mut self, op: Op, raw: &RawEvent) -> (File, Option<NewFile>) {
+        let path = match op {
+            Op::Fault => return self.file_at(raw, raw.detail),
+            Op::Msync => return self.file_at(raw, raw.offset),
+            Op::Open => PathHash::of_opened(raw),
+            Op::Rename | Op::Unlink | Op::Mkdir | Op::Stat | Op::Truncate => PathHash::of_call(raw),
+            _ => return (NO_FILE, None),
+        };
+        let known = self.names.get(path).and_then(|place| self.files.get(&place));
+        (known.map_or(NO_FILE, |known| known.file), None)
     }
 
-    fn mapped(&self, process: u32, address: u64) -> Option<(File, u64)> {
-        let mappings = &self.processes.get(&process)?.mappings;
-        let (start, mapping) = mappings.range(..=address).next_back()?;
-        let within = address - start;
-        (within < mapping.bytes).then_some((mapping.file, mapping.offset + within))
+    /// The file that is mapped at an address.
+    fn file_at(&mut self, raw: &RawEvent, address: u64) -> (File, Option<NewFile>) {
+        let Some((identity, _)) = self.mapped(raw.process, address) else { return (NO_FILE, None) };
+        let (file, is_first) = self.number(identity, false);
+        let (kind, process) = (Kind::Regular, raw.process);
+        let new = NewFile { file, identity, kind, process, descriptor: -1, is_new: false };
+        (file, is_first.then_some(new))
+    }
+
+    fn mapped(&self, process: u32, address: u64) -> Option<(Identity, u64)> {
+        self.mappings.get(&process)?.at(address)
+    }
+
+    fn offset_at(&self, process: u32, address: u64) -> u64 {
+        self.mapped(process, address).map_or(0, |(_, offset)| offset)
     }
 
     /// Applies the event to the translator's state, and adapts it to the trace format.
     fn follow(&mut self, raw: &RawEvent, event: &mut Event) {
         let has_worked = raw.result >= 0;
         match event.op {
-            Op::Open if has_worked => {
-                let descriptor = i32::try_from(raw.result).unwrap_or(-1);
-                self.process(raw.process).descriptors.insert(descriptor, event.file);
-            }
-            Op::Unlink => {
-                if let Some(identity) = self.names.remove(&raw.name).filter(|_| has_worked)
-                    && let Some(known) = self.files.get_mut(&identity)
-                {
-                    known.is_unlinked = true;
+            Op::Open => {
+                event.length = 0;
+                if raw.kind == Kind::Directory {
+                    event.offset = 0;
                 }
             }
-            Op::Rename => event.detail = self.renamed(raw, has_worked),
-            Op::Truncate if raw.kind == Kind::None => event.offset = raw.length,
-            Op::Map if has_worked => {
-                let mapping = Mapping { bytes: raw.length, file: event.file, offset: raw.offset };
-                let address = raw.result.cast_unsigned();
-                self.process(raw.process).mappings.insert(address, mapping);
-                // Where a program has its memory is its secret.
-                event.result = 0;
+            Op::Unlink => {
+                event.offset = 0;
+                if has_worked && let Some(place) = self.names.remove(PathHash::of_call(raw)) {
+                    self.unlinked(place);
+                }
             }
-            Op::Msync => {
-                event.offset = self.mapped(raw.process, raw.offset).map_or(0, |(_, at)| at);
+            Op::Rename => {
+                event.detail = self.renamed(raw, has_worked);
+                (event.offset, event.length) = (0, 0);
             }
-            Op::Fault if raw.kind == Kind::None => {
-                event.offset = self.mapped(raw.process, raw.detail).map_or(0, |(_, at)| at);
+            Op::Truncate if raw.kind == Kind::None => {
+                (event.offset, event.length) = (raw.length, 0);
+            }
+            Op::Map => self.map(raw, event),
+            Op::Msync => event.offset = self.offset_at(raw.process, raw.offset),
+            Op::Fault => {
+                if raw.kind == Kind::None {
+                    event.offset = self.offset_at(raw.process, raw.detail);
+                }
                 event.detail = 0;
             }
             Op::CopyRange => {
-                let to = i32::try_from(raw.detail).unwrap_or(-1);
-                let file = self.process(raw.process).descriptors.get(&to);
-                event.detail = file.map_or(NO_FILE, |file| *file).into();
+                let place = Place { device: raw.name, inode: raw.detail };
+                event.detail = self.files.get(&place).map_or(NO_FILE, |known| known.file).into();
             }
             Op::Wake | Op::Spawn => {
                 event.detail = self.thread(u32::try_from(raw.detail).unwrap_or(0)).into();
@@ -244,39 +278,52 @@ impl Translator {
             Op::Exit => {
                 self.threads.remove(&raw.thread);
                 if raw.thread == raw.process {
-                    self.processes.remove(&raw.process);
+                    self.mappings.remove(&raw.process);
                 }
             }
-            Op::Fault | Op::Stat | Op::Mkdir => event.detail = 0,
+            Op::Stat | Op::Mkdir => (event.offset, event.detail) = (0, 0),
             _ => {}
         }
     }
 
-    /// A child process begins with the descriptors and mappings of its parent.
+    fn map(&mut self, raw: &RawEvent, event: &mut Event) {
+        if raw.result < 0 || raw.kind == Kind::None {
+            return;
+        }
+        let file = Identity::new(raw.kind, raw.device, raw.inode, raw.generation);
+        let mapping = Mapping { bytes: raw.length, file, offset: raw.offset };
+        self.mapped_before(raw.process, raw.result.cast_unsigned(), mapping);
+        // Where a program has its memory is its secret.
+        event.result = 0;
+    }
+
+    /// A child process begins with the mappings of its parent.
     fn spawned(&mut self, raw: &RawEvent) {
         let child = u32::try_from(raw.length).unwrap_or(0);
         if child != raw.process
-            && let Some(parent) = self.processes.get(&raw.process)
+            && let Some(parent) = self.mappings.get(&raw.process)
         {
-            self.processes.insert(child, parent.clone());
+            self.mappings.insert(child, parent.clone());
         }
+    }
+
+    fn unlinked(&mut self, place: Place) -> Option<File> {
+        let known = self.files.get_mut(&place)?;
+        known.is_unlinked = true;
+        Some(known.file)
     }
 
     /// Number of the replaced file plus one; 0 if there was none.
     fn renamed(&mut self, raw: &RawEvent, has_worked: bool) -> u64 {
-        let target = u32::try_from(raw.detail).unwrap_or(0);
-        if !has_worked || target == 0 {
+        if !has_worked {
             return 0;
         }
-        let before = match self.names.remove(&raw.name) {
-            Some(identity) => self.names.insert(target, identity),
-            None => self.names.remove(&target),
+        let target = PathHash::of_target(raw);
+        let before = match self.names.remove(PathHash::of_call(raw)) {
+            Some(place) => self.names.insert(target, place).filter(|before| *before != place),
+            None => self.names.remove(target),
         };
-        let replaced = before.and_then(|identity| self.files.get_mut(&identity));
-        replaced.map_or(0, |known| {
-            known.is_unlinked = true;
-            u64::from(known.file) + 1
-        })
+        before.and_then(|place| self.unlinked(place)).map_or(0, |file| u64::from(file) + 1)
     }
 }
 
@@ -289,7 +336,7 @@ mod tests {
         end_ns: 3_000,
         cpu_ns: 500,
         offset: 0,
-        length: 0,
+        length: DIRECTORY,
         inode: 7,
         result: 3,
         detail: CREATES,
@@ -301,7 +348,10 @@ mod tests {
         kind: Kind::Regular,
         flags: 0,
         name: 99,
+        generation: 0,
     };
+    /// The name is in this directory.
+    const DIRECTORY: u64 = 5;
     const WRITTEN: RawEvent = RawEvent {
         start_ns: 5_000,
         end_ns: 6_000,
@@ -313,8 +363,15 @@ mod tests {
         name: 0,
         ..OPENED
     };
-    const UNLINKED: RawEvent =
-        RawEvent { kind: Kind::None, op: Op::Unlink as u8, result: 0, descriptor: -1, ..OPENED };
+    const UNLINKED: RawEvent = RawEvent {
+        kind: Kind::None,
+        op: Op::Unlink as u8,
+        offset: DIRECTORY,
+        length: 0,
+        result: 0,
+        descriptor: -1,
+        ..OPENED
+    };
 
     fn event(translator: &mut Translator, raw: RawEvent) -> Event {
         translator.translate(&raw).0.unwrap()
@@ -347,11 +404,39 @@ mod tests {
     }
 
     #[test]
+    fn another_generation_is_another_file() {
+        let mut translator = Translator::new(0);
+        let of = |generation: u32| RawEvent { generation, ..WRITTEN };
+        assert_eq!(event(&mut translator, of(4)).file, 0);
+        assert_eq!(event(&mut translator, of(4)).file, 0);
+        assert_eq!(event(&mut translator, of(9)).file, 1, "no unlink was recorded");
+        let opened = RawEvent { generation: 9, ..OPENED };
+        assert_eq!(event(&mut translator, opened).file, 1);
+        event(&mut translator, UNLINKED);
+        assert_eq!(event(&mut translator, opened).file, 1, "opened by another link");
+        assert_eq!(event(&mut translator, of(0)).file, 1, "a system without generations");
+    }
+
+    #[test]
+    fn a_copy_names_the_file_that_it_writes() {
+        let mut translator = Translator::new(0);
+        event(&mut translator, OPENED);
+        let target = RawEvent { op: raw::FILE, inode: 8, descriptor: 4, ..WRITTEN };
+        let (none, new) = translator.translate(&target);
+        assert_eq!((none, new.unwrap().file), (None, 1));
+        let copied =
+            RawEvent { op: Op::CopyRange as u8, detail: 8, name: OPENED.device, ..WRITTEN };
+        let copied = event(&mut translator, copied);
+        assert_eq!((copied.file, copied.detail), (0, 1));
+    }
+
+    #[test]
     fn a_rename_replaces_a_file() {
         let mut translator = Translator::new(0);
         event(&mut translator, OPENED);
         event(&mut translator, RawEvent { inode: 8, name: 100, ..OPENED });
-        let renamed = RawEvent { op: Op::Rename as u8, name: 100, detail: 99, ..UNLINKED };
+        let renamed =
+            RawEvent { op: Op::Rename as u8, name: 100, length: DIRECTORY, detail: 99, ..UNLINKED };
         let renamed = event(&mut translator, renamed);
         assert_eq!((renamed.file, renamed.detail), (1, 1));
         assert_eq!(event(&mut translator, UNLINKED).file, 1, "the name is the other file's now");
@@ -380,6 +465,25 @@ mod tests {
         assert_eq!((seen.file, seen.offset, seen.detail), (0, 8192 + 0x1234, 0));
         let elsewhere = RawEvent { detail: 0x8000_0000, ..fault };
         assert_eq!(translator.translate(&elsewhere).0, None);
+        let unmapped = RawEvent { op: raw::UNMAP, offset: 0x7000_0000, length: 1 << 20, ..WRITTEN };
+        assert_eq!(translator.translate(&unmapped), (None, None));
+        assert_eq!(translator.translate(&fault).0, None);
+    }
+
+    #[test]
+    fn a_file_that_was_mapped_before_is_new_at_its_first_event() {
+        let mut translator = Translator::new(0);
+        let identity = Identity { place: Place { device: 1, inode: 7 }, generation: 3 };
+        let mapping = Mapping { bytes: 8192, file: identity, offset: 4096 };
+        translator.mapped_before(10, 0x7000_0000, mapping);
+        let synced =
+            RawEvent { op: Op::Msync as u8, kind: Kind::None, offset: 0x7000_1000, ..WRITTEN };
+        let (event, new) = translator.translate(&synced);
+        assert_eq!((event.unwrap().file, event.unwrap().offset), (0, 8192));
+        assert_eq!((new.unwrap().identity, new.unwrap().descriptor), (identity, -1));
+        let gone = RawEvent { op: raw::EXEC, ..WRITTEN };
+        translator.translate(&gone);
+        assert_eq!(translator.translate(&synced).0, None);
     }
 
     #[test]

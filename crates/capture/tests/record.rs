@@ -60,7 +60,7 @@ fn each_write_and_sync_of_dd_is_recorded() {
     let of = format!("of={}", file.display());
     let command = ["dd", "if=/dev/zero", &of, "bs=8k", "count=500", "conv=fsync", "status=none"];
     let done = recorded(&command, &output);
-    assert_eq!(done.reason, EndReason::Command { code: Some(0) });
+    assert_eq!(done.reason, Some(EndReason::Command { code: Some(0) }));
     assert!(done.was_held, "it lies where the program writes");
     let trace = read(&output);
     assert_eq!(trace.lost, 0);

@@ -12,7 +12,7 @@
 //! JSON is compressed, too.
 
 use std::fs;
-use std::io::{self, Read, Write};
+use std::io::{self, Read, Seek as _, Write};
 use std::path::Path;
 
 use flate2::Compression;
@@ -167,13 +167,19 @@ impl<W: Write> Writer<W> {
 
     /// Writes the end block. Values that the writer counted itself replace those given.
     pub fn finish(mut self, end: &End) -> Result<W, Error> {
+        self.end(end)?;
+        Ok(self.out)
+    }
+
+    /// Like [`Self::finish`], but if it fails, the caller still has what was written. Nothing can
+    /// be written afterwards.
+    pub fn end(&mut self, end: &End) -> Result<(), Error> {
         self.flush()?;
         let length_ns = end.length_ns.max(self.end.length_ns);
         let own = std::mem::take(&mut self.end);
         let end = End { events: own.events, chunks: own.chunks, length_ns, ..end.clone() };
         self.block(b'Z', &pack(&end))?;
-        self.out.flush()?;
-        Ok(self.out)
+        Ok(self.out.flush()?)
     }
 
     fn block(&mut self, kind: u8, payload: &[u8]) -> Result<(), Error> {
@@ -308,6 +314,31 @@ impl<R: Read> Reader<R> {
             }
         }
     }
+}
+
+/// What is left of a trace that could not be written to its end.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Kept {
+    pub bytes: u64,
+    pub events: u64,
+}
+
+/// Cuts a trace off after its last whole block.
+///
+/// # Errors
+/// If the file cannot be read or cut. Readers ignore a partial block at the end.
+pub fn keep_whole_blocks(file: &fs::File) -> io::Result<Kept> {
+    let mut from = io::BufReader::new(file);
+    from.seek(io::SeekFrom::Start(0))?;
+    let mut kept = Kept::default();
+    if let Ok(mut reader) = Reader::new(from) {
+        while let Ok(Some(events)) = reader.chunk() {
+            kept.events += events.len() as u64;
+        }
+        kept.bytes = reader.at_byte;
+    }
+    file.set_len(kept.bytes)?;
+    Ok(kept)
 }
 
 #[derive(serde::Deserialize)]

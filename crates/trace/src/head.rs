@@ -60,6 +60,10 @@ pub enum Unseen {
     Latencies,
     /// Sizes, holes and cached parts of files before the trace.
     StartState,
+    /// Open files of some processes, and the state of these files before the trace.
+    OpenFiles,
+    /// Processes that joined the recorded control group later.
+    LaterMembers,
     /// Start times, or their fraction of a second.
     Times,
 }

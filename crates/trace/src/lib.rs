@@ -23,7 +23,7 @@ mod varint;
 
 pub use columns::CHUNK;
 pub use event::{Call, Event, File, Flags, NO_FILE, Op, TICK_NS, TURNS_OVERLAP_ONE_IN, Thread};
-pub use file::{Error, Reader, Writer, is_trace};
+pub use file::{Error, Kept, Reader, Writer, is_trace, keep_whole_blocks};
 pub use head::{
     ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION,
 };

@@ -56,6 +56,7 @@ fn record(args: &CaptureRecordArgs) -> Result<Exit> {
             lost: now.lost,
             bytes: now.bytes,
             overhead: now.overhead,
+            whole_overhead: now.whole_overhead,
         };
         line.set_message(progress::line(&told));
     };
@@ -65,6 +66,9 @@ fn record(args: &CaptureRecordArgs) -> Result<Exit> {
     if let Some(mut child) = done.child {
         // The command belongs to the user, so iotax waits for its end.
         child.wait().context("cannot wait for the command")?;
+    }
+    if let Some(failure) = done.failure {
+        return Err(failure.into());
     }
     let extent = Extent::of(args.quiet, false);
     print(&output, args.format, extent)

@@ -240,6 +240,10 @@ pub const fn unseen(what: Unseen) -> &'static str {
         Unseen::Latencies => "latencies",
         Unseen::Times => "exact start times of I/Os",
         Unseen::StartState => "sizes, holes and cached parts of the files at the start",
+        Unseen::OpenFiles => {
+            "files that other users' processes have open (needs root or CAP_SYS_PTRACE)"
+        }
+        Unseen::LaterMembers => "processes that joined the cgroup during the recording",
     }
 }
 

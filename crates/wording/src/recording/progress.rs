@@ -13,20 +13,23 @@ pub struct Now {
     pub events: u64,
     pub lost: u64,
     pub bytes: u64,
-    /// Share of the machine's CPU time.
+    /// Share of the machine's CPU time in the last 2 s.
     pub overhead: f64,
+    /// The same since the beginning.
+    pub whole_overhead: f64,
 }
 
-/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 %`
+/// `recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % (overall 0.3 %)`
 pub fn line(now: &Now) -> String {
     let limit = now.limit.map_or(String::new(), |limit| format!(" of {}", span(limit.as_secs())));
     let lost = if now.lost == 0 { String::new() } else { format!(", {} events lost", now.lost) };
     format!(
-        "recording: {}{limit}, {}, {}, overhead {}{lost}",
+        "recording: {}{limit}, {}, {}, overhead {} (overall {}){lost}",
         span(now.elapsed.as_secs()),
         count(now.events, "event"),
         bytes(now.bytes as f64),
-        percent(now.overhead)
+        percent(now.overhead),
+        percent(now.whole_overhead)
     )
 }
 
@@ -43,12 +46,16 @@ mod tests {
             lost: 0,
             bytes: 317_440,
             overhead: 0.004,
+            whole_overhead: 0.003,
         };
-        assert_eq!(line(&now), "recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 %");
+        assert_eq!(
+            line(&now),
+            "recording: 12 s of 60 s, 48,210 events, 310 KiB, overhead 0.4 % (overall 0.3 %)"
+        );
         let lossy = Now { limit: None, lost: 3, ..now };
         assert_eq!(
             line(&lossy),
-            "recording: 12 s, 48,210 events, 310 KiB, overhead 0.4 %, 3 events lost"
+            "recording: 12 s, 48,210 events, 310 KiB, overhead 0.4 % (overall 0.3 %), 3 events lost"
         );
     }
 }

@@ -1,0 +1,47 @@
+//! Records a process or a command: `record FILE PID`, `record FILE -- COMMAND...`.
+#![allow(clippy::print_stderr, reason = "its only output")]
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::atomic::AtomicBool;
+
+use iotax_capture::{Error, Limits, Recorder, Request, Subject};
+use iotax_trace::{Head, Source, VERSION};
+
+fn main() -> ExitCode {
+    let mut arguments = std::env::args_os().skip(1);
+    let output = arguments.next().map(PathBuf::from).unwrap_or_default();
+    let subject: Vec<OsString> = arguments.collect();
+    match record(output, &subject) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn record(output: PathBuf, subject: &[OsString]) -> Result<(), Error> {
+    let pid = |text: &OsString| text.to_str().and_then(|text| text.parse().ok());
+    let subject = match subject {
+        [dashes, command @ ..] if dashes == "--" => Subject::Command(command.to_vec()),
+        pids => Subject::Processes(pids.iter().filter_map(pid).collect()),
+    };
+    let head = Head {
+        version: VERSION,
+        program: "record".to_owned(),
+        source: Source::Bpf,
+        started: String::new(),
+        kernel: String::new(),
+        cpus: None,
+        memory_bytes: None,
+        memory_limit_bytes: None,
+        unseen: Vec::new(),
+    };
+    let limits = Limits { time: None, bytes: u64::MAX, overhead: f64::INFINITY };
+    let request = Request { subject: &subject, output: &output, head, limits };
+    let stop = AtomicBool::new(false);
+    let done = Recorder::attach()?.record(request, &stop, &mut |_| eprintln!("recording"))?;
+    done.failure.map_or(Ok(()), Err)
+}
