@@ -1,0 +1,154 @@
+// What the programs share: their settings, maps and events.
+#pragma once
+#include "kernel.h"
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+#include <bpf/bpf_core_read.h>
+#include "event.h"
+
+// Set before loading.
+const volatile __u64 wake_reader_at = 1 << 20; // bytes in the ring that are worth waking the reader
+const volatile __u32 name_key = 1;
+const volatile __u64 namespace_device = 0, namespace_inode = 0; // of the recorder's processes, if not the first
+const volatile __u8 with_wakes = 1;
+// Where btrfs has the device number of a subvolume; 0: no btrfs.
+const volatile __u32 btrfs_root_before = 0; // bytes from an inode back to the pointer to its root
+const volatile __u32 btrfs_device_at = 0;
+
+__u64 lost;
+
+struct identity { __u64 inode; __u32 device, generation; __u16 flags; __u8 kind; };
+
+struct thread_state {
+	__u64 start;
+	__u64 args[6];
+	__u64 fault_start, fault_page;
+	struct identity faulted, closed;
+	__u32 call;         // number plus one; 0: in no system call
+	__u32 is_faulting;
+	__u32 wait;         // kind of call
+};
+
+struct request {
+	__u64 start, offset, length, detail;
+	struct identity closed;
+	struct path_hash path, target;
+	__u32 thread, process;
+	__s32 fd;
+	__u16 flags;
+	__u8 op, is_vector, keeps_place, is_silent;
+};
+struct aio_key { __u32 process, pad; __u64 iocb; };
+struct aio {
+	__u64 start, offset, length;
+	struct identity it;
+	__u32 thread;
+	__s32 fd;
+	__u8 op, is_vector;
+};
+
+#define MAP(map_type, entries, key_type, value_type, name)                                         \
+	struct {                                                                                   \
+		__uint(type, map_type);                                                            \
+		__uint(max_entries, entries);                                                      \
+		__type(key, key_type);                                                             \
+		__type(value, value_type);                                                         \
+	} name SEC(".maps")
+
+struct { __uint(type, BPF_MAP_TYPE_RINGBUF); __uint(max_entries, 8 << 20); } ring SEC(".maps");
+MAP(BPF_MAP_TYPE_ARRAY, 512, __u32, struct call, calls);
+MAP(BPF_MAP_TYPE_HASH, 16384, __u32, __u8, recorded);          // processes
+MAP(BPF_MAP_TYPE_HASH, 1024, __u32, __u8, asked);              // processes, by the numbers of their namespace
+MAP(BPF_MAP_TYPE_HASH, 32768, __u32, struct thread_state, threads);
+MAP(BPF_MAP_TYPE_HASH, 65536, __u64, struct request, requests);
+MAP(BPF_MAP_TYPE_HASH, 65536, struct aio_key, struct aio, aios);
+MAP(BPF_MAP_TYPE_ARRAY, 1, __u32, struct answer, answers);
+MAP(BPF_MAP_TYPE_ARRAY, 1, __u32, struct group, groups);
+
+struct text { char bytes[512]; };
+MAP(BPF_MAP_TYPE_PERCPU_ARRAY, 1, __u32, struct text, texts);
+
+static __always_inline __u64 ring_flags(void)
+{
+	return bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) >= wake_reader_at ? BPF_RB_FORCE_WAKEUP : BPF_RB_NO_WAKEUP;
+}
+
+static __always_inline void count_lost(__u64 events)
+{
+	__sync_fetch_and_add(&lost, events);
+}
+
+static __always_inline int is_recorded(__u32 process)
+{
+	__u8 *role = bpf_map_lookup_elem(&recorded, &process);
+	return role && *role == IS_RECORDED;
+}
+
+// What this process is to the recording; in a namespace, also learns of it by the number it has there.
+static __always_inline int role_of_current(void)
+{
+	__u32 process = bpf_get_current_pid_tgid() >> 32;
+	struct bpf_pidns_info inside = {};
+	__u8 *role = bpf_map_lookup_elem(&recorded, &process);
+	__u8 known;
+	if (role)
+		return *role;
+	if (!namespace_inode || bpf_get_ns_current_pid_tgid(namespace_device, namespace_inode, &inside, sizeof inside))
+		return 0;
+	role = bpf_map_lookup_elem(&asked, &inside.tgid);
+	if (!role)
+		return 0;
+	known = *role;
+	if (bpf_map_update_elem(&recorded, &process, &known, BPF_ANY))
+		count_lost(1);
+	return known;
+}
+
+static __always_inline int current_is_recorded(void)
+{
+	return role_of_current() == IS_RECORDED;
+}
+
+static __always_inline struct thread_state *state_of(__u32 thread)
+{
+	return bpf_map_lookup_elem(&threads, &thread);
+}
+
+static __always_inline struct thread_state *own_state(void)
+{
+	__u32 thread = bpf_get_current_pid_tgid();
+	struct thread_state *state = state_of(thread);
+	struct thread_state fresh = {};
+	if (state)
+		return state;
+	if (bpf_map_update_elem(&threads, &thread, &fresh, BPF_NOEXIST))
+		count_lost(1);
+	return state_of(thread);
+}
+
+static __always_inline struct event *new_event(__u8 op, __u64 start)
+{
+	struct event *event = bpf_ringbuf_reserve(&ring, sizeof *event, 0);
+	__u64 id = bpf_get_current_pid_tgid();
+	struct task_struct *task = (void *)bpf_get_current_task();
+	if (!event) {
+		count_lost(1);
+		return 0;
+	}
+	__builtin_memset(event, 0, sizeof *event);
+	event->op = op;
+	event->start = start;
+	event->end = bpf_ktime_get_ns();
+	event->cpu = BPF_CORE_READ(task, se.sum_exec_runtime);
+	event->thread = id;
+	event->process = id >> 32;
+	event->fd = -1;
+	return event;
+}
+
+// Threads of io_uring and of the kernel make no system calls.
+static __always_inline int is_kernels_own(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	return (BPF_CORE_READ(task, flags) & (0x10 | 0x4000 | 0x200000)) != 0; // PF_IO_WORKER, PF_USER_WORKER, PF_KTHREAD
+}
