@@ -38,6 +38,8 @@ const REWRITTEN: f64 = 2.5;
 const MOST: f64 = 0.5;
 /// From this share of think time on, waits between threads pass on device latency.
 const MUCH_WAITING: f64 = 0.2;
+/// With I/O calls for less of the time, storage without any latency would save less than this.
+const LITTLE_IO: f64 = 0.1;
 /// With 80 % of the time in one file, where that file is stored matters most.
 const HOT: f64 = 0.8;
 /// A single unaligned I/O may be a header; one in a hundred is a pattern.
@@ -82,6 +84,9 @@ pub enum Trait {
     SmallWrites { median_bytes: u64 },
     /// While I/O is in flight, it is one at a time. The busy share is of the length of the trace.
     OneAtATime { mean_depth: f64, busy_share: f64 },
+    /// Calls on files and faults take little time, all threads together. The share is of the length
+    /// of the trace.
+    LittleIo { share: f64 },
     /// Reads are sequential but small.
     SequentialSmallReads { median_bytes: u64, sequential_share: f64 },
     /// Reads do not continue any of the last ones of their file.
@@ -118,6 +123,7 @@ pub(super) fn of(summary: &Summary, head: &Head) -> Vec<Finding> {
     let rules: &[fn(&Summary) -> Option<Finding>] = &[
         loss,
         cut_off,
+        little_io,
         time_in_syncs,
         sync_per_write,
         syncs_take_turns,
@@ -171,6 +177,12 @@ fn loss(summary: &Summary) -> Option<Finding> {
 
 fn cut_off(summary: &Summary) -> Option<Finding> {
     summary.is_cut_off.then(|| medium_or_high(false, Trait::CutOff))
+}
+
+fn little_io(summary: &Summary) -> Option<Finding> {
+    let calls: u64 = summary.operations.iter().map(|operation| operation.count).sum();
+    let share = io_time_ns(summary)? / summary.length_ns as f64;
+    (calls >= ENOUGH && share < LITTLE_IO).then(|| medium_or_high(true, Trait::LittleIo { share }))
 }
 
 fn time_in_syncs(summary: &Summary) -> Option<Finding> {
@@ -340,12 +352,18 @@ fn unaligned(summary: &Summary) -> Option<Finding> {
 
 /// The share of one operation in the time of all calls on files; `None` without latencies.
 fn share_of_io_time(summary: &Summary, op: Op) -> Option<f64> {
-    let time_of = |operation: &Operation| {
-        operation.latency.as_ref().map(|latency| latency.mean_ns * operation.count as f64)
-    };
-    let all: f64 = summary.operations.iter().map(time_of).sum::<Option<f64>>()?;
+    let all = io_time_ns(summary)?;
     let part = summary.operation(op).map_or(Some(0.0), time_of)?;
     Some(if all == 0.0 { 0.0 } else { part / all })
+}
+
+/// The time of all calls on files and faults; `None` without latencies.
+fn io_time_ns(summary: &Summary) -> Option<f64> {
+    summary.operations.iter().map(time_of).sum()
+}
+
+fn time_of(operation: &Operation) -> Option<f64> {
+    operation.latency.as_ref().map(|latency| latency.mean_ns * operation.count as f64)
 }
 
 #[cfg(test)]
@@ -435,6 +453,18 @@ mod tests {
     fn a_neutral_trace_has_no_findings() {
         assert_eq!(judged(&changed(|_, _| {}, Vec::new())), []);
         assert_eq!(judged(&[]), []);
+    }
+
+    #[test]
+    fn little_time_in_calls() {
+        let shorter = |_: usize, event: &mut Event| event.latency_ns = 50 * US;
+        assert_finds!(
+            changed(shorter, Vec::new()),
+            Trait::LittleIo { share } if close(share, 4.0 * 102.5 / 10_000.0)
+        );
+        // 24 calls with the same latency.
+        let few = neutral_round(0, 0).into_iter().cycle().take(24).collect::<Vec<_>>();
+        assert!(!judged(&few).iter().any(|about| matches!(about, Trait::LittleIo { .. })));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 //! | `series` | counts over time |
 //! | `operations` | counts, latencies and sizes per operation |
 //! | `depth` | I/Os in flight |
+//! | `longest` | the longest operations |
 //! | `pages` | the working set and rewrites |
 //! | `files` | figures per file |
 //! | `threads` | figures per thread, and waits of threads for each other |
@@ -17,6 +18,7 @@ mod depth;
 mod distribution;
 mod files;
 mod findings;
+mod longest;
 mod operations;
 mod pages;
 mod series;
@@ -29,7 +31,9 @@ mod tests;
 mod threads;
 
 use self::depth::InFlight;
+use self::distribution::Distribution;
 use self::files::FileTable;
+use self::longest::Longest;
 use self::operations::{Operations, is_write_through};
 use self::pages::{Touch, TouchedPages};
 use self::series::Bins;
@@ -40,8 +44,8 @@ use crate::head::{End, FileState, Head, Unseen};
 pub use self::findings::{Finding, Severity, Trait};
 pub use self::summary::{
     BetweenSyncs, Bin, Bucket, Depth, FileFigures, FileTotals, Files, HotFile, Issued, Latency,
-    Level, Operation, Order, OtherFiles, Pages, Rates, Series, SizeShare, Sizes, Summary,
-    SyncTimes, Syncs, ThreadFigures, ThreadTimes, Threads, WaitingPair, Waits, WakeTotals,
+    Level, LongOperation, Operation, Order, OtherFiles, Pages, Rates, Series, SizeShare, Sizes,
+    Summary, SyncTimes, Syncs, ThreadFigures, ThreadTimes, Threads, WaitingPair, Waits, WakeTotals,
 };
 
 /// Collects the figures of a trace. It takes less than 64 MiB, however long the trace is.
@@ -54,6 +58,7 @@ pub struct Profile {
     operations: Operations,
     depth: InFlight,
     syncs: SyncCounts,
+    longest: Longest,
     pages: TouchedPages,
     files: FileTable,
     threads: ThreadTable,
@@ -121,6 +126,7 @@ struct SyncCounts {
     latest_end_ns: u64,
     /// Of all calls on files.
     all_ns: u64,
+    latency: Distribution,
 }
 
 impl SyncCounts {
@@ -132,6 +138,7 @@ impl SyncCounts {
         }
         self.write_through += u64::from(is_write_through);
         if class == Class::Sync {
+            self.latency.add(event.latency_ns);
             self.overlapping += u64::from(event.overlaps(self.latest_end_ns));
             self.latest_end_ns = self.latest_end_ns.max(event.end_ns);
         }
@@ -153,6 +160,8 @@ impl Profile {
         self.syncs.add(event, class);
         if class.is_io() {
             self.depth.add(start_ns, event.end_ns);
+            self.series.fly(start_ns, event.end_ns);
+            self.longest.add(event);
         }
         let step = self.files.add(event, class);
         self.operations.add(event, step);
@@ -187,6 +196,7 @@ impl Profile {
             operations: self.operations.finish(has_latencies),
             depth: has_latencies.then(|| self.depth.finish(length_ns)),
             syncs,
+            longest: if has_latencies { self.longest.finish() } else { Vec::new() },
             pages: self.pages.finish(),
             files: self.files.finish(files),
             threads: self.threads.finish(length_ns, sees(Unseen::Wakes)),
@@ -211,6 +221,8 @@ impl Profile {
                 mean_in_flight: share(self.syncs.durable_ns, length_ns),
                 overlapping_share: share(self.syncs.overlapping, self.all.syncs),
             }),
+            latency: (has_latencies && self.all.syncs > 0)
+                .then(|| operations::latency(&self.syncs.latency)),
             writes_per_sync: per_sync(self.all.writes),
             bytes_per_sync: per_sync(self.all.written_bytes),
             between: self.files.between_syncs(),
@@ -223,6 +235,7 @@ impl Profile {
         self.series.len()
             + self.operations.len()
             + self.depth.len()
+            + self.longest.len()
             + self.pages.len()
             + self.files.len()
             + self.threads.len()

@@ -164,7 +164,7 @@ impl Counts {
     }
 }
 
-fn latency(distribution: &Distribution) -> Latency {
+pub(super) fn latency(distribution: &Distribution) -> Latency {
     Latency {
         mean_ns: distribution.mean(),
         p50_ns: distribution.quantile(0.5),

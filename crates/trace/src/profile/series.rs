@@ -43,6 +43,21 @@ impl Bins {
         self.bins = self.bins.chunks(2).map(|pair| pair.iter().sum()).collect();
     }
 
+    /// Counts the time of an I/O in each bin that it spans. The one of its end exists already.
+    pub(super) fn fly(&mut self, start_ns: u64, end_ns: u64) {
+        let width_ns = self.width_ns;
+        let first = usize::try_from(start_ns / width_ns).unwrap_or(usize::MAX);
+        for (number, bin) in self.bins.iter_mut().enumerate().skip(first) {
+            let from_ns = (number as u64).saturating_mul(width_ns);
+            let to_ns = from_ns.saturating_add(width_ns).min(end_ns);
+            if from_ns >= end_ns {
+                break;
+            }
+            let part_ns = to_ns - from_ns.max(start_ns);
+            bin.in_flight_ns = bin.in_flight_ns.saturating_add(part_ns);
+        }
+    }
+
     #[cfg(test)]
     pub(super) fn len(&self) -> usize {
         self.bins.len()
@@ -66,6 +81,12 @@ impl Bin {
             Class::Metadata => bin.metadata = 1,
             Class::Other | Class::Scheduling => {}
         }
+        match class {
+            Class::Read | Class::Fault => bin.longest_read_ns = event.latency_ns,
+            Class::Write => bin.longest_write_ns = event.latency_ns,
+            Class::Sync => bin.longest_sync_ns = event.latency_ns,
+            Class::Metadata | Class::Other | Class::Scheduling => {}
+        }
         let moves = class.moves();
         bin.read_bytes = if moves.reads { event.moved() } else { 0 };
         bin.written_bytes = if moves.writes { event.moved() } else { 0 };
@@ -83,6 +104,10 @@ impl Bin {
         self.metadata += other.metadata;
         self.read_bytes = self.read_bytes.saturating_add(other.read_bytes);
         self.written_bytes = self.written_bytes.saturating_add(other.written_bytes);
+        self.longest_read_ns = self.longest_read_ns.max(other.longest_read_ns);
+        self.longest_write_ns = self.longest_write_ns.max(other.longest_write_ns);
+        self.longest_sync_ns = self.longest_sync_ns.max(other.longest_sync_ns);
+        self.in_flight_ns = self.in_flight_ns.saturating_add(other.in_flight_ns);
     }
 }
 
@@ -97,6 +122,8 @@ impl<'a> std::iter::Sum<&'a Self> for Bin {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
     use crate::profile::testing::io;
 
@@ -114,6 +141,35 @@ mod tests {
         assert_eq!((sum.reads, sum.read_bytes), (10_000, 1_000_000));
         assert_eq!(series.bin_ns, FIRST_WIDTH_NS << 8);
         assert_eq!(series.bins.len() as u64, 60_000_000_000_u64.div_ceil(series.bin_ns));
+    }
+
+    proptest! {
+        #[test]
+        fn time_in_flight_is_that_of_each_nanosecond(
+            ios in prop::collection::vec((0_u64..2_000, 0_u64..700), 1..40)
+        ) {
+            let mut bins = Bins { width_ns: 3, bins: Vec::new() };
+            let mut ends: Vec<_> = ios.iter().map(|(start, length)| (start + length, *start)).collect();
+            ends.sort_unstable();
+            for (end_ns, start_ns) in &ends {
+                let latency_ns = end_ns - start_ns;
+                let write = Event { end_ns: *end_ns, latency_ns, ..io(Op::Write, 0, 1) };
+                bins.add(&write, Class::Write);
+                bins.fly(*start_ns, *end_ns);
+            }
+            let Series { bin_ns, bins } = bins.finish(1);
+            for (bin, from_ns) in bins.iter().zip((0..).step_by(usize::try_from(bin_ns).expect("small"))) {
+                let all_ns = from_ns..from_ns + bin_ns;
+                let in_flight = |ns: &u64| {
+                    ends.iter().filter(|(end, start)| (start..end).contains(&ns)).count() as u64
+                };
+                prop_assert_eq!(bin.in_flight_ns, all_ns.clone().map(|ns| in_flight(&ns)).sum::<u64>());
+                let ended = ends.iter().filter(|(end, _)| all_ns.contains(end));
+                let longest = ended.map(|(end, start)| end - start).max().unwrap_or(0);
+                prop_assert_eq!(bin.longest_write_ns, longest);
+                prop_assert_eq!((bin.longest_read_ns, bin.longest_sync_ns), (0, 0));
+            }
+        }
     }
 
     #[test]

@@ -22,6 +22,9 @@ pub struct Summary {
     /// `None` if latencies are unknown.
     pub depth: Option<Depth>,
     pub syncs: Syncs,
+    /// The ten reads, writes, syncs and faults that took longest, the longest first. Empty if
+    /// latencies are unknown.
+    pub longest: Vec<LongOperation>,
     pub pages: Pages,
     pub files: Files,
     pub threads: Threads,
@@ -69,6 +72,25 @@ pub struct Bin {
     pub metadata: u64,
     pub read_bytes: u64,
     pub written_bytes: u64,
+    /// The longest latency of the reads and faults, writes, and syncs that ended in the bin.
+    pub longest_read_ns: u64,
+    pub longest_write_ns: u64,
+    pub longest_sync_ns: u64,
+    /// The time that reads, writes, syncs and faults were in flight in the bin, summed. Divided by
+    /// the width of the bin, it is the mean number in flight.
+    pub in_flight_ns: u64,
+}
+
+/// An operation that took long.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LongOperation {
+    #[serde(with = "op_name")]
+    pub op: Op,
+    pub thread: Thread,
+    /// `None` if it concerns no file, or all.
+    pub file: Option<File>,
+    pub start_ns: u64,
+    pub latency_ns: u64,
 }
 
 /// A bucket of a histogram: from this value up to twice of it. There are also buckets for 0 and 1.
@@ -191,6 +213,8 @@ pub struct Syncs {
     /// Writes with `O_DSYNC` or `O_SYNC`, which are not in `count`.
     pub write_through: u64,
     pub times: Option<SyncTimes>,
+    /// Of all syncs in `count`; `None` if there are none, or latencies are unknown.
+    pub latency: Option<Latency>,
     /// Writes for each sync; 0 without syncs.
     pub writes_per_sync: f64,
     /// Bytes written for each sync; 0 without syncs.
