@@ -331,6 +331,17 @@ pub(crate) fn write_page(dir: &Location, document: &Document) -> Result<()> {
         .with_context(|| format!("cannot write {}", file.shown().display()))
 }
 
+/// Writes the page of a recording next to it, and returns its path: `app.iotx.html`.
+pub(crate) fn write_page_of(recording: &Path, document: &Document) -> Result<PathBuf> {
+    let mut name = recording.file_name().unwrap_or_default().to_owned();
+    name.push(".html");
+    let page = recording.with_file_name(name);
+    replace(&page, &report::html(document)).with_context(|| {
+        format!("cannot write {}; choose another directory with --out", page.display())
+    })?;
+    Ok(page)
+}
+
 /// Replaces a file without following links: a record may come from elsewhere, and its `report.html`
 /// may be a link to an unrelated file.
 fn replace(path: &Path, text: &str) -> io::Result<()> {

@@ -5,6 +5,7 @@
 mod support;
 
 use std::fs;
+use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use iotax_testing::{needs_bpf, needs_program};
@@ -126,6 +127,40 @@ fn a_trace_of_strace_is_replayed() {
     assert!(said.code == 2 && said.err.contains("replayed as it was recorded"), "{said}");
     let said = desk.run(&["run", "app.iotx", "a", "--agent", "nowhere"]);
     assert!(said.code == 2 && said.err.contains("agents cannot replay"), "{said}");
+}
+
+#[test]
+fn a_recording_has_a_page() {
+    let desk = Desk::new();
+    let trace = Path::new(env!("CARGO_MANIFEST_DIR")).join("../trace/tests/data/app.strace");
+    fs::copy(trace, desk.path().join("app.strace")).unwrap();
+    let said = desk.run(&["capture", "import", "app.strace", "-o", "app.iotx"]);
+    assert_eq!(said.code, 0, "{said}");
+    // A page of an earlier report is replaced, but not the file that a link leads to.
+    fs::write(desk.path().join("other"), "of somebody else").unwrap();
+    symlink("other", desk.path().join("app.iotx.html")).unwrap();
+    for (arguments, page) in [
+        (&["report", "app.iotx"][..], "app.iotx.html"),
+        (&["report", "app.iotx", "--out", "there"], "there/report.html"),
+    ] {
+        let said = desk.run(arguments);
+        assert_eq!(said.code, 0, "{said}");
+        assert!(said.out.contains(&format!("Report: {page}")), "{said}");
+        let page = fs::read_to_string(desk.path().join(page)).unwrap();
+        assert!(page.starts_with("<!DOCTYPE html>") && page.contains("iotax run app.iotx DIR"));
+    }
+    assert_eq!(fs::read_to_string(desk.path().join("other")).unwrap(), "of somebody else");
+    assert_eq!(json(&desk, &["report", "app.iotx"])["head"]["source"], "strace");
+    for (arguments, answer) in [
+        (&["report", "app.iotx", "--format", "csv"][..], "has no csv, junit or github format"),
+        (&["report", "app.iotx", "app.iotx"], "one recording at a time"),
+        (&["report", "app.iotx", "--out", "there"], "there"),
+        (&["report", "app.iotx", "--fail-if", "b slower by 5%"], "do not apply to a recording"),
+    ] {
+        let said = desk.run(arguments);
+        assert_eq!(said.code, 2, "{said}");
+        assert!(said.err.contains(answer), "{said}");
+    }
 }
 
 #[test]

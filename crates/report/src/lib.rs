@@ -7,6 +7,7 @@
 //! |---|---|
 //! | an experiment, with its phases | [`experiments`] |
 //! | a search for caps | [`search`] |
+//! | a recording of an application's I/O | [`recording()`] |
 //! | the first look at a disk | [`check()`] |
 //! | several of them | [`several`] |
 //! | what lies under the claims of a cluster, and what may hurt | [`cluster_doctor`] |

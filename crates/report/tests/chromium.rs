@@ -198,6 +198,52 @@ fn caps_are_drawn() {
     }
 }
 
+#[test]
+fn a_recording_is_drawn() {
+    let Some(browser) = chromium() else { return };
+    // Over time, latencies, sizes, order, parallelism, threads, and their waits.
+    for (recording, charts) in [
+        (common::recording::database(), 7),
+        (common::recording::of_everything("all.iotx"), 7),
+        (common::recording::of_little(), 3),
+        (common::recording::hostile(), 7),
+        (common::recording::empty(), 0),
+    ] {
+        let page = iotax_report::html(&recording.document());
+        for width in [390, 1200] {
+            let Visit { dom, requests } = visit(&browser, &page, width);
+            assert_eq!(attribute(&dom, "data-errors"), "", "{}", recording.path);
+            assert_eq!(attribute(&dom, "data-charts"), charts.to_string(), "{}", recording.path);
+            assert_eq!(requests, [""; 0], "nothing was fetched");
+            assert!(!dom.contains("<img"), "no element came of a name");
+        }
+    }
+}
+
+#[test]
+fn who_points_at_the_charts_of_a_recording_reads_their_figures() {
+    let Some(browser) = chromium() else { return };
+    let act = "for (const [id, x] of [['latency', 0.5], ['sizes', 0.9], ['order', 0.5], ['depth', 0.2], ['threads', 0.5]]) {
+            point(chart(id), x);
+            notes.push(tip(chart(id)));
+        }
+        event('pointermove', chart('over-time'), 0.99, 0.99);
+        notes.push(tip(chart('over-time')));
+        notes.push(document.querySelectorAll('[data-chart=waits] .flow').length);";
+    let page = iotax_report::html(&common::recording::database().document());
+    insta::assert_debug_snapshot!(notes(&browser, &page, act), @r#"
+    [
+        "write: p50 50.0 µs, p99 50.0 µs|100 % between 32.8 µs and 65.5 µs",
+        "write: median 8 KiB|100 % between 8 KiB and 16 KiB",
+        "write|sequential: 100 %",
+        "in flight|none: 41.5 %",
+        "thread 1|idle: 56.1 %",
+        "Longest write|50 µs at 11.97 to 12 seconds",
+        "2",
+    ]
+    "#);
+}
+
 /// What is noted when hands act on a page.
 fn notes(browser: &Path, page: &str, act: &str) -> Vec<String> {
     let hands = include_str!("hands.js").replacen("ACT\n", act, 1);

@@ -15,6 +15,8 @@ Examples:
   iotax capture -- sqlite3 test.db '.read load.sql'
       (records until the command ends)
   iotax capture show app.iotx
+  iotax report app.iotx
+      (writes app.iotx.html, with charts)
 
 A recording contains no file contents and no file names. Recording needs
 root, or CAP_BPF and CAP_PERFMON.")]

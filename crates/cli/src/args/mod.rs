@@ -83,7 +83,8 @@ pub(crate) enum Command {
     /// Show what run, compare or peel would do, without changing anything
     #[command(subcommand)]
     Plan(PlanCommand),
-    /// Show the results of earlier runs or of other tools, without measuring anything
+    /// Show the results of earlier runs or of other tools, or a recording, without measuring
+    /// anything
     Report(ReportArgs),
     /// Make a bundle that reproduces a run with only fio, without iotax
     Repro(ReproArgs),
@@ -217,12 +218,13 @@ pub(crate) struct NetArgs {
 /// `iotax report`
 #[derive(Debug, Args)]
 pub(crate) struct ReportArgs {
-    /// Results directories of earlier runs, or result files from fio (JSON) or DiskSpd (XML)
+    /// Results directories of earlier runs, a recording (.iotx), or result files from fio (JSON) or
+    /// DiskSpd (XML)
     #[arg(value_name = "DIR|FILE", required = true)]
     pub paths: Vec<PathBuf>,
-    /// New directory for the output: one report.html for several results directories, or
-    /// report.html and a record for result files [default: iotax-report-TIME for several
-    /// directories]
+    /// New directory for the output: one report.html for several results directories or a
+    /// recording, or report.html and a record for result files [default: iotax-report-TIME for
+    /// several directories; for a recording, FILE.html next to it]
     #[arg(short, long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Open report.html in a browser
@@ -230,7 +232,7 @@ pub(crate) struct ReportArgs {
     pub open: bool,
     #[command(flatten)]
     pub gate: GateArgs,
-    /// Output format; iotax writes the report.html in a results directory in any case
+    /// Output format; iotax writes the HTML page of a results directory or recording in any case
     #[arg(long, value_enum, default_value_t = Format::Text)]
     pub format: Format,
     /// When to use colours

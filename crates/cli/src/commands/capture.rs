@@ -172,23 +172,30 @@ fn created<T>(path: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T>) -> 
 fn print(path: &Path, format: Listing, extent: Extent) -> Result<Exit> {
     let read = read(path)?;
     let shown = path.display().to_string();
-    let recording = ShownRecording {
-        path: &shown,
-        head: &read.head,
-        end: read.end.as_ref(),
-        summary: &read.summary,
-    };
+    let recording = read.shown(&shown);
     let text = || in_text(&report::recording(recording), Color::Auto, extent);
     output::list(format, text, || report::recording_json(recording))
 }
 
-struct Recording {
+/// What a recording contains.
+pub(crate) struct Recording {
     head: Head,
     end: Option<End>,
     summary: Summary,
 }
 
-fn read(path: &Path) -> Result<Recording> {
+impl Recording {
+    pub(crate) fn shown<'a>(&'a self, path: &'a str) -> ShownRecording<'a> {
+        let Self { head, end, summary } = self;
+        ShownRecording { path, head, end: end.as_ref(), summary }
+    }
+}
+
+/// Reads the recording at `path`.
+///
+/// # Errors
+/// If it cannot be read, or is damaged.
+pub(crate) fn read(path: &Path) -> Result<Recording> {
     let context = || format!("cannot read {}", path.display());
     let mut reader = Reader::new(open(path)?).with_context(context)?;
     let mut profile = Profile::default();

@@ -2,8 +2,10 @@ use std::path::{Path, PathBuf};
 
 use iotax_record::{Error, ExperimentHead, Location, Reader, SearchHead};
 use iotax_rig::Held;
+use iotax_trace::is_trace;
 
 use crate::args::{Format, ReportArgs};
+use crate::commands::capture;
 use crate::commands::check::{CAPS, FITNESS};
 use crate::exit::{Context as _, Exit, Result, usage};
 use crate::publish::{self, Answer, CapsAnswer, Extent, Finished, Shown, publish};
@@ -11,10 +13,14 @@ use crate::resolve::{self, rules};
 use crate::session::Destination;
 use crate::{output, recorded};
 
-/// `iotax report`, for one or several directories, or for result files of other tools.
+/// `iotax report`, for one or several directories, a recording, or result files of other tools.
 pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
     let are_files = |path: &PathBuf| path.exists() && !path.is_dir();
     match args.paths.as_slice() {
+        [file] if is_trace(file) => recording(file, args),
+        paths if paths.iter().any(|path| is_trace(path)) => Err(usage(
+            "a recording has its own report; run iotax report for one recording at a time",
+        )),
         [dir] if !are_files(dir) => one(dir, args),
         paths if paths.iter().all(are_files) => {
             let page = args.out.as_deref().filter(|_| args.open);
@@ -40,6 +46,44 @@ pub(crate) fn report(args: &ReportArgs) -> Result<Exit> {
             None => several(args),
         },
     }
+}
+
+/// Writes the page of a recording next to it, or into the directory of --out.
+fn recording(file: &Path, args: &ReportArgs) -> Result<Exit> {
+    if !args.gate.fail_if.is_empty() || args.gate.undecided.is_some() {
+        return Err(usage("--fail-if and --undecided do not apply to a recording"));
+    }
+    match args.format {
+        Format::Text | Format::Markdown | Format::Json => {}
+        Format::Csv | Format::Junit | Format::Github => {
+            return Err(usage("--format: a recording has no csv, junit or github format"));
+        }
+    }
+    let destination = args.out.clone().map(Destination::Asked);
+    destination.as_ref().map_or(Ok(()), Destination::refuse_unusable)?;
+    let recording = capture::read(file)?;
+    let name = file.display().to_string();
+    let shown = recording.shown(&name);
+    let document = iotax_report::recording(shown);
+    let page = match &destination {
+        Some(destination) => {
+            let dir = Location::from(&destination.claim()?);
+            publish::write_page(&dir, &document)?;
+            dir.shown().join(output::REPORT)
+        }
+        None => publish::write_page_of(file, &document)?,
+    };
+    let Shown { color, extent, .. } = self::shown(args);
+    output::say(&match args.format {
+        Format::Markdown => iotax_report::markdown(&document),
+        Format::Json => iotax_report::json_text(&iotax_report::recording_json(shown)),
+        _ => publish::in_text(&document, color, extent),
+    })?;
+    if args.format == Format::Text && extent != Extent::Answer {
+        output::say(&format!("Report: {}", page.display()))?;
+    }
+    if args.open { open_page(&page) } else { Ok(()) }?;
+    Ok(Exit::Done)
 }
 
 fn one(dir: &Path, args: &ReportArgs) -> Result<Exit> {
@@ -156,8 +200,11 @@ fn shown(args: &ReportArgs) -> Shown {
 
 /// Shows the page in `dir` in a browser.
 fn open(dir: &Path) -> Result<()> {
-    let page = dir.join("report.html");
-    ::open::that_detached(&page).with_context(|| {
+    open_page(&dir.join("report.html"))
+}
+
+fn open_page(page: &Path) -> Result<()> {
+    ::open::that_detached(page).with_context(|| {
         format!("cannot open {} in a browser; open the file yourself", page.display())
     })
 }

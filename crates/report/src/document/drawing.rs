@@ -101,7 +101,7 @@ pub(crate) struct ChartFrame {
 /// Data for a script of the page.
 #[derive(Debug)]
 pub(crate) struct Charts {
-    /// The script: `experiment`, `forest` or `search`.
+    /// The script: `experiment`, `forest`, `recording` or `search`.
     pub(crate) kind: &'static str,
     pub(crate) json: String,
 }

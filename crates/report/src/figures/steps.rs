@@ -42,6 +42,10 @@ impl Number {
         Self(value.round())
     }
 
+    pub(crate) const fn is_zero(self) -> bool {
+        self.0 == 0.0
+    }
+
     pub(crate) fn hundredths(value: f64) -> Self {
         Self((value * 100.0).round() / 100.0)
     }

@@ -14,7 +14,7 @@ use crate::document::{Document, Drawing, Item};
 use crate::words::{self, printable};
 
 /// The scripts and the pages that need them: shared code first, start code last.
-const SCRIPTS: [(Use, &str); 11] = [
+const SCRIPTS: [(Use, &str); 12] = [
     (Use::Always, include_str!("charts/plot.js")),
     (Use::Always, include_str!("charts/look.js")),
     (Use::Always, include_str!("charts/forest.js")),
@@ -24,6 +24,7 @@ const SCRIPTS: [(Use, &str); 11] = [
     (Use::Charts("experiment"), include_str!("charts/operations.js")),
     (Use::Charts("experiment"), include_str!("charts/experiment.js")),
     (Use::Charts("search"), include_str!("charts/search.js")),
+    (Use::Charts("recording"), include_str!("charts/recording.js")),
     (Use::Always, include_str!("charts/export.js")),
     (Use::Always, include_str!("charts/page.js")),
 ];

@@ -1,18 +1,21 @@
-//! Lays out the summary of a recording.
+//! The report on a recording.
 
-use iotax_quantity::{bytes, grouped, percent};
-use iotax_trace::profile::{
-    FileFigures, Finding, HotFile, Latency, Operation, Severity, Summary, Trait,
-};
-use iotax_trace::{End, Head as TraceHead, Unseen};
-use iotax_wording::format::or_absent;
-use iotax_wording::recording::{self as words, finding};
+mod charts;
+mod tables;
+
+use iotax_trace::profile::{Finding, Severity, Summary, Trait};
+use iotax_trace::{End, Head as TraceHead};
+use iotax_wording::recording::heading::heading;
+use iotax_wording::recording::{self as words, finding, page};
 use serde_json::{Value, json};
 
-use crate::document::{Cell, Document, Item, Lead, Rank, Section, Table, Topic};
+use crate::document::{Document, Drawing, Item, Lead, Point, Rank, Section, ShownIn, Tile, Topic};
+use crate::facts;
 
-/// Maximum number of findings on one screen.
-const FINDINGS: usize = 2;
+/// Maximum number of findings before all figures.
+const FINDINGS: usize = 3;
+/// Maximum number of operations on one screen.
+const OPERATIONS: usize = 6;
 
 /// A recording and the path that the user gave.
 #[derive(Debug, Clone, Copy)]
@@ -29,41 +32,33 @@ pub fn recording(shown: ShownRecording<'_>) -> Document {
     let summary = shown.summary;
     let (doubts, findings): (Vec<&Finding>, Vec<&Finding>) =
         summary.findings.iter().partition(|finding| is_doubt(&finding.about));
-    let mut document = Document::of(lead(shown, &findings));
-    let table = operations(summary);
-    let facts = facts(shown);
-    document.show_first(Rank::Answer, [Section::of(Item::Table(table.clone()))]);
-    let is_serious = |finding: &&&Finding| finding.severity > Severity::Low;
-    let warnings = doubts.iter().filter(is_serious).map(|doubt| {
-        let text = finding::sentence(&doubt.about);
-        Section::of(Item::warning(text))
-    });
-    document.show_first(Rank::Doubt, warnings);
-    document.show_first(Rank::Cause, [Section::of(Item::facts(facts.clone()))]);
-    let next = Item::Paragraph(words::next(shown.path));
-    document.show_first(Rank::Detail, [Section::of(next)]);
-
-    document.extend_on(
-        Topic::Answer,
-        [Section::of(Item::Table(table)), Section::of(Item::facts(facts))],
-    );
-    let of_quality = doubts.iter().filter(is_serious).map(|doubt| finding::sentence(&doubt.about));
-    let unseen: Vec<Unseen> = doubts
-        .iter()
-        .filter_map(|doubt| match doubt.about {
-            Trait::Unseen { what } => Some(what),
-            _ => None,
-        })
+    let is_serious = |finding: &&Finding| finding.severity > Severity::Low;
+    let doubts: Vec<String> = doubts
+        .into_iter()
+        .filter(is_serious)
+        .map(|doubt| finding::sentence(&doubt.about, summary))
         .collect();
-    let unseen = (!unseen.is_empty()).then(|| words::not_recorded(&unseen));
-    let notices = of_quality.chain(unseen).map(|text| Section::of(Item::warning(text)));
-    document.extend_on(Topic::Doubt, notices);
+    let mut document = Document::of(lead(shown, &findings));
+    document.screen = on_screen(shown, &doubts);
+
+    let warnings: Vec<Item> = doubts.into_iter().map(Item::warning).collect();
+    let warnings = (!warnings.is_empty()).then(|| Section::new("", warnings));
+    document.extend_on(Topic::Answer, warnings);
+    document.extend_on(Topic::Answer, tiles(summary));
+    document.extend_on(Topic::Answer, operations(summary));
+    document.extend_on(Topic::Answer, [Section::of(Item::facts(facts_of(summary)))]);
+    document.extend_on(Topic::Answer, over_time(summary));
     let rest: Vec<String> =
-        findings.iter().skip(FINDINGS).map(|one| finding::sentence(&one.about)).collect();
-    document.extend_on(Topic::Evidence, Section::of_list(words::OTHER_FINDINGS, rest));
-    document.extend_on(Topic::Evidence, files(summary));
-    document.extend_on(Topic::Evidence, threads(summary));
-    document.extend_on(Topic::Circumstances, [circumstances(shown)]);
+        findings.iter().skip(FINDINGS).map(|one| finding::sentence(&one.about, summary)).collect();
+    document.extend_on(Topic::Answer, Section::of_list(words::OTHER_FINDINGS, rest));
+    document.extend(distributions(summary));
+    document.extend(tables::files(summary));
+    document.extend(threads(summary));
+    document.extend(tables::longest(summary));
+    let quality = Item::facts(words::quality(shown.head, shown.end, summary));
+    document.extend_on(Topic::Doubt, [Section::new(words::LIMITATIONS, [quality])]);
+    document.extend_on(Topic::Circumstances, circumstances(shown));
+    document.charts = Some(charts::charts(summary));
     document
 }
 
@@ -79,44 +74,101 @@ const fn is_doubt(about: &Trait) -> bool {
 
 fn lead(shown: ShownRecording<'_>, findings: &[&Finding]) -> Lead {
     let summary = shown.summary;
-    let rates = words::rates(summary);
-    let told = findings.iter().take(FINDINGS).map(|one| finding::sentence(&one.about));
+    let first = findings.first().map(|finding| &finding.about);
+    let heading = heading(summary, first);
+    let advice = first.and_then(finding::advice).map(str::to_owned);
+    let others =
+        findings.iter().take(FINDINGS).skip(1).map(|one| finding::sentence(&one.about, summary));
     let reason = shown.end.and_then(|end| end.reason);
     Lead {
         kind: "capture",
         subject: shown.path.to_owned(),
         counts: words::counts(summary),
         took: words::counts(summary),
-        sentences: [rates].into_iter().chain(told).collect(),
+        headline: first.map_or_else(String::new, |about| finding::headline(about, summary)),
+        sentences: [heading].into_iter().chain(advice).chain(others).collect(),
         ending: reason.and_then(words::ended).unwrap_or_default(),
-        origin: shown.head.started.clone(),
+        origin: facts::origin(&shown.head.started, &[]),
         about: words::source(shown.head.source).to_owned(),
-        ..Lead::default()
     }
 }
 
-/// One row per operation that moves data or syncs, and others that are frequent.
-fn operations(summary: &Summary) -> Table {
-    let length_ns = summary.length_ns;
-    let latency = |of: fn(&Latency) -> String| {
-        move |operation: &Operation| or_absent(operation.latency.as_ref().map(of))
-    };
-    let (median, tail) = (latency(words::median), latency(words::tail));
-    Table::of(&summary.operations)
-        .word("operation", |operation| operation.op.name())
-        .figure("ops/s", |operation| words::rate(operation.count, length_ns))
-        .figure("throughput", |operation| or_absent(words::byte_rate(operation.bytes, length_ns)))
-        .figure("p50", median)
-        .figure("p99", tail)
-        .word("size", |operation| operation.sizes.as_ref().map_or_else(String::new, words::sizes))
-        .word("pattern", |operation| {
-            operation.order.as_ref().map_or_else(String::new, words::order)
-        })
-        .table
+/// The next commands stay, however long the table is.
+fn on_screen(shown: ShownRecording<'_>, doubts: &[String]) -> Vec<(Rank, Section)> {
+    let summary = shown.summary;
+    let mut operations = tables::by_time(summary);
+    operations.truncate(OPERATIONS);
+    let table = Item::Table(tables::operations(summary, &operations));
+    let doubts = doubts.iter().map(|doubt| (Rank::Answer, Item::warning(doubt.clone())));
+    let next = words::next(shown.path).map(|(name, command)| Point::command(name, command));
+    let items = [(Rank::Answer, table)].into_iter().chain(doubts).chain([
+        (Rank::Cause, Item::facts(facts_of(summary))),
+        (Rank::Answer, Item::Facts(next.into())),
+    ]);
+    items.map(|(rank, item)| (rank, Section::of(item))).collect()
 }
 
-fn facts(shown: ShownRecording<'_>) -> Vec<(&'static str, String)> {
-    let summary = shown.summary;
+fn tiles(summary: &Summary) -> Option<Section> {
+    let tiles: Vec<Tile> =
+        page::tiles(summary).into_iter().map(|(label, figure)| Tile { label, figure }).collect();
+    (!tiles.is_empty()).then(|| Section::of(Item::Drawing(Drawing::Tiles(tiles))).at(ShownIn::Page))
+}
+
+fn operations(summary: &Summary) -> [Section; 2] {
+    let narrow = tables::operations(summary, &tables::by_time(summary));
+    [
+        Section::of(Item::Table(narrow)).at(ShownIn::Narrow),
+        Section::new(page::OPERATIONS, [Item::Table(tables::all_operations(summary))])
+            .at(ShownIn::Wide),
+    ]
+}
+
+fn over_time(summary: &Summary) -> Option<Section> {
+    let has_bins = summary.series.bins.len() > 1;
+    let chart = || charts::frame("over-time", page::over_time(summary.series.bin_ns));
+    has_bins.then(|| Section::new(page::OVER_TIME, [chart()]).at(ShownIn::Page))
+}
+
+/// Latencies, sizes, order and parallelism.
+fn distributions(summary: &Summary) -> impl Iterator<Item = Section> {
+    let has = |is: fn(&iotax_trace::profile::Operation) -> bool| summary.operations.iter().any(is);
+    let depth = summary.depth.as_ref().is_some_and(|depth| depth.highest > 0);
+    let sections = [
+        (has(|of| of.latency.is_some()), page::LATENCY, "latency", page::LATENCY_CAPTION),
+        (has(|of| of.sizes.is_some()), page::SIZES, "sizes", page::SIZES_CAPTION),
+        (
+            has(|of| of.order.is_some_and(|order| order.compared > 0)),
+            page::ORDER,
+            "order",
+            page::ORDER_CAPTION,
+        ),
+        (depth, page::DEPTH, "depth", page::DEPTH_CAPTION),
+    ];
+    sections.into_iter().filter(|(has, ..)| *has).map(|(_, heading, id, caption)| {
+        Section::new(heading, [charts::frame(id, caption)]).at(ShownIn::Page)
+    })
+}
+
+/// How threads spend their time, and which waits for which.
+fn threads(summary: &Summary) -> Vec<Section> {
+    let mut sections = Vec::new();
+    if let Some(table) = tables::threads(summary) {
+        let table = Item::Table(table);
+        let is_drawn = words::sees_latencies(summary);
+        let chart = is_drawn.then(|| charts::frame("threads", page::THREAD_TIMES_CAPTION));
+        let items: Vec<Item> = chart.into_iter().chain([table]).collect();
+        sections.push(Section::new(words::BUSIEST, items));
+    }
+    if let Some(table) = tables::waits(summary) {
+        let pairs = summary.threads.waits.iter().flat_map(|waits| &waits.pairs);
+        let caption = page::waits(pairs.map(|pair| pair.share).sum());
+        let chart = charts::frame("waits", caption);
+        sections.push(Section::new(page::WAITS, [chart, Item::Table(table)]));
+    }
+    sections
+}
+
+fn facts_of(summary: &Summary) -> Vec<(&'static str, String)> {
     let in_all = [
         (words::IN_FLIGHT, words::depth(summary)),
         (words::SYNCS, words::syncs(summary)),
@@ -126,41 +178,11 @@ fn facts(shown: ShownRecording<'_>) -> Vec<(&'static str, String)> {
     in_all.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
 }
 
-fn files(summary: &Summary) -> Option<Section> {
-    let files = &summary.files;
-    let by = if summary.depth.is_some() { &files.by_time } else { &files.by_bytes };
-    let figures = |hot: &HotFile| files.named.iter().find(|figures| figures.file == hot.file);
-    let rows = by.iter().filter_map(|hot| Some((hot, figures(hot)?)));
-    let size = |figures: &FileFigures| figures.size_bytes.map(|size| bytes(size as f64));
-    let table = Table::of(rows)
-        .word("file", |(_, figures)| words::file(figures))
-        .figure("share of I/O", |(hot, _)| percent(hot.share))
-        .figure("size", |(_, figures)| or_absent(size(figures)))
-        .figure("read", |(_, figures)| bytes(figures.totals.read_bytes as f64))
-        .figure("written", |(_, figures)| bytes(figures.totals.written_bytes as f64))
-        .figure("syncs", |(_, figures)| grouped(figures.totals.syncs))
-        .table;
-    Section::of_table(words::FILES, table.filled(), None)
-}
-
-fn threads(summary: &Summary) -> Option<Section> {
-    let mut table =
-        Table::new(&["thread"], &["I/O", "of which syncs", "waiting for threads", "CPU", "idle"]);
-    for thread in &summary.threads.busiest {
-        let parts = words::thread_parts(summary, &thread.times);
-        let [io, syncs, waiting, cpu, idle] = parts.map(|part| Cell::new(or_absent(part)));
-        table.push([Cell::new(thread.thread.to_string()), io, syncs, waiting, cpu, idle]);
-    }
-    Section::of_table(words::BUSIEST, table.filled(), None)
-}
-
-fn circumstances(shown: ShownRecording<'_>) -> Section {
-    let head = shown.head;
-    let overhead = shown.end.and_then(|end| end.overhead);
-    let facts = [
-        (words::MACHINE, Some(head.kernel.clone()).filter(|kernel| !kernel.is_empty())),
-        (words::COST, overhead.map(words::cost)),
-    ];
-    let facts = facts.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    Section::of(Item::facts(facts))
+fn circumstances(shown: ShownRecording<'_>) -> [Section; 2] {
+    let about = Item::facts(words::circumstances(shown.head, shown.summary));
+    let replay = words::replay(shown.path).map(|(name, command)| Point::command(name, command));
+    [
+        Section::new(words::ABOUT, [about]),
+        Section::new(words::USE, [Item::Facts(replay.into())]).at(ShownIn::Page),
+    ]
 }

@@ -16,6 +16,7 @@ pub(crate) mod fleet;
 pub(crate) mod machine;
 pub(crate) mod matrix;
 pub(crate) mod pages;
+pub(crate) mod recording;
 pub(crate) mod search;
 pub(crate) mod suite;
 pub(crate) mod trials;

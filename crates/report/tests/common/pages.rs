@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_record::ExperimentHead;
 use iotax_report::{Document, SearchResult, experiment, search};
 
-use super::{analyses, fleet, machine, matrix, suite, troubled, two};
+use super::{analyses, fleet, machine, matrix, recording, suite, troubled, two};
 
 fn nodes(count: usize) -> Document {
     of(fleet::nodes(count))
@@ -41,7 +41,7 @@ pub(crate) fn experiments() -> Vec<(&'static str, ExperimentHead, Analysis)> {
     ]
 }
 
-pub(crate) fn all() -> [(&'static str, Document); 18] {
+pub(crate) fn all() -> [(&'static str, Document); 20] {
     let (compare, peel) = (super::compare(), super::peel());
     let (head, caps) = &super::search::search(&[]);
     let (path_head, path_caps) = &super::search::path();
@@ -63,6 +63,8 @@ pub(crate) fn all() -> [(&'static str, Document); 18] {
         ("nodes-24", nodes(24)),
         ("nodes-300", nodes(300)),
         ("limits", search(SearchResult { head, caps, end: None })),
+        ("recording", recording::database().document()),
+        ("recording-of-everything", recording::of_everything("all.iotx").document()),
         ("paths", search(SearchResult { head: path_head, caps: path_caps, end: None })),
     ]
 }

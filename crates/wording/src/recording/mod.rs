@@ -1,13 +1,15 @@
 //! A recording of an application's I/O.
 
 pub mod finding;
+pub mod heading;
+pub mod page;
 pub mod progress;
 
-use iotax_quantity::{bytes, count, grouped, list, percent, size, span_of_ns, three_digits, whole};
+use iotax_quantity::{bytes, count, grouped, list, percent, size, span_of_ns, three_digits};
 use iotax_trace::export::fio_log::Exported;
 use iotax_trace::import::Imported;
 use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes, Trait};
-use iotax_trace::{EndReason, FileKind, Source, Unseen};
+use iotax_trace::{End, EndReason, FileKind, Head, Source, Unseen};
 
 use crate::format::time;
 
@@ -23,36 +25,6 @@ pub fn counts(summary: &Summary) -> String {
         count(summary.events, "event"),
         span_of_ns(summary.length_ns)
     )
-}
-
-/// What the program does per second; in a recording of less than a second, what it did in all.
-pub fn rates(summary: &Summary) -> String {
-    let rates = &summary.rates;
-    let seconds = summary.length_ns as f64 / 1e9;
-    let is_short = seconds < 1.0;
-    let counted = |rate: f64| grouped(whole(rate * seconds));
-    let kinds = [
-        (rates.reads_per_s, "reads"),
-        (rates.writes_per_s, "writes"),
-        (rates.syncs_per_s, "syncs"),
-        (rates.faults_per_s, "page faults"),
-        (rates.metadata_per_s, "metadata operations"),
-    ];
-    let told: Vec<String> = kinds
-        .into_iter()
-        .filter(|(rate, _)| *rate > 0.0)
-        .map(|(rate, kind)| {
-            format!("{} {kind}", if is_short { counted(rate) } else { three_digits(rate) })
-        })
-        .collect();
-    let told: Vec<&str> = told.iter().map(String::as_str).collect();
-    if told.is_empty() {
-        return "The recording contains no I/O.".to_owned();
-    }
-    if is_short {
-        return format!("The program did {} in {}.", list(&told), time(summary.length_ns as f64));
-    }
-    format!("The program does {} per second.", list(&told))
 }
 
 /// A rate of operations for a table.
@@ -160,13 +132,21 @@ pub fn threads(summary: &Summary) -> Option<String> {
     (!told.is_empty()).then(|| told.join(", "))
 }
 
+/// Whether the latencies of operations were recorded.
+pub fn sees_latencies(summary: &Summary) -> bool {
+    summary.depth.is_some()
+}
+
+/// Whether the CPU time of threads was recorded.
+pub fn sees_cpu_time(summary: &Summary) -> bool {
+    let unseen = Trait::Unseen { what: Unseen::CpuTime };
+    !summary.findings.iter().any(|finding| finding.about == unseen)
+}
+
 /// How threads spent their time: in I/O, in syncs, waiting, on the CPU, idle. `None` for what was
 /// not recorded.
 pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 5] {
-    let is_unseen =
-        |what| summary.findings.iter().any(|finding| finding.about == Trait::Unseen { what });
-    let sees_io = !is_unseen(Unseen::Latencies);
-    let sees_cpu = !is_unseen(Unseen::CpuTime);
+    let (sees_io, sees_cpu) = (sees_latencies(summary), sees_cpu_time(summary));
     let part = |ns: u64, is_seen: bool| {
         (is_seen && times.life_ns > 0).then(|| percent(ns as f64 / times.life_ns as f64))
     };
@@ -177,6 +157,11 @@ pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 
         part(times.cpu_ns, sees_cpu),
         part(times.idle_ns, sees_io && sees_cpu),
     ]
+}
+
+/// The heading of the table of files.
+pub fn files(summary: &Summary) -> &'static str {
+    if sees_latencies(summary) { "Files by time in I/O calls" } else { "Files by bytes" }
 }
 
 /// A file in a table: its number, and what it is if it is not a regular file.
@@ -222,12 +207,6 @@ pub const fn source(source: Source) -> &'static str {
     }
 }
 
-/// What was not recorded.
-pub fn not_recorded(what: &[Unseen]) -> String {
-    let told: Vec<&str> = what.iter().map(|what| unseen(*what)).collect();
-    format!("Not recorded: {}.", told.join("; "))
-}
-
 /// What a source cannot see.
 pub const fn unseen(what: Unseen) -> &'static str {
     match what {
@@ -247,9 +226,29 @@ pub const fn unseen(what: Unseen) -> &'static str {
     }
 }
 
-/// The next command to run.
-pub fn next(path: &str) -> String {
-    format!("To replay it on the storage under DIR: iotax run {path} DIR")
+/// Names of commands to run next, and the commands.
+pub fn next(path: &str) -> [(&'static str, String); 3] {
+    let path = quoted(path);
+    [
+        ("All tables", format!("iotax capture show -v {path}")),
+        ("Charts", format!("iotax report {path}")),
+        ("Replay", format!("iotax run {path} DIR")),
+    ]
+}
+
+/// The same on the page.
+pub fn replay(path: &str) -> [(&'static str, String); 2] {
+    let path = quoted(path);
+    [
+        ("Replay it in a directory", format!("iotax run {path} DIR")),
+        ("Compare two directories", format!("iotax compare -w {path} a=DIR1 b=DIR2")),
+    ]
+}
+
+/// A path for a shell.
+fn quoted(path: &str) -> String {
+    let quoter = shlex::Quoter::new().allow_nul(true);
+    quoter.quote(path).map_or_else(|_| path.to_owned(), std::borrow::Cow::into_owned)
 }
 
 pub const OTHER_FINDINGS: &str = "Other findings";
@@ -257,10 +256,58 @@ pub const IN_FLIGHT: &str = "Queue depth";
 pub const SYNCS: &str = "Syncs";
 pub const THREADS: &str = "Threads";
 pub const DATA: &str = "Data";
-pub const FILES: &str = "Files by time in I/O calls (by bytes without latencies)";
 pub const BUSIEST: &str = "Busiest threads (share of each thread's time)";
-pub const MACHINE: &str = "Kernel";
 pub const COST: &str = "Recording overhead";
+pub const LOST: &str = "Lost events";
+pub const UNSEEN: &str = "Not recorded";
+pub const SCOPE: &str = "Scope";
+pub const LIMITATIONS: &str = "Recording quality";
+pub const USE: &str = "How to replay";
+pub const ABOUT: &str = "Recording";
+
+/// Facts about how and where the recording was made.
+pub fn circumstances(head: &Head, summary: &Summary) -> Vec<(&'static str, String)> {
+    let known = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let facts = [
+        ("Kernel", known(&head.kernel)),
+        ("CPUs", head.cpus.map(|cpus| cpus.to_string())),
+        ("Memory", head.memory_bytes.map(|memory| size(memory))),
+        ("Memory limit (cgroup)", head.memory_limit_bytes.map(size)),
+        ("Source", Some(source(head.source).to_owned())),
+        ("Written by", known(&head.program)),
+        ("Contents", Some(counts(summary))),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+/// What is lost, what is not recorded, and what recording cost.
+pub fn quality(head: &Head, end: Option<&End>, summary: &Summary) -> Vec<(&'static str, String)> {
+    let lost = match (end, summary.lost) {
+        (None, _) => "unknown, because the recorder was killed".to_owned(),
+        (_, 0) => format!("none of {}", grouped(summary.events)),
+        (_, lost) => {
+            format!("{} of {}", grouped(lost), grouped(summary.events.saturating_add(lost)))
+        }
+    };
+    let unseen: Vec<&str> = head.unseen.iter().map(|what| unseen(*what)).collect();
+    let scope = match head.source {
+        Source::Bpf | Source::Strace => {
+            "I/O as the program sees it. What the page cache, the file system and the disk do for \
+             it is not visible; a read from the page cache counts like a read from the disk."
+        }
+        Source::Blktrace | Source::BlockCsv => {
+            "I/O of a block device, of all programs together. Reads from the page cache are missing."
+        }
+        Source::FioLog => "I/Os that fio issued.",
+    };
+    let facts = [
+        (LOST, (head.source == Source::Bpf || end.is_none()).then_some(lost)),
+        (UNSEEN, (!unseen.is_empty()).then(|| unseen.join("; "))),
+        (SCOPE, Some(scope.to_owned())),
+        (COST, end.and_then(|end| end.overhead).map(cost)),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
 
 /// Records that were skipped during import, with the input they came from.
 pub fn skipped(imported: &Imported, names: &[String]) -> String {

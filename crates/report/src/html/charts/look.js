@@ -9,6 +9,21 @@ function time(ns) {
   return `${Number((ns / scale).toPrecision(3))} ${unit}`;
 }
 
+// A legend of names and colours.
+function swatches(entries) {
+  const list = document.createElement("ul");
+  list.className = "legend";
+  for (const [name, ink] of entries) {
+    const item = document.createElement("li");
+    const key = document.createElement("span");
+    key.className = "swatch";
+    key.style.setProperty("--c", ink);
+    item.append(key, ` ${name}`);
+    list.append(item);
+  }
+  return list;
+}
+
 // The unit of a time axis with this end (in seconds), and its length in seconds.
 function clock(end) {
   return end > 3 * 3600 ? ["hours", 3600] : end > 180 ? ["minutes", 60] : ["seconds", 1];

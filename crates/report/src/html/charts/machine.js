@@ -4,20 +4,6 @@ function machineCharts(data, strips) {
   // Colours identify devices or modes, not arms; the strip identifies the arm.
   const ink = (line) => colour(line * 3);
 
-  function legend(chart) {
-    const list = document.createElement("ul");
-    list.className = "legend";
-    chart.names.forEach((name, i) => {
-      const item = document.createElement("li");
-      const key = document.createElement("span");
-      key.className = "swatch";
-      key.style.setProperty("--c", ink(i));
-      item.append(key, ` ${name}`);
-      list.append(item);
-    });
-    return list;
-  }
-
   function draw(box, chart) {
     const last = spans.reduce((most, span) => Math.max(most, span.runs.at(-1)[1]), 0);
     const [unit, seconds] = clock(last);
@@ -30,7 +16,7 @@ function machineCharts(data, strips) {
       strips: strips((arm) => lines.some((line) => line.arm === arm)),
       lines, unit, end: last / seconds, amount: short,
       tickText: (value) => (value < 1 ? String(value) : si(value)),
-      before: chart.names.length > 1 ? [legend(chart)] : [],
+      before: chart.names.length > 1 ? [swatches(chart.names.map((name, i) => [name, ink(i)]))] : [],
     });
   }
 

@@ -69,7 +69,7 @@ const frames = new WeakMap();
 
 // Draws in `box`, between the elements `before` and `after`:
 //   label, width, height (of a strip), margin {top, right, bottom, left}, gap (between strips)
-//   strips [{key, name, colour}]
+//   strips [{key, name, colour, axis}]: `axis` replaces `y` in a strip
 //   x {type, domain, ticks(domain, pixels), text, title, least}: `least` is the minimum range of a zoom
 //   y {type, domain, ticks, grid, text}
 //   marks(panel): elements of a strip, clipped at its sides; names(panel): elements next to it
@@ -106,10 +106,10 @@ function render(frame) {
   const [left, right] = [margin.left, width - margin.right];
   const bottom = margin.top + strips.length * height + (strips.length - 1) * gap;
   const x = scaled(chart.x.type, frame.domain ?? chart.x.domain, [left, right]);
-  frame.panels = strips.map(({ key, name, colour }, i) => {
+  frame.panels = strips.map(({ key, name, colour, axis = chart.y }, i) => {
     const top = margin.top + i * (height + gap);
-    const y = scaled(chart.y.type, chart.y.domain, [top + height, top]);
-    return { key, name, colour, x, y, left, right, top, bottom: top + height };
+    const y = scaled(axis.type, axis.domain, [top + height, top]);
+    return { key, name, colour, axis, isFirst: i === 0, x, y, left, right, top, bottom: top + height };
   });
   const clip = `clip-${(frame.id ??= (render.count = (render.count ?? 0) + 1))}`;
   const cut = frame.domain && { "clip-path": `url(#${clip})` };
@@ -144,7 +144,7 @@ function labels(shown, x, written, width) {
 
 function strip(chart, panel, cut) {
   const { x, y, left, right, top } = panel;
-  const { ticks: shown = [], grid = shown, text: written } = chart.y;
+  const { ticks: shown = [], grid = shown, text: written } = panel.axis;
   const group = element("g", {}, element("g", { class: "grid" }, ...grid.map((value) => line(left, y(value), right, y(value)))));
   group.append(
     element("g", { class: "marks", ...cut }, ...chart.marks(panel).flat(2)),
@@ -152,7 +152,8 @@ function strip(chart, panel, cut) {
     ...(chart.names?.(panel) ?? []),
   );
   if (panel.name) {
-    const room = Math.floor((right - left - 100) / 6.7);
+    // Beside the first name there is a button.
+    const room = Math.floor((right - left - (panel.isFirst ? 100 : 16)) / 6.7);
     const name = panel.name.length > room ? `${panel.name.slice(0, room)}…` : panel.name;
     group.append(rect(left, left + 9, top - 16, top - 7, { rx: 2, fill: panel.colour }), text(left + 15, top - 11.5, "start", name, { class: "name" }));
   }
