@@ -1,7 +1,7 @@
 //! The latencies of all usable trials of one arm, merged as they arrive.
 
 use iotax_experiment::{Job, Workload};
-use iotax_record::{LatencyHistogram, LoadRecord, OperationRecord};
+use iotax_record::{LatencyHistogram, LoadRecord, OperationRecord, ReplayRecord};
 
 use crate::described;
 
@@ -23,6 +23,8 @@ pub(crate) struct ArmPool {
     pub described_syncs: Vec<Vec<Described>>,
     /// One per job: the quantiles of each trial of which another tool gave nothing else.
     pub described: Vec<Vec<Described>>,
+    /// Replays of a recording.
+    pub replay: Option<ReplayRecord>,
 }
 
 /// Quantiles of one trial, as another tool gave them.
@@ -43,6 +45,7 @@ impl ArmPool {
             described_syncs: vec![Vec::new(); jobs],
             operations: Vec::new(),
             beside: Vec::new(),
+            replay: None,
         }
     }
 
@@ -75,5 +78,31 @@ impl ArmPool {
             more.add_to(&mut self.operations);
         }
         load.operations.iter().for_each(|more| more.add_to(&mut self.beside));
+        match (&mut self.replay, &load.replay) {
+            (Some(replay), Some(more)) => replay.add(more),
+            (replay, more) => *replay = replay.take().or_else(|| more.clone()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn replays_of_an_arm_add_up() {
+        let workload = Workload::new("app", vec![Job::new("replay")]);
+        let mut pool = ArmPool::new(&workload);
+        for late_ns in [1_000, 3_000] {
+            let mut replay =
+                ReplayRecord { operations: 5, left_over: 1, ..ReplayRecord::default() };
+            replay.lateness.record(late_ns);
+            let load = LoadRecord { replay: Some(replay), ..LoadRecord::default() };
+            pool.add(&load, &workload, false);
+        }
+        pool.add(&LoadRecord::default(), &workload, false);
+        let replay = pool.replay.expect("two of three trials are replays");
+        assert_eq!((replay.operations, replay.left_over), (10, 2));
+        assert_eq!(replay.lateness.count(), 2);
     }
 }

@@ -1,12 +1,14 @@
 //! Arms and trials as figures to show; descriptive, no conclusion rests on them.
 
 use iotax_experiment::{Job, Workload};
-use iotax_record::{ExperimentHead, LatencyHistogram, OperationRecord, SystemCounters};
+use iotax_record::{
+    ExperimentHead, LatencyHistogram, OperationRecord, ReplayRecord, SystemCounters,
+};
 use iotax_stats::sample::{count, mean, variance};
 
 use crate::analysis::{
-    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, SyncSummary, TrialOutcome,
-    TrialPoint, Work, latency_at,
+    ArmSummary, FoundDepth, JobSummary, OperationSummary, QuantilePoint, ReplaySummary,
+    SyncSummary, TrialOutcome, TrialPoint, Work, latency_at,
 };
 use crate::counters::{self, IntervalBudget};
 use crate::facts::{JobFacts, TrialFacts};
@@ -70,6 +72,7 @@ pub(crate) fn arms(
                 network: network::summary(spec.workload(), &usable),
                 operations: operations(pool),
                 other_jobs: other_jobs(experiment, &usable, pool, primary),
+                replay: pool.replay.as_ref().map(replay),
                 found_depths: found_depths(spec.workload(), &usable),
                 targets: targets::of_arm(experiment, i, &usable, pool),
                 together: arm.target.several().map(|_| targets::together(&usable)),
@@ -196,6 +199,21 @@ fn found_depths(workload: &Workload, usable: &[&TrialFacts]) -> Vec<FoundDepth> 
         Some(FoundDepth { job: job.name.clone(), least, most })
     };
     workload.jobs.iter().enumerate().filter_map(of_job).collect()
+}
+
+fn replay(record: &ReplayRecord) -> ReplaySummary {
+    let lateness = &record.lateness;
+    ReplaySummary {
+        operations: record.operations,
+        left_over: record.left_over,
+        failed_as_recorded: record.failed_as_recorded,
+        shared_syncs: record.shared_syncs,
+        late_mean_ns: lateness.mean_ns(),
+        late_p50_ns: lateness.quantile_ns(0.5),
+        late_p99_ns: lateness.quantile_ns(0.99),
+        late_max_ns: lateness.max_ns(),
+        recorded_cycle_ns: record.recorded_cycle_ns,
+    }
 }
 
 /// Those of a job that syncs as it goes; a sync at its end is one of another kind.

@@ -150,7 +150,7 @@ pub struct ReplayRecord {
 
 impl ReplayRecord {
     /// Adds a later trial of the same recording.
-    pub(crate) fn add(&mut self, later: &Self) {
+    pub fn add(&mut self, later: &Self) {
         self.lateness.merge(&later.lateness);
         self.is_too_late |= later.is_too_late;
         for (sum, more) in [

@@ -4,7 +4,7 @@ use iotax_analyze::Analysis;
 use iotax_experiment::{FioOption, Job, Spec};
 use iotax_record::{Environment, ExperimentHead, HostRecord, HostRole};
 use iotax_wording::trial::why;
-use iotax_wording::{bandwidth, format, job, provenance};
+use iotax_wording::{bandwidth, format, job, provenance, replay};
 
 use crate::document::{Head, Item, Table};
 
@@ -136,8 +136,15 @@ pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
         .table
 }
 
-/// The jobs of the workload.
-pub(crate) fn jobs(experiment: &ExperimentHead) -> Table {
+/// The jobs of the workload, or the recording that it replays.
+pub(crate) fn workload(experiment: &ExperimentHead, analysis: &Analysis) -> Item {
+    match replay::recording(experiment.spec.workload()) {
+        Some(recorded) => Item::facts(replay::facts(recorded, analysis)),
+        None => Item::Table(jobs(experiment)),
+    }
+}
+
+fn jobs(experiment: &ExperimentHead) -> Table {
     let workload = experiment.spec.workload();
     let is_first = |job: &Job| job.name == workload.primary && workload.jobs.len() > 1;
     Table::of(&workload.jobs)

@@ -266,6 +266,24 @@ fn percentiles(arms: &[(&str, &[QuantilePoint], u64)], what: &str) -> Option<Tab
     Some(rows.figure(what, |(.., count)| iotax_quantity::grouped(*count)).table)
 }
 
+/// How late the replays of a recording were.
+pub(crate) fn replays(analysis: &Analysis) -> Option<Table> {
+    let replays = analysis.arms.iter().filter_map(|arm| Some((arm, arm.replay?)));
+    let some = |number: u64| (number > 0).then(|| iotax_quantity::grouped(number));
+    Table::of(replays)
+        .word("arm", |(arm, _)| &arm.name)
+        .figure("mean delay", |(_, replay)| format::time(replay.late_mean_ns))
+        .figure("p50", |(_, replay)| format::time(replay.late_p50_ns as f64))
+        .figure("p99", |(_, replay)| format::time(replay.late_p99_ns as f64))
+        .figure("time per I/O as recorded", |(_, replay)| {
+            format::time(replay.recorded_cycle_ns as f64)
+        })
+        .column(Head::figure("not reached"), |(_, replay)| some(replay.left_over))
+        .column(Head::figure("shared syncs"), |(_, replay)| some(replay.shared_syncs))
+        .table
+        .filled()
+}
+
 /// The other jobs of the arms, if any. Bidirectional flows are in the table of arms.
 pub(crate) fn other_jobs(workload: &Workload, analysis: &Analysis) -> Option<Table> {
     let goes_both_ways = |network: &NetworkSummary| network.each_way.is_some();

@@ -4,8 +4,9 @@
 mod common;
 
 use common::recording::{Recording, database, empty, hostile, of_everything, of_little};
-use common::markup;
-use iotax_report::{Style, html, markdown, screen, text};
+use common::{analyses, markup};
+use iotax_analyze::{Analysis, ReplaySummary};
+use iotax_report::{Style, experiment, html, markdown, screen, text};
 
 /// What fits a terminal of 24 lines above the shell's next line.
 const LINES: usize = 21;
@@ -161,4 +162,50 @@ fn a_page_is_small() {
         let page = html(&recording.document());
         assert!(page.len() <= 150_000, "{}: {} bytes", recording.path, page.len());
     }
+}
+
+/// The first two arms, each with twelve replays of 1,000 operations.
+fn replayed() -> Analysis {
+    let mut analysis = analyses::compare();
+    analysis.arms.truncate(2);
+    analysis.comparisons.truncate(1);
+    for (arm, late_p50_ns) in analysis.arms.iter_mut().zip([1_000, 2_000]) {
+        arm.replay = Some(ReplaySummary {
+            operations: 12 * 996,
+            left_over: 12 * 4,
+            shared_syncs: 12 * 6,
+            late_mean_ns: 12_300.0,
+            late_p50_ns,
+            late_p99_ns: 98_000,
+            late_max_ns: 1_200_000,
+            recorded_cycle_ns: 450_000,
+            ..ReplaySummary::default()
+        });
+    }
+    analysis
+}
+
+#[test]
+fn a_comparison_of_replays_says_what_was_replayed_and_how_late() {
+    let document = experiment(&common::replay("/srv/app.iotx"), &replayed());
+    let page = words(&html(&document));
+    let about = "Each trial replays app.iotx: 16 s of 9 threads, 1,000 operations.";
+    for shown in [&page, &text(&document, Style { width: 200, ..PLAIN }), &markdown(&document)] {
+        assert!(shown.contains(about), "{shown}");
+        assert!(shown.contains("Delays of the replay"), "{shown}");
+        for wrong in ["no fadvise", "closed loop", "threads × depth"] {
+            assert!(!shown.contains(wrong), "{wrong}: {shown}");
+        }
+    }
+    for row in [
+        "arm | mean delay | p50 | p99 | time per I/O as recorded | not reached | shared syncs",
+        "base | 12.3 µs | 1.00 µs | 98.0 µs | 450 µs | 48 | 72",
+        "luks | 12.3 µs | 2.00 µs | 98.0 µs | 450 µs | 48 | 72",
+        "file | /srv/app.iotx",
+        "operations per trial | 1,000",
+    ] {
+        assert!(page.contains(row), "{row}\n{page}");
+    }
+    let hostile = experiment(&common::replay(&format!("{}.iotx", common::HOSTILE)), &replayed());
+    assert!(!html(&hostile).contains("<img"));
 }

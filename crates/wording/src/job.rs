@@ -7,6 +7,9 @@ use crate::format;
 
 /// `random read`, `sequential, 70 % read`.
 pub fn access(job: &Job) -> String {
+    if job.recording.is_some() {
+        return "as recorded".to_owned();
+    }
     if job.engine.is_network() {
         return match job.read_percent {
             _ if !job.engine.is_stream() && !job.engine.is_datagrams() => "round trip",

@@ -28,6 +28,7 @@ pub mod note;
 pub mod provenance;
 pub mod question;
 pub mod recording;
+pub mod replay;
 pub mod rule;
 pub mod search;
 pub mod slices;

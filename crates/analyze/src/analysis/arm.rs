@@ -49,6 +49,9 @@ pub struct ArmSummary {
     /// operations. Those beside the jobs, such as loads of an index, follow. Pooled over trials.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub operations: Vec<OperationSummary>,
+    /// How a recording was replayed, if the load is one; sums over its trials.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub replay: Option<ReplaySummary>,
     /// The arm's other jobs.
     pub other_jobs: Vec<JobSummary>,
     /// Of jobs that look for their queue depth: what they found.
@@ -166,6 +169,27 @@ pub struct Rates {
     pub iops: f64,
     /// Bytes per second.
     pub bytes_per_s: f64,
+}
+
+/// The replays of a recording on one arm.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
+pub struct ReplaySummary {
+    /// Operations that were executed, without waits and wake-ups.
+    pub operations: u64,
+    /// Operations that the trials did not get to.
+    pub left_over: u64,
+    /// Operations that failed as they did in the recording.
+    pub failed_as_recorded: u64,
+    /// Syncs that were not issued because a sync of another thread covered them.
+    pub shared_syncs: u64,
+    /// How much later operations started than their think time and the threads that they waited for
+    /// allowed, in nanoseconds.
+    pub late_mean_ns: f64,
+    pub late_p50_ns: u64,
+    pub late_p99_ns: u64,
+    pub late_max_ns: u64,
+    /// Mean think time and latency of an I/O in the recording, in nanoseconds.
+    pub recorded_cycle_ns: u64,
 }
 
 /// The syncs (`fsync`, `fdatasync`) of a job on one arm.

@@ -12,7 +12,7 @@ use iotax_wording::verdict::comparison::hypotheses;
 use iotax_wording::verdict::headline::headline;
 pub use iotax_wording::verdict::phases::AnalyzedPhase;
 use iotax_wording::verdict::verdict;
-use iotax_wording::{format, note, provenance, units};
+use iotax_wording::{format, note, provenance, replay, units};
 
 use crate::document::Topic::{self, Answer, Circumstances, Doubt};
 use crate::document::{ChartFrame, Document, Drawing, Item, Lead, Section, ShownIn, Table};
@@ -68,6 +68,7 @@ pub(crate) fn beside(
         None,
     );
     document.extend(latencies(experiment, analysis, &drawn));
+    document.extend_on(Doubt, replays(experiment, analysis));
     let (heat_topic, heat) = page::heat(analysis, &drawn);
     document.extend_on(heat_topic, heat);
     document.extend(page::trials(analysis, &drawn));
@@ -88,7 +89,7 @@ pub(crate) fn beside(
     document.extend_on(Doubt, Section::of_list("Open questions", open));
     document.extend_on(Doubt, blocks);
     document.extend_on(Doubt, schedule);
-    document.extend_on(Circumstances, page::circumstances(experiment));
+    document.extend_on(Circumstances, page::circumstances(experiment, analysis));
     document.extend(cloud_disks::section(experiment.spec.targets()));
     document.extend_on(Circumstances, page::method(experiment, analysis));
     document.charts = Some(drawn.charts);
@@ -125,7 +126,7 @@ fn lead(experiment: &ExperimentHead, analysis: &Analysis) -> Lead {
         took: facts::took(&experiment.spec, analysis.ending.wall_ns),
         headline: headline(experiment, analysis).unwrap_or_default(),
         sentences: verdict(experiment, analysis),
-        ending: provenance::ending(experiment, analysis),
+        ending: ending(experiment, analysis),
         origin: facts::origin(&experiment.started, &experiment.hosts),
         about: experiment.spec.workload().about.clone(),
     }
@@ -149,6 +150,22 @@ pub(crate) fn sections_of(notices: Vec<Notice>) -> [Option<Section>; 3] {
             .map(|section| Section { is_alarming: true, ..section }),
         section("Minor warnings", warnings(minor), Doubt),
     ]
+}
+
+/// What was replayed, if anything, and why the run ended.
+fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
+    let ending = provenance::ending(experiment, analysis);
+    match replay::recording(experiment.spec.workload()) {
+        Some(recorded) => format!("{} {ending}", replay::about(recorded, analysis)),
+        None => ending,
+    }
+}
+
+/// How late the replays of a recording were.
+fn replays(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
+    replay::recording(experiment.spec.workload())?;
+    let note = replay::DELAYS_NOTE.to_owned();
+    Section::of_table(replay::DELAYS, tables::replays(analysis), Some(note))
 }
 
 fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {

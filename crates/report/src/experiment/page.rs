@@ -172,22 +172,22 @@ pub(super) fn nothing_open(open: &[String]) -> Option<Section> {
 }
 
 /// Machine, targets, jobs, and command.
-pub(super) fn circumstances(experiment: &ExperimentHead) -> [Section; 2] {
+pub(super) fn circumstances(experiment: &ExperimentHead, analysis: &Analysis) -> [Section; 2] {
     let is_of_results = experiment.spec.is_of_results();
     let hosts = (0..experiment.hosts.len()).map(|place| facts::host(experiment, place));
     let (heading, places, jobs) = if is_of_results {
         let files = Item::Table(facts::results(experiment));
         let places: Vec<Item> = [files].into_iter().chain(hosts).collect();
-        ("Results", places, facts::given_jobs(experiment))
+        ("Results", places, Item::Table(facts::given_jobs(experiment)))
     } else {
         let places = hosts.chain([Item::Table(facts::sites(experiment))]).collect();
-        ("Environment", places, facts::jobs(experiment))
+        ("Environment", places, facts::workload(experiment, analysis))
     };
     let spec = String::from_utf8(experiment.spec.encode_pretty()).expect("JSON is text");
     let reproduce = [
         Item::Preformatted(facts::command(&experiment.command)),
         Item::Paragraph(note::made_by(experiment)),
-        Item::Table(jobs),
+        jobs,
         Item::Folded("Resolved specification (JSON)", spec),
     ];
     [section(heading, places), section("How to reproduce", reproduce)]

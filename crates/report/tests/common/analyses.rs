@@ -46,6 +46,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         network: None,
         operations: Vec::new(),
         other_jobs: Vec::new(),
+        replay: None,
         found_depths: Vec::new(),
         targets: Vec::new(),
         together: None,

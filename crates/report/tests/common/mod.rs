@@ -26,7 +26,9 @@ pub(crate) mod two;
 use iotax_analyze::Analysis;
 use iotax_experiment::Layer;
 use iotax_experiment::layers::{Aes, File, Queue, Throttle};
-use iotax_experiment::{Arm, Design, Draft, Stack, Stop, StopMode, Target, Workload};
+use iotax_experiment::{
+    Arm, Design, Draft, Engine, Job, RecordedLoad, Stack, Stop, StopMode, Target, Workload,
+};
 use iotax_record::{
     CloudDisk, CloudInstance, Environment, ExperimentHead, FORMAT, HostRecord, Site,
 };
@@ -177,6 +179,21 @@ pub(crate) fn compare() -> ExperimentHead {
     let workload = Workload::preset("randread-4k").unwrap();
     let command = ["iotax", "compare", "--workload", "randread-4k", "base=file(size=2G)", "..."];
     experiment(workload, arms, Design::Compare, &command)
+}
+
+/// The same arms, which replay a recording.
+pub(crate) fn replay(path: &str) -> ExperimentHead {
+    let recording = RecordedLoad {
+        path: path.into(),
+        hash: "0123456789abcdef".to_owned(),
+        length_ns: 16_200_000_000,
+        threads: 9,
+        waits_for_syncs: true,
+    };
+    let job = Job { engine: Engine::Replay, recording: Some(recording), ..Job::new("replay") };
+    let arms = vec![arm("base", &[]), arm("luks", &[aes()])];
+    let command = ["iotax", "compare", "-w", path, "base=/a", "luks=/b"];
+    experiment(Workload::new("app", vec![job]), arms, Design::Compare, &command)
 }
 
 /// As [`compare`], where the cloud has told the VM and a disk of it.

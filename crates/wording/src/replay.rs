@@ -1,0 +1,59 @@
+//! The replay of a recording.
+
+use iotax_analyze::{Analysis, ArmSummary, ReplaySummary};
+use iotax_experiment::{RecordedLoad, Workload};
+use iotax_quantity::{count, grouped, span_of_ns};
+
+use crate::format::time;
+
+pub const DELAYS: &str = "Delays of the replay";
+pub const DELAYS_NOTE: &str = "Delay: how much later an operation started than its think time and the threads that it waited \
+     for allowed. Delays come from this machine, not from the storage. Compare them with the time \
+     per I/O in the recording.";
+
+/// The recording that a workload replays.
+pub fn recording(workload: &Workload) -> Option<&RecordedLoad> {
+    workload.jobs.iter().find_map(|job| job.recording.as_ref())
+}
+
+/// What a trial replays: `Each trial replays app.iotx: 16 s of 9 threads, 71,748 operations.`
+pub fn about(recorded: &RecordedLoad, analysis: &Analysis) -> String {
+    let operations = operations(analysis).map(|all| format!(", {}", count(all, "operation")));
+    format!(
+        "Each trial replays {}: {} of {}{}.",
+        recorded.path.file_name().unwrap_or_default().to_string_lossy(),
+        length(recorded),
+        count(recorded.threads, "thread"),
+        operations.unwrap_or_default()
+    )
+}
+
+/// The recording as names and values.
+pub fn facts(recorded: &RecordedLoad, analysis: &Analysis) -> Vec<(&'static str, String)> {
+    let facts = [
+        ("file", Some(recorded.path.display().to_string())),
+        ("length", Some(length(recorded))),
+        ("threads with I/O", Some(grouped(u64::from(recorded.threads)))),
+        ("operations per trial", operations(analysis).map(grouped)),
+        ("hash", Some(recorded.hash.clone())),
+    ];
+    facts.into_iter().filter_map(|(name, value)| Some((name, value?))).collect()
+}
+
+fn length(recorded: &RecordedLoad) -> String {
+    if recorded.length_ns < 1_000_000_000 {
+        time(recorded.length_ns as f64)
+    } else {
+        span_of_ns(recorded.length_ns)
+    }
+}
+
+/// Operations of a trial that replays all of the recording.
+fn operations(analysis: &Analysis) -> Option<u64> {
+    analysis.arms.iter().filter_map(per_trial).max()
+}
+
+fn per_trial(arm: &ArmSummary) -> Option<u64> {
+    let ReplaySummary { operations, left_over, .. } = arm.replay?;
+    (operations + left_over).checked_div(u64::from(arm.trials))
+}
