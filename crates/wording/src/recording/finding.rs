@@ -24,7 +24,19 @@ pub const fn advice(about: &Trait) -> Option<&'static str> {
         Trait::RandomFaults { .. } => "Read-ahead does not help.",
         Trait::LittleIo { .. } => "Storage hardly limits the throughput of the program.",
         Trait::SyncsTakeTurns { .. } => "The program probably uses a lock or group commit.",
-        _ => return None,
+        Trait::TimeInSyncs { .. }
+        | Trait::SmallWrites { .. }
+        | Trait::RewrittenPages { .. }
+        | Trait::OneBlocksOthers { .. }
+        | Trait::ThreadsWait { .. }
+        | Trait::HotFile { .. }
+        | Trait::Unaligned { .. }
+        | Trait::DirectUnaligned { .. }
+        | Trait::MetadataHeavy { .. }
+        | Trait::ManyTinyReads { .. }
+        | Trait::LossReported { .. }
+        | Trait::CutOff
+        | Trait::Unseen { .. } => return None,
     })
 }
 

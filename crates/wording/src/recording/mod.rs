@@ -271,7 +271,7 @@ pub fn circumstances(head: &Head, summary: &Summary) -> Vec<(&'static str, Strin
     let facts = [
         ("Kernel", known(&head.kernel)),
         ("CPUs", head.cpus.map(|cpus| cpus.to_string())),
-        ("Memory", head.memory_bytes.map(|memory| size(memory))),
+        ("Memory", head.memory_bytes.map(size)),
         ("Memory limit (cgroup)", head.memory_limit_bytes.map(size)),
         ("Source", Some(source(head.source).to_owned())),
         ("Written by", known(&head.program)),
