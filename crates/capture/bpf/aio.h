@@ -56,7 +56,7 @@ static __always_inline void aio_completed(struct thread_state *state, long resul
 		aio = bpf_map_lookup_elem(&aios, &key);
 		if (!aio)
 			continue;
-		event = new_event(aio->op, aio->start);
+		event = new_completion(aio->op, aio->start);
 		if (event) {
 			event->offset = aio->offset;
 			// Of vectors, only their number is known before.

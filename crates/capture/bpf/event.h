@@ -17,7 +17,7 @@ struct event {
 	__u16 flags;        // FLAG_*, as in the file format
 	__u32 name;         // keyed hash of a path's last component; 0: none
 	__u32 generation;   // of the inode; 0: the file system has none
-	__u32 unused;
+	__u32 run_delay;    // of the thread since its previous event, in nanoseconds
 };
 
 // How a path is told apart from others without its text. The directory is known by its inode if the

@@ -30,11 +30,13 @@ struct filename { const char *name; } CORE;
 struct fs_struct { struct path root, pwd; } CORE;
 struct fdtable { unsigned int max_fds; struct file **fd; } CORE;
 struct files_struct { struct fdtable *fdt; } CORE;
+// Only in kernels with CONFIG_SCHED_INFO.
+struct sched_info { unsigned long long run_delay; } CORE;
 struct sched_entity { __u64 sum_exec_runtime; } CORE;
 struct thread_info { unsigned long flags; __u32 status; } CORE;
 typedef struct { int counter; } CORE atomic_t;
 struct signal_struct { atomic_t live; } CORE;
-struct task_struct { struct thread_info thread_info; unsigned int flags; struct signal_struct *signal; struct sched_entity se; int pid, tgid; struct files_struct *files; struct fs_struct *fs; struct css_set *cgroups; } CORE;
+struct task_struct { struct thread_info thread_info; unsigned int flags; struct signal_struct *signal; struct sched_entity se; struct sched_info sched_info; int pid, tgid; struct files_struct *files; struct fs_struct *fs; struct css_set *cgroups; } CORE;
 struct cgroup_subsys_state { struct cgroup *cgroup; struct cgroup_subsys_state *parent; } CORE;
 struct kernfs_node { __u64 id; } CORE;
 struct cgroup_root { int hierarchy_id; } CORE;

@@ -21,6 +21,8 @@ struct identity { __u64 inode; __u32 device, generation; __u16 flags; __u8 kind;
 
 struct thread_state {
 	__u64 start;
+	__u64 run_delay;    // when the call began
+	__u64 counted_delay; // at the previous event
 	__u64 args[6];
 	__u64 fault_start, fault_page;
 	struct identity faulted, closed;
@@ -126,7 +128,19 @@ static __always_inline struct thread_state *own_state(void)
 	return state_of(thread);
 }
 
-static __always_inline struct event *new_event(__u8 op, __u64 start)
+// How long a thread that could run has waited for a CPU so far.
+static __always_inline __u64 run_delay_of(struct task_struct *task)
+{
+	return bpf_core_field_exists(task->sched_info) ? BPF_CORE_READ(task, sched_info.run_delay) : 0;
+}
+
+static __always_inline __u32 delay_between(__u64 before, __u64 after)
+{
+	return after - before < 0xffffffff ? after - before : 0xffffffff;
+}
+
+// An event that is not a call of this thread.
+static __always_inline struct event *new_completion(__u8 op, __u64 start)
 {
 	struct event *event = bpf_ringbuf_reserve(&ring, sizeof *event, 0);
 	__u64 id = bpf_get_current_pid_tgid();
@@ -143,6 +157,23 @@ static __always_inline struct event *new_event(__u8 op, __u64 start)
 	event->thread = id;
 	event->process = id >> 32;
 	event->fd = -1;
+	return event;
+}
+
+static __always_inline struct event *new_event(__u8 op, __u64 start)
+{
+	struct event *event = new_completion(op, start);
+	struct thread_state *state;
+	__u64 delay, until;
+	if (!event || op >= OP_UNMAP)
+		return event;
+	state = state_of(event->thread);
+	if (!state)
+		return event;
+	delay = run_delay_of((void *)bpf_get_current_task());
+	until = start && start == state->start ? state->run_delay : delay;
+	event->run_delay = delay_between(state->counted_delay, until);
+	state->counted_delay = delay;
 	return event;
 }
 

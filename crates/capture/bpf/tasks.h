@@ -103,6 +103,7 @@ SEC("tp_btf/sched_waking") int BPF_PROG(waking, struct task_struct *woken)
 	struct thread_state *own, *other;
 	struct event *event;
 	__u32 thread = BPF_CORE_READ(woken, pid);
+	__u64 delay;
 	if (!current_is_recorded() || !is_recorded(BPF_CORE_READ(woken, tgid)))
 		return 0;
 	own = state_of(bpf_get_current_pid_tgid());
@@ -115,7 +116,13 @@ SEC("tp_btf/sched_waking") int BPF_PROG(waking, struct task_struct *woken)
 	event->start = other && other->call ? other->start : event->end;
 	event->detail = thread;
 	event->offset = own->wait;
-	event->length = other && other->call ? other->wait : 11;
+	event->offset |= (other && other->call ? other->wait : 11) << 4;
+	event->length = BPF_CORE_READ(woken, se.sum_exec_runtime);
+	if (other) {
+		delay = run_delay_of(woken);
+		event->result = delay_between(other->counted_delay, delay);
+		other->counted_delay = delay;
+	}
 	bpf_ringbuf_submit(event, ring_flags());
 	return 0;
 }

@@ -195,7 +195,7 @@ SEC("tp_btf/io_uring_complete") int BPF_PROG(uring_complete, void *of_ring, void
 	struct event *event;
 	if (!request)
 		return 0;
-	event = new_event(request->op, request->start);
+	event = new_completion(request->op, request->start);
 	if (event) {
 		event->flags = request->flags;
 		event->thread = request->thread;

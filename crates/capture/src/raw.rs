@@ -63,6 +63,8 @@ pub(crate) struct RawEvent {
     pub name: u32,
     /// Generation of the inode; 0 if the file system has none.
     pub generation: u32,
+    /// Time that the thread waited for a CPU since its previous event.
+    pub run_delay_ns: u32,
 }
 
 impl RawEvent {
@@ -92,6 +94,7 @@ impl RawEvent {
             flags: u16::from_le_bytes([rest[18], rest[19]]),
             name: half(20),
             generation: half(24),
+            run_delay_ns: half(28),
         })
     }
 }

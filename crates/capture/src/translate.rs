@@ -86,17 +86,20 @@ impl Translator {
     pub(crate) fn translate(&mut self, raw: &RawEvent) -> (Option<Event>, Option<NewFile>) {
         let Some(op) = Op::from_number(raw.op) else { return (None, self.note(raw)) };
         let (file, new_file) = self.file_of(op, raw);
+        let thread = self.thread(raw.thread);
+        let [cpu_ns, run_delay_ns] = self.before(raw);
         let mut event = Event {
             op,
             flags: Flags(raw.flags),
-            thread: self.thread(raw.thread),
+            thread,
             file,
             offset: raw.offset,
             length: raw.length,
             result: raw.result,
             end_ns: raw.end_ns.saturating_sub(self.start_ns),
             latency_ns: raw.end_ns.saturating_sub(raw.start_ns),
-            cpu_ns: self.cpu_before(raw),
+            cpu_ns,
+            run_delay_ns,
             detail: raw.detail,
         };
         self.follow(raw, &mut event);
@@ -143,20 +146,37 @@ impl Translator {
         found.number
     }
 
-    /// The CPU time between the thread's previous event and the start of this one. The kernel's
-    /// count includes the call, so it is capped at the time between the calls.
-    fn cpu_before(&mut self, raw: &RawEvent) -> u64 {
-        let Some(thread) = self.threads.get_mut(&raw.thread) else { return 0 };
-        let is_first = thread.end_ns == 0;
-        let used_ns = raw.cpu_ns.saturating_sub(thread.cpu_ns);
-        let start_ns = if raw.op == Op::Wake as u8 { raw.end_ns } else { raw.start_ns };
-        let between_ns = start_ns.saturating_sub(thread.end_ns);
+    /// The CPU time and the run delay between the thread's previous event and the start of this
+    /// one.
+    fn before(&mut self, raw: &RawEvent) -> [u64; 2] {
         // An asynchronous I/O can complete in another thread.
         if raw.flags & (Flags::URING.0 | Flags::AIO.0) != 0 {
-            return 0;
+            return [0; 2];
         }
-        (thread.cpu_ns, thread.end_ns) = (raw.cpu_ns, raw.end_ns);
-        if is_first { 0 } else { used_ns.min(between_ns) }
+        let start_ns = if raw.op == Op::Wake as u8 { raw.end_ns } else { raw.start_ns };
+        let counted = [raw.cpu_ns, raw.run_delay_ns.into()];
+        self.since(raw.thread, counted, [start_ns, raw.end_ns])
+    }
+
+    /// The same of a thread with this total CPU time, and this run delay since its previous event.
+    /// The kernel's CPU time includes the previous call, so both are capped at the time between the
+    /// calls.
+    fn since(
+        &mut self,
+        thread: u32,
+        [cpu_ns, run_delay_ns]: [u64; 2],
+        [start_ns, end_ns]: [u64; 2],
+    ) -> [u64; 2] {
+        let Some(thread) = self.threads.get_mut(&thread) else { return [0; 2] };
+        let is_first = thread.end_ns == 0;
+        let used_ns = cpu_ns.saturating_sub(thread.cpu_ns);
+        let between_ns = start_ns.saturating_sub(thread.end_ns);
+        (thread.cpu_ns, thread.end_ns) = (cpu_ns, end_ns);
+        if is_first {
+            return [0; 2];
+        }
+        let cpu_ns = used_ns.min(between_ns);
+        [cpu_ns, run_delay_ns.min(between_ns - cpu_ns)]
     }
 
     fn file_of(&mut self, op: Op, raw: &RawEvent) -> (File, Option<NewFile>) {
@@ -269,8 +289,13 @@ impl Translator {
                 event.detail = self.files.get(&place).map_or(NO_FILE, |known| known.file).into();
             }
             Op::Wake | Op::Spawn => {
-                event.detail = self.thread(u32::try_from(raw.detail).unwrap_or(0)).into();
-                if event.op == Op::Spawn {
+                let other = u32::try_from(raw.detail).unwrap_or(0);
+                event.detail = self.thread(other).into();
+                if event.op == Op::Wake {
+                    let before = [raw.length, raw.result.cast_unsigned()];
+                    let [cpu_ns, delay_ns] = self.since(other, before, [raw.start_ns, raw.end_ns]);
+                    (event.length, event.result) = (cpu_ns, delay_ns.cast_signed());
+                } else {
                     self.spawned(raw);
                     event.length = 0;
                 }
@@ -335,6 +360,7 @@ mod tests {
         start_ns: 2_000,
         end_ns: 3_000,
         cpu_ns: 500,
+        run_delay_ns: 0,
         offset: 0,
         length: DIRECTORY,
         inode: 7,

@@ -31,6 +31,7 @@ fn event(op: Op, thread: u32, end_ns: u64) -> Event {
         end_ns,
         latency_ns: 100,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }
@@ -128,7 +129,8 @@ fn a_long_recording_takes_little_memory() {
         }
         let futex = Call::Futex as u64;
         let detail = (number + 1) % THREADS;
-        Event { op: Op::Wake, file: NO_FILE, detail, offset: futex, length: futex, ..read }
+        let offset = Call::pair(futex, futex);
+        Event { op: Op::Wake, file: NO_FILE, detail, offset, length: 0, result: 0, ..read }
     };
     let file = FileState { size_bytes: PAGE, ..FileState::default() };
     write_trace(directory.path(), &[file], (0..EVENTS).map(of));

@@ -128,6 +128,10 @@ pub struct ReplayRecord {
     pub recorded_ns: u64,
     /// Mean think time and latency of an I/O in the recording, in nanoseconds.
     pub recorded_cycle_ns: u64,
+    /// How long the thread of a recorded I/O had waited for a CPU since its previous I/O: the mean
+    /// and the 99th percentile, in nanoseconds.
+    #[serde(default)]
+    pub recorded_run_delay_ns: [u64; 2],
     /// Operations that were executed, without waits and wake-ups.
     pub operations: u64,
     /// Waits for other threads, whether or not these had come first.

@@ -12,7 +12,7 @@ use crate::event::{Event, File, Flags, Op, TICK_NS};
 use crate::varint::{long, put, put_all, short, take, take_all, unzigzag, zigzag};
 
 /// Columns of a chunk, in their order.
-const COLUMNS: usize = 11;
+const COLUMNS: usize = 12;
 /// No column of a chunk is longer when decoded: 64 Ki events of at most ten bytes.
 const LONGEST: u64 = 10 * CHUNK as u64;
 /// Events of a full chunk.
@@ -36,6 +36,10 @@ impl Expected {
     }
 
     fn follow(&mut self, event: &Event) {
+        // A wake-up has no place.
+        if event.op == Op::Wake {
+            return;
+        }
         let next = event.offset.wrapping_add(event.length);
         self.by_file.insert((event.file, event.op), (next, event.length));
     }
@@ -52,11 +56,35 @@ const fn result_of(code: u64, op: Op, length: u64) -> i64 {
     unzigzag(code).wrapping_add(full)
 }
 
+/// The times in a wake-up take as few digits as others.
+const fn packed(event: Event) -> Event {
+    match event.op {
+        Op::Wake => Event {
+            length: short(event.length),
+            result: short(event.result.cast_unsigned()).cast_signed(),
+            ..event
+        },
+        _ => event,
+    }
+}
+
+fn unpacked(event: Event) -> Option<Event> {
+    Some(match event.op {
+        Op::Wake => Event {
+            length: long(event.length)?,
+            result: long(event.result.cast_unsigned())?.cast_signed(),
+            ..event
+        },
+        _ => event,
+    })
+}
+
 pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
     let mut columns: [Vec<u64>; COLUMNS] = Default::default();
     let mut expected = Expected::default();
     let mut before_ticks = 0_u64;
     for event in events {
+        let event = &packed(*event);
         let (offset, length) = expected.of(event.file, event.op);
         let end_ticks = event.end_ns / TICK_NS;
         let numbers = [
@@ -72,6 +100,7 @@ pub(crate) fn encode(events: &[Event]) -> Vec<u8> {
             short(event.latency_ns),
             short(event.cpu_ns),
             event.detail,
+            short(event.run_delay_ns),
         ];
         for (column, number) in columns.iter_mut().zip(numbers) {
             column.push(number);
@@ -116,7 +145,8 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Result<Vec<Event>, Corrupt> {
     for _ in 0..count {
         let numbers: [u64; COLUMNS] =
             std::array::from_fn(|column| columns[column].next().expect("as many as were counted"));
-        let [op, flags, thread, file, offset, length, result, end, latency, cpu, detail] = numbers;
+        let [op, flags, thread, file, offset, length, result, end, latency, cpu, detail, delay] =
+            numbers;
         let op = u8::try_from(op).ok().and_then(Op::from_number).ok_or(Corrupt)?;
         let narrow = |number: u64| u32::try_from(number).map_err(|_| Corrupt);
         let file = narrow(file)?.wrapping_sub(1);
@@ -134,11 +164,12 @@ pub(crate) fn decode(mut bytes: &[u8]) -> Result<Vec<Event>, Corrupt> {
             end_ns: end_ticks.checked_mul(TICK_NS).ok_or(Corrupt)?,
             latency_ns: long(latency).ok_or(Corrupt)?,
             cpu_ns: long(cpu).ok_or(Corrupt)?,
+            run_delay_ns: long(delay).ok_or(Corrupt)?,
             detail,
         };
         before_ticks = end_ticks;
         expected.follow(&event);
-        events.push(event);
+        events.push(unpacked(event).ok_or(Corrupt)?);
     }
     Ok(events)
 }

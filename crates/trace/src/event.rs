@@ -83,8 +83,9 @@ ops! {
     CopyRange = 20 "copy_file_range",
     /// `sync` or `syncfs`: makes all files (of a file system) durable.
     SyncAll = 21 "sync",
-    /// Wakes thread `detail`, which had waited for `latency_ns`. `offset` holds the call of the
-    /// thread that wakes, `length` that of the other; see `Call`.
+    /// Wakes thread `detail`, which had waited for `latency_ns`. `offset` holds the calls of both
+    /// ([`Call::pair`]). `length` and `result` hold the CPU time and the run delay of the thread that
+    /// waited, between its previous event and its wait.
     Wake = 22 "wake",
     /// Starts the thread whose number is `detail`.
     Spawn = 23 "spawn",
@@ -151,6 +152,13 @@ impl Call {
     }
 }
 
+impl Call {
+    /// The `offset` of a wake-up: the call of the thread that wakes, and of the one that waits.
+    pub const fn pair(waker: u64, sleeper: u64) -> u64 {
+        waker & 0xf | (sleeper & 0xf) << 4
+    }
+}
+
 impl fmt::Display for Op {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
@@ -212,6 +220,8 @@ pub struct Event {
     pub latency_ns: u64,
     /// CPU time of the thread between its previous event and the start of this one.
     pub cpu_ns: u64,
+    /// Time in the same interval in which the thread could have run, but waited for a CPU.
+    pub run_delay_ns: u64,
     /// Meaning depends on the operation.
     pub detail: u64,
 }
@@ -225,11 +235,11 @@ impl Event {
     /// in the context of an unrelated thread, and a wake-up during an I/O is part of that I/O.
     pub fn is_dependency(&self) -> bool {
         let wakes = matches!(
-            Call::from_number(self.offset),
+            Call::from_number(self.offset & 0xf),
             Call::Futex | Call::Write | Call::Signal | Call::Process | Call::Semaphore
         );
         let waits = !matches!(
-            Call::from_number(self.length),
+            Call::from_number(self.offset >> 4),
             Call::Sleep | Call::Io | Call::Ring | Call::None
         );
         self.op == Op::Wake && wakes && waits
@@ -247,7 +257,14 @@ impl Event {
     pub fn rounded(self) -> Self {
         let kept = |ns| long(short(ns)).unwrap_or(u64::MAX);
         let end_ns = self.end_ns / TICK_NS * TICK_NS;
-        Self { end_ns, latency_ns: kept(self.latency_ns), cpu_ns: kept(self.cpu_ns), ..self }
+        let [latency_ns, cpu_ns, run_delay_ns] =
+            [self.latency_ns, self.cpu_ns, self.run_delay_ns].map(kept);
+        let rounded = Self { end_ns, latency_ns, cpu_ns, run_delay_ns, ..self };
+        if self.op != Op::Wake {
+            return rounded;
+        }
+        let result = kept(self.result.cast_unsigned()).cast_signed();
+        Self { length: kept(self.length), result, ..rounded }
     }
 
     /// Bytes that were moved.
@@ -273,12 +290,13 @@ mod tests {
                 flags: Flags::default(),
                 thread: 0,
                 file: NO_FILE,
-                offset: waker as u64,
-                length: sleeper as u64,
+                offset: Call::pair(waker as u64, sleeper as u64),
+                length: 0,
                 result: 0,
                 end_ns: 1,
                 latency_ns: 1,
                 cpu_ns: 0,
+                run_delay_ns: 0,
                 detail: 1,
             };
             wake.is_dependency()

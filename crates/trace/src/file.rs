@@ -55,6 +55,10 @@ pub enum Error {
     NotATrace,
     #[error("format version {found} of the recording is newer than this iotax; update iotax")]
     TooNew { found: u32 },
+    #[error(
+        "format version {found} of the recording is from before the first release; record again"
+    )]
+    TooOld { found: u32 },
     #[error("the recording is damaged at byte {at_byte}")]
     Damaged { at_byte: u64 },
 }
@@ -63,7 +67,9 @@ impl Blame for Error {
     fn fault(&self) -> Fault {
         match self {
             Self::Io(error) => Fault::of_reading(error),
-            Self::NotATrace | Self::TooNew { .. } | Self::Damaged { .. } => Fault::Usage,
+            Self::NotATrace | Self::TooNew { .. } | Self::TooOld { .. } | Self::Damaged { .. } => {
+                Fault::Usage
+            }
         }
     }
 }
@@ -242,6 +248,9 @@ impl<R: Read> Reader<R> {
         let version: OnlyVersion = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
         if version.version > VERSION {
             return Err(Error::TooNew { found: version.version });
+        }
+        if version.version < VERSION {
+            return Err(Error::TooOld { found: version.version });
         }
         let head = unpack(&payload).ok_or(Error::Damaged { at_byte: 0 })?;
         Ok(Self {

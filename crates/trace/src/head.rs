@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 /// The version of the format that this program writes.
-pub const VERSION: u32 = 1;
+pub const VERSION: u32 = 2;
 
 /// Origin of the trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -90,8 +90,12 @@ const KEPT_BITS: u32 = 6;
 /// Durations are counted in units of this many nanoseconds.
 const UNIT_NS: u64 = 16;
 
+/// The longest duration: 36 years.
+const LONGEST_NS: u64 = 1 << 60;
+
 /// A duration as a small number, rounded to the nearest that has one.
 pub(crate) const fn short(ns: u64) -> u64 {
+    let ns = if ns < LONGEST_NS { ns } else { LONGEST_NS };
     let units = ns / UNIT_NS + (ns % UNIT_NS >= UNIT_NS / 2) as u64;
     let bits = u64::BITS - units.leading_zeros();
     if bits <= KEPT_BITS + 1 {

@@ -28,6 +28,7 @@ fn event(op: Op, file: u32, offset: u64, length: u64, start_us: u64) -> Event {
         end_ns: (start_us * 1000).next_multiple_of(TICK_NS) + latency_ns,
         latency_ns,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }

@@ -26,8 +26,8 @@ fn event() -> impl Strategy<Value = Event> {
     let numbers = (any::<u64>(), any::<u64>(), any::<i64>(), any::<u64>());
     let usual = (0_u64..1 << 40, 0_u64..1 << 20, -200_i64..1 << 20, 0_u64..1 << 33);
     let file = prop_oneof![Just(NO_FILE), 0_u32..5, any::<u32>()];
-    let times =
-        [0_u64..1 << 40, 0..1 << 34, 0..1 << 34].map(|range| range.prop_map(|n| n * TICK_NS));
+    let times = [0_u64..1 << 40, 0..1 << 34, 0..1 << 34, 0..1 << 34]
+        .map(|range| range.prop_map(|n| n * TICK_NS));
     let numbers = prop_oneof![numbers, usual];
     (op, 0_u16..1 << 12, any::<u32>(), file, numbers, times).prop_map(
         |(
@@ -36,7 +36,7 @@ fn event() -> impl Strategy<Value = Event> {
             thread,
             file,
             (offset, length, result, detail),
-            [end_ns, latency_ns, cpu_ns],
+            [end_ns, latency_ns, cpu_ns, run_delay_ns],
         )| {
             Event {
                 op,
@@ -49,6 +49,7 @@ fn event() -> impl Strategy<Value = Event> {
                 end_ns,
                 latency_ns,
                 cpu_ns,
+                run_delay_ns,
                 detail,
             }
             .rounded()
@@ -234,6 +235,7 @@ fn an_io_takes_at_most_six_bytes() {
                 end_ns,
                 latency_ns: 50_000 + random(100_000),
                 cpu_ns: 5_000 + random(20_000),
+                run_delay_ns: [0, 2_000, 40_000][usize::try_from(random(20)).unwrap() / 9],
                 detail: 0,
             }
         })

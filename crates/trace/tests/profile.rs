@@ -25,6 +25,7 @@ fn event(op: Op, thread: u64, end_ns: u64, latency_ns: u64) -> Event {
         end_ns,
         latency_ns,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }
@@ -46,8 +47,8 @@ fn commit(number: u64) -> [Event; 4] {
     };
     let next = Event {
         file: NO_FILE,
-        offset: Call::Futex as u64,
-        length: Call::Futex as u64,
+        offset: Call::pair(Call::Futex as u64, Call::Futex as u64),
+        length: 0,
         detail: (thread + 1) % BACKENDS,
         latency_ns: 6 * TURN_NS,
         ..at(Op::Wake, 2_450, 0)

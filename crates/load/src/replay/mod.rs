@@ -113,12 +113,15 @@ fn prepare(
 /// # When a result is too late to be used
 ///
 /// Each operation is due when its think time is over and all its dependencies are done. A later
-/// start is caused by the load generator, for example by a busy CPU or a late timer. A trial is
-/// marked as too late
+/// start is caused by the load generator, for example by a busy CPU or a late timer. The recorded
+/// threads also waited for CPUs. These run delays are not part of the think times, because the
+/// threads of the replay compete for CPUs themselves. So the lateness is compared with the recorded
+/// run delays. A trial is marked as too late
 ///
-/// - if the mean lateness is above 5 % of the recorded think time and latency of an I/O. The
-///   throughput of a thread is off by about that share;
-/// - if the 99th percentile is above 10 % of the same, and above 1 ms. Such delays spread to the
+/// - if the mean lateness exceeds the mean run delay by more than 5 % of the recorded think time and
+///   latency of an I/O. The throughput of a thread is off by about that share;
+/// - if the 99th percentile exceeds that of the run delays by more than 10 % of the same, and by more
+///   than 1 ms. Such delays spread to the
 ///   threads that wait, and tail latencies no longer describe the storage.
 pub struct Replay {
     recording: Recording,

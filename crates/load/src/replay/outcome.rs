@@ -53,6 +53,7 @@ impl Trial<'_> {
         let mut replay = ReplayRecord {
             recorded_ns: frame.part.length_ns,
             recorded_cycle_ns: frame.survey.cycle_ns,
+            recorded_run_delay_ns: frame.survey.run_delay_ns,
             clocked_threads: threads(&|one| one.plan.is_clocked),
             ..ReplayRecord::default()
         };
@@ -96,10 +97,13 @@ impl Frame<'_> {
     }
 }
 
-/// Whether the lateness says more about this machine than about the storage.
+/// Whether the lateness says more about this machine than about the storage. Threads that waited
+/// for a CPU in the recording may also wait in the replay.
 fn is_too_late(replay: &ReplayRecord) -> bool {
     let (lateness, cycle_ns) = (&replay.lateness, replay.recorded_cycle_ns as f64);
-    let p99_ns = lateness.quantile_ns(0.99);
-    lateness.mean_ns() * 100.0 > cycle_ns * MEAN_LATE_PERCENT
+    let [mean_delay_ns, p99_delay_ns] = replay.recorded_run_delay_ns;
+    let mean_ns = lateness.mean_ns() - mean_delay_ns as f64;
+    let p99_ns = lateness.quantile_ns(0.99).saturating_sub(p99_delay_ns);
+    mean_ns * 100.0 > cycle_ns * MEAN_LATE_PERCENT
         || p99_ns > P99_LATE_NS && p99_ns as f64 * 100.0 > cycle_ns * P99_LATE_PERCENT
 }

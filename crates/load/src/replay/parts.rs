@@ -373,6 +373,7 @@ mod tests {
             end_ns: start_ns + latency_ns,
             latency_ns,
             cpu_ns: 0,
+            run_delay_ns: 0,
             detail: 0,
         }
     }

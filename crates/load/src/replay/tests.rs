@@ -65,7 +65,7 @@ impl Trace {
         let futex = Call::Futex as u64;
         let detail = u64::from(other);
         let wake = Event { op: Op::Wake, thread, file: NO_FILE, detail, ..blank() };
-        self.push(Event { offset: futex, length: futex, ..wake });
+        self.push(Event { offset: Call::pair(futex, futex), ..wake });
     }
 
     fn written(&self, directory: &TempDir) -> PathBuf {
@@ -106,6 +106,7 @@ fn blank() -> Event {
         end_ns: 0,
         latency_ns: 1000,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }

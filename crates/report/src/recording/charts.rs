@@ -285,6 +285,7 @@ fn threads(summary: &Summary) -> Shares {
             times.io_ns.saturating_sub(times.sync_ns),
             times.waiting_ns,
             times.cpu_ns,
+            times.run_delay_ns,
             times.asynchronous_io_ns,
             times.idle_ns,
         ];
@@ -292,7 +293,7 @@ fn threads(summary: &Summary) -> Shares {
         (page::thread(thread.thread), percents(&shares))
     });
     let rows = if sees_latencies(summary) { rows.collect() } else { Vec::new() };
-    let colours = [Some(SYNC), Some(READ), Some(3), Some(4), Some(5), None];
+    let colours = [Some(SYNC), Some(READ), Some(3), Some(4), Some(1), Some(5), None];
     Shares { parts: named(&page::parts(sees_all), &colours), rows }
 }
 

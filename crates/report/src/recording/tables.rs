@@ -91,12 +91,14 @@ pub(super) fn files(summary: &Summary) -> Option<Section> {
 
 /// How the busiest threads spent their time.
 pub(super) fn threads(summary: &Summary) -> Option<Table> {
-    let mut table =
-        Table::new(&["thread"], &["I/O", "of which syncs", "waiting for threads", "CPU", "idle"]);
+    let mut table = Table::new(
+        &["thread"],
+        &["I/O", "of which syncs", "waiting for threads", "CPU", "CPU wait", "idle"],
+    );
     for thread in &summary.threads.busiest {
         let parts = words::thread_parts(summary, &thread.times);
-        let [io, syncs, waiting, cpu, idle] = parts.map(|part| Cell::new(or_absent(part)));
-        table.push([Cell::new(thread.thread.to_string()), io, syncs, waiting, cpu, idle]);
+        let [io, syncs, waiting, cpu, delay, idle] = parts.map(|part| Cell::new(or_absent(part)));
+        table.push([Cell::new(thread.thread.to_string()), io, syncs, waiting, cpu, delay, idle]);
     }
     table.filled()
 }
@@ -118,7 +120,7 @@ pub(super) fn longest(summary: &Summary) -> Option<Section> {
     let table = Table::of(&summary.longest)
         .word("operation", |long: &LongOperation| long.op.name())
         .figure("latency", |long| time(long.latency_ns as f64))
-        .figure("started after", |long| page::started(long))
+        .figure("started after", page::started)
         .word("thread", |long| long.thread.to_string())
         .column(Head::word("file"), |long| long.file.map(|file| file.to_string()))
         .table;

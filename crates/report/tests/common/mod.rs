@@ -27,7 +27,8 @@ use iotax_analyze::Analysis;
 use iotax_experiment::Layer;
 use iotax_experiment::layers::{Aes, File, Queue, Throttle};
 use iotax_experiment::{
-    Arm, Design, Draft, Engine, Job, RecordedLoad, Stack, Stop, StopMode, Target, Workload,
+    Arm, Arrivals, Design, Draft, Engine, Job, RecordedLoad, Stack, Stop, StopMode, Target,
+    Workload,
 };
 use iotax_record::{
     CloudDisk, CloudInstance, Environment, ExperimentHead, FORMAT, HostRecord, Site,
@@ -189,6 +190,11 @@ pub(crate) fn replay(path: &str) -> ExperimentHead {
         length_ns: 16_200_000_000,
         threads: 9,
         waits_for_syncs: true,
+        allow_loss: false,
+        arrivals: Arrivals::default(),
+        copies: 1,
+        parts: 1,
+        uncut: None,
     };
     let job = Job { engine: Engine::Replay, recording: Some(recording), ..Job::new("replay") };
     let arms = vec![arm("base", &[]), arm("luks", &[aes()])];

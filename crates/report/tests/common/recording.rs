@@ -48,6 +48,7 @@ fn event(op: Op, thread: u32, end_ns: u64, latency_ns: u64) -> Event {
         end_ns,
         latency_ns,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }
@@ -68,8 +69,9 @@ fn commit(number: u64) -> [Event; 5] {
     let wake_ns = begin_ns + 2 * MS + sync_ns;
     let wake = Event {
         file: NO_FILE,
-        offset: Call::Futex as u64,
-        length: Call::Futex as u64,
+        offset: Call::pair(Call::Futex as u64, Call::Futex as u64),
+        length: MS,
+        result: (MS / 2).cast_signed(),
         detail: u64::from(1 - thread),
         ..event(Op::Wake, thread, wake_ns, TURN_NS / 2)
     };

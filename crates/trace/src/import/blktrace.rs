@@ -371,6 +371,7 @@ impl Requests {
             end_ns: record.time_ns,
             latency_ns: record.time_ns.saturating_sub(pending.began_ns),
             cpu_ns: 0,
+            run_delay_ns: 0,
             detail: if pending.op == Op::Allocate { KEEP_SIZE | PUNCH_HOLE } else { 0 },
         }))
     }

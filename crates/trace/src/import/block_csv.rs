@@ -153,6 +153,7 @@ pub(super) fn read<R: BufRead, W: Write>(
             end_ns: row.time_ns.saturating_sub(began_ns),
             latency_ns: 0,
             cpu_ns: 0,
+            run_delay_ns: 0,
             detail: 0,
         })?;
     }

@@ -188,6 +188,7 @@ pub(super) fn read<R: BufRead, W: Write>(
             end_ns: next.time,
             latency_ns: 0,
             cpu_ns: 0,
+            run_delay_ns: 0,
             detail,
         })?;
     }

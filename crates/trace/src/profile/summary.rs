@@ -366,6 +366,8 @@ pub struct ThreadTimes {
     pub waiting_ns: u64,
     /// Between its calls. CPU time within calls is part of `io_ns`.
     pub cpu_ns: u64,
+    /// Between its calls: time in which it could run, but waited for a CPU.
+    pub run_delay_ns: u64,
     /// The remaining time in which asynchronous I/O of the thread was in flight, at most.
     pub asynchronous_io_ns: u64,
     pub idle_ns: u64,

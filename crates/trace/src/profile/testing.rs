@@ -17,6 +17,7 @@ pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
         end_ns: 0,
         latency_ns: 0,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }
@@ -28,7 +29,7 @@ pub(super) fn wake(by: Thread, waits: Thread, waited_ns: u64, end_ns: u64) -> Ev
         detail: u64::from(waits),
         end_ns,
         latency_ns: waited_ns,
-        ..io(Op::Wake, Call::Futex as u64, Call::Futex as u64)
+        ..io(Op::Wake, Call::pair(Call::Futex as u64, Call::Futex as u64), 0)
     }
 }
 

@@ -33,6 +33,7 @@ fn any_event() -> impl Strategy<Value = Event> {
         .prop_map(|(op, flags, thread, file, numbers, times)| {
             let (offset, length, result, detail) = numbers;
             let (end_ns, latency_ns, cpu_ns) = times;
+            let run_delay_ns = latency_ns / 2;
             let flags = Flags(flags);
             Event {
                 op,
@@ -45,6 +46,7 @@ fn any_event() -> impl Strategy<Value = Event> {
                 end_ns,
                 latency_ns,
                 cpu_ns,
+                run_delay_ns,
                 detail,
             }
         })
@@ -70,6 +72,7 @@ proptest! {
                 times.io_ns,
                 times.waiting_ns,
                 times.cpu_ns,
+                times.run_delay_ns,
                 times.asynchronous_io_ns,
                 times.idle_ns,
             ];
@@ -147,8 +150,8 @@ fn scattered(number: u64) -> Event {
     let narrow = |wide: u64| u32::try_from(wide).expect("few bits");
     let op =
         [Op::Read, Op::Write, Op::Fsync, Op::Wake, Op::Fault, Op::Write][(number % 6) as usize];
-    let length = if op == Op::Wake { 1 } else { small(3, 14) };
-    let offset = if op == Op::Wake { 1 } else { small(17, 36) };
+    let length = if op == Op::Wake { 0 } else { small(3, 14) };
+    let offset = if op == Op::Wake { 0x11 } else { small(17, 36) };
     Event {
         thread: narrow(small(40, 20)),
         file: narrow(small(20, 22)),

@@ -47,6 +47,7 @@ struct Entry {
     asynchronous: Covered,
     waiting: Covered,
     cpu_ns: u64,
+    run_delay_ns: u64,
     sync_ns: u64,
     held_up_ns: u64,
     first_held_up: Option<Thread>,
@@ -75,7 +76,7 @@ impl ThreadTable {
         self.sequence += 1;
         let start_ns = event.start_ns();
         let entry = self.entry(event.thread, start_ns);
-        entry.cpu_ns = entry.cpu_ns.saturating_add(event.cpu_ns);
+        entry.compute(event.cpu_ns, event.run_delay_ns);
         entry.last_ns = entry.last_ns.max(event.end_ns);
         match (event.op, class) {
             (Op::Wake, _) => self.wake(event),
@@ -117,6 +118,7 @@ impl ThreadTable {
         }
         self.pairs.entry(pair, WakeTotals::default).add(&wake);
         let waiting = self.entry(waits, event.start_ns());
+        waiting.compute(event.length, event.result.cast_unsigned());
         waiting.waiting.add(event.start_ns(), event.end_ns);
         waiting.last_ns = waiting.last_ns.max(event.end_ns);
         self.entry(event.thread, event.start_ns()).hold_up(waits, event.latency_ns);
@@ -214,11 +216,17 @@ impl Entry {
             asynchronous: Covered::new(),
             waiting: Covered::new(),
             cpu_ns: 0,
+            run_delay_ns: 0,
             sync_ns: 0,
             held_up_ns: 0,
             first_held_up: None,
             holds_up_several: false,
         }
+    }
+
+    const fn compute(&mut self, cpu_ns: u64, run_delay_ns: u64) {
+        self.cpu_ns = self.cpu_ns.saturating_add(cpu_ns);
+        self.run_delay_ns = self.run_delay_ns.saturating_add(run_delay_ns);
     }
 
     fn operation(&mut self, event: &Event, class: Class) -> u64 {
@@ -261,6 +269,7 @@ impl Entry {
             sync_ns: self.sync_ns.min(life_ns),
             waiting_ns: part(self.waiting.sum_ns()),
             cpu_ns: part(self.cpu_ns),
+            run_delay_ns: part(self.run_delay_ns),
             asynchronous_io_ns: part(self.asynchronous.sum_ns()),
             idle_ns: left_ns,
         }
@@ -331,6 +340,7 @@ impl ThreadTimes {
         self.sync_ns = self.sync_ns.saturating_add(other.sync_ns);
         self.waiting_ns = self.waiting_ns.saturating_add(other.waiting_ns);
         self.cpu_ns = self.cpu_ns.saturating_add(other.cpu_ns);
+        self.run_delay_ns = self.run_delay_ns.saturating_add(other.run_delay_ns);
         self.asynchronous_io_ns = self.asynchronous_io_ns.saturating_add(other.asynchronous_io_ns);
         self.idle_ns = self.idle_ns.saturating_add(other.idle_ns);
     }
@@ -412,6 +422,7 @@ mod tests {
             sync_ns: 20 * MS,
             waiting_ns: 10 * MS,
             cpu_ns: 5 * MS,
+            run_delay_ns: 0,
             asynchronous_io_ns: 0,
             idle_ns: 15 * MS,
         };
@@ -434,8 +445,7 @@ mod tests {
     #[test]
     fn timers_and_io_are_not_dependencies() {
         let by = |waker: Call, wakee: Call| Event {
-            offset: waker as u64,
-            length: wakee as u64,
+            offset: Call::pair(waker as u64, wakee as u64),
             ..wake(0, 1, MS, 2 * MS)
         };
         let events = [

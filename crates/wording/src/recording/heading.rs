@@ -83,6 +83,7 @@ mod tests {
                     end_ns: 1,
                     latency_ns: 1,
                     cpu_ns: 0,
+                    run_delay_ns: 0,
                     detail: 0,
                 });
             }

@@ -125,7 +125,7 @@ pub fn data(summary: &Summary) -> String {
 
 /// How the threads spent their time.
 pub fn threads(summary: &Summary) -> Option<String> {
-    let [io, _, waiting, cpu, _] = thread_parts(summary, &summary.threads.all);
+    let [io, _, waiting, cpu, ..] = thread_parts(summary, &summary.threads.all);
     let parts = [(io, "in I/O calls"), (waiting, "waiting for each other"), (cpu, "on the CPU")];
     let told: Vec<String> =
         parts.into_iter().filter_map(|(part, what)| Some(format!("{} {what}", part?))).collect();
@@ -143,9 +143,9 @@ pub fn sees_cpu_time(summary: &Summary) -> bool {
     !summary.findings.iter().any(|finding| finding.about == unseen)
 }
 
-/// How threads spent their time: in I/O, in syncs, waiting, on the CPU, idle. `None` for what was
-/// not recorded.
-pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 5] {
+/// How threads spent their time: in I/O, in syncs, waiting, on the CPU, waiting for a CPU, idle.
+/// `None` for what was not recorded.
+pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 6] {
     let (sees_io, sees_cpu) = (sees_latencies(summary), sees_cpu_time(summary));
     let part = |ns: u64, is_seen: bool| {
         (is_seen && times.life_ns > 0).then(|| percent(ns as f64 / times.life_ns as f64))
@@ -155,6 +155,7 @@ pub fn thread_parts(summary: &Summary, times: &ThreadTimes) -> [Option<String>; 
         part(times.sync_ns, sees_io),
         part(times.waiting_ns, summary.threads.waits.is_some()),
         part(times.cpu_ns, sees_cpu),
+        part(times.run_delay_ns, sees_cpu),
         part(times.idle_ns, sees_io && sees_cpu),
     ]
 }

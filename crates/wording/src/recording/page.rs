@@ -107,9 +107,17 @@ pub const THREAD_TIMES: &str = "What threads do";
 pub const THREAD_TIMES_CAPTION: &str =
     "The busiest threads, by share of each thread's time. Waiting: for another recorded thread.";
 /// Parts of a thread's time. If not all of them were recorded, the last includes those.
-pub const fn parts(sees_all: bool) -> [&'static str; 6] {
+pub const fn parts(sees_all: bool) -> [&'static str; 7] {
     let rest = if sees_all { "idle" } else { "other" };
-    ["syncs", "other I/O calls", "waiting for threads", "CPU", "asynchronous I/O", rest]
+    [
+        "syncs",
+        "other I/O calls",
+        "waiting for threads",
+        "CPU",
+        "waiting for a CPU",
+        "asynchronous I/O",
+        rest,
+    ]
 }
 
 pub const WAITS: &str = "Which thread waits for which";

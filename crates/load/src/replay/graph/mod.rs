@@ -16,6 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
+use iotax_record::LatencyHistogram;
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
 use rustix::io::Errno;
 
@@ -209,6 +210,8 @@ pub(super) struct Graph<'a> {
     held_at: VecDeque<(u64, Track)>,
     ready: VecDeque<Placed>,
     pub facts: Facts,
+    /// How long the thread of each I/O had waited for a CPU since its previous I/O.
+    pub run_delays: LatencyHistogram,
 }
 
 /// What was counted on the way.
@@ -224,6 +227,8 @@ pub(super) struct Facts {
     pub bounded_waits: u64,
     /// Wake-ups of timers and devices.
     pub ignored_wakes: u64,
+    /// How long the threads of all I/Os had waited for a CPU.
+    pub run_delay_ns: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -268,8 +273,8 @@ impl Ord for Item {
 struct ThreadState {
     own: TrackState,
     lanes: Vec<TrackState>,
-    /// CPU time of events that became no node.
-    idle_cpu_ns: u64,
+    /// CPU time and run delay of events that became no node.
+    idle: Pending,
     /// The lane of the request before, if this one is linked to it.
     linked_lane: Option<usize>,
 }
@@ -279,6 +284,8 @@ struct TrackState {
     /// The end of its last node in the recording.
     end_ns: Option<u64>,
     count: u64,
+    /// Run delay since its last I/O.
+    run_delay_ns: u64,
     held: Option<Node>,
 }
 
@@ -299,11 +306,28 @@ struct Mark {
 
 /// Where a node is in the recording.
 #[derive(Clone, Copy)]
-#[expect(clippy::struct_field_names, reason = "units")]
 struct Span {
     begin_ns: u64,
     end_ns: u64,
+    before: Pending,
+}
+
+/// How a thread spent time before a node, apart from sleeping.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pending {
     cpu_ns: u64,
+    run_delay_ns: u64,
+}
+
+impl Pending {
+    const NONE: Self = Self { cpu_ns: 0, run_delay_ns: 0 };
+
+    const fn and(self, cpu_ns: u64, run_delay_ns: u64) -> Self {
+        Self {
+            cpu_ns: self.cpu_ns.saturating_add(cpu_ns),
+            run_delay_ns: self.run_delay_ns.saturating_add(run_delay_ns),
+        }
+    }
 }
 
 impl<'a> Graph<'a> {
@@ -320,6 +344,7 @@ impl<'a> Graph<'a> {
             held_at: VecDeque::new(),
             ready: VecDeque::new(),
             facts: Facts::default(),
+            run_delays: LatencyHistogram::new(),
         }
     }
 
@@ -366,7 +391,8 @@ impl<'a> Graph<'a> {
             Item::Reap { lane, count } => {
                 let thread = Track::of(lane.thread);
                 let now_ns = self.end_ns(thread);
-                let span = Span { begin_ns: now_ns, end_ns: self.emitted_ns, cpu_ns: 0 };
+                let span =
+                    Span { begin_ns: now_ns, end_ns: self.emitted_ns, before: Pending::NONE };
                 self.receive(thread, Mark { track: lane, count }, span, None);
             }
             Item::Event(event) => self.take_event(&event),
@@ -375,14 +401,16 @@ impl<'a> Graph<'a> {
 
     fn take_event(&mut self, event: &Event) {
         let state = self.thread(event.thread);
-        let cpu_ns = state.idle_cpu_ns.saturating_add(event.cpu_ns);
-        state.idle_cpu_ns = 0;
+        let idle = std::mem::take(&mut state.idle);
+        let before = idle.and(event.cpu_ns, event.run_delay_ns);
         let own = Track::of(event.thread);
-        let span = Span { begin_ns: event.start_ns(), end_ns: event.end_ns, cpu_ns };
+        let span = Span { begin_ns: event.start_ns(), end_ns: event.end_ns, before };
         match event.op {
             Op::Wake if event.is_dependency() => {
                 let other = Track::of(narrow(event.detail));
-                let wait = Span { begin_ns: span.begin_ns, cpu_ns: 0, ..span };
+                let idle = std::mem::take(&mut self.thread(other.thread).idle);
+                let before = idle.and(event.length, event.result.cast_unsigned());
+                let wait = Span { before, ..span };
                 let is_bounded = self.roles.thread(own.thread).is_clocked;
                 let at_most_ns = is_bounded.then_some(event.latency_ns);
                 if self.wakes(own, other, span) {
@@ -398,7 +426,7 @@ impl<'a> Graph<'a> {
                     let mark = Mark { track: own, count: self.track(own).count };
                     // Its think time begins with it.
                     self.track(other).end_ns.get_or_insert(event.end_ns);
-                    let start = Span { begin_ns: event.end_ns, cpu_ns: 0, ..span };
+                    let start = Span { begin_ns: event.end_ns, before: Pending::NONE, ..span };
                     self.receive(other, mark, start, None);
                     return;
                 }
@@ -414,7 +442,7 @@ impl<'a> Graph<'a> {
             }
             _ => {}
         }
-        self.thread(event.thread).idle_cpu_ns = cpu_ns;
+        self.thread(event.thread).idle = before;
     }
 
     /// Sends, if there is anybody to receive.
@@ -451,9 +479,13 @@ impl<'a> Graph<'a> {
         let mark = Mark { track: own, count: state.count };
         let begin_ns = self.end_ns(own);
         self.track(lane).end_ns = Some(begin_ns);
-        let at_once = Span { begin_ns, end_ns: begin_ns, cpu_ns: 0 };
+        let at_once = Span { begin_ns, end_ns: begin_ns, before: Pending::NONE };
         self.receive(lane, mark, at_once, None);
-        self.issue(lane, Io { sends: true, ..io }, Span { begin_ns, cpu_ns: 0, ..span });
+        self.issue(
+            lane,
+            Io { sends: true, ..io },
+            Span { begin_ns, before: Pending::NONE, ..span },
+        );
         let count = self.track(lane).count;
         self.wait(span.end_ns, Item::Reap { lane, count });
     }
@@ -489,7 +521,7 @@ impl<'a> Graph<'a> {
             let is_known = self.known.get(&(track, mark.track)).is_some_and(|n| *n >= mark.count);
             if mark.track != track && !is_known {
                 let at_ns = self.end_ns(track);
-                let span = Span { begin_ns: at_ns, end_ns: at_ns, cpu_ns: 0 };
+                let span = Span { begin_ns: at_ns, end_ns: at_ns, before: Pending::NONE };
                 self.receive(track, mark, span, None);
             }
         }
@@ -540,13 +572,26 @@ impl<'a> Graph<'a> {
         let begin_ns = span.begin_ns.clamp(before_ns, end_ns);
         state.end_ns = Some(end_ns);
         let gap_ns = begin_ns - before_ns;
+        let burn_ns = span.before.cpu_ns.min(gap_ns);
+        // The threads of the replay wait for a CPU themselves.
+        let run_delay_ns = span.before.run_delay_ns.min(gap_ns - burn_ns);
+        let gap_ns = gap_ns - run_delay_ns;
+        state.run_delay_ns = state.run_delay_ns.saturating_add(run_delay_ns);
+        let of_io = match step {
+            Step::Io(_) => Some(std::mem::take(&mut state.run_delay_ns)),
+            Step::Send | Step::Receive { .. } => None,
+        };
+        let burn_ns = u32::try_from(burn_ns).unwrap_or(u32::MAX);
         let time_ns = begin_ns - origin_ns.min(begin_ns);
         let begin = if track.lane == 0 && is_clocked || clocks_arrivals && gap_ns > ARRIVAL_NS {
             Begin::At { time_ns }
         } else {
             Begin::After { gap_ns }
         };
-        let burn_ns = u32::try_from(span.cpu_ns.min(gap_ns)).unwrap_or(u32::MAX);
+        if let Some(delay_ns) = of_io {
+            self.facts.run_delay_ns = self.facts.run_delay_ns.saturating_add(delay_ns);
+            self.run_delays.record(delay_ns);
+        }
         self.put(track, Node { begin, burn_ns, step }, end_ns);
     }
 

@@ -20,6 +20,7 @@ fn event(number: u64, op: Op, thread: Thread) -> Event {
         end_ns: 1000 * (number + 1),
         latency_ns: 300,
         cpu_ns: 100,
+        run_delay_ns: 0,
         detail: 0,
     }
 }
@@ -27,8 +28,9 @@ fn event(number: u64, op: Op, thread: Thread) -> Event {
 fn wake(number: u64, thread: Thread, other: Thread) -> Event {
     Event {
         file: NO_FILE,
-        offset: Call::Futex as u64,
-        length: Call::Futex as u64,
+        offset: Call::pair(Call::Futex as u64, Call::Futex as u64),
+        length: 0,
+        result: 0,
         detail: other.into(),
         ..event(number, Op::Wake, thread)
     }
@@ -195,22 +197,50 @@ proptest! {
     }
 
     #[test]
-    fn think_times_and_latencies_add_up_to_the_recording(
-        all in prop::collection::vec((0..3000_u64, 1..2000_u64, 0..4000_u64), 1..50),
+    fn think_times_latencies_and_run_delays_add_up_to_the_recording(
+        all in prop::collection::vec((0..3000_u64, 1..2000_u64, 0..4000_u64, 0..4000_u64), 1..50),
     ) {
         let mut now_ns = 0;
         let mut events = Vec::new();
-        for (gap_ns, latency_ns, cpu_ns) in &all {
+        for (gap_ns, latency_ns, cpu_ns, run_delay_ns) in &all {
             now_ns += gap_ns + latency_ns;
-            let one = event(0, Op::Read, 0);
-            events.push(Event { end_ns: now_ns, latency_ns: *latency_ns, cpu_ns: *cpu_ns, ..one });
+            let times = Event { latency_ns: *latency_ns, cpu_ns: *cpu_ns, ..event(0, Op::Read, 0) };
+            events.push(Event { end_ns: now_ns, run_delay_ns: *run_delay_ns, ..times });
         }
         let nodes = nodes(&Roles::default(), events);
-        for (placed, (gap_ns, _, cpu_ns)) in nodes.iter().zip(&all) {
-            prop_assert_eq!(placed.node.begin, Begin::After { gap_ns: *gap_ns });
-            prop_assert_eq!(u64::from(placed.node.burn_ns), *cpu_ns.min(gap_ns));
+        for (placed, (gap_ns, _, cpu_ns, run_delay_ns)) in nodes.iter().zip(&all) {
+            let burn_ns = *cpu_ns.min(gap_ns);
+            let slept_ns = gap_ns - burn_ns;
+            let gap_ns = burn_ns + slept_ns.saturating_sub(*run_delay_ns);
+            prop_assert_eq!(placed.node.begin, Begin::After { gap_ns });
+            prop_assert_eq!(u64::from(placed.node.burn_ns), burn_ns);
         }
     }
+}
+
+/// A thread that computes before it waits does so in the replay, too.
+#[test]
+fn cpu_time_before_a_wait_is_used_before_the_wait() {
+    let first = Event { end_ns: 1_000, latency_ns: 0, ..event(0, Op::Read, 1) };
+    let wake = Event {
+        end_ns: 9_000,
+        latency_ns: 5_000,
+        cpu_ns: 0,
+        length: 2_000,
+        result: 500,
+        ..wake(1, 0, 1)
+    };
+    let after = Event { end_ns: 10_000, latency_ns: 0, cpu_ns: 300, ..event(2, Op::Read, 1) };
+    let nodes = nodes(&Roles::default(), [first, wake, after]);
+    let of = |step: fn(&Step) -> bool| {
+        let found =
+            nodes.iter().rfind(|placed| placed.track.thread == 1 && step(&placed.node.step));
+        found.map(|placed| (placed.node.begin, placed.node.burn_ns)).unwrap()
+    };
+    // It computes for 2 us, waits for a CPU for 0.5 us, and then sleeps.
+    let wait = of(|step| matches!(step, Step::Receive { .. }));
+    assert_eq!(wait, (Begin::After { gap_ns: 2_500 }, 2_000));
+    assert_eq!(of(|step| matches!(step, Step::Io(_))), (Begin::After { gap_ns: 1_000 }, 300));
 }
 
 #[test]

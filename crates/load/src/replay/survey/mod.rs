@@ -72,6 +72,9 @@ pub(super) struct Survey {
     /// Executed operations by `Op`.
     pub operations: [u64; Op::ALL.len()],
     pub cycle_ns: u64,
+    /// How long the thread of each I/O had waited for a CPU since its previous I/O: the mean and the
+    /// 99th percentile.
+    pub run_delay_ns: [u64; 2],
     /// Latencies of all I/Os, and of the syncs among them.
     pub io_ns: u64,
     pub sync_ns: u64,
@@ -394,6 +397,7 @@ struct Pass<'a> {
     unsynced_bytes: u64,
     first_ns: Option<u64>,
     last_ns: u64,
+    run_delay_ns: [u64; 2],
     notes: Notes,
 }
 
@@ -410,6 +414,7 @@ impl<'a> Pass<'a> {
             unsynced_bytes: 0,
             first_ns: None,
             last_ns: 0,
+            run_delay_ns: [0; 2],
             notes: Notes::default(),
         }
     }
@@ -560,6 +565,9 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
+        let delays = &graph.run_delays;
+        let mean_ns = graph.facts.run_delay_ns.checked_div(delays.count()).unwrap_or(0);
+        self.run_delay_ns = [mean_ns, delays.quantile_ns(0.99)];
     }
 
     fn conclude(mut self, mut roles: Roles, hash: String) -> Result<Survey, Error> {
@@ -600,6 +608,7 @@ impl<'a> Pass<'a> {
             length_ns,
             operations: self.operations,
             cycle_ns,
+            run_delay_ns: self.run_delay_ns,
             sync_ns: self.sync_ns,
             cuts: self.cutter.finish(),
             notes: self.notes,

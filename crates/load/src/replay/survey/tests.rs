@@ -18,6 +18,7 @@ fn event(op: Op, offset: u64, length: u64) -> Event {
         end_ns: 0,
         latency_ns: 0,
         cpu_ns: 0,
+        run_delay_ns: 0,
         detail: 0,
     }
 }

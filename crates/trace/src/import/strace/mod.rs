@@ -112,6 +112,7 @@ const BLANK: Event = Event {
     end_ns: 0,
     latency_ns: 0,
     cpu_ns: 0,
+    run_delay_ns: 0,
     detail: 0,
 };
 
