@@ -2,6 +2,7 @@
 
 use insta::assert_snapshot;
 use iotax_dialects::fio;
+use iotax_experiment::file::WorkloadElsewhere;
 use iotax_experiment::{Draft, Error};
 
 fn with_jobs(text: &str, jobs: &'static str) -> Result<Draft, Error> {
@@ -9,7 +10,10 @@ fn with_jobs(text: &str, jobs: &'static str) -> Result<Draft, Error> {
         "job.fio" => Ok(jobs.to_owned()),
         _ => Err("there is no such file".to_owned()),
     };
-    Draft::from_toml("x.toml", text, &|entry| fio::from_entry(entry, &include))
+    Draft::from_toml("x.toml", text, &|elsewhere| match elsewhere {
+        WorkloadElsewhere::Fio(entry) => fio::from_entry(entry, &include),
+        WorkloadElsewhere::Recording(_) => Err(Error::syntax("recordings are not read here", "")),
+    })
 }
 
 const JOBS: &str = "[global]\nsize=1m\nruntime=5\n[a]\n[b]\nstonewall\nrw=write\n";

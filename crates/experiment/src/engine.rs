@@ -76,10 +76,11 @@ macro_rules! engines {
             $($(#[doc = $doc])+ $Engine,)*
         }
 
+        const EVERY_NAME: &[&str] = &[$(Engine::$Engine.name(),)*];
+
         impl Engine {
             /// All engines.
             pub const ALL: &[Self] = &[$(Self::$Engine,)*];
-            pub(crate) const NAMES: &[&str] = &[$(Self::$Engine.name(),)*];
 
             pub const fn info(self) -> &'static EngineInfo {
                 match self {
@@ -155,16 +156,6 @@ engines! {
         fio: Err("fio has no equivalent for operations on file trees"),
         ..PLAIN
     },
-    /// Replays the recorded I/O of an application: see [`RecordedLoad`](crate::RecordedLoad).
-    Replay: EngineInfo {
-        name: "replay",
-        does: Work::Recording,
-        at: DrivenAt::Directory,
-        cache: PageCache::Never,
-        trims: false,
-        fio: Err("fio replays iotax recordings only after `iotax capture export`"),
-        ..PLAIN
-    },
     /// A TCP connection per thread that carries blocks: written to the peer, or read from it.
     TcpStream: EngineInfo {
         name: "tcp_stream",
@@ -191,9 +182,28 @@ engines! {
         does: Work::Datagrams,
         ..NETWORK
     },
+    /// Replays the recorded I/O of an application: see [`RecordedLoad`](crate::RecordedLoad).
+    Replay: EngineInfo {
+        name: "replay",
+        does: Work::Recording,
+        at: DrivenAt::Directory,
+        cache: PageCache::Never,
+        trims: false,
+        fio: Err("fio replays iotax recordings only after `iotax capture export`"),
+        ..PLAIN
+    },
 }
 
 impl Engine {
+    /// The engines that a job can have without a recording, which always brings its own engine.
+    pub(crate) const CHOICES: &[Self] = {
+        let (choices, last) = Self::ALL.split_at(Self::ALL.len() - 1);
+        assert!(last[0].replays(), "the engine of recordings is declared last");
+        choices
+    };
+    /// Their names, in the same order.
+    pub(crate) const NAMES: &[&str] = EVERY_NAME.split_at(Self::CHOICES.len()).0;
+
     /// The name used in specs and reports.
     pub const fn name(self) -> &'static str {
         self.info().name

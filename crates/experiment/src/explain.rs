@@ -22,6 +22,9 @@ impl Workload {
 
     /// How long a trial takes.
     pub fn explain_times(&self) -> String {
+        if let Some(recording) = self.recording() {
+            return explain_times_of_replay(recording);
+        }
         let (ramp, time) = (format_duration(self.ramp_ns), format_duration(self.time_ns));
         format!("every trial: {ramp} ramp, then {time} measured")
     }
@@ -46,7 +49,7 @@ const fn rounded_ns(time_ns: u64) -> u64 {
     if time_ns < 1_000_000 { time_ns } else { time_ns - time_ns % 1_000_000 }
 }
 
-fn explain_recording(recording: &RecordedLoad) -> String {
+fn explain_recording(recording: &RecordedLoad, space_bytes: u64) -> String {
     let copies = match recording.copies {
         1 => String::new(),
         copies => format!("{copies} copies of "),
@@ -55,11 +58,16 @@ fn explain_recording(recording: &RecordedLoad) -> String {
         Arrivals::AfterAnswers => "",
         Arrivals::ByTheClock => ", arrivals by the clock",
     };
+    let device = recording.device_bytes.map_or(String::new(), |bytes| {
+        format!(" in a directory, or {} of a block device", format_bytes(bytes))
+    });
+    let writes = if recording.writes { "reads and writes" } else { "only reads" };
     format!(
-        "replays {copies}{}: {} of {}{arrivals}",
+        "replays {copies}{}: {} of {}, {writes}{arrivals}; needs {} of space{device}",
         recording.path.display(),
         format_duration(rounded_ns(recording.length_ns)),
-        plural(recording.threads, "thread")
+        plural(recording.threads, "thread"),
+        format_bytes(space_bytes),
     )
 }
 
@@ -67,7 +75,7 @@ impl Job {
     fn explain(&self) -> String {
         let threads = plural(self.threads, "thread");
         if let Some(recording) = &self.recording {
-            return explain_recording(recording);
+            return explain_recording(recording, self.size_bytes);
         }
         let mut parts = match &self.tree {
             Some(tree) => vec![threads, explain_tree(tree)],

@@ -24,6 +24,7 @@ mod phases;
 pub mod plan;
 mod precondition;
 mod presets;
+mod recorded;
 pub mod rule;
 mod search;
 mod several;

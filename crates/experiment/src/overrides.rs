@@ -68,6 +68,7 @@ impl Workload {
                 advice,
             ));
         }
+        self.refuse_recorded("scale")?;
         self.time_ns = self.scaled_time(self.time_ns, factor, LEAST_VERSIONS);
         self.ramp_ns = self.scaled_time(self.ramp_ns, factor, LEAST_RAMP_VERSIONS);
         for job in &mut self.jobs {

@@ -120,12 +120,31 @@ impl Workload {
 
     /// How many parts its recording is cut into; `None` if it has no recording.
     pub fn parts(&self) -> Option<u32> {
-        self.jobs.iter().find_map(|job| job.recording.as_ref()).map(|recording| recording.parts)
+        self.recording().map(|recording| recording.parts)
+    }
+
+    /// The recording that it replays.
+    pub fn recording(&self) -> Option<&RecordedLoad> {
+        self.jobs.iter().find_map(|job| job.recording.as_ref())
     }
 
     /// Whether it replays a recording.
     pub fn is_recorded(&self) -> bool {
-        self.jobs.iter().any(|job| job.recording.is_some())
+        self.recording().is_some()
+    }
+
+    /// The bytes that it uses of a block device, if it replays the I/O of a single one.
+    pub fn recorded_device_bytes(&self) -> Option<u64> {
+        self.recording()?.device_bytes
+    }
+
+    /// Whether it changes a file or device that it is given, in which iotax lays out nothing.
+    pub fn overwrites(&self) -> bool {
+        let overwrites = |job: &Job| match &job.recording {
+            Some(recording) => recording.writes,
+            None => job.writes() && !job.engine.does_nothing(),
+        };
+        self.index.is_some() || self.jobs.iter().any(overwrites)
     }
 
     /// Whether any job, or the index driver, writes.
@@ -319,6 +338,17 @@ pub struct RecordedLoad {
     /// Why there is only one part.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub uncut: Option<Uncut>,
+    /// Whether it changes any file or device.
+    #[serde(default = "yes")]
+    pub writes: bool,
+    /// If all its I/O is on a single block device: the bytes that it uses of that device. It can
+    /// then be replayed on a device, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device_bytes: Option<u64>,
+}
+
+const fn yes() -> bool {
+    true
 }
 
 /// How to interpret a long think time: a recording does not show waits for processes that were not

@@ -228,15 +228,16 @@ fn path_target(facts: Facts, workload: &Workload) -> Result<ResolvedTarget, Obst
             return Ok(ResolvedTarget::Directory(Box::new(facts)));
         }
         SiteKind::Other => return Err(Obstacle::WrongKind),
+        _ if needs_directory(workload) => return Err(Obstacle::NeedsDirectory),
         SiteKind::File if writes(workload) => return Err(Obstacle::WritesToFile),
         SiteKind::BlockDevice if writes(workload) => return Err(Obstacle::WritesToDevice),
         SiteKind::File | SiteKind::BlockDevice => {}
     }
     readable(&facts)?;
-    let largest = workload.jobs.iter().map(Job::max_block_bytes).max();
+    let largest = workload.jobs.iter().map(|job| u64::from(job.max_block_bytes())).max();
     large_enough(
         &facts,
-        largest.unwrap_or(1).into(),
+        workload.recorded_device_bytes().max(largest).unwrap_or(1),
         "name a larger file, or a directory in which iotax can create its test files",
     )?;
     let direct =
@@ -283,8 +284,12 @@ fn disk_to_make(path: &Path) -> Result<ResolvedTarget, Obstacle> {
 
 /// Whether anything is written to the target; the null engine never touches it.
 fn writes(workload: &Workload) -> bool {
-    let writes = |job: &Job| job.writes() && !job.engine.does_nothing();
-    workload.index.is_some() || workload.jobs.iter().any(writes)
+    workload.overwrites()
+}
+
+/// Whether it replays a recording of more than one block device.
+fn needs_directory(workload: &Workload) -> bool {
+    workload.is_recorded() && workload.recorded_device_bytes().is_none()
 }
 
 fn writable_directory(facts: &Facts) -> Result<(), Obstacle> {

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-use iotax_experiment::{Arm, Base, Form, Spec, Stack};
+use iotax_experiment::{Arm, Base, Form, Spec, Stack, Workload};
 use iotax_inspect::{DeviceNumber, Facts, SiteKind};
 use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
@@ -113,7 +113,15 @@ fn too_small(spec: &Spec, arms: &[&Arm], size_bytes: u64) -> Vec<Obstacle> {
         needed_bytes,
         advice: "choose smaller sizes for the workload, or a larger device",
     });
-    layer.into_iter().chain(files).collect()
+    let recorded = stacks().any(|stack| stack.form() != Form::Directory);
+    let recorded_bytes = spec.phases().filter_map(Workload::recorded_device_bytes).max();
+    let recorded = recorded_bytes.filter(|bytes| recorded && *bytes > size_bytes);
+    let recorded = recorded.map(|needed_bytes| Obstacle::TooSmall {
+        has_bytes: size_bytes,
+        needed_bytes,
+        advice: "choose a device as large as the recorded one",
+    });
+    layer.into_iter().chain(files).chain(recorded).collect()
 }
 
 /// Every reason not to write to a device, apart from the missing permission of the user. The

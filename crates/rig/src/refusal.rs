@@ -163,6 +163,13 @@ pub enum Obstacle {
          another directory"
     )]
     ReadOnly,
+    /// A recording of several files.
+    #[error(
+        "is not a directory; the recording uses several files, or opens, renames or looks up \
+         files: name a directory, because only the I/O of a single block device can be replayed on \
+         a file or device"
+    )]
+    NeedsDirectory,
     /// Block devices are never written.
     #[error(
         "the workload writes, but iotax never writes to a device given by its path; choose a \
@@ -249,7 +256,7 @@ impl Blame for Obstacle {
             | Self::ReadOnlyDevice | Self::ReadOnly | Self::WritesToDevice | Self::WritesToFile
             | Self::WouldPrecondition | Self::Empty { .. } | Self::TooSmall { .. }
             | Self::NoDirect { .. } | Self::Unaligned { .. }
-            | Self::FilesTooLarge { .. } => Fault::Usage,
+            | Self::NeedsDirectory | Self::FilesTooLarge { .. } => Fault::Usage,
         }
     }
 

@@ -296,8 +296,8 @@ fn experiment_file(
         format!("cannot read the experiment file {}", path.display())
     })?;
     let beside = workload::beside(path);
-    let mut draft = Draft::from_toml(&path.display().to_string(), &text, &|entry| {
-        fio::from_entry(entry, &beside)
+    let mut draft = Draft::from_toml(&path.display().to_string(), &text, &|elsewhere| {
+        beside.phases(elsewhere)
     })?;
     match &args.workload {
         Some(text) => {
@@ -490,6 +490,7 @@ fn finish(mut draft: Draft, args: &LoadArgs, directory: &Path) -> Result<Resolve
     engines(&mut draft.arms, &args.engine)?;
     fio::check_drivers(&draft).map_err(|beyond| for_fio(beyond, &draft, args))?;
     draft.validate_precondition()?;
+    draft.validate_recordings()?;
     refuse_with_programs(&draft)?;
     let directory = std::path::absolute(directory)?;
     let home = std::env::home_dir();

@@ -8,12 +8,16 @@ use std::path::{Path, PathBuf};
 use iotax_dialects::fio::{self, Machine, Outside};
 use iotax_dialects::importers::{self, ResultTool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
-use iotax_experiment::{Arrivals, Draft, Factor, Workload, varied};
-use iotax_load::ReplayOptions;
+use iotax_experiment::file::WorkloadElsewhere;
+use iotax_experiment::{Arrivals, Draft, Error as SpecError, Factor, Workload, varied};
+use iotax_load::{Recording, ReplayOptions};
 use iotax_trace::is_trace;
 
 use crate::args::{ArrivalsBy, RecordingArgs};
 use crate::exit::{Result, read_argument, usage};
+
+/// The extension of recordings.
+const RECORDING: &str = "iotx";
 
 /// Limit for job files, far above what people write.
 const MAX_JOB_FILE_BYTES: u64 = 1 << 20;
@@ -32,8 +36,8 @@ impl Load {
     /// If there are such options, and it is something else.
     pub(crate) fn read_with(text: &str, args: &RecordingArgs) -> Result<Self> {
         let path = Path::new(text);
-        if is_trace(path) && !is_built_in(text) {
-            return Self::recording(path, args);
+        if is_recording(path) && !is_built_in(text) {
+            return Ok(recording(path, args)?.into());
         }
         refuse_for_others(args, text)?;
         Self::read(text)
@@ -48,8 +52,8 @@ impl Load {
             return Ok(Self::new(Workload::suite(text)?, text));
         }
         let path = Path::new(text);
-        if is_trace(path) {
-            return Self::recording(path, &RecordingArgs::default());
+        if is_recording(path) {
+            return Ok(recording(path, &RecordingArgs::default())?.into());
         }
         if path.exists() {
             return Self::job_file(path);
@@ -76,19 +80,6 @@ impl Load {
         Ok(Self::new(phases, tool.name()))
     }
 
-    fn recording(path: &Path, args: &RecordingArgs) -> Result<Self> {
-        let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-        let arrivals = match args.arrivals {
-            None | Some(ArrivalsBy::Answers) => Arrivals::AfterAnswers,
-            Some(ArrivalsBy::Clock) => Arrivals::ByTheClock,
-        };
-        let copies = args.copies.unwrap_or(1);
-        let options = ReplayOptions { allow_loss: args.allow_loss, arrivals, copies };
-        let recording = iotax_load::Recording::open(&absolute, options)?;
-        let stem = path.file_stem().unwrap_or_default().to_string_lossy();
-        Ok(recording.workload(&stem).into())
-    }
-
     /// Reads a job file or a script. As in fio, included files are next to it.
     fn job_file(path: &Path) -> Result<Self> {
         let text = job_text(path)?;
@@ -106,7 +97,7 @@ impl Load {
     }
 
     /// Makes a phase of each combination of levels of these factors.
-    pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), iotax_experiment::Error> {
+    pub(crate) fn vary(&mut self, factors: &[Factor]) -> Result<(), SpecError> {
         if factors.is_empty() {
             return Ok(());
         }
@@ -119,7 +110,7 @@ impl Load {
     /// The experiment that `build` makes from the phases.
     pub(crate) fn into_draft(
         self,
-        build: impl FnOnce(Vec<Workload>) -> Result<Draft, iotax_experiment::Error>,
+        build: impl FnOnce(Vec<Workload>) -> Result<Draft, SpecError>,
     ) -> Result<Draft> {
         let suite = self.suite.filter(|_| self.phases.len() > 1);
         let draft = Draft { suite, ..build(self.phases)? };
@@ -132,6 +123,25 @@ impl From<Workload> for Load {
     fn from(workload: Workload) -> Self {
         Self { phases: vec![workload], suite: None }
     }
+}
+
+/// Whether there is a recording, or a file that ought to be one.
+fn is_recording(path: &Path) -> bool {
+    is_trace(path) || path.extension().is_some_and(|end| end == RECORDING)
+}
+
+/// The workload that replays a recording.
+fn recording(path: &Path, args: &RecordingArgs) -> Result<Workload, iotax_load::Error> {
+    let absolute = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    let arrivals = match args.arrivals {
+        None | Some(ArrivalsBy::Answers) => Arrivals::AfterAnswers,
+        Some(ArrivalsBy::Clock) => Arrivals::ByTheClock,
+    };
+    let copies = args.copies.unwrap_or(1);
+    let options = ReplayOptions { allow_loss: args.allow_loss, arrivals, copies };
+    let recording = Recording::open(&absolute, options)?;
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    Ok(recording.workload(&stem))
 }
 
 /// Whether a text is the name of a workload or suite, or a command line, and so cannot be a target.
@@ -175,6 +185,22 @@ pub(crate) struct Beside {
 /// The resolver for `file`.
 pub(crate) fn beside(file: &Path) -> Beside {
     Beside { directory: file.parent().unwrap_or(Path::new("")).to_owned() }
+}
+
+impl Beside {
+    /// The phases of a workload that an experiment file names.
+    pub(crate) fn phases(
+        &self,
+        elsewhere: WorkloadElsewhere<'_>,
+    ) -> Result<Vec<Workload>, SpecError> {
+        match elsewhere {
+            WorkloadElsewhere::Fio(entry) => fio::from_entry(entry, self),
+            WorkloadElsewhere::Recording(named) => {
+                let workload = recording(&self.directory.join(&named.recording), &RecordingArgs::default());
+                Ok(vec![workload.map_err(|why| SpecError::syntax(why.to_string(), ""))?])
+            }
+        }
+    }
 }
 
 impl Outside for Beside {

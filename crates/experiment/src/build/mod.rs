@@ -9,7 +9,7 @@ use iotax_layers::{About, Error, Form, Stack, resolve_path};
 use crate::engine::{DrivenAt, Engine};
 use crate::spec::{Arm, Design, Draft, Source, Spec, Stop, StopMode, Target};
 use crate::target::refuse_too_many;
-use crate::workload::{Job, Workload};
+use crate::workload::{Job, RecordedLoad, Workload};
 
 /// Up to this many layers, every subset is measured: 8 arms.
 const FACTORIAL_LAYERS: usize = 3;
@@ -250,10 +250,36 @@ fn refused_on_stack(job: &Job, stack: &Stack) -> Option<(&'static str, String, &
             return Some(("block-size", problem, advice));
         }
     }
+    if let Some(recording) = &job.recording
+        && stack.form() != Form::Directory
+    {
+        return refused_recording(recording, stack);
+    }
     (at == DrivenAt::Directory && stack.form() != Form::Directory).then(|| {
         let problem = format!("the job needs a directory, but {stack} is not one");
         ("engine", problem, "put a file system on top, as in file(size=2G) + ext4")
     })
+}
+
+/// Checks whether a recording can be replayed on a stack without a file system.
+fn refused_recording(
+    recording: &RecordedLoad,
+    stack: &Stack,
+) -> Option<(&'static str, String, &'static str)> {
+    let Some(bytes) = recording.device_bytes else {
+        let problem = format!("the recording needs a directory, but {stack} is not one");
+        let advice = "put a file system on top, as in file(size=2G) + ext4; only the I/O of a \
+                      single block device can be replayed without one";
+        return Some(("recording", problem, advice));
+    };
+    if stack.is_in_process() {
+        let problem = format!("{stack} is simulated inside iotax and does not support recordings");
+        return Some(("recording", problem, "mount the layers with vdisk(stack=\"...\")"));
+    }
+    let disk = stack.size_bytes().filter(|disk| bytes > *disk)?;
+    let (bytes, disk) = (format_bytes(bytes), format_bytes(disk));
+    let problem = format!("the recording uses {bytes} of a device, but the disk has only {disk}");
+    Some(("recording", problem, "increase the size of the stack"))
 }
 
 /// The subsets of `layers` layers to measure, without repetition: the empty one first, the full one

@@ -49,7 +49,7 @@ impl<'a> Document<'a> {
         let Some(DeValue::Table(workload)) = root.get("workload").map(Spanned::get_ref) else {
             return Ok(());
         };
-        let known = workload_keys().into_iter().chain(["fio".to_owned()]);
+        let known = workload_keys().into_iter().chain(["fio", "recording"].map(str::to_owned));
         self.check_table(&["workload"], workload, known)?;
         if let Some(DeValue::Table(index)) = workload.get("index").map(Spanned::get_ref) {
             let known = INDEX_OPTIONS.iter().map(|key| key.name);

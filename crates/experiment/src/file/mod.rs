@@ -1,7 +1,7 @@
 //! The experiment file: from TOML (`SpecFile`) to its meaning ([`Draft`]).
 //!
 //! ```toml
-//! workload = "randread-4k"      # or { fio = "job.fio" }, or a [workload] table
+//! workload = "randread-4k"      # or { fio = "job.fio" }, { recording = "app.iotx" }, a table
 //! mode = "quick"
 //! time = "5s"
 //!
@@ -24,16 +24,16 @@ use iotax_layers::Error;
 
 use crate::spec::Draft;
 use document::{Document, Misplaced};
-pub use resolve::FioReader;
-pub use workload::FioWorkload;
+pub use resolve::WorkloadReader;
+pub use workload::{FioWorkload, RecordingWorkload, WorkloadElsewhere};
 
 impl Draft {
     /// Reads an experiment file. `file` is its name for errors; relative paths stay relative (see
-    /// [`Draft::resolve_paths`]). `read_fio` reads fio workloads in the file.
-    pub fn from_toml(file: &str, text: &str, read_fio: FioReader<'_>) -> Result<Self, Error> {
+    /// [`Draft::resolve_paths`]). `read` reads workloads in other files: fio jobs and recordings.
+    pub fn from_toml(file: &str, text: &str, read: WorkloadReader<'_>) -> Result<Self, Error> {
         let document = Document::parse(file, text)?;
         let written = document.written()?;
-        resolve::resolve(&written, read_fio).map_err(|misplaced| document.place(misplaced))
+        resolve::resolve(&written, read).map_err(|misplaced| document.place(misplaced))
     }
 }
 

@@ -7,7 +7,7 @@ use iotax_layers::{About, Error, Stack, units};
 
 use super::caps;
 use super::document::{At, Misplaced, Placed};
-use super::workload::{FioWorkload, JobTable, WorkloadEntry, WorkloadTable};
+use super::workload::{JobTable, WorkloadElsewhere, WorkloadEntry, WorkloadTable};
 use super::written::Scalar;
 use super::written::{ArmEntry, SetEntry, SpecFile};
 use crate::build::Subsets;
@@ -19,11 +19,11 @@ use crate::rule::Rule;
 use crate::spec::{Arm, Design, Draft, NamedTarget, Stop, Target};
 use crate::workload::{IndexLoads, Job, Workload};
 
-/// Reads the phases of a fio workload, at least one.
-pub type FioReader<'a> = &'a dyn Fn(&FioWorkload) -> Result<Vec<Workload>, Error>;
+/// Reads the phases of a workload in another file, at least one.
+pub type WorkloadReader<'a> = &'a dyn Fn(WorkloadElsewhere<'_>) -> Result<Vec<Workload>, Error>;
 
-pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft> {
-    let phases = phases(file, read_fio)?;
+pub(super) fn resolve(file: &SpecFile, read: WorkloadReader<'_>) -> Placed<Draft> {
+    let phases = phases(file, read)?;
     let (of_target, of_load) = factors(file, &phases)?;
     let name = phases.first().map(|phase| phase.name.clone());
     let phases = varied(phases, &of_load).at(&["matrix"])?;
@@ -51,6 +51,7 @@ pub(super) fn resolve(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Draft>
     let mut bound = draft.clone();
     bound.bind_targets().map_err(in_arms)?;
     bound.validate_precondition().at(&["precondition"])?;
+    draft.validate_recordings().map_err(at_key)?;
     draft.validate_rules().at(&["fail-if"])?;
     Ok(draft)
 }
@@ -183,22 +184,28 @@ fn stop(file: &SpecFile) -> Placed<Stop> {
         min_blocks: file.min_blocks.unwrap_or(usual.min_blocks.min(max_blocks)),
         max_time_ns: duration("max-time", file.max_time.as_ref())?,
     };
-    stop.validate().map_err(|error| {
-        let path = match &error {
-            Error::Impossible { key, .. } => vec![(*key).to_owned()],
-            _ => vec![],
-        };
-        Misplaced { path, error: Box::new(error) }
-    })?;
+    stop.validate().map_err(at_key)?;
     Ok(stop)
 }
 
+/// Points at the key of the file that the error names.
+fn at_key(error: Error) -> Misplaced {
+    let path = match &error {
+        Error::Impossible { key, .. } => vec![(*key).to_owned()],
+        _ => vec![],
+    };
+    Misplaced { path, error: Box::new(error) }
+}
+
 /// The phases, at least one, with all changes applied.
-fn phases(file: &SpecFile, read_fio: FioReader<'_>) -> Placed<Vec<Workload>> {
+fn phases(file: &SpecFile, read: WorkloadReader<'_>) -> Placed<Vec<Workload>> {
     let mut phases = match &file.workload {
         WorkloadEntry::Preset(name) if is_suite(name) => Workload::suite(name).at(&["workload"])?,
         WorkloadEntry::Preset(name) => vec![Workload::preset(name).at(&["workload"])?],
-        WorkloadEntry::Fio(fio) => read_fio(fio).at(&["workload", "fio"])?,
+        WorkloadEntry::Fio(fio) => read(WorkloadElsewhere::Fio(fio)).at(&["workload", "fio"])?,
+        WorkloadEntry::Recording(recording) => {
+            read(WorkloadElsewhere::Recording(recording)).at(&["workload", "recording"])?
+        }
         WorkloadEntry::Table(table) => vec![described(table)?],
     };
     let times = Changes {
@@ -256,7 +263,7 @@ fn suite(file: &SpecFile) -> Option<String> {
     let written = match &file.workload {
         WorkloadEntry::Fio(written) => written,
         WorkloadEntry::Preset(name) => return is_suite(name).then(|| name.clone()),
-        WorkloadEntry::Table(_) => return None,
+        WorkloadEntry::Recording(_) | WorkloadEntry::Table(_) => return None,
     };
     let name = if written.is_command() { "fio" } else { &written.fio };
     let name = name.rsplit('/').next().unwrap_or(name);
@@ -353,10 +360,17 @@ fn blame(file: &SpecFile, error: &Error) -> Vec<String> {
         Error::Impossible { subject: About::Workload, key: "time", .. } if file.time.is_some() => {
             path(&["time"])
         }
+        Error::Impossible { subject: About::Workload, key: "ramp", .. } if file.ramp.is_some() => {
+            path(&["ramp"])
+        }
         Error::Impossible { subject: About::Workload, key, .. } => path(&["workload", key]),
         Error::Impossible { subject: About::Index, key, .. } => {
             overriding(file, "index", |name| name == *key)
                 .unwrap_or_else(|| path(&["workload", "index", key]))
+        }
+        Error::Impossible { subject: About::Job(_), key: "recording", .. } => {
+            let changed = file.set.keys().next().map(|key| path(&["set", key]));
+            changed.unwrap_or_else(|| path(&["workload", "recording"]))
         }
         Error::Impossible { subject: About::Job(job), key, .. } => {
             let is_key =

@@ -12,8 +12,78 @@ pub(super) fn from_toml(text: &str) -> Result<Draft, Error> {
     Draft::from_toml("x.toml", text, &no_fio)
 }
 
-fn no_fio(_: &FioWorkload) -> Result<Vec<Workload>, Error> {
+fn no_fio(_: WorkloadElsewhere<'_>) -> Result<Vec<Workload>, Error> {
     Err(Error::syntax("fio is not read here", ""))
+}
+
+fn recorded(text: &str) -> Result<Draft, Error> {
+    Draft::from_toml("x.toml", text, &|elsewhere| match elsewhere {
+        WorkloadElsewhere::Recording(named) if named.recording == "app.iotx" => {
+            Ok(vec![crate::recorded::example()])
+        }
+        WorkloadElsewhere::Recording(named) => {
+            Err(Error::syntax(format!("cannot open {}", named.recording), ""))
+        }
+        WorkloadElsewhere::Fio(_) => no_fio(elsewhere),
+    })
+}
+
+#[test]
+fn a_recording_is_a_workload() {
+    let arms = "\n[arms]\na = \"/mnt/a\"\nb = \"/mnt/b\"\n";
+    for written in ["workload.recording = \"app.iotx\"", "workload = { recording = \"app.iotx\" }"]
+    {
+        let spec = recorded(&format!("{written}\nmode = \"quick\"{arms}")).unwrap();
+        assert_eq!(spec.phases, [crate::recorded::example()]);
+    }
+    let error = |text: &str| recorded(&format!("{text}{arms}")).unwrap_err().to_string();
+    assert_snapshot!(error("workload.recording = \"app.iotx\"\ndrain = true"), @"
+    x.toml:2:9: drain: draining repeats a load for a given time, and a recording has its own length
+      2 | drain = true
+        |         ^^^^
+    leave out drain, or drain the target in a separate run with another workload
+    ");
+    assert_snapshot!(error("time = \"3s\"\nworkload.recording = \"app.iotx\""), @r#"
+    x.toml:1:8: time: a trial is always the whole recording, at its own speed
+      1 | time = "3s"
+        |        ^^^^
+    leave out time; to replay less, record less (capture --for)
+    "#);
+    assert_snapshot!(error("workload.recording = \"app.iotx\"\nscale = 0.5"), @"
+    x.toml:2:9: scale: a trial is always the whole recording, at its own speed
+      2 | scale = 0.5
+        |         ^^^
+    leave out scale; to replay less, record less (capture --for)
+    ");
+    assert_snapshot!(error("workload.recording = \"app.iotx\"\nset.threads = 4"), @r#"
+    x.toml:1:1: workload: job `replay`: recording: a recording is replayed as it was recorded
+      1 | workload.recording = "app.iotx"
+        | ^^^^^^^^
+    remove the options that change it
+    "#);
+    assert_snapshot!(error("engines.b = \"fio\"\nworkload.recording = \"app.iotx\""), @r#"
+    x.toml:1:1: engines: arm `b`: only iotax's own engine replays recordings
+      1 | engines.b = "fio"
+        | ^^^^^^^
+    leave out the engine; to replay a recording with fio, write its log with iotax capture export
+    "#);
+    assert_snapshot!(error("\nworkload.recording = \"other.iotx\""), @r#"
+    x.toml:2:22: workload.recording: cannot open other.iotx
+      2 | workload.recording = "other.iotx"
+        |                      ^^^^^^^^^^^^
+    "#);
+    assert_snapshot!(error("[workload]\nrecording = \"app.iotx\"\nname = \"x\""), @"
+    x.toml:1:1: `recording` describes the whole workload; leave out `name`
+      1 | [workload]
+        | ^^^^^^^^^^
+    ");
+    let job = "[workload]\nname = \"x\"\n[[workload.job]]\nname = \"a\"\nengine = \"replay\"";
+    assert_snapshot!(error(job), @r#"
+    x.toml:5:10: workload.job[0].engine: `replay` needs a recording
+      5 | engine = "replay"
+        |          ^^^^^^^^
+    name the recording as the workload, without an engine: iotax run app.iotx DIR, or workload.recording = "app.iotx" in an experiment file
+    "#);
 }
 
 fn parse(text: &str) -> Draft {
@@ -156,7 +226,7 @@ fn misspelt_keys_are_pointed_at() {
     x.toml:3:1: workload.jbo: unknown key `jbo`; did you mean `job`?
       3 | jbo = []
         | ^^^
-    known keys: about, index, job, name, primary, fio
+    known keys: about, index, job, name, primary, fio, recording
     ");
     let job = |line: &str| {
         format!("[workload]\nname = \"m\"\n[[workload.job]]\nname = \"io\"\n{line}{arms}")
@@ -422,7 +492,8 @@ fn a_suite_and_engines_of_arms_are_named() {
 #[test]
 fn phases_of_fio_are_named_by_their_job_file() {
     let read = |text: &str| {
-        Draft::from_toml("x.toml", text, &|entry| {
+        Draft::from_toml("x.toml", text, &|elsewhere| {
+            let WorkloadElsewhere::Fio(entry) = elsewhere else { return no_fio(elsewhere) };
             assert_eq!(entry.is_command(), entry.fio.starts_with("fio "));
             ["randread-4k", "randwrite-4k"].into_iter().map(Workload::preset).collect()
         })

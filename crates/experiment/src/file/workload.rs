@@ -1,4 +1,5 @@
-//! `workload = "name"`, `workload.fio = "job.fio"` or a `[workload]` table.
+//! `workload = "name"`, `workload.fio = "job.fio"`, `workload.recording = "app.iotx"` or a
+//! `[workload]` table.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -11,7 +12,8 @@ use serde::de::{Deserialize, Deserializer, MapAccess, Visitor};
 use super::schema;
 use super::written::Scalar;
 
-/// The name of a built-in workload, a fio workload, or a workload described in the file.
+/// The name of a built-in workload, a fio workload, a recording, or a workload described in the
+/// file.
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(untagged)]
 pub(super) enum WorkloadEntry {
@@ -19,6 +21,8 @@ pub(super) enum WorkloadEntry {
     Preset(String),
     /// `workload.fio = "job.fio"`.
     Fio(FioWorkload),
+    /// `workload.recording = "app.iotx"`.
+    Recording(RecordingWorkload),
     /// `[workload]`.
     Table(WorkloadTable),
 }
@@ -29,6 +33,22 @@ pub(super) enum WorkloadEntry {
 pub struct FioWorkload {
     /// A job file, relative to this file; or a command line that starts with `fio `.
     pub fio: String,
+}
+
+/// The recorded I/O of an application, which is replayed.
+#[derive(Debug, Clone, PartialEq, JsonSchema)]
+#[schemars(deny_unknown_fields)]
+pub struct RecordingWorkload {
+    /// A recording of `iotax capture`, relative to this file. A trial is the whole recording:
+    /// leave out `time`, `ramp`, `scale` and the job keys in `set`.
+    pub recording: String,
+}
+
+/// A workload in another file, which the caller reads.
+#[derive(Debug, Clone, Copy)]
+pub enum WorkloadElsewhere<'a> {
+    Fio(&'a FioWorkload),
+    Recording(&'a RecordingWorkload),
 }
 
 impl FioWorkload {
@@ -125,6 +145,7 @@ impl<'de> Deserialize<'de> for WorkloadEntry {
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct AnyTable {
     fio: Option<String>,
+    recording: Option<String>,
     name: Option<String>,
     about: Option<String>,
     primary: Option<String>,
@@ -134,20 +155,34 @@ struct AnyTable {
 
 impl AnyTable {
     fn entry<E: serde::de::Error>(self) -> Result<WorkloadEntry, E> {
-        let Self { fio, name, about, primary, job, index } = self;
-        let others = [
+        let Self { fio, recording, name, about, primary, job, index } = self;
+        let keys = [
+            ("fio", fio.is_some()),
+            ("recording", recording.is_some()),
             ("name", name.is_some()),
             ("about", about.is_some()),
             ("primary", primary.is_some()),
             ("job", job.is_some()),
             ("index", index.is_some()),
         ];
-        match (fio, others.iter().find(|(_, given)| *given)) {
-            (Some(_), Some((other, _))) => Err(E::custom(format_args!(
-                "`fio` describes the whole workload; leave out `{other}`, or change it in [set]"
-            ))),
-            (Some(fio), None) => Ok(WorkloadEntry::Fio(FioWorkload { fio })),
-            (None, _) => Ok(WorkloadEntry::Table(WorkloadTable {
+        let alone = |key: &str, advice: &str| {
+            let other = keys.iter().find(|(other, given)| *given && *other != key);
+            other.map_or(Ok(()), |(other, _)| {
+                Err(E::custom(format_args!(
+                    "`{key}` describes the whole workload; leave out `{other}`{advice}"
+                )))
+            })
+        };
+        match (fio, recording) {
+            (Some(fio), _) => {
+                alone("fio", ", or change it in [set]")?;
+                Ok(WorkloadEntry::Fio(FioWorkload { fio }))
+            }
+            (None, Some(recording)) => {
+                alone("recording", "")?;
+                Ok(WorkloadEntry::Recording(RecordingWorkload { recording }))
+            }
+            (None, None) => Ok(WorkloadEntry::Table(WorkloadTable {
                 name: name.ok_or_else(|| E::missing_field("name"))?,
                 about: about.unwrap_or_default(),
                 primary,

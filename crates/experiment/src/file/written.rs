@@ -19,8 +19,8 @@ use crate::spec::{Driver, StopMode};
     description = "What to measure and how certain the result must be; for `iotax compare FILE`."
 )]
 pub(super) struct SpecFile {
-    /// The workload to run: the name of a built-in workload, `fio` with a job file, or a table that
-    /// describes one.
+    /// The workload to run: the name of a built-in workload, `fio` with a job file, `recording` with
+    /// a recorded application, or a table that describes one.
     pub workload: WorkloadEntry,
     /// The arms to compare, by name: each is a path, a device, a stack, or a table of several
     /// targets that are used at the same time. Paths are relative to this file. Arms keep their

@@ -325,7 +325,13 @@ fn choose(words: &'static [&'static str], text: &str) -> Result<usize, Error> {
 }
 
 fn engine(job: &mut Job, text: &str) -> Result<(), Error> {
-    job.engine = Engine::ALL[choose(Engine::NAMES, &text.replace('-', "_"))?];
+    let word = text.replace('-', "_");
+    if Engine::ALL.iter().any(|engine| engine.replays() && engine.name() == word) {
+        let advice = "name the recording as the workload, without an engine: iotax run app.iotx \
+                      DIR, or workload.recording = \"app.iotx\" in an experiment file";
+        return Err(Error::syntax(format!("`{text}` needs a recording"), advice));
+    }
+    job.engine = Engine::CHOICES[choose(Engine::NAMES, &word)?];
     job.engine_asked = true;
     if job.engine.has_tree() {
         tree_of(job);

@@ -14,7 +14,7 @@ use crate::engine::PageCache;
 use crate::job_options::format_block_sizes;
 use crate::tree::Operation;
 use crate::workload::Trims;
-use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Pattern, Workload};
+use crate::workload::{BlockSizes, Bound, Files, IndexLoads, Job, Pace, Workload};
 
 /// `O_DIRECT` transfers whole logical blocks of the device, which are never smaller.
 const DIRECT_ALIGNMENT_BYTES: u32 = 512;
@@ -40,10 +40,7 @@ impl Workload {
         if self.jobs.is_empty() {
             return workload("job", "there is no job to run", "add a job");
         }
-        if self.is_recorded() && (self.jobs.len() > 1 || self.index.is_some() || self.ramp_ns > 0) {
-            let problem = "a recording is replayed alone and from its beginning";
-            return workload("recording", problem, "remove the other jobs and the ramp");
-        }
+        self.validate_recorded()?;
         let mut names = HashSet::new();
         for job in &self.jobs {
             if !names.insert(job.name.as_str()) {
@@ -286,40 +283,6 @@ impl Job {
             _ => {}
         }
         Ok(())
-    }
-}
-
-/// Checks for recordings.
-impl Job {
-    /// The job that replays its recording, and nothing else.
-    fn as_recorded(&self) -> Self {
-        Self {
-            engine: self.engine,
-            read_percent: self.read_percent,
-            pattern: Pattern::Random,
-            size_bytes: self.size_bytes,
-            advise: false,
-            direct: self.direct,
-            engine_asked: self.engine_asked,
-            target: self.target.clone(),
-            recording: self.recording.clone(),
-            ..Self::new(self.name.clone())
-        }
-    }
-
-    fn validate_recording(&self) -> Result<(), Error> {
-        let problem = match (&self.recording, self.engine.replays()) {
-            (None, true) => "no recording is given",
-            (Some(_), false) => "only this engine replays recordings",
-            (Some(_), true) if *self != self.as_recorded() => {
-                let advice = "remove the options that change it";
-                let problem = "a recording is replayed as it was recorded";
-                return Err(self.refuse("recording", problem, advice));
-            }
-            _ => return Ok(()),
-        };
-        let advice = "give the recording as the workload: iotax run app.iotx DIR";
-        Err(self.refuse("engine", problem, advice))
     }
 }
 

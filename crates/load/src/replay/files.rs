@@ -1,12 +1,13 @@
 //! The files of a trial, and one operation on them.
 
 use std::ffi::{CStr, CString};
-use std::fs::File as OsFile;
+use std::fs::{File as OsFile, OpenOptions};
 use std::num::NonZeroU64;
 use std::os::fd::{
     AsFd as _, AsRawFd as _, BorrowedFd, FromRawFd as _, IntoRawFd as _, OwnedFd, RawFd,
 };
 use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicI32, AtomicU32, AtomicU64, Ordering};
@@ -28,7 +29,8 @@ use crate::engine::sigbus::{self, Guarded};
 use crate::engine::supplies::Buffers;
 use crate::error::Error;
 use crate::file_assignment::PAGE_BYTES;
-use crate::target::{shown, with_flags};
+use crate::layout::drop_cached;
+use crate::target::shown;
 
 /// The name of a file that is never there.
 const ABSENT: &CStr = c"iotax-absent";
@@ -168,11 +170,16 @@ impl Files {
     fn open_device(&self, path: &Path, file: File, facts: &FileFacts) -> Result<(), Error> {
         let slot = &self.slots[file as usize];
         let open = |flags| {
-            let mut options = with_flags(flags);
+            // The path may be that of a descriptor of this process, which is a link.
+            let mut options = OpenOptions::new();
+            options.custom_flags(flags);
             let opened = options.read(true).write(facts.is_written).open(path);
             opened.map_err(Error::path("open", path))
         };
-        slot.buffered.set(open(0)?.into());
+        let file = open(0)?;
+        // Only what the recording reads twice comes from the page cache.
+        drop_cached(&file, path)?;
+        slot.buffered.set(file.into());
         if slot.wants_direct {
             slot.direct.set(open(libc::O_DIRECT)?.into());
         }

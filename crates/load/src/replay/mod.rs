@@ -7,6 +7,7 @@
 //! | `ranges` | sets of byte ranges in bounded memory |
 //! | `graph` | events become I/Os, signals and waits of each thread |
 //! | `feed` | the trace is read a bounded number of nodes ahead |
+//! | `device` | recordings that can be replayed on a block device |
 //! | `place` | lays out the files as at the start of the recording |
 //! | `files` | descriptors, and one operation: the system calls |
 //! | `commit` | threads that wait for a sync share the next one |
@@ -20,6 +21,7 @@
 //! | `words` | warnings for users about differences from the application |
 
 mod commit;
+mod device;
 mod drive;
 mod feed;
 mod files;
@@ -71,6 +73,8 @@ impl Recording {
             copies: self.options.copies,
             parts: self.parts(),
             uncut: self.survey.cuts.as_ref().err().copied(),
+            writes: self.writes(),
+            device_bytes: self.device_bytes(),
         };
         let bytes = Layout::of(self, Path::new("")).bytes().max(4096);
         let job = Job {

@@ -25,6 +25,7 @@ use iotax_trace::{File, FileKind, Unseen};
 use rustix::fs::{Advice, FallocateFlags, SeekFrom, fadvise, fallocate, seek, statvfs};
 use rustix::io::Errno;
 
+use super::device::{ONLY_IN_A_DIRECTORY, sole_device};
 use super::survey::{FileFacts, Recording};
 use crate::driver::LayoutProgress;
 use crate::error::Error;
@@ -93,15 +94,8 @@ impl Place {
         if !is_device && !facts.is_file() {
             return Err(Error::NoTarget { path: shown(path) });
         }
-        let files = &recording.survey.files;
-        let mut used = (0..).zip(files).filter(|(_, file)| file.has_event());
-        let one = used.next().filter(|(_, file)| file.state.kind == FileKind::BlockDevice);
-        let one = one.filter(|(_, file)| !file.is_removed && !file.is_renamed);
-        let (Some((file, device)), None) = (one, used.next()) else {
-            return Err(refuse(
-                "only a recording of a single block device fits on a file or a device; name a \
-                 directory",
-            ));
+        let Some((file, device)) = sole_device(&recording.survey) else {
+            return Err(refuse(ONLY_IN_A_DIRECTORY));
         };
         if device.is_written && !target.may_be_overwritten() {
             return Err(refuse(

@@ -175,6 +175,10 @@ pub(super) fn read<R: BufRead, W: Write>(
         let kind = kind(&entry.file);
         let file = *files.entry(entry.file).or_insert_with(|| builder.file(kind, false));
         let Action::Do { op, offset, length, detail } = entry.action else { continue };
+        // fio opens its device once; the application's I/O is what follows.
+        if op == Op::Open && kind == FileKind::BlockDevice {
+            continue;
+        }
         let thread = *threads[next.input].get_or_insert_with(|| builder.thread());
         let is_device = kind == FileKind::BlockDevice;
         builder.push(Event {

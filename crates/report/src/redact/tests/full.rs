@@ -304,6 +304,8 @@ fn job() -> Job {
             copies: 2,
             parts: 2,
             uncut: Some(Uncut::Short),
+            writes: true,
+            device_bytes: Some(1),
         }),
         tree: Some(Tree {
             files: 1,
