@@ -35,6 +35,7 @@ for line in open(sys.argv[1] + "/trials.jsonl"):
     assert trial["outcome"] == "completed" or "completed" in str(trial["outcome"]), trial["outcome"]
 PYTHON
     rm -rf "$results"/killed-* "$results"/after-*
+    ((kill % 20)) || echo "$kill kills" >&2
 done
 "$iotax" undo >/dev/null
 [ -z "$(ls -A "$directory")" ] || { echo "left at the end: $(ls -A "$directory")" >&2; exit 1; }

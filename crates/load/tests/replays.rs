@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use std::fs;
-use std::io::{BufRead as _, BufReader};
+use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::AtomicBool;
@@ -58,31 +58,29 @@ fn write_trace(directory: &Path, files: &[FileState], events: impl Iterator<Item
     fs::write(directory.join("trace"), writer.finish(&End::default()).unwrap()).unwrap();
 }
 
-/// Replays all of it, or one part after the other.
-fn replay(directory: &Path, parts: Option<u32>) -> LoadRecord {
+/// For the process that waits for this one.
+fn say(words: &str) {
+    writeln!(std::io::stdout(), "{words}").unwrap();
+}
+
+fn replay(directory: &Path) -> LoadRecord {
     let replay = Replay::open(&directory.join("trace"), ReplayOptions::default()).unwrap();
     let workload = replay.recording().workload("test");
-    let one = |part| {
-        let request = Request {
-            workload: &workload,
-            index_ends: &IndexEnds::Both,
-            target: IoTarget::Path(directory),
-            ramp_ns: 0,
-            time_ns: workload.time_ns,
-            part,
-            seed: 7,
-            stop: &AtomicBool::new(false),
-            live: None,
-        };
-        println!("begins");
-        let load = replay.run(&request).unwrap();
-        println!("ends");
-        load
+    let request = Request {
+        workload: &workload,
+        index_ends: &IndexEnds::Both,
+        target: IoTarget::Path(directory),
+        ramp_ns: 0,
+        time_ns: workload.time_ns,
+        part: None,
+        seed: 7,
+        stop: &AtomicBool::new(false),
+        live: None,
     };
-    match parts {
-        None => one(None),
-        Some(parts) => (0..parts).map(|part| one(Some(part))).last().unwrap(),
-    }
+    say("begins");
+    let load = replay.run(&request).unwrap();
+    say("ends");
+    load
 }
 
 /// This program again, as a process that only does what the test `name` has a child do.
@@ -114,8 +112,8 @@ fn a_long_recording_takes_little_memory() {
     const THREADS: u64 = 8;
     if let Some(directory) = asked_for() {
         let before = status_bytes("VmRSS");
-        replay(&directory, None);
-        println!("took {}", status_bytes("VmHWM").saturating_sub(before));
+        replay(&directory);
+        say(&format!("took {}", status_bytes("VmHWM").saturating_sub(before)));
         return;
     }
     let directory = tempfile::tempdir().unwrap();
@@ -174,7 +172,7 @@ fn the_next_replay_works_after_one_was_killed() {
     const NAME: &str = "the_next_replay_works_after_one_was_killed";
     if let Some(directory) = asked_for() {
         loop {
-            replay(&directory, None);
+            replay(&directory);
         }
     }
     let directory = tempfile::tempdir().unwrap();
@@ -192,7 +190,7 @@ fn the_next_replay_works_after_one_was_killed() {
         std::thread::yield_now();
         killed.kill().unwrap();
         killed.wait().unwrap();
-        let load = replay(directory.path(), None);
+        let load = replay(directory.path());
         let job = &load.jobs[0];
         assert_eq!((job.first_error.as_deref(), job.write.ios), (None, 600), "{kill_after}");
         assert_eq!(fs::read_dir(directory.path()).unwrap().count(), 2, "one directory of its own");
