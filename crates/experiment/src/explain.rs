@@ -1,5 +1,7 @@
 //! Describes workloads in words, for `iotax workloads` and for plans.
 
+use std::cmp::Ordering;
+
 use iotax_layers::units::{format_bytes, format_duration, format_iops};
 
 use crate::engine::PageCache;
@@ -23,7 +25,7 @@ impl Workload {
     /// How long a trial takes.
     pub fn explain_times(&self) -> String {
         if let Some(recording) = self.recording() {
-            return explain_times_of_replay(recording);
+            return explain_times_of_replay(recording, self.time_ns);
         }
         let (ramp, time) = (format_duration(self.ramp_ns), format_duration(self.time_ns));
         format!("every trial: {ramp} ramp, then {time} measured")
@@ -47,6 +49,18 @@ impl Workload {
 /// To milliseconds, if it is longer.
 const fn rounded_ns(time_ns: u64) -> u64 {
     if time_ns < 1_000_000 { time_ns } else { time_ns - time_ns % 1_000_000 }
+}
+
+/// How long it takes depends on the target.
+fn explain_times_of_replay(recording: &RecordedLoad, time_ns: u64) -> String {
+    let [length, time] = [recording.length_ns, time_ns].map(|ns| format_duration(rounded_ns(ns)));
+    match time_ns.cmp(&recording.length_ns) {
+        Ordering::Less => format!("every trial: the first {time} of the recording"),
+        Ordering::Equal => format!(
+            "every trial: the whole recording, {length} on a target as fast as the recorded one"
+        ),
+        Ordering::Greater => format!("every trial: the whole recording, repeated for {time}"),
+    }
 }
 
 fn explain_recording(recording: &RecordedLoad, space_bytes: u64) -> String {
