@@ -2,7 +2,7 @@
 #![allow(clippy::print_stderr, reason = "its only output")]
 
 use std::ffi::OsString;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::atomic::AtomicBool;
 
@@ -13,7 +13,7 @@ fn main() -> ExitCode {
     let mut arguments = std::env::args_os().skip(1);
     let output = arguments.next().map(PathBuf::from).unwrap_or_default();
     let subject: Vec<OsString> = arguments.collect();
-    match record(output, &subject) {
+    match record(&output, &subject) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{error}");
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn record(output: PathBuf, subject: &[OsString]) -> Result<(), Error> {
+fn record(output: &Path, subject: &[OsString]) -> Result<(), Error> {
     let pid = |text: &OsString| text.to_str().and_then(|text| text.parse().ok());
     let subject = match subject {
         [dashes, command @ ..] if dashes == "--" => Subject::Command(command.to_vec()),
@@ -40,7 +40,7 @@ fn record(output: PathBuf, subject: &[OsString]) -> Result<(), Error> {
         unseen: Vec::new(),
     };
     let limits = Limits { time: None, bytes: u64::MAX, overhead: f64::INFINITY };
-    let request = Request { subject: &subject, output: &output, head, limits };
+    let request = Request { subject: &subject, output: output, head, limits };
     let stop = AtomicBool::new(false);
     let done = Recorder::attach()?.record(request, &stop, &mut |_| eprintln!("recording"))?;
     done.failure.map_or(Ok(()), Err)

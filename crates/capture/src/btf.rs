@@ -188,7 +188,7 @@ mod tests {
             bytes.extend([1, 0]);
             let types: Vec<u8> = types.iter().flat_map(|word| word.to_le_bytes()).collect();
             let sizes = [24, 0, types.len(), types.len(), strings.len()];
-            bytes.extend(sizes.iter().flat_map(|size| (*size as u32).to_le_bytes()));
+            bytes.extend(sizes.iter().flat_map(|size| u32::try_from(*size).unwrap().to_le_bytes()));
             bytes.extend(types);
             bytes.extend(strings);
             bytes

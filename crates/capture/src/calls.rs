@@ -34,6 +34,10 @@ const IO_PGETEVENTS: c_long = 333;
 #[cfg(not(target_arch = "x86_64"))]
 const IO_PGETEVENTS: c_long = 292;
 
+/// `libc` does not define it for every C library.
+#[cfg(not(target_arch = "x86_64"))]
+const RENAMEAT: c_long = 38;
+
 /// The argument in `flags` points to the offset, or is null for the position.
 const POINTER: u8 = 0xfc;
 /// The detail is the flags that `creat` implies.
@@ -222,7 +226,7 @@ fn of_this_architecture() -> Vec<RecordedCall> {
 fn of_this_architecture() -> Vec<RecordedCall> {
     use RecordedCall as C;
     vec![
-        C::on_path(libc::SYS_renameat, Op::Rename, 0, 1).to(2, 3),
+        C::on_path(RENAMEAT, Op::Rename, 0, 1).to(2, 3),
         C::on_path(libc::SYS_newfstatat, Op::Stat, 0, 1),
     ]
 }

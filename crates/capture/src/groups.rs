@@ -153,11 +153,11 @@ fn resolved<T>(
         }
     }
     let stem = name.split(['.', '@']).next().unwrap_or_default();
-    let similar =
-        |one: &&String| !stem.is_empty() && one.contains(stem) && !one.ends_with(".slice");
+    let is_kind = |one: &str, kind| one.rsplit_once('.').is_some_and(|(_, end)| end == kind);
+    let similar = |one: &&String| !stem.is_empty() && one.contains(stem) && !is_kind(one, "slice");
     let mut units: Vec<String> = running.keys().filter(similar).cloned().collect();
     if units.is_empty() {
-        units = running.keys().filter(|one| one.ends_with(".service")).cloned().collect();
+        units = running.keys().filter(|one| is_kind(one, "service")).cloned().collect();
     }
     Err(Error::NoUnit { unit: unit.to_owned(), units })
 }
@@ -166,8 +166,8 @@ fn resolved<T>(
 mod tests {
     use super::*;
 
-    fn running(units: &[&str]) -> BTreeMap<String, ()> {
-        units.iter().map(|unit| ((*unit).to_owned(), ())).collect()
+    fn running(units: &[&str]) -> BTreeMap<String, u8> {
+        units.iter().map(|unit| ((*unit).to_owned(), 0)).collect()
     }
 
     fn found(unit: &str, units: &[&str]) -> Result<String, String> {

@@ -48,7 +48,7 @@ impl Overhead {
 
     fn since(&self, first: Sample) -> f64 {
         let Some(last) = self.samples.back() else { return 0.0 };
-        let had = (last.elapsed - first.elapsed).as_secs_f64() * f64::from(self.cpus);
+        let had = last.elapsed.saturating_sub(first.elapsed).as_secs_f64() * f64::from(self.cpus);
         let used = last.used_ns.saturating_sub(first.used_ns) as f64 / 1e9;
         if had > 0.0 { used / had } else { 0.0 }
     }

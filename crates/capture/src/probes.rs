@@ -296,6 +296,7 @@ fn fill_calls(programs: &mut Ebpf) -> Result<(), Error> {
     Ok(())
 }
 
+#[expect(clippy::needless_pass_by_value, reason = "it maps errors")]
 fn map_refused(error: aya::maps::MapError) -> Error {
     Error::Refused { program: "record".to_owned(), why: error.to_string() }
 }

@@ -111,6 +111,11 @@ pub(crate) fn example() -> Workload {
         length_ns: 2_000_000_000,
         threads: 3,
         waits_for_syncs: false,
+        allow_loss: false,
+        arrivals: crate::Arrivals::default(),
+        copies: 1,
+        parts: 1,
+        uncut: None,
         writes: true,
         device_bytes: None,
     };
@@ -146,7 +151,6 @@ mod tests {
                 draft.phases.iter_mut().for_each(|phase| phase.set(text).unwrap());
             })
         };
-        assert!(set("time=1s").contains("time: a trial is always the whole recording"));
         assert!(set("ramp=1s").contains("ramp: a recording is replayed alone"));
         for text in ["threads=4", "depth=2", "rate=100", "direct=true", "bs=8k", "start-delay=1s"] {
             assert!(set(text).contains("replayed as it was recorded"), "{text}: {}", set(text));

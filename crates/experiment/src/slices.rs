@@ -320,6 +320,8 @@ mod tests {
             copies: 1,
             parts,
             uncut,
+            writes: true,
+            device_bytes: None,
         };
         let job = Job {
             engine: crate::Engine::Replay,

@@ -60,7 +60,8 @@ fn write_trace(directory: &Path, files: &[FileState], events: impl Iterator<Item
 
 /// For the process that waits for this one.
 fn say(words: &str) {
-    writeln!(std::io::stdout(), "{words}").unwrap();
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{words}").unwrap();
 }
 
 fn replay(directory: &Path) -> LoadRecord {

@@ -36,7 +36,7 @@ fn words(page: &str) -> String {
         let is_cell = tag.starts_with("td") || tag.starts_with("th") || tag.starts_with("dd");
         match lines.last_mut() {
             Some(line) if line.is_empty() => line.push_str(&said),
-            Some(line) if is_cell => line.push_str(&format!(" | {said}")),
+            Some(line) if is_cell => line.extend([" | ", &said]),
             _ => lines.push(said),
         }
     }

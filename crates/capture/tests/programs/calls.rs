@@ -172,7 +172,7 @@ fn files_of_two_subvolumes_are_two_files() {
     let volumes = ["one", "two"].map(|name| mount.join(name));
     run(Command::new("btrfs").args(["-q", "subvolume", "create"]).arg(&volumes[0]));
     fs::write(volumes[0].join("open"), [7; 5000]).unwrap();
-    fs::write(volumes[0].join("mapped"), [7; 65536]).unwrap();
+    fs::write(volumes[0].join("mapped"), vec![7; 65536]).unwrap();
     run(Command::new("btrfs").args(["-q", "subvolume", "snapshot"]).args(&volumes));
     fs::write(volumes[1].join("open"), [7; 6000]).unwrap();
     assert_eq!(
@@ -183,12 +183,16 @@ fn files_of_two_subvolumes_are_two_files() {
         make_pipes(volume);
     }
     let mut running = volumes.each_ref().map(|volume| driver.start("before", volume));
-    volumes.iter().for_each(|volume| meet(volume));
+    for volume in &volumes {
+        meet(volume);
+    }
     let subject = Subject::Processes(running.iter().map(std::process::Child::id).collect());
     let output = tempfile::tempdir().unwrap();
     let trace = record_while(&subject, &output.path().join("x.iotx"), |reports| {
         crate::support::wait_for_reports(reports, 1);
-        volumes.iter().for_each(|volume| let_go(volume));
+        for volume in &volumes {
+            let_go(volume);
+        }
         for driver in &mut running {
             assert!(driver.wait().unwrap().success());
         }

@@ -64,7 +64,7 @@ fn kill_one(driver: &Driver, time: usize, place: &std::path::Path, output: &std:
         programs_of_kernel().is_disjoint(&programs) && links_of_kernel().is_disjoint(&links)
     });
     // The program that was recorded goes on, unless it had not begun.
-    assert!(time % 4 == 0 || is_used(&driver.path()));
+    assert!(time.is_multiple_of(4) || is_used(&driver.path()));
     fs::write(place.join("stop"), "").unwrap();
     wait_until(|| !is_used(&driver.path()));
     if output.exists() && fs::metadata(output).unwrap().len() > 0 {

@@ -60,7 +60,7 @@ pub(crate) fn check(ios: usize) {
     let place = tempfile::tempdir().unwrap();
     for way in 0..WAYS.len() {
         let path = place.path().join(format!("f{way}"));
-        fs::write(&path, vec![7; size_bytes(way) as usize]).unwrap();
+        fs::write(&path, vec![7; usize::try_from(size_bytes(way)).unwrap()]).unwrap();
         // Only clean pages can be dropped from the page cache and fault again later.
         fs::File::open(path).unwrap().sync_all().unwrap();
     }

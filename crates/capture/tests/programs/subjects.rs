@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use iotax_capture::{Error, Subject};
-use iotax_testing::{needs, needs_bpf, needs_program, needs_programs};
+use iotax_testing::{needs, needs_bpf, needs_program};
 use iotax_trace::{EndReason, Op, Unseen};
 
 use crate::support::{
@@ -25,7 +25,7 @@ fn files_that_are_open_or_mapped_before_are_known() {
     let place = place.path();
     make_pipes(place);
     fs::write(place.join("open"), [7; 5000]).unwrap();
-    fs::write(place.join("mapped"), [7; 65536]).unwrap();
+    fs::write(place.join("mapped"), vec![7; 65536]).unwrap();
     let mut running = driver.start("before", place);
     meet(place);
     let output = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn who_joins_a_group_later_is_recorded() {
         let place = place.path();
         make_pipes(place);
         fs::write(place.join("open"), [7; 5000]).unwrap();
-        fs::write(place.join("mapped"), [7; 65536]).unwrap();
+        fs::write(place.join("mapped"), vec![7; 65536]).unwrap();
         let group = Group::new(hierarchy, &format!("joined{number}"));
         let mut idle = Command::new("sleep").arg("600").spawn().unwrap();
         group.add(idle.id());
@@ -166,7 +166,7 @@ fn who_is_started_in_a_group_is_recorded() {
 
 #[test]
 fn files_of_others_that_cannot_be_read_are_named() {
-    if !needs_programs(&["setpriv", "sh"]) {
+    if !needs_program("setpriv") {
         return;
     }
     let Some(driver) = driver() else { return };
@@ -174,7 +174,7 @@ fn files_of_others_that_cannot_be_read_are_named() {
     let place = place.path();
     make_pipes(place);
     fs::write(place.join("open"), [7; 5000]).unwrap();
-    fs::write(place.join("mapped"), [7; 65536]).unwrap();
+    fs::write(place.join("mapped"), vec![7; 65536]).unwrap();
     let mut running = driver.start("before", place);
     meet(place);
     let output = tempfile::tempdir().unwrap();

@@ -67,7 +67,8 @@ fn recording(file: &Path, args: &ReportArgs) -> Result<Exit> {
     let document = iotax_report::recording(shown);
     let page = match &destination {
         Some(destination) => {
-            let dir = Location::from(&destination.claim()?);
+            let held = destination.claim()?;
+            let dir = Location::from(&held);
             publish::write_page(&dir, &document)?;
             dir.shown().join(output::REPORT)
         }

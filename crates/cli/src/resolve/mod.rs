@@ -118,15 +118,14 @@ pub(crate) fn peel(args: &PeelArgs) -> Result<Resolved> {
              'file(path={text}, size=1G) + aes'"
         )));
     };
-    let mut load = match &args.workload {
-        Some(text) => Load::read_with(text, &args.measure.load.recording)?,
-        None => {
-            workload::refuse_for_others(&args.measure.load.recording, "the default workload")?;
-            if stack.form().is_network() {
-                Load::read(NETWORK_SUITE)?
-            } else {
-                peel_search(&stack).into()
-            }
+    let mut load = if let Some(text) = &args.workload {
+        Load::read_with(text, &args.measure.load.recording)?
+    } else {
+        workload::refuse_for_others(&args.measure.load.recording, "the default workload")?;
+        if stack.form().is_network() {
+            Load::read(NETWORK_SUITE)?
+        } else {
+            peel_search(&stack).into()
         }
     };
     let mut changes = changes(&args.measure.load)?;

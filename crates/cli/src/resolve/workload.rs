@@ -196,7 +196,8 @@ impl Beside {
         match elsewhere {
             WorkloadElsewhere::Fio(entry) => fio::from_entry(entry, self),
             WorkloadElsewhere::Recording(named) => {
-                let workload = recording(&self.directory.join(&named.recording), &RecordingArgs::default());
+                let workload =
+                    recording(&self.directory.join(&named.recording), &RecordingArgs::default());
                 Ok(vec![workload.map_err(|why| SpecError::syntax(why.to_string(), ""))?])
             }
         }

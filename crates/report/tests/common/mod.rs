@@ -195,6 +195,8 @@ pub(crate) fn replay(path: &str) -> ExperimentHead {
         copies: 1,
         parts: 1,
         uncut: None,
+        writes: true,
+        device_bytes: None,
     };
     let job = Job { engine: Engine::Replay, recording: Some(recording), ..Job::new("replay") };
     let arms = vec![arm("base", &[]), arm("luks", &[aes()])];
