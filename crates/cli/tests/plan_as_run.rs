@@ -36,7 +36,9 @@ fn what_a_run_refuses_a_plan_refuses_in_the_same_words() {
         assert_eq!((run.code, run.err), (plan.code, plan.err), "{args:?}");
     }
     assert_snapshot!(desk.run(&["plan", "run", "trace.fio", "data", "--engine", "fio"]), @"
-    error: arm target: job `replay`: option read_iolog (trace.fio, line 2) is not passed to fio: it reaches outside the target; remove it
+    error: trace.fio:2:12: read_iolog: cannot open DESK/trace: No such file or directory (os error 2)
+      2 | read_iolog=trace
+        |            ^^^^^
     [exit 2]
     ");
     assert_snapshot!(desk.run(&["plan", "run", "net.fio", "data", "--engine", "fio"]), @"

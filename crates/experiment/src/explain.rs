@@ -1,7 +1,5 @@
 //! Describes workloads in words, for `iotax workloads` and for plans.
 
-use std::cmp::Ordering;
-
 use iotax_layers::units::{format_bytes, format_duration, format_iops};
 
 use crate::engine::PageCache;
@@ -53,20 +51,34 @@ const fn rounded_ns(time_ns: u64) -> u64 {
 
 /// How long it takes depends on the target.
 fn explain_times_of_replay(recording: &RecordedLoad, time_ns: u64) -> String {
-    let [length, time] = [recording.length_ns, time_ns].map(|ns| format_duration(rounded_ns(ns)));
-    match time_ns.cmp(&recording.length_ns) {
-        Ordering::Less => format!("every trial: the first {time} of the recording"),
-        Ordering::Equal => format!(
-            "every trial: the whole recording, {length} on a target as fast as the recorded one"
-        ),
-        Ordering::Greater => format!("every trial: the whole recording, repeated for {time}"),
+    let of_log = recording.logs.as_ref();
+    if of_log.is_some_and(|logs| logs.no_stall) {
+        return "every trial: the whole log, as fast as the target allows".to_owned();
     }
+    let length_ns = recording.length_ns.max(1);
+    let length = format_duration(rounded_ns(recording.length_ns));
+    if time_ns < length_ns {
+        let time = format_duration(rounded_ns(time_ns));
+        return format!("every trial: the first {time} of the recording ({length})");
+    }
+    let times = match time_ns.div_ceil(length_ns) {
+        1 => String::new(),
+        passes => format!("{passes} times "),
+    };
+    format!(
+        "every trial: the whole recording, {times}{length} on a target as fast as the recorded one"
+    )
 }
 
 fn explain_recording(recording: &RecordedLoad, space_bytes: u64) -> String {
     let copies = match recording.copies {
         1 => String::new(),
         copies => format!("{copies} copies of "),
+    };
+    let others = match recording.logs.as_ref().map_or(0, |logs| logs.others.len()) {
+        0 => String::new(),
+        1 => " and another log".to_owned(),
+        more => format!(" and {more} other logs"),
     };
     let arrivals = match recording.arrivals {
         Arrivals::AfterAnswers => "",
@@ -76,12 +88,17 @@ fn explain_recording(recording: &RecordedLoad, space_bytes: u64) -> String {
         format!(" in a directory, or {} of a block device", format_bytes(bytes))
     });
     let writes = if recording.writes { "reads and writes" } else { "only reads" };
+    let path = recording.path.display();
+    // The line on times shows the length of whole replays only.
+    let length = match recording.parts {
+        0 | 1 => String::new(),
+        _ => format!("{} of ", format_duration(rounded_ns(recording.length_ns))),
+    };
+    let threads = plural(recording.threads, "thread");
+    let space = format_bytes(space_bytes);
     format!(
-        "replays {copies}{}: {} of {}, {writes}{arrivals}; needs {} of space{device}",
-        recording.path.display(),
-        format_duration(rounded_ns(recording.length_ns)),
-        plural(recording.threads, "thread"),
-        format_bytes(space_bytes),
+        "replays {copies}{path}{others}: {length}{threads}, {writes}{arrivals}; needs {space} of \
+         space{device}"
     )
 }
 

@@ -70,9 +70,9 @@ pub use target::{Elsewhere, parse_arms, parse_repeated_arms};
 pub use tree::{Operation, OperationShare, Tree};
 pub use turns::{Flow, IoPriority, Numa, NumaMemory, PriorityClass, PriorityShare};
 pub use workload::{
-    Arrivals, BlockSizes, Bound, Extent, Files, FioOption, IndexLoads, Job, LatencyTarget, Origin,
-    Pace, Pattern, Phase, RecordedLoad, Requirement, RunLength, Share, Skew, Slices, Stretches,
-    Think, Trims, Uncut, Workload, Zone,
+    Arrivals, BlockSizes, Bound, Extent, Files, FioLogs, FioOption, IndexLoads, Job, LatencyTarget,
+    Origin, Pace, Pattern, Phase, RecordedLoad, Requirement, RunLength, Share, Skew, Slices,
+    Stretches, Think, Trims, Uncut, Workload, Zone,
 };
 pub use writes::Content;
 

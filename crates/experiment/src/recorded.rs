@@ -1,4 +1,4 @@
-//! What a recording cannot obey: it is replayed alone, as a whole and as it was recorded.
+//! What a recording cannot obey: it is replayed alone, from its beginning and as it was recorded.
 
 use iotax_layers::{About, Error};
 
@@ -6,20 +6,18 @@ use crate::spec::{Draft, Driver};
 use crate::workload::{Job, Pattern, Workload};
 
 impl Workload {
-    /// Refuses a change of sizes.
+    /// Refuses a change of times and sizes together.
     pub(crate) fn refuse_recorded(&self, key: &'static str) -> Result<(), Error> {
         if !self.is_recorded() {
             return Ok(());
         }
         let problem = "a recording is replayed as it was recorded";
-        let advice = format!("leave out {key}");
+        let advice = format!("leave out {key}; to replay less or more of it, set time");
         Err(Error::impossible(About::Workload, key, problem, &advice))
     }
 
     pub(crate) fn validate_recorded(&self) -> Result<(), Error> {
-        if !self.is_recorded() {
-            return Ok(());
-        }
+        let Some(recording) = self.recording() else { return Ok(()) };
         let refuse = |key, advice: &str| {
             let problem = "a recording is replayed alone and from its beginning";
             Err(Error::impossible(About::Workload, key, problem, advice))
@@ -29,6 +27,11 @@ impl Workload {
         }
         if self.ramp_ns > 0 {
             return refuse("ramp", "leave out the ramp");
+        }
+        // It could not be said how often it is replayed.
+        if recording.length_ns == 0 && self.time_ns != 1 {
+            let problem = "a recording without times is always replayed once, as a whole";
+            return Err(Error::impossible(About::Workload, "time", problem, "leave out time"));
         }
         Ok(())
     }
@@ -111,13 +114,14 @@ pub(crate) fn example() -> Workload {
         length_ns: 2_000_000_000,
         threads: 3,
         waits_for_syncs: false,
+        writes: true,
+        device_bytes: None,
         allow_loss: false,
-        arrivals: crate::Arrivals::default(),
+        arrivals: crate::workload::Arrivals::default(),
         copies: 1,
         parts: 1,
         uncut: None,
-        writes: true,
-        device_bytes: None,
+        logs: None,
     };
     let job = Job {
         engine: crate::engine::Engine::Replay,
@@ -164,9 +168,24 @@ mod tests {
         let said = refused(|draft| draft.arms[0].driver = Driver::Fio);
         assert!(said.starts_with("engines: arm `a`: only iotax's own engine"), "{said}");
         let said = example().scale(0.5).unwrap_err().to_string();
-        assert!(said.starts_with("scale: a trial is always"), "{said}");
+        assert!(said.starts_with("scale: a recording is replayed as"), "{said}");
         let said = example().set("engine=psync").and_then(|()| example().set("engine=replay"));
         assert!(said.unwrap_err().to_string().contains("`replay` needs a recording"));
+    }
+
+    #[test]
+    fn a_trial_is_shorter_or_longer_than_its_recording_if_asked() {
+        let explained = |time: &str| {
+            let mut workload = example();
+            workload.set(time).unwrap();
+            assert_eq!(workload.validate(), Ok(()));
+            workload.explain_times()
+        };
+        assert!(explained("time=2s").starts_with("every trial: the whole recording, 2s on"));
+        assert_eq!(explained("time=1s"), "every trial: the first 1s of the recording (2s)");
+        assert!(
+            explained("time=5s").starts_with("every trial: the whole recording, 3 times 2s on")
+        );
     }
 
     #[test]

@@ -322,6 +322,7 @@ mod tests {
             uncut,
             writes: true,
             device_bytes: None,
+            logs: None,
         };
         let job = Job {
             engine: crate::Engine::Replay,

@@ -345,6 +345,22 @@ pub struct RecordedLoad {
     /// then be replayed on a device, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub device_bytes: Option<u64>,
+    /// The logs of fio that it is made of, if a job file names them.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub logs: Option<FioLogs>,
+}
+
+/// The logs that a job of fio replays (`read_iolog`).
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FioLogs {
+    /// One for each thread of the job, after the first, which is the recording's own path.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub others: Vec<PathBuf>,
+    /// Bypass the page cache (`O_DIRECT`).
+    pub direct: bool,
+    /// Issue each I/O as soon as the one before it is done, whatever its recorded time (fio:
+    /// `replay_no_stall`).
+    pub no_stall: bool,
 }
 
 const fn yes() -> bool {

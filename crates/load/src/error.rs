@@ -154,6 +154,9 @@ pub enum Error {
         /// Events in the recording.
         events: u64,
     },
+    /// Logs of another program cannot be imported.
+    #[error("cannot import {paths}: {source}")]
+    Import { paths: String, source: iotax_trace::import::ImportError },
     /// A recording cannot be replayed.
     #[error("cannot replay the recording {path}: {what}")]
     TraceUnfit { path: PathBuf, what: String },
@@ -220,6 +223,7 @@ impl Blame for Error {
             | Self::ReplayTarget { .. }
             | Self::NotWithFio { .. } => Fault::Usage,
             Self::Disk { source, .. } => source.fault(),
+            Self::Import { source, .. } => source.fault(),
             Self::Path { .. }
             | Self::Peer { .. }
             | Self::NoSpace { .. }

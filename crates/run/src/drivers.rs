@@ -1,7 +1,7 @@
 use std::sync::Arc;
 
 use iotax_experiment::{Driver, RecordedLoad, Spec, Workload};
-use iotax_load::{Fio, Iperf3, LoadDriver, Native, Replay, ReplayOptions};
+use iotax_load::{Fio, Iperf3, LoadDriver, Native, Replay};
 
 /// The load drivers of the arms.
 #[derive(Debug, Clone, Default)]
@@ -28,11 +28,7 @@ impl Drivers {
         let mut replays: Vec<(RecordedLoad, Arc<Replay>)> = Vec::new();
         for recorded in spec.phases().filter_map(recording) {
             if !replays.iter().any(|(known, _)| known == recorded) {
-                let RecordedLoad { allow_loss, arrivals, copies, .. } = *recorded;
-                let options = ReplayOptions { allow_loss, arrivals, copies };
-                let replay = Replay::open(&recorded.path, options)?;
-                replay.recording().refuse_other(&recorded.hash)?;
-                replays.push((recorded.clone(), Arc::new(replay)));
+                replays.push((recorded.clone(), Arc::new(Replay::of(recorded)?)));
             }
         }
         let asked = |driver| spec.arms.iter().any(|arm| arm.driver == driver);

@@ -5,12 +5,13 @@ use std::fs::{self, File};
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use iotax_dialects::fio::{self, Machine, Outside};
+use iotax_dialects::fio::{self, Logs, Machine, Outside, Replayed};
 use iotax_dialects::importers::{self, ResultTool as Source};
 use iotax_dialects::{Tool, diskspd, tool};
 use iotax_experiment::file::WorkloadElsewhere;
-use iotax_experiment::{Arrivals, Draft, Error as SpecError, Factor, Workload, varied};
+use iotax_experiment::{Arrivals, Draft, Error as SpecError, Factor, FioLogs, Workload, varied};
 use iotax_load::{Recording, ReplayOptions};
+use iotax_trace::import::Format;
 use iotax_trace::is_trace;
 
 use crate::args::{ArrivalsBy, RecordingArgs};
@@ -202,6 +203,14 @@ impl Beside {
             }
         }
     }
+
+    /// fio opens logs in its working directory; a job file from elsewhere may have them beside it.
+    fn log(&self, name: &str) -> PathBuf {
+        let beside = self.directory.join(name);
+        let here = Path::new(name);
+        let path = if here.exists() || !beside.exists() { here } else { &beside };
+        std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
+    }
 }
 
 impl Outside for Beside {
@@ -211,6 +220,19 @@ impl Outside for Beside {
 
     fn variable(&self, name: &str) -> Option<String> {
         std::env::var(name).ok()
+    }
+
+    fn recording(&self, logs: &Logs) -> Result<Replayed, String> {
+        let mut paths = logs.paths.iter().map(|name| self.log(name));
+        let first = paths.next().ok_or("no log is named")?;
+        let logs =
+            FioLogs { others: paths.collect(), direct: logs.direct, no_stall: logs.no_stall };
+        let recording = Recording::of_logs(&first, &logs).map_err(|error| error.to_string())?;
+        Ok(Replayed {
+            workload: recording.workload("replay"),
+            files: recording.files(),
+            is_block_trace: recording.imported_from() == Some(Format::Blktrace),
+        })
     }
 
     fn machine(&self) -> Option<Machine> {

@@ -18,7 +18,9 @@ use iotax_experiment::{Arm, Blame, Draft, Driver, Error, Fault, FioOption, Job, 
 
 use reach::refused_by_driver;
 
-pub use section::{Ignored, Include, Machine, Outside, Section, Setting, TextPlace};
+pub use section::{
+    Ignored, Include, Logs, Machine, Outside, Replayed, Section, Setting, TextPlace,
+};
 
 /// The phases of a job file; `stonewall` separates them.
 ///
@@ -30,7 +32,7 @@ pub use section::{Ignored, Include, Machine, Outside, Section, Setting, TextPlac
 /// native engines do not are no error here: see [`require_native`].
 pub fn from_job_file(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_job_file(name, text, include)?;
-    meaning::phases(&sections, name, stem(name))
+    meaning::phases(&sections, name, stem(name), include)
 }
 
 /// The name of a file without its directory and its last extension.
@@ -50,7 +52,7 @@ fn stem(name: &str) -> Option<&str> {
 /// As for [`from_job_file`], with the affected part of the text.
 pub fn from_command(text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_command(text, include)?;
-    meaning::phases(&sections, "a fio command line", None)
+    meaning::phases(&sections, "a fio command line", None, include)
 }
 
 /// The phases of a shell script with such commands. Comments and commands that only report
@@ -60,7 +62,7 @@ pub fn from_command(text: &str, include: Include<'_>) -> Result<Vec<Workload>, E
 /// As for [`from_job_file`]; also for the first line that only a shell can run.
 pub fn from_script(name: &str, text: &str, include: Include<'_>) -> Result<Vec<Workload>, Error> {
     let sections = written::read_script(name, text, include)?;
-    meaning::phases(&sections, name, stem(name))
+    meaning::phases(&sections, name, stem(name), include)
 }
 
 /// The phases of a workload that an experiment file describes with fio's options.

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use iotax_experiment::Error;
+use iotax_experiment::{Error, Workload};
 
 use super::options::OptionInfo;
 use crate::lines::{by_line, line_at, place_in_file};
@@ -36,6 +36,34 @@ pub trait Outside {
     fn machine(&self) -> Option<Machine> {
         None
     }
+
+    /// The workload that replays logs.
+    ///
+    /// # Errors
+    /// The reason why they cannot be replayed, for people.
+    fn recording(&self, _logs: &Logs) -> Result<Replayed, String> {
+        Err("logs cannot be replayed here".to_owned())
+    }
+}
+
+/// Logs that a job replays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Logs {
+    /// The names of the files, one for each thread of the job.
+    pub paths: Vec<String>,
+    pub direct: bool,
+    /// Each I/O follows the one before it, whatever its time in the log.
+    pub no_stall: bool,
+}
+
+/// A workload that replays logs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Replayed {
+    pub workload: Workload,
+    /// Files that the logs use.
+    pub files: usize,
+    /// The log is a trace of blktrace, with I/Os that overlap.
+    pub is_block_trace: bool,
 }
 
 /// Files only.

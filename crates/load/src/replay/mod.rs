@@ -8,6 +8,7 @@
 //! | `graph` | events become I/Os, signals and waits of each thread |
 //! | `feed` | the trace is read a bounded number of nodes ahead |
 //! | `device` | recordings that can be replayed on a block device |
+//! | `logs` | logs of fio, which are imported first |
 //! | `place` | lays out the files as at the start of the recording |
 //! | `files` | descriptors, and one operation: the system calls |
 //! | `commit` | threads that wait for a sync share the next one |
@@ -26,6 +27,7 @@ mod drive;
 mod feed;
 mod files;
 mod graph;
+mod logs;
 mod needs;
 mod outcome;
 mod parts;
@@ -75,6 +77,7 @@ impl Recording {
             uncut: self.survey.cuts.as_ref().err().copied(),
             writes: self.writes(),
             device_bytes: self.device_bytes(),
+            logs: self.origin.as_ref().map(|origin| origin.logs.clone()),
         };
         let bytes = Layout::of(self, Path::new("")).bytes().max(4096);
         let job = Job {
@@ -87,8 +90,9 @@ impl Recording {
             ..Job::new("replay")
         };
         let time_ns = self.survey.length_ns.max(1);
-        Workload { time_ns, notes: words::notes(self), ..Workload::new(name, vec![job]) }
-            .in_slices()
+        let note = self.origin.as_ref().and_then(|origin| origin.note());
+        let notes = words::notes(self).into_iter().chain(note).collect();
+        Workload { time_ns, notes, ..Workload::new(name, vec![job]) }.in_slices()
     }
 
     /// How many parts it has.
@@ -133,12 +137,20 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Reads the trace once.
+    /// Reads a recording once.
     ///
     /// # Errors
     /// As [`Recording::open`].
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         Ok(Self { recording: Recording::open(path, options)?, sessions: Sessions::default() })
+    }
+
+    /// Reads the recording that a run was planned with.
+    ///
+    /// # Errors
+    /// As [`Recording::of`].
+    pub fn of(load: &RecordedLoad) -> Result<Self, Error> {
+        Ok(Self { recording: Recording::of(load)?, sessions: Sessions::default() })
     }
 
     pub const fn recording(&self) -> &Recording {

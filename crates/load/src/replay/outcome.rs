@@ -101,6 +101,10 @@ impl Frame<'_> {
 /// for a CPU in the recording may also wait in the replay.
 fn is_too_late(replay: &ReplayRecord) -> bool {
     let (lateness, cycle_ns) = (&replay.lateness, replay.recorded_cycle_ns as f64);
+    // Nothing can be late for a recording without times.
+    if replay.recorded_cycle_ns == 0 {
+        return false;
+    }
     let [mean_delay_ns, p99_delay_ns] = replay.recorded_run_delay_ns;
     let mean_ns = lateness.mean_ns() - mean_delay_ns as f64;
     let p99_ns = lateness.quantile_ns(0.99).saturating_sub(p99_delay_ns);

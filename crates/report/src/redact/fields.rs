@@ -89,6 +89,7 @@ const RULES: &[(&str, &str, Rule)] = &[
     ("several targets", "name", Rule::Whole(Kind::Arm)),
     ("jobs", "target", Rule::Whole(Kind::Arm)),
     ("recording", "path", Rule::Whole(Kind::Path)),
+    ("logs", "others", Rule::Whole(Kind::Path)),
     // It tells two recordings apart; the recordings themselves contain no names.
     ("recording", "hash", Rule::Always(Kind::Path)),
     ("recording", "arrivals uncut", Rule::Format),

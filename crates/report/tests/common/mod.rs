@@ -197,6 +197,7 @@ pub(crate) fn replay(path: &str) -> ExperimentHead {
         uncut: None,
         writes: true,
         device_bytes: None,
+        logs: None,
     };
     let job = Job { engine: Engine::Replay, recording: Some(recording), ..Job::new("replay") };
     let arms = vec![arm("base", &[]), arm("luks", &[aes()])];

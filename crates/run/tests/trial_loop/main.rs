@@ -61,6 +61,7 @@ fn all_arms_of_a_block_replay_the_same_part_of_a_recording() {
             uncut: None,
             writes: true,
             device_bytes: None,
+            logs: None,
         };
         let phase = &mut spec.phases[0];
         (phase.ramp_ns, phase.time_ns) = (0, length_ns);

@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use iotax_experiment::{Error, FioOption, Job};
 
+use super::replay::replayed;
 use crate::fio::options::{self, Class};
-use crate::fio::section::{Section, Setting, TextPlace};
+use crate::fio::section::{Include, Section, Setting, TextPlace};
 use crate::fio::values::{Amount, PerDirection};
 
 /// Times of a job, relative to the start of its phase.
@@ -246,8 +247,11 @@ pub(super) fn bytes_of(amount: Amount, whole: u64) -> Option<u64> {
 
 impl<'a> Draft<'a> {
     /// Reads all settings of a section except those that relate jobs to each other.
-    pub(super) fn of_section(section: &'a Section) -> Result<Self, Error> {
+    pub(super) fn of_section(section: &'a Section, outside: Include<'_>) -> Result<Self, Error> {
         let chosen = Chosen::new(section);
+        if let Some(log) = chosen.get("read_iolog") {
+            return replayed(chosen, log, outside);
+        }
         let mut draft = Self {
             job: Job::new(section.name.clone()),
             timing: Timing::default(),
@@ -284,7 +288,7 @@ impl<'a> Draft<'a> {
     }
 
     /// Notes the variables in a setting, since they may have other values elsewhere.
-    fn note_variables(&mut self, setting: &Setting) {
+    pub(super) fn note_variables(&mut self, setting: &Setting) {
         for variable in setting.variables.iter() {
             let origin =
                 if variable.starts_with("${") { "the environment" } else { "this machine" };

@@ -8,6 +8,7 @@ mod engine;
 mod order;
 mod phases;
 mod places;
+mod replay;
 mod rest;
 #[cfg(test)]
 mod tests;
@@ -15,14 +16,14 @@ mod tests;
 use indexmap::IndexSet;
 use iotax_experiment::{Error, Origin, Workload};
 
-use super::section::{Ignored, Section};
+use super::section::{Ignored, Include, Section};
 use crate::fio_write::file_name;
 use crate::names::{Names, shorten_targets};
 use crate::shell;
 use draft::Draft;
 
 /// The phases that the sections describe, in order. `origin` is the name of the file, or `a fio
-/// command line`; `name` is the name of the whole.
+/// command line`; `name` is the name of the whole; `outside` has the logs that jobs replay.
 ///
 /// Each phase is a workload of its own: all its jobs start together. Its throughput is that of its
 /// first measured job.
@@ -30,8 +31,10 @@ pub(super) fn phases(
     sections: &[Section],
     origin: &str,
     name: Option<&str>,
+    outside: Include<'_>,
 ) -> Result<Vec<Workload>, Error> {
-    let mut drafts = sections.iter().map(Draft::of_section).collect::<Result<Vec<_>, _>>()?;
+    let draft = |section| Draft::of_section(section, outside);
+    let mut drafts = sections.iter().map(draft).collect::<Result<Vec<_>, _>>()?;
     make_names_unique(&mut drafts);
     bind_checks(&mut drafts);
     let phases = phases::split(&mut drafts)?;
@@ -41,11 +44,22 @@ pub(super) fn phases(
         let name = name.filter(|_| last == 0);
         // Phases are ranges of the list.
         let mut members: Vec<Draft<'_>> = drafts.drain(..phase.len()).collect();
+        refuse_beside_replay(&members)?;
         phases::check_exits(&mut members, n == last);
         workloads.push(workload(members, origin, name));
     }
     shorten_targets(&mut workloads);
     Ok(workloads)
+}
+
+/// Refuses jobs that run together with the replay of a log.
+fn refuse_beside_replay(drafts: &[Draft<'_>]) -> Result<(), Error> {
+    let log = drafts.iter().find_map(|draft| draft.chosen.get("read_iolog"));
+    let Some(setting) = log.filter(|_| drafts.len() > 1) else { return Ok(()) };
+    let problem = "a log is replayed alone, but other jobs run at the same time";
+    let advice = "separate the jobs with stonewall; to replay several logs together, give them to \
+                  one job: read_iolog=a.log:b.log with numjobs=2";
+    Err(setting.refuse(problem, advice))
 }
 
 fn workload(mut drafts: Vec<Draft<'_>>, origin: &str, name: Option<&str>) -> Workload {

@@ -8,7 +8,7 @@ use crate::fio::section::Setting;
 use crate::fio::values::Amount;
 use crate::fio_write::file_name;
 
-const REPLACED: &str = "replaced by TARGET";
+pub(super) const REPLACED: &str = "replaced by TARGET";
 pub(super) const ZONES: &str = "a size in zones";
 const PERCENT: &str = "a percentage of the target's size";
 
@@ -216,7 +216,7 @@ impl<'a> Draft<'a> {
 }
 
 /// `a:b`, where `\:` is a colon in a name.
-fn split_names(text: &str) -> Vec<String> {
+pub(super) fn split_names(text: &str) -> Vec<String> {
     let mut names = vec![String::new()];
     let mut chars = text.chars().peekable();
     while let Some(c) = chars.next() {

@@ -17,6 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::graph::{
     Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
 };
+use super::logs::Origin;
 use super::parts::{Cut, Cutter, EventPlace, Events, Part, is_synced_at_once};
 use super::ranges::{RangeSet, Rounding};
 use crate::error::Error;
@@ -58,6 +59,8 @@ pub struct Recording {
     pub(super) end: Option<End>,
     pub(super) survey: Survey,
     pub(super) options: Options,
+    /// If it was imported when it was opened.
+    pub(super) origin: Option<Origin>,
 }
 
 /// What the pass has found.
@@ -289,6 +292,11 @@ impl Recording {
     /// If it cannot be read, has no operation, or lost more than 0.1 % of its events.
     pub fn open(path: &Path, options: Options) -> Result<Self, Error> {
         let file = OsFile::open(path).map_err(Error::path("open", path))?;
+        Self::read(path, file, options)
+    }
+
+    /// [`Recording::open`] with the file open.
+    pub(super) fn read(path: &Path, file: OsFile, options: Options) -> Result<Self, Error> {
         let mut hasher = Sha256::new();
         let from = Hashed { from: At { file: &file, at: 0 }, hasher: &mut hasher };
         let mut reader =
@@ -309,12 +317,14 @@ impl Recording {
             return Err(Error::TraceLoss { path: shown(path), lost, events: pass.events });
         }
         roles.origin_ns = first_ns.unwrap_or(0);
-        roles.all_clocked = head.unseen.contains(&Unseen::Latencies);
+        // A log without times has no clock either: each I/O follows the one before it.
+        let has_times = first_ns.is_some_and(|first_ns| pass.last_ns > first_ns);
+        roles.all_clocked = has_times && head.unseen.contains(&Unseen::Latencies);
         roles.clocked_arrivals = options.arrivals == Arrivals::ByTheClock;
         let first: u64 =
             hasher.finalize().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
         let survey = pass.conclude(roles, format!("{first:016x}"))?;
-        Ok(Self { path: path.to_owned(), file, head, end, survey, options })
+        Ok(Self { path: path.to_owned(), file, head, end, survey, options, origin: None })
     }
 
     /// The events of a part.

@@ -12,11 +12,11 @@ use iotax_experiment::layers::{
 use iotax_experiment::plan::Phase;
 use iotax_experiment::{
     Arm, Arrivals, BlockSizes, Bound, CloudChoice, Content, Depth, Design, DiskRole, Draft, Driver,
-    Engine, Extent, Files, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority, Job,
-    KnownLimit, LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation, OperationShare,
-    Origin, Pace, Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement, SidePhase,
-    SideRole, SideRuns, Slices, Spec, Stack, Stop, StopMode, Stretches, Target, Think, Tree, Trims,
-    Uncut, Workload, Yields, Zone,
+    Engine, Extent, Files, FioLogs, FioOption, Fitted, Flow, HostCommands, IndexLoads, IoPriority,
+    Job, KnownLimit, LatencyTarget, Layer, NamedTarget, Numa, NumaMemory, Operation,
+    OperationShare, Origin, Pace, Pattern, PriorityClass, PriorityShare, RecordedLoad, Requirement,
+    SidePhase, SideRole, SideRuns, Slices, Spec, Stack, Stop, StopMode, Stretches, Target, Think,
+    Tree, Trims, Uncut, Workload, Yields, Zone,
 };
 use iotax_record::{
     Busiest, BusyOne, Counters, DeviceCounters, DirectionRecord, ExperimentHead, FioLatency,
@@ -306,6 +306,7 @@ fn job() -> Job {
             uncut: Some(Uncut::Short),
             writes: true,
             device_bytes: Some(1),
+            logs: Some(FioLogs { others: vec![PathBuf::from(t())], direct: true, no_stall: true }),
         }),
         tree: Some(Tree {
             files: 1,

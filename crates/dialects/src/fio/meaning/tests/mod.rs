@@ -4,6 +4,7 @@ mod load;
 mod phases;
 mod place;
 mod refused;
+mod replay;
 mod whole;
 
 use std::fmt::Write as _;
