@@ -70,7 +70,7 @@ pub use peer::{
     PathEnds, ends as path_ends, handshake as peer_handshake, new_secret as new_peer_secret,
     probe_path, serve as serve_peer,
 };
-pub use replay::{Options as ReplayOptions, Recording, Replay};
+pub use replay::{FioLog, LoggedFile, Options as ReplayOptions, Recording, Replay};
 pub use target::{
     IoTarget, Peer, PeerSecret, PeerSecrets, Tls, TlsBy, TlsCipher, enter_namespace,
     within_namespace,

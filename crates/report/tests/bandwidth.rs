@@ -83,7 +83,7 @@ fn a_bundle_is_in_the_unit_of_the_report_it_is_from() {
     let arms = experiment.spec.arms.iter();
     let step = |arm: String| Step { block: 0, phase: 0, arm, seed: 1 };
     let steps: Vec<_> = arms.map(|arm| step(arm.name.clone())).collect();
-    let made = bundle(&experiment, &[(experiment.clone(), analysis)], &steps).unwrap();
+    let made = bundle(&experiment, &[(experiment.clone(), analysis)], &steps, &[]).unwrap();
     for path in ["expected.txt", "run.sh"] {
         let file = made.files.iter().find(|file| file.path == path).unwrap();
         assert_in("MiB/s", &file.text);

@@ -34,7 +34,7 @@ fn each_phase_has_jobs_and_a_folder_of_its_own() {
         experiment.spec.with(|spec| spec.phases[0] = Workload::preset("randread-4k").unwrap());
     experiment.spec =
         experiment.spec.with(|spec| spec.phases.push(Workload::preset("seqwrite-1m").unwrap()));
-    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
+    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment), &[]).unwrap();
     assert_eq!(
         file(&made, "phases.txt"),
         "01\tno\t1073741824\t01-randread-4k\trandread-4k\n\
@@ -54,7 +54,7 @@ fn the_ramp_of_a_job_that_starts_later_is_shorter() {
     let mut experiment = common::compare();
     experiment.spec =
         experiment.spec.with(|spec| spec.phases[0] = Workload::preset("driver-searcher").unwrap());
-    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
+    let made = bundle(&experiment, &parts(&experiment), &steps(&experiment), &[]).unwrap();
     let text = file(&made, "jobs/01-directory.fio");
     let (download, reader) = text.split_once("[mmap_read]").unwrap();
     assert!(download.contains("runtime=60000000us\nramp_time=4000000us\n"), "{text}");
@@ -66,7 +66,7 @@ fn the_ramp_of_a_job_that_starts_later_is_shorter() {
 fn the_same_record_gives_the_same_archive() {
     let experiment = common::compare();
     let once = || {
-        let made = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap();
+        let made = bundle(&experiment, &parts(&experiment), &steps(&experiment), &[]).unwrap();
         archive(&made, "top").unwrap()
     };
     assert_eq!(once(), once());
@@ -75,13 +75,13 @@ fn the_same_record_gives_the_same_archive() {
 #[test]
 fn what_cannot_be_repeated_says_why() {
     let mut experiment = common::compare();
-    let nothing = bundle(&experiment, &parts(&experiment), &[]).unwrap_err();
+    let nothing = bundle(&experiment, &parts(&experiment), &[], &[]).unwrap_err();
     assert_eq!(nothing, Error::NoTrials);
     insta::assert_snapshot!(nothing, @"this record has no completed trial, so there is nothing to repeat");
     let mut workload = Workload::preset("randread-4k").unwrap();
     workload.jobs[0].engine = Engine::Metadata;
     experiment.spec = experiment.spec.with(|spec| spec.phases[0] = workload);
-    let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment)).unwrap_err();
+    let nothing = bundle(&experiment, &parts(&experiment), &steps(&experiment), &[]).unwrap_err();
     insta::assert_snapshot!(nothing, @"
     fio cannot run any job in this record:
     job io: operations on file trees are left out

@@ -7,11 +7,14 @@ use std::os::unix::fs::OpenOptionsExt as _;
 use std::path::Path;
 
 use iotax_analyze::Phases;
+use iotax_experiment::Spec;
 use iotax_experiment::plan::Plan;
+use iotax_load::{LoggedFile, Recording};
 use iotax_record::{ExperimentHead, Location, Outcome, Reader};
 use iotax_report::Redactor;
-use iotax_report::bundle::{Bundle, Step, archive, bundle};
+use iotax_report::bundle::{Bundle, Recorded, RecordedFile, Step, archive, bundle};
 use iotax_rig::Held;
+use iotax_wording::recording::not_shown_by_fio;
 use serde_json::{Value, json};
 
 use crate::args::ReproArgs;
@@ -55,7 +58,28 @@ fn retell(dir: &Location, reader: &Reader<ExperimentHead>, retold: &mut Retold) 
     }
     recorded::add_side_records(dir, &reader.head.spec, &mut phases, retold)?;
     let parts = phases.finish(retold.end(reader.end.as_ref()).as_ref());
-    Ok(bundle(&experiment, &parts, &steps)?)
+    let recorded = recorded_phases(&reader.head.spec)?;
+    Ok(bundle(&experiment, &parts, &steps, &recorded)?)
+}
+
+/// The recordings of all phases as logs of fio.
+fn recorded_phases(spec: &Spec) -> Result<Vec<Recorded>> {
+    let loads = spec.phases().enumerate().filter_map(|(at, phase)| Some((at, phase.recording()?)));
+    loads
+        .map(|(phase, load)| {
+            let log = Recording::of(load).and_then(|recording| recording.fio_log());
+            let log = log.context("a bundle contains the recording as a log of fio")?;
+            let file = |LoggedFile { name, bytes }| RecordedFile { name, bytes };
+            Ok(Recorded {
+                phase,
+                files: log.files.into_iter().map(file).collect(),
+                direct: log.direct,
+                is_of_device: log.device.is_some(),
+                without: not_shown_by_fio(&log.exported, load.copies),
+                log: log.text,
+            })
+        })
+        .collect()
 }
 
 /// The places of a bundle's files.

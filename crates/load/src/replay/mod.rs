@@ -8,6 +8,7 @@
 //! | `graph` | events become I/Os, signals and waits of each thread |
 //! | `feed` | the trace is read a bounded number of nodes ahead |
 //! | `device` | recordings that can be replayed on a block device |
+//! | `export` | a recording as a log of fio |
 //! | `logs` | logs of fio, which are imported first |
 //! | `place` | lays out the files as at the start of the recording |
 //! | `files` | descriptors, and one operation: the system calls |
@@ -24,6 +25,7 @@
 mod commit;
 mod device;
 mod drive;
+mod export;
 mod feed;
 mod files;
 mod graph;
@@ -54,6 +56,7 @@ use drive::ReadAhead;
 use place::{Layout, Place};
 use session::Sessions;
 
+pub use export::{FioLog, LoggedFile};
 pub use survey::{Options, Recording};
 
 impl Recording {

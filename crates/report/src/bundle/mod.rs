@@ -6,6 +6,7 @@
 mod expected;
 mod phases;
 mod readme;
+mod replay;
 
 use std::collections::BTreeSet;
 use std::io::{self, Write as _};
@@ -32,6 +33,30 @@ pub struct Step {
     pub arm: String,
     /// Seed of its load.
     pub seed: u64,
+}
+
+/// The recording of a phase, as a log that fio replays.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Recorded {
+    /// Phase, from 0.
+    pub phase: usize,
+    /// The log.
+    pub log: String,
+    /// The files that fio creates first.
+    pub files: Vec<RecordedFile>,
+    /// Bypass the page cache.
+    pub direct: bool,
+    /// Whether it can be replayed on a file or device instead of in a directory.
+    pub is_of_device: bool,
+    /// What the replay cannot show.
+    pub without: Vec<String>,
+}
+
+/// A file of a log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RecordedFile {
+    pub name: String,
+    pub bytes: u64,
 }
 
 /// The reason why there is no bundle.
@@ -63,16 +88,17 @@ impl Blame for Error {
 }
 
 /// Creates the bundle of an experiment. `parts` are its phases, `steps` its trials in order. The
-/// caller redacts all of them, if necessary.
+/// caller redacts all of them, if necessary. `recorded` are the recordings that phases replay.
 pub fn bundle(
     experiment: &ExperimentHead,
     parts: &[AnalyzedPhase],
     steps: &[Step],
+    recorded: &[Recorded],
 ) -> Result<Bundle, Error> {
     if experiment.spec.has_several_targets() {
         return Err(Error::SeveralTargets);
     }
-    let phases = phases::phases(&experiment.spec);
+    let phases = phases::phases(&experiment.spec, recorded);
     let without: Vec<String> = phases.iter().flat_map(|phase| phase.without.clone()).collect();
     let mut seen = BTreeSet::new();
     let without: Vec<String> =

@@ -6,8 +6,8 @@ use iotax_dialects::fio::reach;
 use iotax_dialects::fio_write::{self, Section};
 use iotax_experiment::{Engine, Files, FioOption, Job, Spec, Workload};
 
-use super::BundleFile;
 use super::readme::word;
+use super::{BundleFile, Recorded, replay};
 use crate::words::printable;
 
 /// Regions start at whole MiB, so that all block sizes are aligned.
@@ -33,6 +33,8 @@ pub(super) struct Phase {
     bytes: u64,
     /// Regions of its jobs in a single file.
     spans: Vec<Span>,
+    /// The recording that it replays.
+    recorded: Option<Recorded>,
     /// What fio cannot repeat.
     pub(super) without: Vec<String>,
 }
@@ -46,11 +48,36 @@ struct Span {
     offset: u64,
 }
 
+impl Phase {
+    pub(super) const fn is_recorded(&self) -> bool {
+        self.recorded.is_some()
+    }
+}
+
 /// All phases of an experiment, also those that fio cannot run.
-pub(super) fn phases(spec: &Spec) -> Vec<Phase> {
+pub(super) fn phases(spec: &Spec, recorded: &[Recorded]) -> Vec<Phase> {
     let several = spec.phases().count() > 1;
-    let number = |(n, workload): (usize, &Workload)| phase(n + 1, workload, several);
+    let number = |(n, workload): (usize, &Workload)| match recorded.iter().find(|r| r.phase == n) {
+        Some(recorded) => replayed(n + 1, workload, recorded, several),
+        None => phase(n + 1, workload, several),
+    };
     spec.phases().enumerate().map(number).collect()
+}
+
+fn replayed(number: usize, workload: &Workload, recorded: &Recorded, several: bool) -> Phase {
+    let phase = phase(number, workload, several);
+    let sections = vec![replay::section(&phase.id, recorded.direct)];
+    let jobs: Vec<&Job> = workload.jobs.iter().collect();
+    Phase {
+        jobs: jobs.iter().map(|job| (job.name.clone(), sections[0].name.clone())).collect(),
+        primary: Some(sections[0].name.clone()),
+        writes: workload.overwrites(),
+        bytes: bytes(&jobs),
+        sections,
+        without: recorded.without.clone(),
+        recorded: Some(recorded.clone()),
+        ..phase
+    }
 }
 
 fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
@@ -82,6 +109,7 @@ fn phase(number: usize, workload: &Workload, several: bool) -> Phase {
         spans: spans(&jobs),
         id,
         sections,
+        recorded: None,
         without,
     }
 }
@@ -196,6 +224,9 @@ pub(super) fn files(phase: &Phase) -> Vec<BundleFile> {
         text,
         executable: false,
     };
+    if let Some(recorded) = &phase.recorded {
+        return replay::files(&phase.id, &head, &phase.sections, recorded);
+    }
     let mut in_file = phase.sections.clone();
     for (n, section) in (1..).zip(&mut in_file) {
         section.options.retain(|(option, _)| option != "nrfiles");

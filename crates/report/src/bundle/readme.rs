@@ -1,5 +1,6 @@
 //! The README of a bundle, for a support engineer.
 
+use iotax_experiment::Workload;
 use iotax_quantity::count;
 use iotax_record::ExperimentHead;
 use iotax_wording::format;
@@ -68,8 +69,12 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
     let span = format::span(mean_ns.saturating_mul(trials as u64));
     let mut text = String::from(
         "\n## Run it\n\nYou need a POSIX shell and `fio` 3.20 or later; `iostat` (sysstat) is \
-         optional.\nFor each arm, give a directory on the storage to test:\n\n    ./run.sh",
+         optional.\n",
     );
+    if spec.phases().any(Workload::is_recorded) {
+        text.push_str("To replay a recording, you need `fio` 3.31 or later.\n");
+    }
+    text.push_str("For each arm, give a directory on the storage to test:\n\n    ./run.sh");
     for arm in arms {
         text.push_str(&format!(" {}=PATH", arm.id));
     }
@@ -109,9 +114,11 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 fn differences(phases: &[Phase]) -> String {
     let mut text = String::from(
         "\n## Differences from the original measurement\n\n\
-         - Even with the same seeds, fio and iotax choose different offsets.\n\
          - Each trial also includes the time that fio takes to start and exit.\n",
     );
+    if phases.iter().any(|phase| !phase.is_recorded()) {
+        text.push_str("- Even with the same seeds, fio and iotax choose different offsets.\n");
+    }
     for phase in phases {
         if phase.sections.is_empty() {
             text.push_str(&format!("- Phase {} has no job that fio can run.\n", phase.id));
@@ -132,7 +139,7 @@ const FILES: &str = "
 | --- | --- |
 | `run.sh` | the script |
 | `arms.txt`, `phases.txt`, `order.txt` | arms; phases; order and seeds of the trials |
-| `jobs/` | fio job files |
+| `jobs/` | fio job files, and logs of recordings |
 | `expected.txt` | measured figures and verdicts |
 | `results.csv` | all measured trials |
 | `environment.json` | description of the machine and the experiment |

@@ -6,7 +6,8 @@
 #   arms.txt    arm, original name, original target (separated by tabs)
 #   phases.txt  phase, yes if it writes, bytes needed in a directory, folder, name
 #   order.txt   block, phase, arm and seed of each trial
-#   jobs/       PHASE-directory.fio, PHASE-file.fio; PHASE.spans: regions of the jobs in one file
+#   jobs/       PHASE-directory.fio, PHASE-file.fio; PHASE.spans: regions of the jobs in one file;
+#               PHASE.log, PHASE-layout.fio: a recording that fio replays, and its files
 
 set -u
 LC_ALL=C
@@ -131,6 +132,11 @@ check_target() {
         esac
         eval "kind_$number=directory"
     elif [ -f "$path" ] || [ -b "$path" ]; then
+        while IFS=$tab read -r phase rest; do
+            [ -f "$here/jobs/$phase-file.fio" ] ||
+                fail 3 "phase $phase replays a recording of several files, which needs a" \
+                    "directory; $path is not one"
+        done <"$here/phases.txt"
         if grep -q "^[^$tab]*${tab}yes$tab" "$here/phases.txt"; then
             may_destroy "$path" ||
                 fail 3 "the jobs write, so all data on $path would be lost;" \
@@ -215,6 +221,24 @@ run_fio() {
     return "$status"
 }
 
+# Creates the files of a recording as they were at its start. Each replay changes them.
+lay_out_recording() {
+    number=$1
+    phase=$2
+    eval "kind=\$kind_$number place=\$place_$number"
+    # shellcheck disable=SC2154 # set by eval
+    ln -sf -- "$here/jobs/$phase.log" "$place/replay-$phase.log" || return 1
+    [ "$kind" = directory ] || return 0
+    rm -f -- "$place"/f[0-9]*
+    [ -f "$here/jobs/$phase-layout.fio" ] || return 0
+    (cd -- "$place" && exec fio "$here/jobs/$phase-layout.fio") </dev/null >>"$out/log.txt" 2>&1 &
+    fio_pid=$!
+    wait "$fio_pid"
+    status=$?
+    fio_pid=
+    return "$status"
+}
+
 lay_out() {
     while IFS=$tab read -r id rest; do
         number=$(number_of "$id")
@@ -222,6 +246,8 @@ lay_out() {
         [ "$kind" = directory ] || continue
         printf 'creating the files for %s\n' "$id"
         while IFS=$tab read -r phase rest; do
+            # Before each of its trials.
+            [ ! -f "$here/jobs/$phase.log" ] || continue
             run_fio "$number" "$phase" --create_only=1 ||
                 fail 3 "fio cannot create the files for $id; see $out/log.txt"
         done <"$here/phases.txt"
@@ -240,6 +266,10 @@ trial() {
     *) folder=$out/$folder ;;
     esac
     [ -d "$folder" ] || mkdir -- "$folder"
+    if [ -f "$here/jobs/$phase.log" ]; then
+        lay_out_recording "$(number_of "$arm")" "$phase" ||
+            fail 3 "fio cannot create the files for $arm; see $out/log.txt"
+    fi
     # fio drops clean cached pages before a job, but not dirty ones. Without sync, a new file would
     # be read from memory.
     sync

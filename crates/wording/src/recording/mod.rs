@@ -321,6 +321,37 @@ pub fn skipped(imported: &Imported, names: &[String]) -> String {
     text
 }
 
+/// What the replay of a recording by fio cannot show.
+pub fn not_shown_by_fio(exported: &Exported, copies: u32) -> Vec<String> {
+    let mut lines = vec![
+        "The recording is replayed as an I/O log of fio: one thread issues one I/O at a time, at \
+         the recorded times. The recorded threads, their waits for each other and their CPU time \
+         are lost, so a slow disk delays I/Os that the application would not have issued yet. \
+         Compare the arms with each other, and trust the measured results instead of the figures \
+         of fio"
+            .to_owned(),
+        "fio creates the files full of data; holes, allocated but unwritten space, the page cache \
+         at the start of the recording, and O_SYNC or O_DSYNC writes are not reproduced"
+            .to_owned(),
+    ];
+    let left_out: Vec<String> = exported
+        .left_out
+        .iter()
+        .map(|(op, count)| format!("{} {}", grouped(*count), op.name()))
+        .collect();
+    if !left_out.is_empty() {
+        let left_out: Vec<&str> = left_out.iter().map(String::as_str).collect();
+        lines.push(format!(
+            "Operations that an I/O log cannot express are left out: {}",
+            list(&left_out)
+        ));
+    }
+    if copies > 1 {
+        lines.push(format!("fio replays one copy of the recording instead of {copies}"));
+    }
+    lines
+}
+
 /// What was exported, and what was left out.
 pub fn exported(exported: &Exported, path: &str) -> String {
     let mut text = format!(

@@ -327,6 +327,12 @@ impl Recording {
         Ok(Self { path: path.to_owned(), file, head, end, survey, options, origin: None })
     }
 
+    /// The trace again, from its beginning.
+    pub(super) fn reader(&self) -> Result<Reader<impl Read>, Error> {
+        let from = BufReader::with_capacity(1 << 20, At { file: &self.file, at: 0 });
+        Reader::new(from).map_err(Error::trace(&self.path))
+    }
+
     /// The events of a part.
     pub(super) fn events_of(&self, part: &Part) -> Result<Events<impl Read>, Error> {
         let from = |at| BufReader::with_capacity(1 << 20, At { file: &self.file, at });
