@@ -177,7 +177,7 @@ fn options_that_a_recording_cannot_obey_are_refused() {
     }
     let arms = ["compare", "-w", "app.iotx", "a=a", "b=b"];
     for (options, answer) in
-        [(&["--below-cap"][..], "below-cap: "), (&["--hold", "5s"], "--hold needs arms that")]
+        [(&["--below-cap"][..], "below-cap: "), (&["--hold", "5s"], "hold: a recording has")]
     {
         let error = refused(&desk.run(&[&arms[..], options].concat()));
         assert!(error.contains(answer), "{options:?}: {error}");
@@ -221,7 +221,7 @@ fn the_recording_of_a_device_is_replayed_on_a_device_that_may_be_overwritten() {
     let stack = format!("dev(path={device})");
     let bytes = || fs::read(desk.path().join("disk")).unwrap();
     let blank = bytes();
-    for (target, destroy, answer) in [
+    for (target, answer) in [
         (device, "iotax never writes to a device given by its path"),
         (&*stack, "--destroy"),
         ("mem(size=4M)", "does not support recordings"),
@@ -248,10 +248,12 @@ fn the_recording_of_a_device_is_replayed_on_a_device_that_may_be_overwritten() {
     let error = refused(&desk.run(&["run", "large.iotx", &stack, "--destroy", device]));
     assert!(error.contains("choose a device as large as the recorded one"), "{error}");
     // A device with data is left alone.
-    fs::write(desk.path().join("disk"), vec![7; 4 << 20]).unwrap();
-    let before = bytes();
+    let mut swap = vec![0; 4 << 20];
+    swap[1024..1032].copy_from_slice(&[1, 0, 0, 0, 0xff, 3, 0, 0]);
+    swap[4086..4096].copy_from_slice(b"SWAPSPACE2");
+    fs::write(desk.path().join("disk"), &swap).unwrap();
     let error = refused(&desk.run(&["run", "app.iotx", &stack, "--destroy", device]));
-    assert!(error.contains("data") && bytes() == before, "{error}");
+    assert!(error.contains("swap") && bytes() == swap, "{error}");
 }
 
 #[test]

@@ -44,9 +44,15 @@ impl Workload {
     }
 }
 
-/// To milliseconds, if it is longer.
-const fn rounded_ns(time_ns: u64) -> u64 {
-    if time_ns < 1_000_000 { time_ns } else { time_ns - time_ns % 1_000_000 }
+/// A recorded time as people would write it: at least two digits.
+pub fn rounded_ns(time_ns: u64) -> u64 {
+    let unit_ns = match time_ns {
+        10_000_000_000.. => 1_000_000_000,
+        10_000_000.. => 1_000_000,
+        10_000.. => 1000,
+        _ => 1,
+    };
+    time_ns.saturating_add(unit_ns / 2) / unit_ns * unit_ns
 }
 
 /// How long it takes depends on the target.

@@ -48,6 +48,7 @@ pub use build::Subsets;
 pub use cloud::{CloudChoice, DiskRole};
 pub use documented::KnownLimit;
 pub use engine::{DrivenAt, Engine, EngineInfo, PageCache, Work};
+pub use explain::rounded_ns;
 pub use host_commands::{HostCommands, command_of_arm};
 pub use index::IndexEnds;
 pub use load_factors::{of_target_and_load, refuse_exclusions, varied};

@@ -100,7 +100,7 @@ impl Draft {
         if !self.phases().any(|phase| phase.jobs.iter().any(Job::has_span)) {
             let problem = format!(
                 "`{}` cannot be preconditioned: its jobs have no span to write (they use file \
-                 trees, or no storage)",
+                 trees or recordings, or no storage)",
                 self.name()
             );
             return Err(Error::syntax(problem, "leave out `precondition`"));

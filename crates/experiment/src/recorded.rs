@@ -189,6 +189,18 @@ mod tests {
     }
 
     #[test]
+    fn recorded_times_are_rounded() {
+        let times = [0, 999, 88_405_632, 3_123_456_789, 30_623_456_789, u64::MAX];
+        let rounded = times.map(crate::rounded_ns);
+        assert_eq!(rounded[..5], [0, 999, 88_000_000, 3_123_000_000, 31_000_000_000]);
+        let times = example().explain_times();
+        assert_eq!(
+            times,
+            "every trial: the whole recording, 2s on a target as fast as the recorded one"
+        );
+    }
+
+    #[test]
     fn a_recording_that_only_reads_overwrites_nothing() {
         let mut workload = example();
         assert!(workload.writes() && workload.overwrites());

@@ -396,8 +396,8 @@ Examples:
   iotax run two-drives.fio e=/mnt/e f=/mnt/f
       one target for each drive named in a job file or command line")]
 pub(crate) struct RunArgs {
-    /// Built-in workload or suite (see `iotax workloads`), fio job file, or quoted fio or DiskSpd
-    /// command line
+    /// Built-in workload or suite (see `iotax workloads`), recording (see `iotax capture`), fio job
+    /// file, or quoted fio or DiskSpd command line
     #[arg(value_name = "WORKLOAD")]
     pub workload: String,
     /// Directory, file, block device (read-only) or stack to test. If the jobs name several

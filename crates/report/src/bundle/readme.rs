@@ -112,13 +112,11 @@ fn how_to_run(experiment: &ExperimentHead, arms: &[Arm], trials: usize) -> Strin
 }
 
 fn differences(phases: &[Phase]) -> String {
-    let mut text = String::from(
-        "\n## Differences from the original measurement\n\n\
-         - Each trial also includes the time that fio takes to start and exit.\n",
-    );
+    let mut text = String::from("\n## Differences from the original measurement\n\n");
     if phases.iter().any(|phase| !phase.is_recorded()) {
         text.push_str("- Even with the same seeds, fio and iotax choose different offsets.\n");
     }
+    text.push_str("- Each trial also includes the time that fio takes to start and exit.\n");
     for phase in phases {
         if phase.sections.is_empty() {
             text.push_str(&format!("- Phase {} has no job that fio can run.\n", phase.id));
@@ -139,7 +137,7 @@ const FILES: &str = "
 | --- | --- |
 | `run.sh` | the script |
 | `arms.txt`, `phases.txt`, `order.txt` | arms; phases; order and seeds of the trials |
-| `jobs/` | fio job files, and logs of recordings |
+| `jobs/` | fio job files |
 | `expected.txt` | measured figures and verdicts |
 | `results.csv` | all measured trials |
 | `environment.json` | description of the machine and the experiment |

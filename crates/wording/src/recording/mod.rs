@@ -324,13 +324,12 @@ pub fn skipped(imported: &Imported, names: &[String]) -> String {
 /// What the replay of a recording by fio cannot show.
 pub fn not_shown_by_fio(exported: &Exported, copies: u32) -> Vec<String> {
     let mut lines = vec![
-        "The recording is replayed as an I/O log of fio: one thread issues one I/O at a time, at \
-         the recorded times. The recorded threads, their waits for each other and their CPU time \
-         are lost, so a slow disk delays I/Os that the application would not have issued yet. \
-         Compare the arms with each other, and trust the measured results instead of the figures \
-         of fio"
+        "fio replays the recording as an I/O log: one thread issues one I/O at a time, at the \
+         recorded times. The recorded threads, their waits for each other and their CPU time are \
+         lost. Compare the arms only with each other, and rely on the measured results rather than \
+         on those of fio"
             .to_owned(),
-        "fio creates the files full of data; holes, allocated but unwritten space, the page cache \
+        "fio creates the files full of data. Holes, allocated but unwritten space, the page cache \
          at the start of the recording, and O_SYNC or O_DSYNC writes are not reproduced"
             .to_owned(),
     ];

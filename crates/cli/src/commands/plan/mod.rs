@@ -6,7 +6,9 @@ use indexmap::IndexMap;
 use iotax_catalog::Note;
 use iotax_experiment::plan::Plan;
 use iotax_experiment::units::format_duration;
-use iotax_experiment::{Design, HostCommands, Layer, Requirement, Spec, StopMode, Target};
+use iotax_experiment::{
+    Design, HostCommands, Layer, Requirement, Spec, StopMode, Target, Workload, rounded_ns,
+};
 use iotax_quantity::{count, grouped, percent};
 use iotax_rig::GivenUp;
 use iotax_run::Drivers;
@@ -120,7 +122,7 @@ fn schedule(resolved: &Resolved, plan: &Plan) -> String {
         // A single arm with a fixed number of trials needs no reason.
         let is_counted = plan.arms == 1 && plan.min_blocks == plan.max_blocks;
         let why = resolved.whole_trials().filter(|_| !is_counted).and_then(slices::why_whole);
-        why.into_iter().chain([length(plan)]).collect()
+        why.into_iter().chain([length(spec, plan)]).collect()
     });
     for line in lines {
         wrap(&mut out, &line, "  ", "  ");
@@ -205,10 +207,12 @@ fn stop(spec: &Spec) -> String {
 }
 
 /// The number of blocks and trials, and how long they take.
-fn length(plan: &Plan) -> String {
+fn length(spec: &Spec, plan: &Plan) -> String {
     let trials = count(u32::try_from(plan.arms).unwrap_or(u32::MAX), "trial");
     let (shortest, longest) = plan.duration_ns();
-    let (shortest, longest) = (format_duration(shortest), format_duration(longest));
+    let is_recorded = spec.phases().any(Workload::is_recorded);
+    let shown = |ns| format_duration(if is_recorded { rounded_ns(ns) } else { ns });
+    let (shortest, longest) = (shown(shortest), shown(longest));
     if plan.min_blocks == plan.max_blocks {
         let blocks = count(plan.max_blocks, "block");
         return format!("{blocks} of {trials}, {longest}, not including switching between arms");
