@@ -303,12 +303,10 @@ fn a_bundle_replays_the_recording_with_fio() {
     # workload-1
     [f0]
     filename=f0
-    rw=write
-    bs=1m
-    bs_unaligned=1
+    rw=read
+    bs=69632
     size=69632
-    end_fsync=1
-    stonewall=1
+    create_only=1
     thread=1
     ");
     assert!(read("README.md").contains("one thread issues one I/O at a time"));

@@ -45,7 +45,7 @@ impl Workload {
 }
 
 /// A recorded time as people would write it: at least two digits.
-pub fn rounded_ns(time_ns: u64) -> u64 {
+pub const fn rounded_ns(time_ns: u64) -> u64 {
     let unit_ns = match time_ns {
         10_000_000_000.. => 1_000_000_000,
         10_000_000.. => 1_000_000,
