@@ -43,18 +43,19 @@ fn a_recording_is_a_workload() {
         |         ^^^^
     leave out drain, or drain the target in a separate run with another workload
     ");
-    let longer = recorded(&format!("time = \"3s\"\nworkload.recording = \"app.iotx\"{arms}"));
-    assert_eq!(longer.unwrap().phases[0].time_ns, 3_000_000_000);
+    let spec =
+        recorded(&format!("time = \"3s\"\nworkload.recording = \"app.iotx\"{arms}")).unwrap();
+    assert_eq!(spec.phases[0].time_ns, 3_000_000_000);
     assert_snapshot!(error("workload.recording = \"app.iotx\"\nscale = 0.5"), @"
     x.toml:2:9: scale: a recording is replayed as it was recorded
       2 | scale = 0.5
         |         ^^^
-    leave out scale
+    leave out scale; to replay less or more of it, set time
     ");
     assert_snapshot!(error("workload.recording = \"app.iotx\"\nset.threads = 4"), @r#"
-    x.toml:1:1: workload: job `replay`: recording: a recording is replayed as it was recorded
-      1 | workload.recording = "app.iotx"
-        | ^^^^^^^^
+    x.toml:2:15: set.threads: job `replay`: recording: a recording is replayed as it was recorded
+      2 | set.threads = 4
+        |               ^
     remove the options that change it
     "#);
     assert_snapshot!(error("engines.b = \"fio\"\nworkload.recording = \"app.iotx\""), @r#"
