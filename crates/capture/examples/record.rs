@@ -40,7 +40,7 @@ fn record(output: &Path, subject: &[OsString]) -> Result<(), Error> {
         unseen: Vec::new(),
     };
     let limits = Limits { time: None, bytes: u64::MAX, overhead: f64::INFINITY };
-    let request = Request { subject: &subject, output: output, head, limits };
+    let request = Request { subject: &subject, output, head, limits };
     let stop = AtomicBool::new(false);
     let done = Recorder::attach()?.record(request, &stop, &mut |_| eprintln!("recording"))?;
     done.failure.map_or(Ok(()), Err)

@@ -215,44 +215,44 @@ fn the_recording_of_a_device_is_replayed_on_a_device_that_may_be_overwritten() {
     if !(needs_root() && needs_programs(&["losetup"])) {
         return;
     }
-    let desk = desk(&device_log());
-    let disk = Loop::new(&desk, 4 << 20);
+    let place = desk(&device_log());
+    let disk = Loop::new(&place, 4 << 20);
     let device = disk.path();
     let stack = format!("dev(path={device})");
-    let bytes = || fs::read(desk.path().join("disk")).unwrap();
+    let bytes = || fs::read(place.path().join("disk")).unwrap();
     let blank = bytes();
     for (target, answer) in [
         (device, "iotax never writes to a device given by its path"),
         (&*stack, "--destroy"),
         ("mem(size=4M)", "does not support recordings"),
     ] {
-        let error = refused(&desk.run(&["run", "app.iotx", target]));
+        let error = refused(&place.run(&["run", "app.iotx", target]));
         assert!(error.contains(answer), "{target}: {error}");
     }
     assert!(bytes() == blank, "nothing was written");
-    let said = desk.run(&["run", "app.iotx", &stack, "--destroy", device, "--out", "own"]);
+    let said = place.run(&["run", "app.iotx", &stack, "--destroy", device, "--out", "own"]);
     assert_eq!(said.code, 0, "{said}");
-    assert_replayed(&jobs(&desk, "own"), 1);
+    assert_replayed(&jobs(&place, "own"), 1);
     // In a directory, too.
-    let said = desk.run(&["run", "app.iotx", "a", "--out", "directory"]);
+    let said = place.run(&["run", "app.iotx", "a", "--out", "directory"]);
     assert_eq!(said.code, 0, "{said}");
-    assert_replayed(&jobs(&desk, "directory"), 1);
+    assert_replayed(&jobs(&place, "directory"), 1);
     let job = "[x]\nread_iolog=app.log\nreplay_redirect=/dev/sdz\n";
-    write(&desk, "x.fio", job);
-    let said = desk.run(&["run", "x.fio", &stack, "--destroy", device, "--out", "job"]);
+    write(&place, "x.fio", job);
+    let said = place.run(&["run", "x.fio", &stack, "--destroy", device, "--out", "job"]);
     assert_eq!(said.code, 0, "{said}");
-    assert_replayed(&jobs(&desk, "job"), 1);
-    write(&desk, "large.log", &device_log().replace(" 65536 ", " 16777216 "));
-    let said = desk.run(&["capture", "import", "large.log", "-o", "large.iotx"]);
+    assert_replayed(&jobs(&place, "job"), 1);
+    write(&place, "large.log", &device_log().replace(" 65536 ", " 16777216 "));
+    let said = place.run(&["capture", "import", "large.log", "-o", "large.iotx"]);
     assert_eq!(said.code, 0, "{said}");
-    let error = refused(&desk.run(&["run", "large.iotx", &stack, "--destroy", device]));
+    let error = refused(&place.run(&["run", "large.iotx", &stack, "--destroy", device]));
     assert!(error.contains("choose a device as large as the recorded one"), "{error}");
     // A device with data is left alone.
     let mut swap = vec![0; 4 << 20];
     swap[1024..1032].copy_from_slice(&[1, 0, 0, 0, 0xff, 3, 0, 0]);
     swap[4086..4096].copy_from_slice(b"SWAPSPACE2");
-    fs::write(desk.path().join("disk"), &swap).unwrap();
-    let error = refused(&desk.run(&["run", "app.iotx", &stack, "--destroy", device]));
+    fs::write(place.path().join("disk"), &swap).unwrap();
+    let error = refused(&place.run(&["run", "app.iotx", &stack, "--destroy", device]));
     assert!(error.contains("swap") && bytes() == swap, "{error}");
 }
 
@@ -262,34 +262,34 @@ fn a_recording_that_only_reads_needs_no_permission_and_one_of_files_no_device() 
         return;
     }
     let reads = "fio version 3 iolog\n0 /dev/sdz add\n0 /dev/sdz open\n0 /dev/sdz read 4096 8192\n";
-    let desk = desk(reads);
-    let disk = Loop::new(&desk, 1 << 20);
-    fs::write(desk.path().join("disk"), vec![7; 1 << 20]).unwrap();
-    let said = desk.run(&["run", "app.iotx", disk.path(), "--out", "out"]);
+    let place = desk(reads);
+    let disk = Loop::new(&place, 1 << 20);
+    fs::write(place.path().join("disk"), vec![7; 1 << 20]).unwrap();
+    let said = place.run(&["run", "app.iotx", disk.path(), "--out", "out"]);
     assert_eq!(said.code, 0, "{said}");
-    let job = &jobs(&desk, "out")[0];
+    let job = &jobs(&place, "out")[0];
     assert_eq!((&job["read"]["bytes"], &job["first_error"]), (&8192.into(), &Value::Null));
-    assert!(fs::read(desk.path().join("disk")).unwrap() == vec![7; 1 << 20]);
-    write(&desk, "files.log", LOG);
-    let said = desk.run(&["capture", "import", "files.log", "-o", "files.iotx"]);
+    assert!(fs::read(place.path().join("disk")).unwrap() == vec![7; 1 << 20]);
+    write(&place, "files.log", LOG);
+    let said = place.run(&["capture", "import", "files.log", "-o", "files.iotx"]);
     assert_eq!(said.code, 0, "{said}");
     let stack = format!("dev(path={})", disk.path());
     for target in [disk.path(), &stack, "mem(size=4M)"] {
         let run = ["run", "files.iotx", target, "--destroy", disk.path()];
-        let error = refused(&desk.run(&run));
+        let error = refused(&place.run(&run));
         assert!(error.contains("directory"), "{target}: {error}");
     }
 }
 
 #[test]
 fn a_bundle_replays_the_recording_with_fio() {
-    let desk = desk(LOG);
+    let place = desk(LOG);
     let compare = ["compare", "-w", "app.iotx", "a=a", "b=b", "--quick", "--max-blocks", "2"];
-    let said = desk.run(&[&compare[..], &["--out", "rec"]].concat());
+    let said = place.run(&[&compare[..], &["--out", "rec"]].concat());
     assert_eq!(said.code, 0, "{said}");
-    let said = desk.run(&["repro", "rec", "--out", "bundle"]);
+    let said = place.run(&["repro", "rec", "--out", "bundle"]);
     assert_eq!(said.code, 0, "{said}");
-    let read = |name: &str| fs::read_to_string(desk.path().join("bundle").join(name)).unwrap();
+    let read = |name: &str| fs::read_to_string(place.path().join("bundle").join(name)).unwrap();
     assert_eq!(read("jobs/01.log").lines().filter(|line| line.contains(" write ")).count(), 3);
     assert_snapshot!(read("jobs/01-directory.fio"), @"
     # workload-1
@@ -313,28 +313,28 @@ fn a_bundle_replays_the_recording_with_fio() {
     if !needs_program("fio") {
         return;
     }
-    let script = desk.path().join("bundle/run.sh");
+    let script = place.path().join("bundle/run.sh");
     let run = |arms: [&str; 2]| {
         let mut shell = Command::new("sh");
-        shell.arg(&script).args(arms).args(["--out", "out"]).current_dir(desk.path());
+        shell.arg(&script).args(arms).args(["--out", "out"]).current_dir(place.path());
         shell.output().unwrap()
     };
-    fs::write(desk.path().join("file"), "theirs").unwrap();
+    fs::write(place.path().join("file"), "theirs").unwrap();
     let output = run(["a=a", "b=file"]);
     let error = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(!output.status.success() && error.contains("which needs a directory"), "{error}");
     let output = run(["a=a", "b=b"]);
     assert!(output.status.success(), "{output:?}");
     for result in ["a-001", "b-001", "a-002", "b-002"] {
-        let result = desk.path().join(format!("out/{result}.json"));
+        let result = place.path().join(format!("out/{result}.json"));
         assert_has_replayed(&result);
     }
-    assert_eq!(fs::read_dir(desk.path().join("a")).unwrap().count(), 0);
+    assert_eq!(fs::read_dir(place.path().join("a")).unwrap().count(), 0);
     // Without the recording, there is nothing to replay.
-    fs::remove_file(desk.path().join("app.iotx")).unwrap();
-    let said = desk.run(&["repro", "rec", "--out", "other"]);
+    fs::remove_file(place.path().join("app.iotx")).unwrap();
+    let said = place.run(&["repro", "rec", "--out", "other"]);
     assert!(said.code != 0 && said.err.contains("app.iotx"), "{said}");
-    assert!(!desk.path().join("other").exists());
+    assert!(!place.path().join("other").exists());
 }
 
 fn assert_has_replayed(result: &Path) {
@@ -353,19 +353,19 @@ fn a_bundle_replays_the_recording_of_a_device_on_a_file() {
     if !needs_program("fio") {
         return;
     }
-    let desk = desk(&device_log());
-    let said = desk.run(&["run", "app.iotx", "a", "--out", "rec"]);
+    let place = desk(&device_log());
+    let said = place.run(&["run", "app.iotx", "a", "--out", "rec"]);
     assert_eq!(said.code, 0, "{said}");
-    let said = desk.run(&["repro", "rec", "--out", "bundle"]);
+    let said = place.run(&["repro", "rec", "--out", "bundle"]);
     assert_eq!(said.code, 0, "{said}");
-    fs::write(desk.path().join("file"), vec![7; 1 << 20]).unwrap();
-    let script = desk.path().join("bundle/run.sh");
+    fs::write(place.path().join("file"), vec![7; 1 << 20]).unwrap();
+    let script = place.path().join("bundle/run.sh");
     let mut shell = Command::new("sh");
     shell.arg(&script).args(["target=file", "--destroy", "file", "--out", "out"]);
-    let output = shell.current_dir(desk.path()).output().unwrap();
+    let output = shell.current_dir(place.path()).output().unwrap();
     assert!(output.status.success(), "{output:?}");
-    assert_has_replayed(&desk.path().join("out/target-001.json"));
-    let bytes = fs::read(desk.path().join("file")).unwrap();
+    assert_has_replayed(&place.path().join("out/target-001.json"));
+    let bytes = fs::read(place.path().join("file")).unwrap();
     assert!(bytes.len() == 1 << 20 && bytes[20_480..].iter().all(|byte| *byte == 7));
     assert!(bytes[..8192] != [7; 8192]);
 }

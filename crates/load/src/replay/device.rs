@@ -1,25 +1,19 @@
 //! Recordings of a single block device, which can be replayed on a device instead of in files.
 
-use iotax_trace::{File, FileKind, Op};
+use iotax_trace::{File, FileKind};
 
 use super::survey::{FileFacts, Recording, Survey};
 
 /// Why a recording cannot be replayed on a file or device.
 pub(super) const ONLY_IN_A_DIRECTORY: &str = "only the I/O of a single block device can be replayed on a file or device, and this recording \
-     uses several files, or opens, renames or looks up files; name a directory";
+     uses other files; name a directory";
 
-/// Operations on names, and on a file system as a whole.
-const NEED_A_DIRECTORY: [Op; 6] =
-    [Op::Open, Op::Rename, Op::Unlink, Op::Mkdir, Op::Stat, Op::SyncAll];
-
-/// The block device, if all recorded I/O is on it.
+/// The block device, if all recorded I/O is on it. Opens and look-ups of the device fit.
 pub(super) fn sole_device(survey: &Survey) -> Option<(File, &FileFacts)> {
-    if NEED_A_DIRECTORY.iter().any(|op| survey.operations[*op as usize] > 0) {
-        return None;
-    }
-    let mut used = (0..).zip(&survey.files).filter(|(_, file)| file.uses > 0);
+    let mut used = (0..).zip(&survey.files).filter(|(_, file)| file.has_event());
     let one = used.next().filter(|(_, file)| file.state.kind == FileKind::BlockDevice)?;
-    used.next().is_none().then_some(one)
+    let has_its_name = !one.1.is_removed && !one.1.is_renamed;
+    (has_its_name && used.next().is_none()).then_some(one)
 }
 
 impl Recording {

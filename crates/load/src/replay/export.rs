@@ -137,7 +137,7 @@ mod tests {
                         read_end = read_end.max((one + 1) * 512);
                     }
                 }
-                text.push_str(&format!("{} data {line}\n", at * 10));
+                text.extend([&format!("{} data {line}", at * 10), "\n"]);
                 written.push(format!("f0 {line}"));
             }
             let dir = tempfile::tempdir().unwrap();

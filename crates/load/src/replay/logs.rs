@@ -60,7 +60,6 @@ impl Recording {
         let imported = import::import(inputs, BufWriter::new(&file), &options).map_err(failed)?;
         let refuse = |what: &str| Error::TraceUnfit { path: shown(first), what: what.to_owned() };
         match imported.format {
-            Format::FioLog => {}
             Format::Blktrace if paths.len() > 1 => {
                 return Err(refuse(
                     "only one trace of blktrace can be replayed at a time; import the files of all \
@@ -73,7 +72,7 @@ impl Recording {
                      I/Os in flight at the same time; leave it out",
                 ));
             }
-            Format::Blktrace => {}
+            Format::FioLog | Format::Blktrace => {}
             Format::Strace | Format::Alibaba | Format::Tencent => {
                 return Err(refuse(
                     "it is neither a log of fio nor a trace of blktrace; convert it with iotax \
@@ -148,7 +147,7 @@ fn changed(file: &OsFile, logs: &FioLogs) -> Result<OsFile, iotax_trace::Error> 
     while reader.chunk()?.is_some() {}
     let (files, end) = (reader.files.clone(), reader.end.take().unwrap_or_default());
     let mut reader = read()?;
-    let mut output = OsFile::from(unnamed().map_err(std::io::Error::from)?);
+    let mut output = unnamed().map_err(std::io::Error::from)?;
     let mut writer = Writer::new(BufWriter::new(&output), &reader.head)?;
     for state in files {
         writer.file(state);

@@ -93,7 +93,7 @@ impl Recording {
             ..Job::new("replay")
         };
         let time_ns = self.survey.length_ns.max(1);
-        let note = self.origin.as_ref().and_then(|origin| origin.note());
+        let note = self.origin.as_ref().and_then(logs::Origin::note);
         let notes = words::notes(self).into_iter().chain(note).collect();
         Workload { time_ns, notes, ..Workload::new(name, vec![job]) }.in_slices()
     }

@@ -59,7 +59,9 @@ pub(super) fn files(
     }
     if recorded.is_of_device {
         let mut in_file = sections.to_vec();
-        in_file.iter_mut().for_each(|section| section.set("replay_redirect", "target"));
+        for section in &mut in_file {
+            section.set("replay_redirect", "target");
+        }
         files.push(file("-file.fio", format!("{head}{}", fio_write::text(&in_file))));
         files.push(file(".spans", String::new()));
     }

@@ -200,6 +200,11 @@ impl FileFacts {
         self.is_created
     }
 
+    /// Whether an operation of the replay is on it.
+    pub(super) const fn has_event(&self) -> bool {
+        self.has_event
+    }
+
     fn note(&mut self, event: &Event, number: u64, most_ranges: usize) {
         let is_first = !std::mem::replace(&mut self.has_event, true);
         if is_first {
