@@ -10,6 +10,7 @@ use iotax_wording::bandwidth::{self, MEASURED};
 use iotax_wording::doubt::title;
 use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
+use iotax_wording::replay::RECORDED_CYCLE;
 use iotax_wording::verdict::comparison::{effect, row_name, verdict_and_regime};
 use iotax_wording::{name, note, units};
 
@@ -275,9 +276,7 @@ pub(crate) fn replays(analysis: &Analysis) -> Option<Table> {
         .figure("mean delay", |(_, replay)| format::time(replay.late_mean_ns))
         .figure("p50", |(_, replay)| format::time(replay.late_p50_ns as f64))
         .figure("p99", |(_, replay)| format::time(replay.late_p99_ns as f64))
-        .figure("time per I/O as recorded", |(_, replay)| {
-            format::time(replay.recorded_cycle_ns as f64)
-        })
+        .figure(RECORDED_CYCLE, |(_, replay)| format::time(replay.recorded_cycle_ns as f64))
         .column(Head::figure("not reached"), |(_, replay)| some(replay.left_over))
         .column(Head::figure("shared syncs"), |(_, replay)| some(replay.shared_syncs))
         .table

@@ -7,6 +7,8 @@ use iotax_quantity::{count, grouped, span_of_ns};
 use crate::format::time;
 
 pub const DELAYS: &str = "Delays of the replay";
+/// Head of a column.
+pub const RECORDED_CYCLE: &str = "time per I/O as recorded";
 pub const DELAYS_NOTE: &str = "Delay: how much later an operation started than its think time and the threads that it waited \
      for allowed. Delays come from this machine, not from the storage. Compare them with the time \
      per I/O in the recording.";

@@ -8,6 +8,7 @@ mod doctor;
 #[cfg(feature = "kubernetes")]
 mod kube;
 mod measure;
+pub(crate) mod recording;
 #[cfg(test)]
 mod tests;
 mod tips;
@@ -36,9 +37,9 @@ pub(crate) use self::kube::{
     KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
 };
 pub(crate) use self::measure::{
-    ArrivalsBy, CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs,
-    HostCommandArgs, LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs,
-    OutputArgs, PeerArgs, RecordingArgs, RunArgs, SearchArgs, Undecided,
+    CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,
+    LimitsArgs, Listing, ListingArgs, LoadArgs, MatrixArgs, MeasureArgs, OutputArgs, PeerArgs,
+    RunArgs, SearchArgs, Undecided,
 };
 pub(crate) use self::tips::with_tip;
 

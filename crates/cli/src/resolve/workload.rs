@@ -14,7 +14,7 @@ use iotax_load::{Recording, ReplayOptions};
 use iotax_trace::import::Format;
 use iotax_trace::is_trace;
 
-use crate::args::{ArrivalsBy, RecordingArgs};
+use crate::args::recording::{ArrivalsBy, RecordingArgs};
 use crate::exit::{Result, read_argument, usage};
 
 /// The extension of recordings.

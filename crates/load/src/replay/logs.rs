@@ -7,23 +7,17 @@ use std::io::{BufReader, BufWriter, Seek as _, Write as _};
 use std::path::{Path, PathBuf};
 
 use iotax_experiment::{FioLogs, RecordedLoad};
-use iotax_quantity::grouped;
-use iotax_trace::import::{self, Format, Imported};
+use iotax_trace::import::{self, Format};
 use iotax_trace::{Event, Flags, NO_FILE, Reader, Writer};
 use rustix::fs::{MemfdFlags, Mode, OFlags, memfd_create};
 use rustix::io::Errno;
 
+use super::origin::Origin;
 use super::survey::{Options, Recording};
 use crate::error::Error;
 use crate::target::shown;
 
 const PROGRAM: &str = concat!("iotax ", env!("CARGO_PKG_VERSION"));
-
-/// What a recording was imported from.
-pub(super) struct Origin {
-    pub logs: FioLogs,
-    pub imported: Imported,
-}
 
 impl Recording {
     /// The recording that a run was planned with.
@@ -96,18 +90,6 @@ impl Recording {
     /// Number of files that it uses.
     pub fn files(&self) -> usize {
         self.survey.files.iter().filter(|file| file.uses > 0).count()
-    }
-}
-
-impl Origin {
-    /// For people, if not all of the logs is replayed.
-    pub(super) fn note(&self) -> Option<String> {
-        let Imported { skipped, examples, .. } = &self.imported;
-        let first = examples.first().filter(|_| *skipped > 0)?;
-        Some(format!(
-            "Lines of the log that cannot be used are left out (number: {}; the first: {first})",
-            grouped(*skipped)
-        ))
     }
 }
 

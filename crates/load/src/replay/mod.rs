@@ -19,6 +19,7 @@
 //! | `needs` | memory, threads and open files |
 //! | `session` | whole replays, and parts one after the other |
 //! | `drive` | a replay from its common start to its end |
+//! | `origin` | what a recording was imported from |
 //! | `outcome` | the record of a replay |
 //! | `words` | warnings for users about differences from the application |
 
@@ -31,6 +32,7 @@ mod files;
 mod graph;
 mod logs;
 mod needs;
+mod origin;
 mod outcome;
 mod parts;
 mod place;
@@ -93,7 +95,7 @@ impl Recording {
             ..Job::new("replay")
         };
         let time_ns = self.survey.length_ns.max(1);
-        let note = self.origin.as_ref().and_then(logs::Origin::note);
+        let note = self.origin.as_ref().and_then(origin::Origin::note);
         let notes = words::notes(self).into_iter().chain(note).collect();
         Workload { time_ns, notes, ..Workload::new(name, vec![job]) }.in_slices()
     }

@@ -26,7 +26,6 @@ use iotax_experiment::{PART_COUNTS, Uncut};
 use iotax_trace::{Event, Op, Reader};
 
 use super::graph::{Roles, is_replayed};
-use super::survey::Survey;
 
 /// Wanted length of a part.
 const TARGET_NS: u64 = 1_000_000_000;
@@ -258,52 +257,12 @@ pub(super) struct Part {
     /// The last event before it; `None` at the start of the recording.
     pub after: Option<EventPlace>,
     /// How many events it has; `None` for all that follow.
-    events: Option<u64>,
+    pub events: Option<u64>,
     /// Of its threads and files.
     pub roles: Roles,
     pub length_ns: u64,
     /// Operations to execute.
     pub operations: u64,
-}
-
-impl Part {
-    pub(super) fn whole(survey: &Survey) -> Self {
-        Self {
-            after: None,
-            events: None,
-            roles: survey.roles.clone(),
-            length_ns: survey.length_ns,
-            operations: survey.operations.iter().sum(),
-        }
-    }
-
-    /// The part of this number; `None` after the last.
-    pub(super) fn of(survey: &Survey, number: usize) -> Option<Self> {
-        let cuts = survey.cuts.as_ref().map_or(&[][..], Vec::as_slice);
-        let begin = number.checked_sub(1).map(|before| cuts.get(before));
-        let begin = match begin {
-            Some(cut) => Some(cut?),
-            None => None,
-        };
-        let end = cuts.get(number);
-        let whole = Self::whole(survey);
-        let first = begin.map_or(0, |cut| cut.last.number + 1);
-        let origin_ns = begin.map_or(whole.roles.origin_ns, |cut| cut.time_ns);
-        let end_ns = end.map_or(whole.roles.origin_ns + whole.length_ns, |cut| cut.time_ns);
-        let until = end.map_or(whole.operations, Cut::operations_before);
-        let mut roles = Roles { origin_ns, ..whole.roles };
-        for (role, facts) in roles.files.iter_mut().zip(&survey.files) {
-            // A file that an earlier part has created is there.
-            role.is_created &= facts.first_event >= first;
-        }
-        Some(Self {
-            after: begin.map(|cut| cut.last),
-            events: end.map(|cut| cut.last.number + 1 - first),
-            roles,
-            length_ns: end_ns.saturating_sub(origin_ns),
-            operations: until.saturating_sub(begin.map_or(0, Cut::operations_before)),
-        })
-    }
 }
 
 /// Reads the events of a part.

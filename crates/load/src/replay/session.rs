@@ -22,11 +22,12 @@ use iotax_vdisk::available_memory;
 
 use super::drive::{Copy, ReadAhead, Tracks, Trial};
 use super::files::Files;
+use super::graph::Roles;
 use super::needs::{Buffering, raise_file_limit};
-use super::parts::Part;
+use super::parts::{Cut, Part};
 use super::place::{Layout, Place, Warmed, cool_or_warm, make_ready};
 use super::signal::Halt;
-use super::survey::Recording;
+use super::survey::{Recording, Survey};
 use crate::driver::{LayoutProgress, Request};
 use crate::engine::gate::Gate;
 use crate::error::Error;
@@ -138,7 +139,7 @@ impl Stage<'_> {
         drop(self.sessions.take(self.key()));
         let survey = &self.recording.survey;
         let (time_ns, length_ns) = (self.request.time_ns, survey.length_ns.max(1));
-        let part = Part::whole(survey);
+        let part = survey.whole();
         let limit_ns = Some(time_ns).filter(|time_ns| *time_ns < length_ns);
         let mut all: Option<LoadRecord> = None;
         for pass in 0..time_ns.div_ceil(length_ns).max(1) {
@@ -197,7 +198,7 @@ impl Stage<'_> {
     }
 
     fn numbered(&self, session: &Session, manner: Manner) -> Result<Replayed, Error> {
-        let part = Part::of(&self.recording.survey, session.next).expect("there is that part");
+        let part = self.recording.survey.part(session.next).expect("there is that part");
         self.perform(&part, &session.files, manner)
     }
 
@@ -268,5 +269,45 @@ impl Warmed {
                 size(too_large.available_bytes)
             ));
         }
+    }
+}
+
+impl Survey {
+    fn whole(&self) -> Part {
+        Part {
+            after: None,
+            events: None,
+            roles: self.roles.clone(),
+            length_ns: self.length_ns,
+            operations: self.operations.iter().sum(),
+        }
+    }
+
+    /// The part of this number; `None` after the last.
+    fn part(&self, number: usize) -> Option<Part> {
+        let cuts = self.cuts.as_ref().map_or(&[][..], Vec::as_slice);
+        let begin = number.checked_sub(1).map(|before| cuts.get(before));
+        let begin = match begin {
+            Some(cut) => Some(cut?),
+            None => None,
+        };
+        let end = cuts.get(number);
+        let whole = self.whole();
+        let first = begin.map_or(0, |cut| cut.last.number + 1);
+        let origin_ns = begin.map_or(whole.roles.origin_ns, |cut| cut.time_ns);
+        let end_ns = end.map_or(whole.roles.origin_ns + whole.length_ns, |cut| cut.time_ns);
+        let until = end.map_or(whole.operations, Cut::operations_before);
+        let mut roles = Roles { origin_ns, ..whole.roles };
+        for (role, facts) in roles.files.iter_mut().zip(&self.files) {
+            // A file that an earlier part has created is there.
+            role.is_created &= facts.first_event >= first;
+        }
+        Some(Part {
+            after: begin.map(|cut| cut.last),
+            events: end.map(|cut| cut.last.number + 1 - first),
+            roles,
+            length_ns: end_ns.saturating_sub(origin_ns),
+            operations: until.saturating_sub(begin.map_or(0, Cut::operations_before)),
+        })
     }
 }

@@ -111,7 +111,7 @@ pub(super) fn waits(summary: &Summary) -> Option<Table> {
         .word(page::PAIR[1], |pair| page::thread(pair.waits_for))
         .figure("waits", |pair| grouped(pair.totals.wakes))
         .figure("total time", |pair| time(pair.totals.waited_ns as f64))
-        .figure("share of all waits", |pair| percent(pair.share))
+        .figure(page::SHARE_OF_WAITS, |pair| percent(pair.share))
         .table
         .filled()
 }

@@ -136,6 +136,9 @@ pub const WAITER: &str = "waits";
 pub const WAITED_FOR: &str = "is waited for";
 pub const PAIR: [&str; 2] = ["thread", "waits for"];
 
+/// Head of a column: the part of the total waiting time that is this pair's.
+pub const SHARE_OF_WAITS: &str = "share of all waits";
+
 pub fn thread(thread: Thread) -> String {
     format!("thread {thread}")
 }

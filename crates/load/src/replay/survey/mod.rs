@@ -17,7 +17,7 @@ use sha2::{Digest as _, Sha256};
 use super::graph::{
     Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
 };
-use super::logs::Origin;
+use super::origin::Origin;
 use super::parts::{Cut, Cutter, EventPlace, Events, Part, is_synced_at_once};
 use super::ranges::{RangeSet, Rounding};
 use crate::error::Error;
