@@ -19,13 +19,6 @@ impl Draft {
         let refuse = |problem: String, advice: &'static str| {
             Err(Error::impossible(About::Experiment, "hold", problem, advice))
         };
-        if self.phases().any(Workload::is_recorded) {
-            let problem = "no part of a recording is that long".to_owned();
-            return refuse(
-                problem,
-                "leave out hold, or set time, so that trials are whole replays",
-            );
-        }
         let slices = |phase: &Workload| phase.slices;
         let longest_ns =
             self.phases().filter_map(slices).map(Slices::longest_ns).max().unwrap_or(0);

@@ -92,7 +92,9 @@ impl Draft {
         }
         if self.hold_ns.is_some() {
             let problem = "a recording has its own length";
-            return refuse("hold", problem, "leave out hold");
+            let advice = "leave out hold; to compare sustained rates, set a time that is longer \
+                          than the recording";
+            return refuse("hold", problem, advice);
         }
         let other = self.arms.iter().find(|arm| arm.driver != Driver::Native);
         if let Some(arm) = other {

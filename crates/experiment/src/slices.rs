@@ -238,7 +238,7 @@ impl Workload {
 
     /// Why its recording cannot be replayed in slices.
     fn uncut(&self) -> Option<WholeTrials> {
-        let why = self.jobs.iter().find_map(|job| job.recording.as_ref()?.uncut)?;
+        let why = self.recording()?.uncut?;
         Some(WholeTrials::Recording { workload: self.name.clone(), why })
     }
 
@@ -349,8 +349,6 @@ mod tests {
         let long = compared(recorded(3600 * SECOND_NS, 800, None)).in_shortest_slices().unwrap();
         assert_eq!(long.stop.min_blocks, 800);
         assert!(long.stop.max_time_ns.unwrap() >= 4 * 3599 * SECOND_NS);
-        draft.hold_ns = Some(100 * SECOND_NS);
-        assert!(draft.validate_hold().unwrap_err().to_string().contains("no part of a recording"));
         draft.stop = Stop { max_blocks: 49, max_blocks_asked: true, ..draft.stop };
         let why = WholeTrials::TooFewBlocks { parts: 50, max_blocks: 49 };
         assert_eq!(draft.alternate(), Some(why));

@@ -12,7 +12,7 @@ use std::sync::atomic::AtomicBool;
 use iotax_experiment::IndexEnds;
 use iotax_load::{IoTarget, LoadDriver as _, Replay, ReplayOptions, Request};
 use iotax_record::LoadRecord;
-use iotax_trace::{Call, End, Event, FileState, Flags, Head, NO_FILE, Op, Source, VERSION, Writer};
+use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, VERSION, Writer};
 
 const PAGE: u64 = 4096;
 const MIB: u64 = 1 << 20;
@@ -20,20 +20,7 @@ const MIB: u64 = 1 << 20;
 const CHILD: &str = "IOTAX_TEST_REPLAY_IN";
 
 fn event(op: Op, thread: u32, end_ns: u64) -> Event {
-    Event {
-        op,
-        flags: Flags::default(),
-        thread,
-        file: 0,
-        offset: 0,
-        length: 0,
-        result: 0,
-        end_ns,
-        latency_ns: 100,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { thread, file: 0, end_ns, latency_ns: 100, ..Event::new(op) }
 }
 
 fn write_trace(directory: &Path, files: &[FileState], events: impl Iterator<Item = Event>) {

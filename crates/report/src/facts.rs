@@ -138,7 +138,7 @@ pub(crate) fn given_jobs(experiment: &ExperimentHead) -> Table {
 
 /// The jobs of the workload, or the recording that it replays.
 pub(crate) fn workload(experiment: &ExperimentHead, analysis: &Analysis) -> Item {
-    match replay::recording(experiment.spec.workload()) {
+    match experiment.spec.workload().recording() {
         Some(recorded) => Item::facts(replay::facts(recorded, analysis)),
         None => Item::Table(jobs(experiment)),
     }

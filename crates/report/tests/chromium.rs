@@ -237,7 +237,7 @@ fn who_points_at_the_charts_of_a_recording_reads_their_figures() {
         "write: median 8 KiB|100 % between 8 KiB and 16 KiB",
         "write|sequential: 100 %",
         "in flight|none: 41.5 %",
-        "thread 1|idle: 56.1 %",
+        "thread 1|idle: 53 %",
         "Longest write|50 µs at 11.97 to 12 seconds",
         "2",
     ]

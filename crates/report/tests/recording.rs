@@ -198,7 +198,7 @@ fn a_comparison_of_replays_says_what_was_replayed_and_how_late() {
         }
     }
     for row in [
-        "arm | mean delay | p50 | p99 | time per I/O as recorded | not reached | shared syncs",
+        "arm | mean delay | p50 | p99 | recorded time per I/O | not reached | shared syncs",
         "base | 12.3 µs | 1.00 µs | 98.0 µs | 450 µs | 48 | 72",
         "luks | 12.3 µs | 2.00 µs | 98.0 µs | 450 µs | 48 | 72",
         "file | /srv/app.iotx",

@@ -26,7 +26,7 @@ impl Drivers {
     /// [`iotax_load::Error::NoProgram`] if an arm uses a program that is not installed.
     pub fn find(spec: &Spec) -> Result<Self, iotax_load::Error> {
         let mut replays: Vec<(RecordedLoad, Arc<Replay>)> = Vec::new();
-        for recorded in spec.phases().filter_map(recording) {
+        for recorded in spec.phases().filter_map(Workload::recording) {
             if !replays.iter().any(|(known, _)| known == recorded) {
                 replays.push((recorded.clone(), Arc::new(Replay::of(recorded)?)));
             }
@@ -52,7 +52,7 @@ impl Drivers {
             let replay = self.replays.iter().find(|(known, _)| known == recorded);
             replay.map(|(_, replay)| &**replay as &dyn LoadDriver)
         };
-        if let Some(replay) = recording(workload).and_then(replays) {
+        if let Some(replay) = workload.recording().and_then(replays) {
             return Ok(replay);
         }
         let none = |name| iotax_load::Error::NoProgram { name };
@@ -69,8 +69,4 @@ impl Drivers {
     pub(crate) fn release(&self) {
         self.replays.iter().for_each(|(_, replay)| replay.release());
     }
-}
-
-fn recording(workload: &Workload) -> Option<&RecordedLoad> {
-    workload.jobs.iter().find_map(|job| job.recording.as_ref())
 }

@@ -227,6 +227,24 @@ pub struct Event {
 }
 
 impl Event {
+    /// An operation of thread 0 without a file, at time 0. All other fields are 0, too.
+    pub const fn new(op: Op) -> Self {
+        Self {
+            op,
+            flags: Flags(0),
+            thread: 0,
+            file: NO_FILE,
+            offset: 0,
+            length: 0,
+            result: 0,
+            end_ns: 0,
+            latency_ns: 0,
+            cpu_ns: 0,
+            run_delay_ns: 0,
+            detail: 0,
+        }
+    }
+
     pub const fn start_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.latency_ns)
     }
@@ -286,18 +304,11 @@ mod tests {
     fn timers_and_devices_are_no_dependencies() {
         let is_dependency = |waker: Call, sleeper: Call| {
             let wake = Event {
-                op: Op::Wake,
-                flags: Flags::default(),
-                thread: 0,
-                file: NO_FILE,
                 offset: Call::pair(waker as u64, sleeper as u64),
-                length: 0,
-                result: 0,
                 end_ns: 1,
                 latency_ns: 1,
-                cpu_ns: 0,
-                run_delay_ns: 0,
                 detail: 1,
+                ..Event::new(Op::Wake)
             };
             wake.is_dependency()
         };

@@ -56,7 +56,7 @@ pub enum Error {
     #[error("format version {found} of the recording is newer than this iotax; update iotax")]
     TooNew { found: u32 },
     #[error(
-        "format version {found} of the recording is from before the first release; record again"
+        "format version {found} of the recording is older than the first release of iotax; record the application again"
     )]
     TooOld { found: u32 },
     #[error("the recording is damaged at byte {at_byte}")]

@@ -4,7 +4,7 @@
 
 use iotax_trace::profile::{Profile, Severity, Summary, Trait};
 use iotax_trace::{
-    Call, End, Event, FileState, Flags, Head, NO_FILE, Op, Reader, Source, VERSION, Writer,
+    Call, End, Event, FileState, Head, NO_FILE, Op, Reader, Source, VERSION, Writer,
 };
 
 const US: u64 = 1_000;
@@ -14,20 +14,7 @@ const COMMITS: u64 = 4_000;
 const TURN_NS: u64 = 2_500 * US;
 
 fn event(op: Op, thread: u64, end_ns: u64, latency_ns: u64) -> Event {
-    Event {
-        op,
-        flags: Flags::default(),
-        thread: u32::try_from(thread).unwrap(),
-        file: 0,
-        offset: 0,
-        length: 0,
-        result: 0,
-        end_ns,
-        latency_ns,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { thread: u32::try_from(thread).unwrap(), file: 0, end_ns, latency_ns, ..Event::new(op) }
 }
 
 /// A backend reads a page, appends to the log, syncs it, and lets the next one go on, which has

@@ -1,22 +1,17 @@
 //! The replay of a recording.
 
 use iotax_analyze::{Analysis, ArmSummary, ReplaySummary};
-use iotax_experiment::{RecordedLoad, Workload};
+use iotax_experiment::RecordedLoad;
 use iotax_quantity::{count, grouped, span_of_ns};
 
 use crate::format::time;
 
 pub const DELAYS: &str = "Delays of the replay";
 /// Head of a column.
-pub const RECORDED_CYCLE: &str = "time per I/O as recorded";
+pub const RECORDED_CYCLE: &str = "recorded time per I/O";
 pub const DELAYS_NOTE: &str = "Delay: how much later an operation started than its think time and the threads that it waited \
      for allowed. Delays come from this machine, not from the storage. Compare them with the time \
      per I/O in the recording.";
-
-/// The recording that a workload replays.
-pub fn recording(workload: &Workload) -> Option<&RecordedLoad> {
-    workload.jobs.iter().find_map(|job| job.recording.as_ref())
-}
 
 /// What a trial replays: `Each trial replays app.iotx: 16 s of 9 threads, 71,748 operations.`
 pub fn about(recorded: &RecordedLoad, analysis: &Analysis) -> String {

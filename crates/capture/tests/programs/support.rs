@@ -106,7 +106,7 @@ pub(crate) fn record(subject: &Subject, output: &Path, told: &mut dyn FnMut()) -
     recorder.record(request, &AtomicBool::new(false), &mut |_| told()).unwrap()
 }
 
-/// Records while `other` runs, which is told how often the recorder has reported its progress.
+/// Records, and runs `other` in another thread with the number of progress reports so far.
 pub(crate) fn record_while(
     subject: &Subject,
     output: &Path,
@@ -152,8 +152,7 @@ pub(crate) fn let_go(place: &Path) {
     File::options().write(true).open(place.join("back")).unwrap().write_all(b"x").unwrap();
 }
 
-/// The example program `record`, which cargo builds together with the tests.
-pub(crate) fn record_program() -> PathBuf {
-    let test = std::env::current_exe().unwrap();
-    test.parent().unwrap().parent().unwrap().join("examples/record")
+/// The program that records, as a process of its own.
+pub(crate) fn record_program() -> &'static Path {
+    Path::new(env!("CARGO_BIN_EXE_iotax-test-recorder"))
 }

@@ -13,7 +13,7 @@ pub(crate) struct RecordingArgs {
     /// then wait for each other differently.
     #[arg(long, value_name = "N", value_parser = value_parser!(u32).range(1..=1024), help_heading = "Recordings")]
     pub copies: Option<u32>,
-    /// What determines when requests of clients arrive that were not recorded [default: answers]
+    /// What determines when requests arrive from clients that were not recorded [default: answers]
     ///
     /// A recording shows that a thread waited, but not whether its client sends the next request
     /// only after an answer. If the two settings give different results, find out which one

@@ -39,8 +39,8 @@ pub struct FioWorkload {
 #[derive(Debug, Clone, PartialEq, JsonSchema)]
 #[schemars(deny_unknown_fields)]
 pub struct RecordingWorkload {
-    /// A recording of `iotax capture`, relative to this file. A trial is the whole recording:
-    /// leave out `time`, `ramp`, `scale` and the job keys in `set`.
+    /// A recording made by `iotax capture`, relative to this file. It is replayed as it was
+    /// recorded: leave out `ramp`, `scale` and the job keys in `set`.
     pub recording: String,
 }
 

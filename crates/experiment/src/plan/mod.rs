@@ -81,9 +81,7 @@ impl Plan {
                 .collect(),
             max_time_ns: spec.stop.max_time_ns,
             usual_slices: usual_slices(spec),
-            hold_ns: spec
-                .hold_ns
-                .filter(|_| spec.is_of_slices() && !spec.phases().any(Workload::is_recorded)),
+            hold_ns: spec.hold_ns.filter(|_| spec.is_of_slices()),
             at_once: spec.at_once.max(1) as usize,
             seed: spec.seed,
         }

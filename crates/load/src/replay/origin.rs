@@ -1,7 +1,7 @@
 //! What a recording was imported from.
 
 use iotax_experiment::FioLogs;
-use iotax_quantity::grouped;
+use iotax_quantity::count;
 use iotax_trace::import::Imported;
 
 /// Logs of a job of fio, and what the importer found in them.
@@ -16,8 +16,8 @@ impl Origin {
         let Imported { skipped, examples, .. } = &self.imported;
         let first = examples.first().filter(|_| *skipped > 0)?;
         Some(format!(
-            "Lines of the log that cannot be used are left out (number: {}; the first: {first})",
-            grouped(*skipped)
+            "{} of the log cannot be used and are left out; the first: {first}",
+            count(*skipped, "line")
         ))
     }
 }

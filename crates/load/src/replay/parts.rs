@@ -202,7 +202,7 @@ impl Cutter {
         }
     }
 
-    /// The cuts at which parts begin, or why there are none.
+    /// The cuts between the parts, or why the recording cannot be cut.
     pub(super) fn finish(mut self) -> Result<Vec<Cut>, Uncut> {
         self.decide(u64::MAX);
         let length_ns = self.newest_ns.saturating_sub(self.origin_ns.unwrap_or(0));
@@ -322,18 +322,13 @@ mod tests {
 
     fn event(start_ns: u64, latency_ns: u64) -> Event {
         Event {
-            op: Op::Write,
             flags: iotax_trace::Flags::DIRECT,
-            thread: 0,
             file: 0,
-            offset: 0,
             length: 1,
             result: 1,
             end_ns: start_ns + latency_ns,
             latency_ns,
-            cpu_ns: 0,
-            run_delay_ns: 0,
-            detail: 0,
+            ..Event::new(Op::Write)
         }
     }
 

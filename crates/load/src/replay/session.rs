@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use iotax_quantity::size;
 use iotax_record::LoadRecord;
@@ -49,21 +49,25 @@ struct Session {
 }
 
 impl Sessions {
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, Session>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     fn take(&self, path: &Path) -> Option<Session> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).remove(path)
+        self.lock().remove(path)
     }
 
     fn put(&self, path: &Path, session: Session) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(path.to_owned(), session);
+        self.lock().insert(path.to_owned(), session);
     }
 
     fn count(&self) -> usize {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).len()
+        self.lock().len()
     }
 
     /// Closes all files.
     pub(super) fn end(&self) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        self.lock().clear();
     }
 }
 
@@ -286,11 +290,7 @@ impl Survey {
     /// The part of this number; `None` after the last.
     fn part(&self, number: usize) -> Option<Part> {
         let cuts = self.cuts.as_ref().map_or(&[][..], Vec::as_slice);
-        let begin = number.checked_sub(1).map(|before| cuts.get(before));
-        let begin = match begin {
-            Some(cut) => Some(cut?),
-            None => None,
-        };
+        let begin = if number == 0 { None } else { Some(cuts.get(number - 1)?) };
         let end = cuts.get(number);
         let whole = self.whole();
         let first = begin.map_or(0, |cut| cut.last.number + 1);

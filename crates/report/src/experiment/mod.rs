@@ -155,7 +155,7 @@ pub(crate) fn sections_of(notices: Vec<Notice>) -> [Option<Section>; 3] {
 /// What was replayed, if anything, and why the run ended.
 fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     let ending = provenance::ending(experiment, analysis);
-    match replay::recording(experiment.spec.workload()) {
+    match experiment.spec.workload().recording() {
         Some(recorded) => format!("{} {ending}", replay::about(recorded, analysis)),
         None => ending,
     }
@@ -163,7 +163,7 @@ fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
 
 /// How late the replays of a recording were.
 fn replays(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
-    replay::recording(experiment.spec.workload())?;
+    experiment.spec.workload().recording()?;
     let note = replay::DELAYS_NOTE.to_owned();
     Section::of_table(replay::DELAYS, tables::replays(analysis), Some(note))
 }

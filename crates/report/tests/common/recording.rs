@@ -2,7 +2,7 @@
 
 use iotax_report::{Document, ShownRecording, recording, recording_json};
 use iotax_trace::profile::{Profile, Summary};
-use iotax_trace::{Call, End, Event, FileState, Flags, Head, NO_FILE, Op, Source, Unseen, VERSION};
+use iotax_trace::{Call, End, Event, FileState, Head, NO_FILE, Op, Source, Unseen, VERSION};
 
 const MS: u64 = 1_000_000;
 const SECOND: u64 = 1_000 * MS;
@@ -37,20 +37,7 @@ impl Recording {
 }
 
 fn event(op: Op, thread: u32, end_ns: u64, latency_ns: u64) -> Event {
-    Event {
-        op,
-        flags: Flags::default(),
-        thread,
-        file: 0,
-        offset: 0,
-        length: 0,
-        result: 0,
-        end_ns,
-        latency_ns,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { thread, file: 0, end_ns, latency_ns, ..Event::new(op) }
 }
 
 fn moved(event: Event, file: u32, offset: u64, length: u64) -> Event {

@@ -361,7 +361,6 @@ impl Requests {
         let device = self.devices.get(&record.device).ok_or(Reason::NoRequest)?;
         let moved = if pending.op.moves_data() { pending.length.cast_signed() } else { 0 };
         Ok(Some(Event {
-            op: pending.op,
             flags: pending.flags,
             thread: pending.thread,
             file: device.file,
@@ -370,9 +369,8 @@ impl Requests {
             result: if error == 0 { moved } else { -error },
             end_ns: record.time_ns,
             latency_ns: record.time_ns.saturating_sub(pending.began_ns),
-            cpu_ns: 0,
-            run_delay_ns: 0,
             detail: if pending.op == Op::Allocate { KEEP_SIZE | PUNCH_HOLE } else { 0 },
+            ..Event::new(pending.op)
         }))
     }
 

@@ -143,7 +143,6 @@ pub(super) fn read<R: BufRead, W: Write>(
             thread: builder.thread(),
         });
         builder.push(Event {
-            op: row.op,
             flags: Flags::BLOCK_DEVICE,
             thread: disk.thread,
             file: disk.file,
@@ -151,10 +150,7 @@ pub(super) fn read<R: BufRead, W: Write>(
             length: row.length,
             result: row.length.cast_signed(),
             end_ns: row.time_ns.saturating_sub(began_ns),
-            latency_ns: 0,
-            cpu_ns: 0,
-            run_delay_ns: 0,
-            detail: 0,
+            ..Event::new(row.op)
         })?;
     }
     Ok(())

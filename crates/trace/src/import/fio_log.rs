@@ -175,14 +175,9 @@ pub(super) fn read<R: BufRead, W: Write>(
         let kind = kind(&entry.file);
         let file = *files.entry(entry.file).or_insert_with(|| builder.file(kind, false));
         let Action::Do { op, offset, length, detail } = entry.action else { continue };
-        // fio opens its device once; the application's I/O is what follows.
-        if op == Op::Open && kind == FileKind::BlockDevice {
-            continue;
-        }
         let thread = *threads[next.input].get_or_insert_with(|| builder.thread());
         let is_device = kind == FileKind::BlockDevice;
         builder.push(Event {
-            op,
             flags: if is_device { Flags::BLOCK_DEVICE } else { Flags::default() },
             thread,
             file,
@@ -190,10 +185,8 @@ pub(super) fn read<R: BufRead, W: Write>(
             length,
             result: if op.moves_data() { length.cast_signed() } else { 0 },
             end_ns: next.time,
-            latency_ns: 0,
-            cpu_ns: 0,
-            run_delay_ns: 0,
             detail,
+            ..Event::new(op)
         })?;
     }
     Ok(())

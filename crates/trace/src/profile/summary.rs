@@ -213,7 +213,7 @@ pub struct Syncs {
     /// Writes with `O_DSYNC` or `O_SYNC`, which are not in `count`.
     pub write_through: u64,
     pub times: Option<SyncTimes>,
-    /// Of all syncs in `count`; `None` if there are none, or latencies are unknown.
+    /// Latencies of the syncs in `count`; `None` without syncs, or if latencies are unknown.
     pub latency: Option<Latency>,
     /// Writes for each sync; 0 without syncs.
     pub writes_per_sync: f64,

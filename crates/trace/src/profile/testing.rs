@@ -1,25 +1,12 @@
 //! Events for tests.
 
-use crate::event::{Call, Event, Flags, Op, Thread};
+use crate::event::{Call, Event, Op, Thread};
 use crate::head::{Head, Source, VERSION};
 
 /// An operation of thread 0 on file 0 that completes in full.
 pub(super) fn io(op: Op, offset: u64, length: u64) -> Event {
     let result = if op.moves_data() { length.cast_signed() } else { 0 };
-    Event {
-        op,
-        flags: Flags::default(),
-        thread: 0,
-        file: 0,
-        offset,
-        length,
-        result,
-        end_ns: 0,
-        latency_ns: 0,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { file: 0, offset, length, result, ..Event::new(op) }
 }
 
 /// `by` wakes `waits`.

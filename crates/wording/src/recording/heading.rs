@@ -53,7 +53,7 @@ fn rates(summary: &Summary) -> String {
 #[cfg(test)]
 mod tests {
     use iotax_trace::profile::Profile;
-    use iotax_trace::{End, Event, Flags, Head, Op, Source, VERSION};
+    use iotax_trace::{End, Event, Head, Op, Source, VERSION};
 
     use super::*;
 
@@ -73,18 +73,12 @@ mod tests {
         for (op, count) in counts {
             for _ in 0..*count {
                 profile.add(&Event {
-                    op: *op,
-                    flags: Flags::default(),
-                    thread: 0,
                     file: 0,
-                    offset: 0,
                     length: 4096,
                     result: 4096,
                     end_ns: 1,
                     latency_ns: 1,
-                    cpu_ns: 0,
-                    run_delay_ns: 0,
-                    detail: 0,
+                    ..Event::new(*op)
                 });
             }
         }

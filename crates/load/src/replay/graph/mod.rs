@@ -16,7 +16,6 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use iotax_record::LatencyHistogram;
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
 use rustix::io::Errno;
 
@@ -210,8 +209,6 @@ pub(super) struct Graph<'a> {
     held_at: VecDeque<(u64, Track)>,
     ready: VecDeque<Placed>,
     pub facts: Facts,
-    /// How long the thread of each I/O had waited for a CPU since its previous I/O.
-    pub run_delays: LatencyHistogram,
 }
 
 /// What was counted on the way.
@@ -227,8 +224,6 @@ pub(super) struct Facts {
     pub bounded_waits: u64,
     /// Wake-ups of timers and devices.
     pub ignored_wakes: u64,
-    /// How long the threads of all I/Os had waited for a CPU.
-    pub run_delay_ns: u64,
 }
 
 #[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -284,8 +279,6 @@ struct TrackState {
     /// The end of its last node in the recording.
     end_ns: Option<u64>,
     count: u64,
-    /// Run delay since its last I/O.
-    run_delay_ns: u64,
     held: Option<Node>,
 }
 
@@ -320,8 +313,6 @@ struct Pending {
 }
 
 impl Pending {
-    const NONE: Self = Self { cpu_ns: 0, run_delay_ns: 0 };
-
     const fn and(self, cpu_ns: u64, run_delay_ns: u64) -> Self {
         Self {
             cpu_ns: self.cpu_ns.saturating_add(cpu_ns),
@@ -344,7 +335,6 @@ impl<'a> Graph<'a> {
             held_at: VecDeque::new(),
             ready: VecDeque::new(),
             facts: Facts::default(),
-            run_delays: LatencyHistogram::new(),
         }
     }
 
@@ -392,7 +382,7 @@ impl<'a> Graph<'a> {
                 let thread = Track::of(lane.thread);
                 let now_ns = self.end_ns(thread);
                 let span =
-                    Span { begin_ns: now_ns, end_ns: self.emitted_ns, before: Pending::NONE };
+                    Span { begin_ns: now_ns, end_ns: self.emitted_ns, before: Pending::default() };
                 self.receive(thread, Mark { track: lane, count }, span, None);
             }
             Item::Event(event) => self.take_event(&event),
@@ -426,7 +416,7 @@ impl<'a> Graph<'a> {
                     let mark = Mark { track: own, count: self.track(own).count };
                     // Its think time begins with it.
                     self.track(other).end_ns.get_or_insert(event.end_ns);
-                    let start = Span { begin_ns: event.end_ns, before: Pending::NONE, ..span };
+                    let start = Span { begin_ns: event.end_ns, before: Pending::default(), ..span };
                     self.receive(other, mark, start, None);
                     return;
                 }
@@ -479,12 +469,12 @@ impl<'a> Graph<'a> {
         let mark = Mark { track: own, count: state.count };
         let begin_ns = self.end_ns(own);
         self.track(lane).end_ns = Some(begin_ns);
-        let at_once = Span { begin_ns, end_ns: begin_ns, before: Pending::NONE };
+        let at_once = Span { begin_ns, end_ns: begin_ns, before: Pending::default() };
         self.receive(lane, mark, at_once, None);
         self.issue(
             lane,
             Io { sends: true, ..io },
-            Span { begin_ns, before: Pending::NONE, ..span },
+            Span { begin_ns, before: Pending::default(), ..span },
         );
         let count = self.track(lane).count;
         self.wait(span.end_ns, Item::Reap { lane, count });
@@ -521,7 +511,7 @@ impl<'a> Graph<'a> {
             let is_known = self.known.get(&(track, mark.track)).is_some_and(|n| *n >= mark.count);
             if mark.track != track && !is_known {
                 let at_ns = self.end_ns(track);
-                let span = Span { begin_ns: at_ns, end_ns: at_ns, before: Pending::NONE };
+                let span = Span { begin_ns: at_ns, end_ns: at_ns, before: Pending::default() };
                 self.receive(track, mark, span, None);
             }
         }
@@ -574,13 +564,7 @@ impl<'a> Graph<'a> {
         let gap_ns = begin_ns - before_ns;
         let burn_ns = span.before.cpu_ns.min(gap_ns);
         // The threads of the replay wait for a CPU themselves.
-        let run_delay_ns = span.before.run_delay_ns.min(gap_ns - burn_ns);
-        let gap_ns = gap_ns - run_delay_ns;
-        state.run_delay_ns = state.run_delay_ns.saturating_add(run_delay_ns);
-        let of_io = match step {
-            Step::Io(_) => Some(std::mem::take(&mut state.run_delay_ns)),
-            Step::Send | Step::Receive { .. } => None,
-        };
+        let gap_ns = gap_ns - span.before.run_delay_ns.min(gap_ns - burn_ns);
         let burn_ns = u32::try_from(burn_ns).unwrap_or(u32::MAX);
         let time_ns = begin_ns - origin_ns.min(begin_ns);
         let begin = if track.lane == 0 && is_clocked || clocks_arrivals && gap_ns > ARRIVAL_NS {
@@ -588,10 +572,6 @@ impl<'a> Graph<'a> {
         } else {
             Begin::After { gap_ns }
         };
-        if let Some(delay_ns) = of_io {
-            self.facts.run_delay_ns = self.facts.run_delay_ns.saturating_add(delay_ns);
-            self.run_delays.record(delay_ns);
-        }
         self.put(track, Node { begin, burn_ns, step }, end_ns);
     }
 
@@ -685,7 +665,7 @@ fn io(event: &Event) -> Io {
 }
 
 /// The number of a thread. Numbers beyond it were refused when the trace was surveyed.
-fn narrow(number: u64) -> Thread {
+pub(super) fn narrow(number: u64) -> Thread {
     Thread::try_from(number).unwrap_or(Thread::MAX)
 }
 

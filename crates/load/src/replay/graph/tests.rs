@@ -10,8 +10,6 @@ const THREADS: u32 = 4;
 /// An event of a thread at a time that no other has.
 fn event(number: u64, op: Op, thread: Thread) -> Event {
     Event {
-        op,
-        flags: Flags::default(),
         thread,
         file: 0,
         offset: number,
@@ -20,8 +18,7 @@ fn event(number: u64, op: Op, thread: Thread) -> Event {
         end_ns: 1000 * (number + 1),
         latency_ns: 300,
         cpu_ns: 100,
-        run_delay_ns: 0,
-        detail: 0,
+        ..Event::new(op)
     }
 }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 
 use iotax_experiment::{Arrivals, Uncut};
 use iotax_quantity::grouped;
+use iotax_record::LatencyHistogram;
 use iotax_trace::{
     End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, TURNS_OVERLAP_ONE_IN,
     Thread, Unseen,
@@ -109,6 +110,8 @@ pub(super) struct ThreadFacts {
     latency_ns: u64,
     overlapping: u64,
     last_end_ns: u64,
+    /// Run delay since its last I/O.
+    run_delay_ns: u64,
 }
 
 #[derive(Debug, Clone)]
@@ -413,7 +416,8 @@ struct Pass<'a> {
     unsynced_bytes: u64,
     first_ns: Option<u64>,
     last_ns: u64,
-    run_delay_ns: [u64; 2],
+    run_delays: LatencyHistogram,
+    run_delay_sum_ns: u64,
     notes: Notes,
 }
 
@@ -430,7 +434,8 @@ impl<'a> Pass<'a> {
             unsynced_bytes: 0,
             first_ns: None,
             last_ns: 0,
-            run_delay_ns: [0; 2],
+            run_delays: LatencyHistogram::new(),
+            run_delay_sum_ns: 0,
             notes: Notes::default(),
         }
     }
@@ -495,8 +500,15 @@ impl<'a> Pass<'a> {
             self.threads.resize_with(threads, ThreadFacts::default);
         }
         self.notes.directory_reads += u64::from(event.op == Op::ReadDir);
+        self.delay(event.thread, event.run_delay_ns);
+        if event.op == Op::Wake {
+            self.delay(super::graph::narrow(event.detail), event.result.cast_unsigned());
+        }
         if super::graph::is_replayed(event) {
             let thread = &mut self.threads[event.thread as usize];
+            let run_delay_ns = std::mem::take(&mut thread.run_delay_ns);
+            self.run_delays.record(run_delay_ns);
+            self.run_delay_sum_ns = self.run_delay_sum_ns.saturating_add(run_delay_ns);
             thread.latency_ns = thread.latency_ns.saturating_add(event.latency_ns);
             if event.op.is_sync() {
                 self.sync_ns = self.sync_ns.saturating_add(event.latency_ns);
@@ -522,6 +534,11 @@ impl<'a> Pass<'a> {
             thread.last_end_ns = thread.last_end_ns.max(event.end_ns);
         }
         Ok(())
+    }
+
+    fn delay(&mut self, thread: Thread, run_delay_ns: u64) {
+        let delay_ns = &mut self.threads[thread as usize].run_delay_ns;
+        *delay_ns = delay_ns.saturating_add(run_delay_ns);
     }
 
     fn file(&mut self, file: File) -> Result<&mut FileFacts, Error> {
@@ -581,9 +598,6 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
-        let delays = &graph.run_delays;
-        let mean_ns = graph.facts.run_delay_ns.checked_div(delays.count()).unwrap_or(0);
-        self.run_delay_ns = [mean_ns, delays.quantile_ns(0.99)];
     }
 
     fn conclude(mut self, mut roles: Roles, hash: String) -> Result<Survey, Error> {
@@ -615,6 +629,7 @@ impl<'a> Pass<'a> {
         };
         self.notes.files_partly_cached = self.files.iter().filter(is_partly).count() as u64;
         let io_ns = self.threads.iter().map(|thread| thread.latency_ns);
+        let mean_delay_ns = self.run_delay_sum_ns / self.run_delays.count().max(1);
         Ok(Survey {
             roles,
             io_ns: io_ns.fold(0, u64::saturating_add),
@@ -624,7 +639,7 @@ impl<'a> Pass<'a> {
             length_ns,
             operations: self.operations,
             cycle_ns,
-            run_delay_ns: self.run_delay_ns,
+            run_delay_ns: [mean_delay_ns, self.run_delays.quantile_ns(0.99)],
             sync_ns: self.sync_ns,
             cuts: self.cutter.finish(),
             notes: self.notes,

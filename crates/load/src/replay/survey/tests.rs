@@ -7,20 +7,7 @@ fn facts(kind: FileKind) -> FileFacts {
 }
 
 fn event(op: Op, offset: u64, length: u64) -> Event {
-    Event {
-        op,
-        flags: Flags::default(),
-        thread: 0,
-        file: 0,
-        offset,
-        length,
-        result: length.cast_signed(),
-        end_ns: 0,
-        latency_ns: 0,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { file: 0, offset, length, result: length.cast_signed(), ..Event::new(op) }
 }
 
 #[test]

@@ -95,20 +95,7 @@ impl Trace {
 }
 
 fn blank() -> Event {
-    Event {
-        op: Op::Read,
-        flags: Flags::default(),
-        thread: 0,
-        file: 0,
-        offset: 0,
-        length: 0,
-        result: 0,
-        end_ns: 0,
-        latency_ns: 1000,
-        cpu_ns: 0,
-        run_delay_ns: 0,
-        detail: 0,
-    }
+    Event { file: 0, latency_ns: 1000, ..Event::new(Op::Read) }
 }
 
 /// A recording, and where it is replayed.

@@ -22,7 +22,7 @@ use jiff::Timestamp;
 use super::builder::Builder;
 use super::lines::Lines;
 use super::outcome::{ImportError, Reason};
-use crate::event::{Event, Flags, NO_FILE, Op, Thread};
+use crate::event::{Event, Op, Thread};
 use crate::head::Unseen;
 use kind::Kind;
 use line::{Call, Text, Time};
@@ -101,20 +101,7 @@ impl Clock {
 }
 
 /// An event without contents.
-const BLANK: Event = Event {
-    op: Op::SyncAll,
-    flags: Flags(0),
-    thread: 0,
-    file: NO_FILE,
-    offset: 0,
-    length: 0,
-    result: 0,
-    end_ns: 0,
-    latency_ns: 0,
-    cpu_ns: 0,
-    run_delay_ns: 0,
-    detail: 0,
-};
+const BLANK: Event = Event::new(Op::SyncAll);
 
 /// Why a line gives no event.
 enum Stop {
