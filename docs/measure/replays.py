@@ -1,13 +1,16 @@
 #!/usr/bin/env python3
-"""How well the replay of a recording predicts what another disk does to the program.
+"""How well the replay of a recording predicts what a change of the storage does to a program.
 
-  replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench; as root
+  replays.py PLACE RUNS PROGRAM...      PROGRAM: sqlite-delete, sqlite-wal, pgbench, redis, rocksdb;
+                                        as root
 
-Each program runs on simulated disks with ext4, which differ in latency: a real run on each disk in
-turn, RUNS times. One run on the first disk and one on the last are recorded, and both recordings are
-replayed on all disks by `iotax compare`. Prints the rate of each disk relative to the disk of the
-recording: as measured, and as the replay says. PLACE is an empty directory.
+For each change of CHANGES, each program runs on a simulated disk before and after the change, in turn,
+RUNS times on each. It is recorded once on the disk before the change, and `iotax compare` replays that
+recording on both disks. Prints the program's rate after the change relative to the rate before: as
+measured (median of the runs), and as the replay says. PLACE is a directory; PLACE/replays.csv keeps
+what was measured, and the next call goes on from there.
 """
+import csv
 import os
 import pwd
 import shutil
@@ -19,10 +22,32 @@ import time
 
 from measured import told
 
-DISKS = {"250us": "delay(latency=250us)", "1ms": "delay(latency=1ms)", "4ms": "delay(latency=4ms)"}
+FAST, MIDDLE, SLOW = (f"delay(latency={latency})" for latency in ("250us", "1ms", "4ms"))
+# By name: layers and file system before and after the change.
+CHANGES = {
+    "250us to 1ms": [(FAST, "ext4"), (MIDDLE, "ext4")],
+    "250us to 4ms": [(FAST, "ext4"), (SLOW, "ext4")],
+    "1ms to 250us": [(MIDDLE, "ext4"), (FAST, "ext4")],
+    "4ms to 250us": [(SLOW, "ext4"), (FAST, "ext4")],
+    "4ms to 1ms": [(SLOW, "ext4"), (MIDDLE, "ext4")],
+    "50 to 450us": [(FAST, "ext4"), ("delay(latency=250us, jitter=200us)", "ext4")],
+    "cap of 1000 IOPS": [(FAST, "ext4"), (f"{FAST} + throttle(iops=1000)", "ext4")],
+    "cap of 200 IOPS": [(FAST, "ext4"), (f"{FAST} + throttle(iops=200)", "ext4")],
+    "cap of 4 MiB/s": [(FAST, "ext4"), (f"{FAST} + throttle(bw=4M)", "ext4")],
+    "work queue": [(FAST, "ext4"), (f"{FAST} + queue(workers=1)", "ext4")],
+    "AES": [(FAST, "ext4"), (f"{FAST} + aes", "ext4")],
+    "AES twice": [(FAST, "ext4"), (f"{FAST} + aes + aes", "ext4")],
+    "ext4 to XFS": [(FAST, "ext4"), (FAST, "xfs")],
+    "ext4 to Btrfs": [(FAST, "ext4"), (FAST, "btrfs")],
+}
+MAKE = {
+    "ext4": ["mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0"],
+    "xfs": ["mkfs.xfs", "-q", "-f"],
+    "btrfs": ["mkfs.btrfs", "-q", "-f"],
+}
+FIELDS = ["program", "change", "real", "lowest", "highest", "replay", "low", "high"]
 COMMITS = 300
 SECONDS = 8
-PORT = "5499"
 
 
 def sh(*command, **options):
@@ -30,19 +55,27 @@ def sh(*command, **options):
 
 
 class Disk:
-    def __init__(self, name, layer):
-        self.name, self.mount = name, f"m-{name}"
+    def __init__(self, name, layers, system):
+        self.name, self.mount, self.loop, self.is_mounted = name, f"m-{name}", None, False
         os.makedirs(self.mount, exist_ok=True)
         os.makedirs(name, exist_ok=True)
-        sh("iotax", "disk", "up", f"{name}=mem(size=2G) + {layer}")
-        self.loop = sh("losetup", "-f", "--show", "--direct-io=on", f"{name}/disk").strip()
-        sh("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.loop)
-        sh("mount", self.loop, self.mount)
+        sh("iotax", "disk", "up", f"{name}=mem(size=2G) + {layers}")
+        try:
+            self.loop = sh("losetup", "-f", "--show", "--direct-io=on", f"{name}/disk").strip()
+            sh(*MAKE[system], self.loop)
+            sh("mount", self.loop, self.mount)
+            self.is_mounted = True
+        except BaseException:
+            self.down()
+            raise
         os.chmod(self.mount, 0o711)
+        self.place = os.path.abspath(self.mount)
 
     def down(self):
-        sh("umount", self.mount)
-        sh("losetup", "-d", self.loop)
+        if self.is_mounted:
+            sh("umount", self.mount)
+        if self.loop:
+            sh("losetup", "-d", self.loop)
         sh("iotax", "disk", "down", self.name)
 
 
@@ -60,30 +93,93 @@ def commits(path, journal):
         base.execute("commit")
 
 
+def timed(command, record):
+    """How long a command takes; of a recorded one nobody knows."""
+    if record:
+        sh("iotax", "capture", "-q", "--max-overhead", "100%", "-o", record, "--", *command,
+           stderr=subprocess.DEVNULL)
+        return None
+    # The recording contains the start of the program, too.
+    began = time.monotonic()
+    sh(*command, stderr=subprocess.DEVNULL)
+    return time.monotonic() - began
+
+
 class Sqlite:
     def __init__(self, journal):
         self.journal = journal
 
-    def prepare(self, _disk):
+    def prepare(self, disk):
         pass
 
     def run(self, disk, record=None):
-        command = [sys.executable, os.path.abspath(__file__), "commits", f"{disk.mount}/s.db", self.journal]
-        if record:
-            sh("iotax", "capture", "-q", "--max-overhead", "100%", "-o", record, "--", *command)
-            return None
-        # The recording contains the start of the program, too.
-        began = time.monotonic()
-        sh(*command)
-        return COMMITS / (time.monotonic() - began)
+        command = [sys.executable, os.path.abspath(__file__), "commits", f"{disk.place}/s.db", self.journal]
+        took = timed(command, record)
+        return took and COMMITS / took
 
-    def clean(self, disk):
-        for name in os.listdir(disk.mount):
-            if name.startswith("s.db"):
-                os.remove(f"{disk.mount}/{name}")
+
+class Rocksdb:
+    """Syncs each of some writes, from one thread."""
+    writes = 1500
+
+    def prepare(self, disk):
+        pass
+
+    def run(self, disk, record=None):
+        command = ["db_bench", "--benchmarks=fillrandom", f"--num={self.writes}", "--sync=1", "--threads=1",
+                   f"--db={disk.place}/rocks", "--value_size=400", "--compression_type=none"]
+        took = timed(command, record)
+        return took and self.writes / took
+
+
+def recorder(record, pid):
+    command = ["iotax", "capture", "-q", "--max-overhead", "100%", "--pid", pid, "--for", f"{SECONDS - 2}s",
+               "-o", record]
+    return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+class Redis:
+    """Syncs its log after each round of its loop; 8 clients. Only the server is recorded."""
+    port = "5498"
+
+    def prepare(self, disk):
+        os.makedirs(f"{disk.place}/redis", exist_ok=True)
+
+    def run(self, disk, record=None):
+        shutil.rmtree(f"{disk.place}/redis")
+        os.makedirs(f"{disk.place}/redis")
+        server = subprocess.Popen(["redis-server", "--port", self.port, "--bind", "127.0.0.1", "--dir",
+                                   f"{disk.place}/redis", "--appendonly", "yes", "--appendfsync", "always",
+                                   "--save", ""], stdout=subprocess.DEVNULL)
+        try:
+            ask = ["redis-cli", "-p", self.port]
+            for _ in range(100):
+                if subprocess.run([*ask, "ping"], capture_output=True, check=False).returncode == 0:
+                    break
+                time.sleep(0.1)
+            client = subprocess.Popen(["redis-benchmark", "-p", self.port, "-t", "set", "-c", "8", "-d", "200",
+                                       "-r", "100000", "-n", "100000000", "-q"], stdout=subprocess.DEVNULL)
+            try:
+                recording = record and recorder(record, str(server.pid))
+                count = lambda: int(next(line for line in sh(*ask, "info", "commandstats").splitlines()
+                                         if line.startswith("cmdstat_set:")).split("calls=")[1].split(",")[0])
+                time.sleep(1)
+                began, before = time.monotonic(), count()
+                time.sleep(SECONDS - 3)
+                rate = (count() - before) / (time.monotonic() - began)
+                if recording:
+                    recording.wait()
+            finally:
+                client.kill()
+                client.wait()
+        finally:
+            server.terminate()
+            server.wait()
+        return rate
 
 
 class Pgbench:
+    port = "5499"
     binaries = next((f"/usr/lib/postgresql/{version}/bin" for version in
                      sorted(os.listdir("/usr/lib/postgresql"), reverse=True)), "") \
         if os.path.isdir("/usr/lib/postgresql") else ""
@@ -94,78 +190,91 @@ class Pgbench:
                   extra_groups=[], cwd="/", stderr=subprocess.DEVNULL)
 
     def server(self, disk, *action):
-        place = os.path.abspath(disk.mount)
-        options = f"-k {place} -p {PORT} -c listen_addresses= -c shared_buffers=64MB"
-        self.tool("pg_ctl", "-D", f"{place}/pg", "-o", options, "-l", f"{place}/log", "-w", *action)
+        options = f"-k {disk.place} -p {self.port} -c listen_addresses= -c shared_buffers=64MB"
+        self.tool("pg_ctl", "-D", f"{disk.place}/pg", "-o", options, "-l", f"{disk.place}/log", "-w", *action)
 
     def prepare(self, disk):
-        place = os.path.abspath(disk.mount)
         user = pwd.getpwnam("postgres")
-        os.makedirs(f"{place}/pg")
-        os.chown(place, user.pw_uid, user.pw_gid)
-        os.chown(f"{place}/pg", user.pw_uid, user.pw_gid)
-        self.tool("initdb", "-D", f"{place}/pg", "-A", "trust", "-N")
+        os.makedirs(f"{disk.place}/pg")
+        os.chown(disk.place, user.pw_uid, user.pw_gid)
+        os.chown(f"{disk.place}/pg", user.pw_uid, user.pw_gid)
+        self.tool("initdb", "-D", f"{disk.place}/pg", "-A", "trust", "-N")
         self.server(disk, "start")
-        self.tool("createdb", "-h", place, "-p", PORT, "bench")
-        self.tool("pgbench", "-h", place, "-p", PORT, "-i", "-q", "-s", "8", "bench")
+        self.tool("createdb", "-h", disk.place, "-p", self.port, "bench")
+        self.tool("pgbench", "-h", disk.place, "-p", self.port, "-i", "-q", "-s", "8", "bench")
         self.server(disk, "stop")
 
     def run(self, disk, record=None):
-        place = os.path.abspath(disk.mount)
         self.server(disk, "start")
-        pid = open(f"{place}/pg/postmaster.pid").readline().strip()
-        recorder = record and subprocess.Popen(
-            ["iotax", "capture", "-q", "--max-overhead", "100%", "--pid", pid, "--for", f"{SECONDS - 2}s",
-             "-o", record], stdout=subprocess.DEVNULL)
-        said = self.tool("pgbench", "-h", place, "-p", PORT, "-n", "-c", "8", "-T", str(SECONDS), "bench")
-        if recorder:
-            recorder.wait()
+        pid = open(f"{disk.place}/pg/postmaster.pid").readline().strip()
+        recording = record and recorder(record, pid)
+        said = self.tool("pgbench", "-h", disk.place, "-p", self.port, "-n", "-c", "8", "-T", str(SECONDS),
+                         "bench")
+        if recording:
+            recording.wait()
         self.server(disk, "stop")
         return next(float(line.split()[2]) for line in said.splitlines() if line.startswith("tps"))
 
-    def clean(self, disk):
-        shutil.rmtree(f"{disk.mount}/pg", ignore_errors=True)
-
 
 PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sqlite("wal"),
-            "pgbench": Pgbench}
+            "pgbench": Pgbench, "redis": Redis, "rocksdb": Rocksdb}
 
 
-def replayed(recording, base, disks):
-    """By disk: the rate relative to that of `base`, and its interval."""
-    others = [disk for disk in disks if disk is not base]
-    arms = [f"d{disk.name}={disk.mount}" for disk in [base, *others]]
+def replayed(recording, before, after):
+    """The rate after the change relative to the one before, and its interval."""
+    arms = [f"{disk.name}={disk.mount}" for disk in (before, after)]
     result = told("iotax", ["compare", "-w", recording, "--max-blocks", "6", *arms])
-    found = {}
-    for one in result["comparisons"]:
-        if one["metric"] == "throughput" and one.get("subject") == "arm":
-            found[one["arm"][1:]] = [1 - one[key] for key in ("tax", "hi", "lo")]
-    return found
+    of = {one["metric"]: one for one in result["comparisons"] if one.get("subject") == "arm"}
+    one = of.get("request_rate", of["throughput"])
+    return [1 - one[key] for key in ("tax", "hi", "lo")]
 
 
-def measure(name, disks, runs):
-    program = PROGRAMS[name]()
-    for disk in disks:
-        program.prepare(disk)
-    rates = {disk.name: [] for disk in disks}
-    for _ in range(runs):
+def measured(name, change, runs):
+    program, disks = PROGRAMS[name](), []
+    try:
+        for side, (layers, system) in zip(("before", "after"), CHANGES[change]):
+            disks.append(Disk(side, layers, system))
+        rates = [[], []]
         for disk in disks:
-            rates[disk.name].append(program.run(disk))
-    recordings = {}
-    for disk in [disks[0], disks[-1]]:
-        recordings[disk.name] = f"{name}-{disk.name}.iotx"
-        program.run(disk, record=recordings[disk.name])
-    for disk in disks:
-        program.clean(disk)
-    for base in [disks[0], disks[-1]]:
-        predicted = replayed(recordings[base.name], base, disks)
+            program.prepare(disk)
+        for _ in range(runs):
+            for disk, found in zip(disks, rates):
+                found.append(program.run(disk))
+        program.run(disks[0], record="app.iotx")
         for disk in disks:
-            if disk is base:
-                continue
-            real = statistics.median(rates[disk.name]) / statistics.median(rates[base.name])
-            factor, low, high = predicted[disk.name]
-            print(f"| {name} | {base.name} to {disk.name} | {real:.3f} | {factor:.3f} [{low:.3f}, {high:.3f}] "
-                  f"| {100 * (factor / real - 1):+.0f} % |", flush=True)
+            for left in os.listdir(disk.place):
+                path = f"{disk.place}/{left}"
+                shutil.rmtree(path) if os.path.isdir(path) else os.remove(path)
+        predicted = replayed("app.iotx", *disks)
+    finally:
+        for disk in disks:
+            disk.down()
+        if os.path.exists("app.iotx"):
+            os.remove("app.iotx")
+    before, after = map(statistics.median, rates)
+    ends = [min(rates[1]) / max(rates[0]), max(rates[1]) / min(rates[0])]
+    return dict(zip(FIELDS, [name, change, after / before, *ends, *predicted]))
+
+
+def error(row):
+    return float(row["replay"]) / float(row["real"]) - 1
+
+
+def show(rows):
+    print("| program | change | real | replay | error |\n|---|---|---|---|---|")
+    for row in rows:
+        real, low, high, replay = (float(row[key]) for key in ("real", "low", "high", "replay"))
+        print(f"| {row['program']} | {row['change']} | {real:.3f} | {replay:.3f} [{low:.3f}, {high:.3f}] "
+              f"| {100 * error(row):+.0f} % |")
+    sizes = sorted(abs(error(row)) for row in rows)
+    # Where a change does less than the runs differ, no direction is right or wrong.
+    clear = [row for row in rows if not float(row["lowest"]) <= 1 <= float(row["highest"])]
+    same = sum((float(row["real"]) < 1) == (float(row["replay"]) < 1) for row in clear)
+    within = sum(float(row["low"]) <= float(row["highest"]) and float(row["lowest"]) <= float(row["high"])
+                 for row in rows)
+    print(f"\nmean error {100 * statistics.mean(sizes):.0f} %, median {100 * statistics.median(sizes):.0f} %, "
+          f"largest {100 * sizes[-1]:.0f} %; right direction {same} of {len(clear)} clear changes; "
+          f"interval meets the range of the real runs in {within} of {len(rows)}")
 
 
 def main():
@@ -176,15 +285,22 @@ def main():
         sys.exit(__doc__)
     os.makedirs(sys.argv[1], exist_ok=True)
     os.chdir(sys.argv[1])
-    print("| program | disk | real | replay | error |\n|---|---|---|---|---|")
-    for name in sys.argv[3:]:
-        disks = []
-        try:
-            disks.extend(Disk(*one) for one in DISKS.items())
-            measure(name, disks, int(sys.argv[2]))
-        finally:
-            for disk in disks:
-                disk.down()
+    rows = list(csv.DictReader(open("replays.csv"))) if os.path.exists("replays.csv") else []
+    done = {(row["program"], row["change"]) for row in rows}
+    with open("replays.csv", "a", newline="") as file:
+        out = csv.DictWriter(file, FIELDS)
+        if not rows:
+            out.writeheader()
+        for change in CHANGES:
+            for name in sys.argv[3:]:
+                if (name, change) in done:
+                    continue
+                row = measured(name, change, int(sys.argv[2]))
+                out.writerow(row)
+                file.flush()
+                rows.append(row)
+                print(f"{name}, {change}: real {row['real']:.3f}, replay {row['replay']:.3f}", file=sys.stderr)
+    show([row for row in rows if row["program"] in sys.argv[3:]])
 
 
 main()

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 
 use iotax_experiment::{Job, Spec, Workload};
 use iotax_record::{
-    Busiest, DirectionRecord, FarEndRecord, JobRecord, LoadRecord, Outcome, PauseRecord,
-    ReplayRecord, SystemCounters, TcpRecord, Trial, TrialLength, UdpRecord,
+    Busiest, DirectionRecord, FarEndRecord, JobRecord, LatencyHistogram, LoadRecord,
+    OperationRecord, Outcome, PauseRecord, ReplayRecord, SystemCounters, TcpRecord, Trial,
+    TrialLength, UdpRecord,
 };
 use serde::Serialize;
 
@@ -175,6 +176,10 @@ pub(crate) struct JobFacts {
     pub sync_max_ns: u64,
     /// They are what the job is about.
     pub waits_for_syncs: bool,
+    /// Requests of clients that a replayed application answered.
+    pub requests: u64,
+    /// Time in them.
+    pub request_sum_ns: f64,
 }
 
 /// Trials whose spread of latencies is kept, the first ones of all phases.
@@ -305,6 +310,9 @@ impl JobFacts {
         let latency = record.latency_from(from_submission);
         let syncs = described::syncs(record);
         let mean_latency_ns = latency.mean_ns();
+        let no_requests = LatencyHistogram::default();
+        let requests = record.operations.iter().find(|done| done.name == OperationRecord::REQUEST);
+        let requests = requests.map_or(&no_requests, |done| &done.latency);
         let facts = Self {
             job: index,
             is_primary: job.name == workload.primary,
@@ -340,6 +348,8 @@ impl JobFacts {
             sync_p99_ns: syncs.p99_ns,
             sync_max_ns: syncs.max_ns,
             waits_for_syncs: job.waits_for_syncs(),
+            requests: requests.count(),
+            request_sum_ns: requests.mean_ns() * requests.count() as f64,
             latency_ios: latency.count(),
             typical: None,
             service_sum_ns: if record.directions().any(|part| part.response.is_some()) {

@@ -1,7 +1,7 @@
 //! What can be compared: a table with a row for each metric. Verdicts, figures, tables and JSON go
 //! through it.
 
-use iotax_experiment::{IndexLoads, Workload};
+use iotax_experiment::{IndexLoads, Job, Workload};
 pub use iotax_stats::stopping::Better;
 use iotax_stats::tail::samples_needed;
 use serde::{Serialize, Serializer};
@@ -13,6 +13,11 @@ use crate::facts::{JobFacts, TrialFacts, positive};
 /// where it waits for its syncs, those of syncs come before the others.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Metric {
+    /// Requests per second that a replayed application answers: its own rate, whatever I/O each
+    /// request takes.
+    RequestRate,
+    /// Mean time of a replayed application from a request to its answer.
+    RequestTime,
     /// 99th percentile of response time. In a closed loop the arms issue different numbers of I/Os,
     /// so their tails are not those of the same load; at an offered rate they are.
     P99,
@@ -64,7 +69,9 @@ pub enum Metric {
 }
 
 impl Metric {
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 19] = [
+        Self::RequestRate,
+        Self::RequestTime,
         Self::P99,
         Self::Latency,
         Self::Throughput,
@@ -87,6 +94,26 @@ impl Metric {
     #[expect(clippy::too_many_lines, reason = "a table")]
     const fn info(self) -> MetricInfo {
         match self {
+            Self::RequestRate => MetricInfo {
+                id: "request_rate",
+                unit: Unit::RequestsPerSecond,
+                better: Better::Higher,
+                compares: Workload::answers_requests,
+                of: |trial| ratio(requests_and_seconds(trial)),
+                parts: Some(requests_and_seconds),
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::Stalls, Trait::AddsUp],
+                ..PLAIN
+            },
+            Self::RequestTime => MetricInfo {
+                id: "request_time",
+                compares: Workload::answers_requests,
+                of: |trial| ratio(request_time_and_requests(trial)),
+                parts: Some(request_time_and_requests),
+                role: Role::NeedsWord,
+                traits: &[Trait::MayChange],
+                ..PLAIN
+            },
             Self::P99 => MetricInfo {
                 id: "p99",
                 compares: |workload| workload.is_open_loop() && !workload.is_datagrams(),
@@ -247,8 +274,10 @@ impl Metric {
     /// What is compared under this workload, the primary metric first.
     pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
         let compared = Self::ALL.into_iter().filter(|metric| (metric.info().compares)(workload));
+        // Of an application, its own pace comes first.
+        let syncs_first = workload.waits_for_syncs() && !workload.is_recorded();
         let (mut first, rest): (Vec<Self>, Vec<Self>) =
-            compared.partition(|metric| workload.waits_for_syncs() && metric.has(Trait::OfSyncs));
+            compared.partition(|metric| syncs_first && metric.has(Trait::OfSyncs));
         first.extend(rest);
         first
     }
@@ -417,6 +446,7 @@ pub(crate) enum Trait {
 pub enum Unit {
     /// I/Os per second.
     IosPerSecond,
+    RequestsPerSecond,
     BitsPerSecond,
     /// A fraction of 1.
     Share,
@@ -446,6 +476,18 @@ fn ios_and_seconds(trial: &TrialFacts) -> Option<[f64; 2]> {
     (job.active_ns > 0).then_some([job.ios as f64, job.active_ns as f64 / 1e9])
 }
 
+/// Answered requests, and the seconds in which they were.
+fn requests_and_seconds(trial: &TrialFacts) -> Option<[f64; 2]> {
+    let job = trial.primary()?;
+    (job.active_ns > 0).then_some([job.requests as f64, job.active_ns as f64 / 1e9])
+}
+
+/// Time of the answered requests in nanoseconds, and their number.
+fn request_time_and_requests(trial: &TrialFacts) -> Option<[f64; 2]> {
+    let job = trial.primary()?;
+    Some([job.request_sum_ns, job.requests as f64])
+}
+
 /// CPU time of the primary job, with that of other threads that worked for it, and its I/Os or
 /// requests.
 fn cpu_and_ios(trial: &TrialFacts) -> Option<[f64; 2]> {
@@ -464,7 +506,7 @@ fn cpu_and_mib(trial: &TrialFacts) -> Option<[f64; 2]> {
 
 /// Whether the primary job syncs as it goes; a sync at its end is one per trial.
 fn syncs(workload: &Workload) -> bool {
-    workload.primary_job().is_some_and(|job| job.fsync_every.is_some())
+    workload.primary_job().is_some_and(Job::syncs_as_it_goes)
 }
 
 /// The unit of CPU time over a network path, in bytes.
@@ -476,7 +518,7 @@ mod tests {
 
     use std::collections::BTreeSet;
 
-    use iotax_experiment::{Job, Pace};
+    use iotax_experiment::Pace;
 
     use super::*;
 

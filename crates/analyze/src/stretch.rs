@@ -154,6 +154,8 @@ fn add_job(all: &mut JobFacts, more: &JobFacts) {
     all.service_max_ns = all.service_max_ns.max(more.service_max_ns);
     all.syncs += more.syncs;
     all.sync_sum_ns += more.sync_sum_ns;
+    all.requests += more.requests;
+    all.request_sum_ns += more.request_sum_ns;
     all.sync_max_ns = all.sync_max_ns.max(more.sync_max_ns);
     if let (Some(udp), Some(more)) = (&mut all.udp, &more.udp) {
         udp.add(more);

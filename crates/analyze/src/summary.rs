@@ -62,6 +62,14 @@ pub(crate) fn arms(
                 ),
                 iops: pooled::iops(pooled::primary(&usable)),
                 bytes_per_s: pooled::bytes_per_s(pooled::primary(&usable)),
+                requests_per_s: spec.workload().answers_requests().then(|| {
+                    let primary = pooled::primary(&usable);
+                    1e9 * pooled::ratio(
+                        primary,
+                        |job| job.requests as f64,
+                        |job| job.active_ns as f64,
+                    )
+                }),
                 throughput_cv: coefficient_of_variation(&throughputs),
                 cpu_ns_per_io: pooled::mean(&usable, Metric::CpuPerIo, ios),
                 mean_latency_ns: pooled::latency_ns(pooled::primary(&usable)),
@@ -224,7 +232,9 @@ fn syncs(
     index: usize,
 ) -> Option<SyncSummary> {
     let job = &workload.jobs[index];
-    job.fsync_every?;
+    if !job.syncs_as_it_goes() {
+        return None;
+    }
     let with: Vec<&JobFacts> = pooled::job(usable, index).filter(|job| job.syncs > 0).collect();
     let histogram = &pool.syncs[index];
     (!with.is_empty()).then(|| SyncSummary {

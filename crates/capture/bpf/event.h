@@ -46,10 +46,13 @@ enum {
 	OP_READ = 0, OP_WRITE = 1, OP_FSYNC = 2, OP_FDATASYNC = 3, OP_SYNC_RANGE = 4, OP_ALLOCATE = 6,
 	OP_TRUNCATE = 7, OP_OPEN = 8, OP_CLOSE = 9, OP_RENAME = 10, OP_UNLINK = 11, OP_MKDIR = 12,
 	OP_STAT = 13, OP_FAULT = 16, OP_DIRTY = 17, OP_ADVISE = 18, OP_COPY_RANGE = 20, OP_WAKE = 22,
-	OP_SPAWN = 23, OP_EXIT = 24,
+	OP_SPAWN = 23, OP_EXIT = 24, OP_REQUEST = 25, OP_ANSWER = 26,
 	// Only for the reader; not in the file format.
 	OP_UNMAP = 128, OP_REMAP = 129, OP_EXEC = 130, OP_FILE = 131, OP_JOIN = 132,
 };
+
+// Kinds of calls, as in the file format.
+enum { WAIT_WRITE = 2, WAIT_READ = 4 };
 
 // How a call is recorded. The program fills the table of calls, so that the numbers of an
 // architecture's system calls are known in one place only.
@@ -61,7 +64,7 @@ struct call {
 };
 
 enum {
-	SHAPE_NONE,         // only noted for wake-ups
+	SHAPE_NONE,         // only noted for wake-ups; on a socket, for requests and answers
 	SHAPE_FILE,         // a call on a descriptor
 	SHAPE_OPEN,         // returns a descriptor
 	SHAPE_PATH,         // a path, or two

@@ -25,8 +25,12 @@ struct inode { __u16 i_mode; struct super_block *i_sb; unsigned long i_ino; long
 struct qstr { const unsigned char *name; } CORE;
 struct dentry { struct dentry *d_parent; struct qstr d_name; struct inode *d_inode; } CORE;
 struct path { struct dentry *dentry; } CORE;
-struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; struct path f_path; } CORE;
+struct file { struct inode *f_inode; unsigned int f_flags; long long f_pos; struct path f_path; void *private_data; } CORE;
 struct filename { const char *name; } CORE;
+struct sock_common { __u16 skc_family, skc_num, skc_dport; } CORE;
+struct sock { struct sock_common __sk_common; } CORE;
+struct socket { struct sock *sk; } CORE;
+struct unix_sock { struct sock sk; void *addr; } CORE;
 struct fs_struct { struct path root, pwd; } CORE;
 struct fdtable { unsigned int max_fds; struct file **fd; } CORE;
 struct files_struct { struct fdtable *fdt; } CORE;

@@ -8,6 +8,7 @@
 #include "event.h"
 #include "state.h"
 #include "files.h"
+#include "sockets.h"
 #include "paths.h"
 #include "aio.h"
 #include "uring.h"
@@ -228,7 +229,7 @@ static __always_inline void ended(struct thread_state *state, struct call *call,
 			return;
 		it = identity_of(file);
 		if (it.kind == KIND_OTHER)
-			return; // a socket, a pipe, a terminal
+			return talked(state, fd, call->wait, result); // a socket, a pipe, a terminal
 	}
 	if (call->op == OP_COPY_RANGE && !mention(state, argument(state, call->detail), &target))
 		return;
@@ -279,7 +280,8 @@ SEC("tp_btf/sys_exit") int BPF_PROG(leave, struct pt_regs *regs, long result)
 	if (!call)
 		return 0;
 	switch (call->shape) {
-	case SHAPE_NONE: case SHAPE_AIO_SUBMIT: break;
+	case SHAPE_NONE: talked(state, call->fd == NO_ARG ? -1 : (int)argument(state, call->fd), call->wait, result); break;
+	case SHAPE_AIO_SUBMIT: break;
 	case SHAPE_AIO_EVENTS: aio_completed(state, result); break;
 	case SHAPE_CLOSE: closed(state, result); break;
 	case SHAPE_PATH: on_path(state, call, result); break;

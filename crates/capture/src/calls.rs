@@ -81,6 +81,12 @@ impl RecordedCall {
         Self::new(number, Shape::Noted, Op::Exit, wait)
     }
 
+    /// A call on the socket in its first argument: data that arrive or are sent are recorded as
+    /// requests and answers.
+    const fn on_socket(number: c_long, wait: Call) -> Self {
+        Self { descriptor: 0, ..Self::noted(number, wait) }
+    }
+
     /// A call on the path in argument `path`, relative to the directory in argument `directory`.
     const fn on_path(number: c_long, op: Op, directory: u8, path: u8) -> Self {
         let new = Self::new(number, Shape::OnPath, op, Call::Io);
@@ -178,11 +184,7 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
     ];
     let noted = [
         (Call::Futex, &[libc::SYS_futex][..]),
-        (Call::Write, &[libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg]),
-        (
-            Call::Read,
-            &[libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg, libc::SYS_accept4],
-        ),
+        (Call::Read, &[libc::SYS_accept4]),
         (Call::Poll, &[libc::SYS_epoll_pwait, libc::SYS_ppoll, libc::SYS_pselect6]),
         (Call::Sleep, &[libc::SYS_nanosleep, libc::SYS_clock_nanosleep]),
         (
@@ -196,6 +198,10 @@ pub(crate) fn recorded_calls() -> Vec<RecordedCall> {
     for (wait, numbers) in noted {
         calls.extend(numbers.iter().map(|&number| C::noted(number, wait)));
     }
+    let sends = [libc::SYS_sendto, libc::SYS_sendmsg, libc::SYS_sendmmsg];
+    calls.extend(sends.map(|number| C::on_socket(number, Call::Write)));
+    let receives = [libc::SYS_recvfrom, libc::SYS_recvmsg, libc::SYS_recvmmsg];
+    calls.extend(receives.map(|number| C::on_socket(number, Call::Read)));
     calls.extend(of_this_architecture());
     calls
 }
@@ -267,6 +273,9 @@ mod tests {
         ] {
             assert!(header.contains(&format!("OP_{name} = {op}")), "{name}");
         }
+        for (name, wait) in [("WRITE", Call::Write), ("READ", Call::Read)] {
+            assert!(header.contains(&format!("WAIT_{name} = {}", wait as u8)), "{name}");
+        }
         for (op, name) in [
             (Op::Read, "READ"),
             (Op::Write, "WRITE"),
@@ -288,6 +297,8 @@ mod tests {
             (Op::Wake, "WAKE"),
             (Op::Spawn, "SPAWN"),
             (Op::Exit, "EXIT"),
+            (Op::Request, "REQUEST"),
+            (Op::Answer, "ANSWER"),
         ] {
             assert!(header.contains(&format!("OP_{name} = {}", op as u8)), "{name}");
         }

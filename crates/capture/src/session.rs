@@ -173,9 +173,7 @@ impl Session {
         }
         if let Some(event) = event {
             self.events += 1;
-            if !matches!(event.op, Op::Wake | Op::Spawn | Op::Exit) {
-                self.io_events += 1;
-            }
+            self.io_events += u64::from(event.op.is_io());
             self.writer.push(event)?;
         }
         Ok(())

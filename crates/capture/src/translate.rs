@@ -60,6 +60,8 @@ pub(crate) struct Translator {
     next_thread: Thread,
     /// By process.
     mappings: HashMap<u32, Mappings<Identity>>,
+    /// Numbers of sockets, by their inodes.
+    sockets: HashMap<u64, u64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -153,9 +155,24 @@ impl Translator {
         if raw.flags & (Flags::URING.0 | Flags::AIO.0) != 0 {
             return [0; 2];
         }
-        let start_ns = if raw.op == Op::Wake as u8 { raw.end_ns } else { raw.start_ns };
         let counted = [raw.cpu_ns, raw.run_delay_ns.into()];
-        self.since(raw.thread, counted, [start_ns, raw.end_ns])
+        match Op::from_number(raw.op) {
+            // The thread may have waited in the call.
+            Some(Op::Wake | Op::Request) => self.since(raw.thread, counted, [raw.end_ns; 2]),
+            Some(Op::Answer) => self.before_answer(raw, counted),
+            _ => self.since(raw.thread, counted, [raw.start_ns, raw.end_ns]),
+        }
+    }
+
+    /// The call that sends an answer is no I/O: its time and CPU time come before the next event.
+    fn before_answer(&mut self, raw: &RawEvent, counted: [u64; 2]) -> [u64; 2] {
+        let cpu_before_ns = self.threads.get(&raw.thread).map_or(0, |thread| thread.cpu_ns);
+        let is_first = self.threads.get(&raw.thread).is_none_or(|thread| thread.end_ns == 0);
+        let before = self.since(raw.thread, counted, [raw.start_ns; 2]);
+        if let Some(thread) = self.threads.get_mut(&raw.thread).filter(|_| !is_first) {
+            thread.cpu_ns = cpu_before_ns + before[0];
+        }
+        before
     }
 
     /// The same of a thread with this total CPU time, and this run delay since its previous event.
@@ -307,6 +324,14 @@ impl Translator {
                 }
             }
             Op::Stat | Op::Mkdir => (event.offset, event.detail) = (0, 0),
+            Op::Request | Op::Answer => {
+                let next = self.sockets.len() as u64;
+                event.detail = *self.sockets.entry(raw.inode).or_insert(next);
+                if event.op == Op::Request {
+                    // The call may have waited for the client.
+                    event.latency_ns = 0;
+                }
+            }
             _ => {}
         }
     }
@@ -441,6 +466,36 @@ mod tests {
         event(&mut translator, UNLINKED);
         assert_eq!(event(&mut translator, opened).file, 1, "opened by another link");
         assert_eq!(event(&mut translator, of(0)).file, 1, "a system without generations");
+    }
+
+    #[test]
+    fn the_time_to_send_an_answer_comes_before_the_next_event() {
+        let mut translator = Translator::new(0);
+        let arrived = RawEvent {
+            op: Op::Request as u8,
+            kind: Kind::None,
+            start_ns: 1_000,
+            end_ns: 9_000,
+            cpu_ns: 100,
+            inode: 77,
+            result: 50,
+            ..WRITTEN
+        };
+        let request = event(&mut translator, arrived);
+        assert_eq!((request.file, request.detail, request.result), (NO_FILE, 0, 50));
+        // 1 us of CPU time before the call, and 2 us in it.
+        let sent = RawEvent {
+            op: Op::Answer as u8,
+            start_ns: 10_000,
+            end_ns: 12_000,
+            cpu_ns: 3_100,
+            ..arrived
+        };
+        let answer = event(&mut translator, sent);
+        assert_eq!((answer.detail, answer.cpu_ns, answer.start_ns()), (0, 1_000, 10_000));
+        let other = RawEvent { inode: 78, start_ns: 12_500, end_ns: 13_000, cpu_ns: 3_300, ..sent };
+        let other = event(&mut translator, other);
+        assert_eq!((other.detail, other.cpu_ns), (1, 2_200));
     }
 
     #[test]

@@ -159,11 +159,12 @@ fn a_planted_delay_breaks_a_rule_about_the_median() {
     assert!((1.0..4.0).contains(&p50["tax"].as_f64().unwrap()), "{p50:#}");
     let csv = read("csv");
     let at = csv.lines().next().unwrap().split(',').position(|name| name == "p50_ns").unwrap();
-    let mut medians = csv.lines().skip(1).map(|line| line.split(',').nth(at).unwrap());
-    assert!(
-        medians.all(|ns| (1_000_000..100_000_000).contains(&ns.parse::<u64>().unwrap())),
-        "{csv}"
-    );
+    // On a busy machine, no I/O may complete in a slice.
+    let medians = csv.lines().skip(1).map(|line| line.split(',').nth(at).unwrap());
+    let medians: Vec<u64> =
+        medians.filter(|ns| !ns.is_empty()).map(|ns| ns.parse().unwrap()).collect();
+    assert!(!medians.is_empty(), "{csv}");
+    assert!(medians.iter().all(|ns| (1_000_000..100_000_000).contains(ns)), "{csv}");
     let refused = ["plan", "compare", "-w", "tcp-stream", "a=loopback", "b=loopback", "--fail-if"];
     let said = desk.run(&[&refused[..], &["p50 slower by 5%"]].concat());
     assert!(said.code == 2 && said.err.contains("in bytes, not in operations"), "{said}");

@@ -115,6 +115,7 @@ pub(crate) fn example() -> Workload {
         hash: "0123456789abcdef".into(),
         length_ns: 2_000_000_000,
         threads: 3,
+        requests: 0,
         waits_for_syncs: false,
         writes: true,
         device_bytes: None,

@@ -314,6 +314,7 @@ mod tests {
             hash: "1".to_owned(),
             length_ns,
             threads: 4,
+            requests: 0,
             waits_for_syncs: true,
             allow_loss: false,
             arrivals: crate::Arrivals::default(),

@@ -128,6 +128,11 @@ impl Workload {
         self.jobs.iter().find_map(|job| job.recording.as_ref())
     }
 
+    /// Whether it replays an application that answers requests of clients.
+    pub fn answers_requests(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.requests > 0)
+    }
+
     /// Whether it replays a recording.
     pub fn is_recorded(&self) -> bool {
         self.recording().is_some()
@@ -322,6 +327,9 @@ pub struct RecordedLoad {
     /// Length of the recording, in nanoseconds.
     pub length_ns: u64,
     pub threads: u32,
+    /// Requests of clients that the application answered.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub requests: u64,
     /// Whether syncs take most of the time of its I/Os.
     pub waits_for_syncs: bool,
     /// Replayed although many events were lost.
@@ -446,6 +454,11 @@ impl Job {
             return recording.waits_for_syncs;
         }
         self.read_percent <= 50 && self.fsync_every.is_some_and(|every| every <= FEW)
+    }
+
+    /// Whether it syncs again and again, rather than at its end only.
+    pub fn syncs_as_it_goes(&self) -> bool {
+        self.fsync_every.is_some() || self.waits_for_syncs()
     }
 
     /// The main kind of operation: syncs if the job waits for them, otherwise the majority of its

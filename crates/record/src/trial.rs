@@ -396,8 +396,8 @@ impl UdpRecord {
 /// One kind of operation: on a tree of files, or beside the jobs.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 pub struct OperationRecord {
-    /// Its name: that of an `iotax_experiment::Operation`, or `publish`, `load`, `query` for an
-    /// index.
+    /// Its name: that of an `iotax_experiment::Operation`; `publish`, `load`, `query` for an index;
+    /// [`Self::REQUEST`]; or another operation of a replayed application.
     pub name: String,
     /// Its latencies.
     pub latency: LatencyHistogram,
@@ -412,6 +412,12 @@ pub struct OperationRecord {
     /// Operations that waited for an earlier one, if they can.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub waited: Option<u64>,
+}
+
+impl OperationRecord {
+    /// Name of the requests that a replayed application answers: their latency is the time until
+    /// the answer begins.
+    pub const REQUEST: &'static str = "request";
 }
 
 /// Operations that took too long.

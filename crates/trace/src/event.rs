@@ -91,12 +91,21 @@ ops! {
     Spawn = 23 "spawn",
     /// The thread ends.
     Exit = 24 "exit",
+    /// `result` bytes of a client arrive at the socket whose number is `detail`.
+    Request = 25 "request",
+    /// `result` bytes are sent to a client through the socket whose number is `detail`.
+    Answer = 26 "answer",
 }
 
 impl Op {
     /// Whether it moves data of a file.
     pub const fn moves_data(self) -> bool {
         matches!(self, Self::Read | Self::Write | Self::Fault | Self::SendFile | Self::CopyRange)
+    }
+
+    /// Whether it is an operation on files, rather than on threads or sockets.
+    pub const fn is_io(self) -> bool {
+        !matches!(self, Self::Wake | Self::Spawn | Self::Exit | Self::Request | Self::Answer)
     }
 
     /// Whether the operation returns only when data is durable.

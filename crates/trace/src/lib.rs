@@ -6,6 +6,7 @@
 //! | `head` | facts about a trace: source, files, lost events |
 //! | `columns` | a chunk of events as bytes |
 //! | `file` | the file that holds them |
+//! | `requests` | requests of clients and their answers |
 //! | `profile` | a summary of a trace |
 //! | `import` | traces of strace, blktrace, fio and cloud providers |
 //! | `export` | traces for other programs |
@@ -19,6 +20,7 @@ mod file;
 mod head;
 pub mod import;
 pub mod profile;
+mod requests;
 mod varint;
 
 pub use columns::CHUNK;
@@ -27,3 +29,4 @@ pub use file::{Error, Kept, Reader, Writer, is_trace, keep_whole_blocks};
 pub use head::{
     ChunkPlace, End, EndReason, FileKind, FileState, Gap, Head, Source, Unseen, VERSION,
 };
+pub use requests::{CONNECTIONS, OpenRequests, connection};

@@ -26,13 +26,14 @@ pub fn time_interval(estimate: Estimate) -> String {
 pub fn figure(unit: Unit, value: f64) -> String {
     match unit {
         Unit::IosPerSecond => iops(value),
+        Unit::RequestsPerSecond => requests(value),
         Unit::BitsPerSecond => bit_rate(value),
         Unit::Share => percent(value),
         Unit::Nanoseconds => time(value),
     }
 }
 
-/// A rate of round trips: `72,400 requests/s`.
+/// A rate of round trips or of answered requests: `72,400 requests/s`.
 pub fn requests(rate: f64) -> String {
     per_second(rate, "requests/s")
 }

@@ -57,6 +57,8 @@ pub const fn verdict(verdict: Verdict) -> &'static str {
 /// The name of a metric, as in `30 % slower in p99 latency`.
 pub const fn metric(metric: Metric) -> &'static str {
     match metric {
+        Metric::RequestRate => "request rate",
+        Metric::RequestTime => "response time",
         Metric::P99 => "p99 latency",
         Metric::Latency => "mean latency",
         Metric::Throughput => "throughput",

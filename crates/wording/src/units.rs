@@ -4,12 +4,14 @@ use iotax_analyze::{Analysis, ArmSummary, NetworkLoad, NetworkSummary};
 
 use crate::format;
 
-/// I/Os per second; operations per second on trees of files; the unit of the load on network paths.
+/// I/Os per second; operations per second on trees of files; the unit of the load on network paths;
+/// of a replayed application with clients, the requests that it answers.
 pub fn rate(arm: &ArmSummary) -> String {
-    match &arm.network {
-        Some(figures) => network_rate(arm, figures),
-        None if is_on_files(arm) => iotax_quantity::per_second(arm.iops, "ops/s"),
-        None => format::iops(arm.iops),
+    match (&arm.network, arm.requests_per_s) {
+        (Some(figures), _) => network_rate(arm, figures),
+        (None, Some(rate)) => format::requests(rate),
+        _ if is_on_files(arm) => iotax_quantity::per_second(arm.iops, "ops/s"),
+        _ => format::iops(arm.iops),
     }
 }
 
@@ -25,7 +27,7 @@ pub fn moves_bytes(arm: &ArmSummary) -> bool {
 
 /// Whether the primary job works on trees of files.
 fn is_on_files(arm: &ArmSummary) -> bool {
-    arm.operations.iter().any(|operation| operation.share.is_some())
+    arm.replay.is_none() && arm.operations.iter().any(|operation| operation.share.is_some())
 }
 
 /// `16.5 Gbit/s`, or `72,400 requests/s` for round trips.

@@ -26,6 +26,9 @@ pub struct ArmSummary {
     pub iops: f64,
     /// Bytes per second of the primary job.
     pub bytes_per_s: f64,
+    /// Requests that a replayed application answers, per second; `None` if it has no clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requests_per_s: Option<f64>,
     /// Coefficient of variation of the trials' throughput.
     pub throughput_cv: f64,
     /// CPU time of the primary job's threads per I/O, in nanoseconds.

@@ -2,8 +2,11 @@
 #include "ring.h"
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 
 static char page[4096] __attribute__((aligned(4096)));
@@ -249,12 +252,75 @@ static void endless(void)
 			CHECK(pwrite(fd, page, 10, at) == 10);
 }
 
+static int listening(int family, void *address, unsigned length)
+{
+	int fd = socket(family, SOCK_STREAM, 0);
+	CHECK(fd >= 0);
+	return bind(fd, address, length) || listen(fd, 1) ? -1 : fd;
+}
+
+static int connected(int family, void *address, unsigned length)
+{
+	int fd = socket(family, SOCK_STREAM, 0);
+	CHECK(fd >= 0 && !connect(fd, address, length));
+	return fd;
+}
+
+static void send_bytes(int fd, int way, size_t bytes)
+{
+	struct iovec part = { page, bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t sent = way == 0 ? write(fd, page, bytes) : way == 1 ? send(fd, page, bytes, 0) : sendmsg(fd, &message, 0);
+	CHECK(sent == (ssize_t)bytes);
+}
+
+static void receive_bytes(int fd, int way, size_t bytes)
+{
+	struct iovec part = { page, bytes };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+	ssize_t came = way == 0 ? read(fd, page, bytes) : way == 1 ? recv(fd, page, bytes, 0) : recvmsg(fd, &message, 0);
+	CHECK(came == (ssize_t)bytes);
+}
+
+// A server, and a client of it: ten requests in each of three ways, through TCP and a named socket.
+static void server(void)
+{
+	struct sockaddr_in inet = { .sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct sockaddr_un named = { .sun_family = AF_UNIX, .sun_path = "socket" };
+	int listeners[2] = { -1, listening(AF_UNIX, &named, sizeof named) }, ends[2], pair[2];
+	// A port below those that the kernel hands out.
+	for (int port = 20000 + getpid() % 5000; listeners[0] < 0; port++) {
+		inet.sin_port = htons(port);
+		listeners[0] = listening(AF_INET, &inet, sizeof inet);
+	}
+	if (!fork()) {
+		ends[0] = connected(AF_INET, &inet, sizeof inet);
+		ends[1] = connected(AF_UNIX, &named, sizeof named);
+		for (int at = 0; at < 30; at++) {
+			send_bytes(ends[at / 20], at / 10, 10);
+			receive_bytes(ends[at / 20], at / 10, 20);
+		}
+		_exit(0);
+	}
+	for (int at = 0; at < 2; at++)
+		CHECK((ends[at] = accept(listeners[at], 0, 0)) >= 0);
+	CHECK(!socketpair(AF_UNIX, SOCK_STREAM, 0, pair));
+	for (int at = 0; at < 30; at++) {
+		receive_bytes(ends[at / 20], at / 10, 10);
+		send_bytes(pair[0], 0, 5);
+		receive_bytes(pair[1], 0, 5);
+		send_bytes(ends[at / 20], at / 10, 20);
+	}
+	wait(0);
+}
+
 int main(int argc, char **argv)
 {
 	static const struct { const char *name; void (*run)(void); } scenarios[] = {
 		{ "requests", requests }, { "opens", opens }, { "descriptors", descriptors },
 		{ "mappings", mappings }, { "directories", directories }, { "reuse", reuse },
 		{ "before", before }, { "orphan", orphan }, { "into-group", into_group }, { "many", many }, { "endless", endless },
+		{ "server", server },
 	};
 	CHECK(argc == 3 && !chdir(argv[2]));
 	for (unsigned at = 0; at < sizeof scenarios / sizeof *scenarios; at++)

@@ -14,6 +14,25 @@ fn driver() -> Option<Driver> {
     (needs_bpf() && needs_program("cc")).then(|| Driver::build("calls"))
 }
 
+/// The client, its ends of the connections, and sockets within the program do not count.
+#[test]
+fn requests_and_answers_of_a_server_are_recorded() {
+    let Some(driver) = driver() else { return };
+    let place = tempfile::tempdir().unwrap();
+    let trace = driver.recorded("server", place.path());
+    let is_one = |event: &&Event| matches!(event.op, Op::Request | Op::Answer);
+    let seen: Vec<_> = trace.events.iter().filter(is_one).collect();
+    let server = seen[0].thread;
+    for (number, pair) in seen.chunks(2).enumerate() {
+        let of = |event: &Event| (event.op, event.thread, event.result, event.detail);
+        let connection = u64::from(number >= 20);
+        assert_eq!(of(pair[0]), (Op::Request, server, 10, connection), "{number}");
+        assert_eq!(of(pair[1]), (Op::Answer, server, 20, connection), "{number}");
+        assert!(pair[0].latency_ns == 0 && pair[0].end_ns <= pair[1].start_ns() + 1_000);
+    }
+    assert_eq!(seen.len(), 60);
+}
+
 #[test]
 fn requests_of_io_uring_have_their_arguments() {
     let Some(driver) = driver() else { return };

@@ -1,6 +1,6 @@
 //! One trial: a thread for each track of the trace, a common start, and one record.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
@@ -107,6 +107,8 @@ pub(super) struct Copy<'a> {
     /// For threads of the application, and for those that live by timers.
     rooms: [Room; 2],
     signals: Vec<Signals>,
+    /// By connection: when the request arrived that is not answered yet; 0 if there is none.
+    requests: Vec<AtomicU64>,
     pub halt: Halt<'a>,
     /// Unfinished tracks, except timer-driven ones.
     running: AtomicUsize,
@@ -119,10 +121,10 @@ impl<'a> Copy<'a> {
     pub(super) fn new(
         tracks: &Tracks,
         files: &'a Files,
+        survey: &Survey,
         ahead: ReadAhead,
         halt: Halt<'a>,
-        seed: u64,
-        shift_ns: u64,
+        [seed, shift_ns]: [u64; 2],
     ) -> Self {
         let running = tracks.all.iter().filter(|track| !track.is_clocked).count();
         Self {
@@ -130,6 +132,7 @@ impl<'a> Copy<'a> {
             queues: Queues::new(tracks.all.len()),
             rooms: [Room::new(ahead.nodes), Room::new(ahead.clocked_nodes)],
             signals: tracks.all.iter().map(|_| Signals::default()).collect(),
+            requests: (0..survey.connections).map(|_| AtomicU64::new(0)).collect(),
             halt,
             running: AtomicUsize::new(running),
             seed,
@@ -314,7 +317,8 @@ impl Trial<'_> {
             number,
             buffers: Buffers::new(1, bytes, reads > 0, writes > 0, seed)?,
             verifier: WriteVerifier::new(seed),
-            tally: Tally::new(&self.recording.survey.operations, self.seconds, self.live),
+            tally: Tally::new(&self.recording.survey.operations, self.seconds, self.live)
+                .with_answers(plan.lane == 0 && facts.answers > 0),
             start_ns: 0,
             begin_ns: 0,
             before_ns: 0,
@@ -447,6 +451,8 @@ impl Player<'_> {
         }
         match &node.step {
             Step::Io(io) => self.issue(io, due_ns),
+            Step::Request(connection) => self.request(*connection, due_ns),
+            Step::Answer(connection) => self.answer(*connection, due_ns),
             Step::Send => {
                 let is_due = halt.wait_until(due_ns);
                 if is_due {
@@ -475,6 +481,33 @@ impl Player<'_> {
                 true
             }
         }
+    }
+
+    /// False if the replay is over before that time.
+    fn request(&mut self, connection: usize, due_ns: u64) -> bool {
+        let Copy { halt, requests, .. } = self.copy;
+        let is_due = halt.wait_until(due_ns);
+        if is_due && let Some(since_ns) = requests.get(connection) {
+            // Only the first data of a request count.
+            let _ = since_ns.compare_exchange(0, due_ns, Ordering::AcqRel, Ordering::Relaxed);
+            self.before_ns = due_ns;
+        }
+        is_due
+    }
+
+    fn answer(&mut self, connection: usize, due_ns: u64) -> bool {
+        let Copy { halt, requests, .. } = self.copy;
+        let is_due = halt.wait_until(due_ns);
+        if is_due && let Some(since_ns) = requests.get(connection) {
+            let (since_ns, now_ns) = (since_ns.swap(0, Ordering::AcqRel), now_ns());
+            if since_ns > 0 && !halt.hurries() {
+                let done_ns = now_ns.saturating_sub(self.start_ns);
+                self.tally.answer(now_ns.saturating_sub(since_ns), done_ns);
+            }
+            // The recorded time until the next node includes the time to send.
+            self.before_ns = due_ns;
+        }
+        is_due
     }
 
     fn issue(&mut self, io: &Io, due_ns: u64) -> bool {

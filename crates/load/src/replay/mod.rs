@@ -74,6 +74,7 @@ impl Recording {
             hash: self.survey.hash.clone(),
             length_ns: self.survey.length_ns,
             threads: u32::try_from(threads).unwrap_or(u32::MAX),
+            requests: self.survey.requests,
             waits_for_syncs: 2 * self.survey.sync_ns > self.survey.io_ns,
             allow_loss: self.options.allow_loss,
             arrivals: self.options.arrivals,

@@ -237,7 +237,14 @@ impl Stage<'_> {
             let shift_ns = length_ns / STARTS_WITHIN_ONE_IN * number / copies;
             let shift_ns = if manner.is_hurried { 0 } else { shift_ns };
             let seed = seed ^ number.wrapping_mul(0xD1B5_4A32_D192_ED03);
-            Copy::new(&self.tracks, files, self.ahead, halt, seed, shift_ns)
+            Copy::new(
+                &self.tracks,
+                files,
+                &self.recording.survey,
+                self.ahead,
+                halt,
+                [seed, shift_ns],
+            )
         };
         let trial = Trial {
             recording: self.recording,

@@ -34,6 +34,8 @@ pub(super) struct Tally<'a> {
     sync: Counts,
     /// Other operations, by `Op`, if the trace has them.
     others: Vec<Option<Other>>,
+    /// Response times of requests, if the thread answers any.
+    answers: Option<LatencyHistogram>,
     pub lateness: LatencyHistogram,
     next_second_ns: u64,
     next_shown_ns: u64,
@@ -99,6 +101,7 @@ impl<'a> Tally<'a> {
             write: counts(),
             sync: counts(),
             others: Op::ALL.iter().map(other).collect(),
+            answers: None,
             lateness: LatencyHistogram::new(),
             next_second_ns: SECOND_NS,
             next_shown_ns: 0,
@@ -114,6 +117,20 @@ impl<'a> Tally<'a> {
             last_ns: 0,
             was_cut: false,
             usage: Usage::default(),
+        }
+    }
+
+    /// Counts answers, too.
+    pub(super) fn with_answers(self, answers: bool) -> Self {
+        Self { answers: answers.then(LatencyHistogram::new), ..self }
+    }
+
+    /// Counts an answer.
+    #[inline]
+    pub(super) fn answer(&mut self, response_ns: u64, done_ns: u64) {
+        self.last_ns = self.last_ns.max(done_ns);
+        if let Some(answers) = &mut self.answers {
+            answers.record(response_ns);
         }
     }
 
@@ -234,6 +251,10 @@ impl<'a> Tally<'a> {
                 Some(OperationRecord { name, latency, errors, ..OperationRecord::default() })
             })
             .collect();
+        if let Some(latency) = self.answers.take() {
+            let name = OperationRecord::REQUEST.to_owned();
+            operations.push(OperationRecord { name, latency, ..OperationRecord::default() });
+        }
         let sync = self.sync.take().service;
         if sync_errors > 0 {
             // A job has no other place for syncs that failed.

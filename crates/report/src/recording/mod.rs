@@ -170,6 +170,7 @@ fn threads(summary: &Summary) -> Vec<Section> {
 
 fn facts_of(summary: &Summary) -> Vec<(&'static str, String)> {
     let in_all = [
+        (words::REQUESTS, summary.requests.as_ref().map(words::requests)),
         (words::IN_FLIGHT, words::depth(summary)),
         (words::SYNCS, words::syncs(summary)),
         (words::THREADS, words::threads(summary)),

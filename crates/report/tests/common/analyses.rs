@@ -36,6 +36,7 @@ pub(super) fn arm(name: &str, target: &str, iops: f64) -> ArmSummary {
         stalled_trials: 0,
         iops,
         bytes_per_s: iops * 4096.0,
+        requests_per_s: None,
         throughput_cv: 0.021,
         cpu_ns_per_io: 1_830.0 + 4e7 / iops,
         mean_latency_ns,

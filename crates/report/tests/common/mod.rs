@@ -189,6 +189,7 @@ pub(crate) fn replay(path: &str) -> ExperimentHead {
         hash: "0123456789abcdef".to_owned(),
         length_ns: 16_200_000_000,
         threads: 9,
+        requests: 0,
         waits_for_syncs: true,
         allow_loss: false,
         arrivals: Arrivals::default(),

@@ -44,9 +44,9 @@ fn moved(event: Event, file: u32, offset: u64, length: u64) -> Event {
     Event { file, offset, length, result: length.cast_signed(), ..event }
 }
 
-/// A write of 8 KiB to the log, a sync of 10 ms, and a wake-up of the other thread. Thread 2 reads
-/// 4 KiB elsewhere meanwhile.
-fn commit(number: u64) -> [Event; 5] {
+/// A client's request, a write of 8 KiB to the log, a sync of 10 ms, a wake-up of the other thread,
+/// and the answer. Thread 2 reads 4 KiB elsewhere meanwhile.
+fn commit(number: u64) -> [Event; 7] {
     let stalls = if number > STALLED { STALL_NS } else { 0 };
     let begin_ns = number * TURN_NS + stalls;
     let sync_ns = if number == STALLED { STALL_NS + 10 * MS } else { 10 * MS };
@@ -62,12 +62,20 @@ fn commit(number: u64) -> [Event; 5] {
         detail: u64::from(1 - thread),
         ..event(Op::Wake, thread, wake_ns, TURN_NS / 2)
     };
+    let client = |op, end_ns| Event {
+        file: NO_FILE,
+        result: 100,
+        detail: thread.into(),
+        ..event(op, thread, end_ns, 0)
+    };
     [
+        client(Op::Request, begin_ns + MS / 2),
         moved(event(Op::Write, thread, begin_ns + MS, MS / 20), 0, number * 8192, 8192),
         moved(event(Op::Read, 2, begin_ns + 4 * MS, MS / 2), 1, page * 4096, 4096),
         stat,
         Event { cpu_ns: MS, ..event(Op::Fdatasync, thread, begin_ns + MS + sync_ns, sync_ns) },
         wake,
+        client(Op::Answer, wake_ns + MS / 10),
     ]
 }
 

@@ -53,6 +53,7 @@ fn all_arms_of_a_block_replay_the_same_part_of_a_recording() {
             hash: "1".to_owned(),
             length_ns,
             threads: 1,
+            requests: 0,
             waits_for_syncs: false,
             allow_loss: false,
             arrivals: Arrivals::default(),

@@ -73,7 +73,8 @@ enum Fate {
 fn fate(event: &Event, kind: FileKind) -> Fate {
     let moved = event.moved();
     match event.op {
-        Op::Open | Op::Close | Op::Wake | Op::Spawn | Op::Exit => Fate::Drop,
+        Op::Open | Op::Close => Fate::Drop,
+        op if !op.is_io() => Fate::Drop,
         _ if event.errno().is_some() => Fate::WithoutData,
         Op::Read | Op::Write | Op::Fault | Op::SendFile if moved == 0 => Fate::WithoutData,
         Op::Read | Op::Fault | Op::SendFile => Fate::Action { name: "read", length: moved },

@@ -40,12 +40,14 @@ use self::series::Bins;
 use self::threads::ThreadTable;
 use crate::event::{Event, NO_FILE, Op};
 use crate::head::{End, FileState, Head, Unseen};
+use crate::requests::OpenRequests;
 
 pub use self::findings::{Finding, Severity, Trait};
 pub use self::summary::{
     BetweenSyncs, Bin, Bucket, Depth, FileFigures, FileTotals, Files, HotFile, Issued, Latency,
-    Level, LongOperation, Operation, Order, OtherFiles, Pages, Rates, Series, SizeShare, Sizes,
-    Summary, SyncTimes, Syncs, ThreadFigures, ThreadTimes, Threads, WaitingPair, Waits, WakeTotals,
+    Level, LongOperation, Operation, Order, OtherFiles, Pages, Rates, RequestFigures, Series,
+    SizeShare, Sizes, Summary, SyncTimes, Syncs, ThreadFigures, ThreadTimes, Threads, WaitingPair,
+    Waits, WakeTotals,
 };
 
 /// Collects the figures of a trace. It takes less than 64 MiB, however long the trace is.
@@ -62,6 +64,7 @@ pub struct Profile {
     pages: TouchedPages,
     files: FileTable,
     threads: ThreadTable,
+    requests: Requests,
 }
 
 /// Class of an operation.
@@ -74,6 +77,7 @@ enum Class {
     Metadata,
     Other,
     Scheduling,
+    Traffic,
 }
 
 /// Direction of a transfer.
@@ -101,6 +105,7 @@ impl Class {
             | Op::ReadDir => Self::Metadata,
             Op::Map | Op::Dirty | Op::Advise => Self::Other,
             Op::Wake | Op::Spawn | Op::Exit => Self::Scheduling,
+            Op::Request | Op::Answer => Self::Traffic,
         }
     }
 
@@ -114,6 +119,30 @@ impl Class {
     /// Whether it counts as in flight.
     const fn is_io(self) -> bool {
         matches!(self, Self::Read | Self::Write | Self::Sync | Self::Fault)
+    }
+}
+
+#[derive(Default)]
+struct Requests {
+    open: OpenRequests,
+    times: Distribution,
+}
+
+impl Requests {
+    fn add(&mut self, event: &Event) {
+        if let Some(time_ns) = self.open.note(event) {
+            self.times.add(time_ns);
+        }
+    }
+
+    fn finish(&self, length_ns: u64) -> Option<RequestFigures> {
+        let count = self.times.count();
+        (count > 0).then(|| RequestFigures {
+            count,
+            per_s: per_s(count, length_ns),
+            connections: self.open.connections() as u64,
+            latency: operations::latency(&self.times),
+        })
     }
 }
 
@@ -152,7 +181,10 @@ impl Profile {
         self.length_ns = self.length_ns.max(event.end_ns);
         let class = Class::of(event.op);
         let start_ns = self.threads.add(event, class);
-        if class == Class::Scheduling {
+        if class == Class::Traffic {
+            self.requests.add(event);
+        }
+        if matches!(class, Class::Scheduling | Class::Traffic) {
             return;
         }
         self.all.add(&Bin::of(event, class));
@@ -200,6 +232,7 @@ impl Profile {
             pages: self.pages.finish(),
             files: self.files.finish(files),
             threads: self.threads.finish(length_ns, sees(Unseen::Wakes)),
+            requests: self.requests.finish(length_ns),
             findings: Vec::new(),
         };
         summary.findings = findings::of(&summary, head);

@@ -79,13 +79,13 @@ impl Bin {
             Class::Sync => bin.syncs = 1,
             Class::Fault => bin.faults = 1,
             Class::Metadata => bin.metadata = 1,
-            Class::Other | Class::Scheduling => {}
+            Class::Other | Class::Scheduling | Class::Traffic => {}
         }
         match class {
             Class::Read | Class::Fault => bin.longest_read_ns = event.latency_ns,
             Class::Write => bin.longest_write_ns = event.latency_ns,
             Class::Sync => bin.longest_sync_ns = event.latency_ns,
-            Class::Metadata | Class::Other | Class::Scheduling => {}
+            Class::Metadata | Class::Other | Class::Scheduling | Class::Traffic => {}
         }
         let moves = class.moves();
         bin.read_bytes = if moves.reads { event.moved() } else { 0 };

@@ -17,7 +17,7 @@ pub struct Summary {
     pub is_cut_off: bool,
     pub rates: Rates,
     pub series: Series,
-    /// Without `Wake`, `Spawn` and `Exit`.
+    /// Without `Wake`, `Spawn`, `Exit`, `Request` and `Answer`.
     pub operations: Vec<Operation>,
     /// `None` if latencies are unknown.
     pub depth: Option<Depth>,
@@ -28,6 +28,9 @@ pub struct Summary {
     pub pages: Pages,
     pub files: Files,
     pub threads: Threads,
+    /// `None` if no request of a client was recorded with its answer.
+    #[serde(default)]
+    pub requests: Option<RequestFigures>,
     /// The most severe first.
     pub findings: Vec<Finding>,
 }
@@ -52,6 +55,17 @@ pub struct Rates {
     pub read_bytes_per_s: f64,
     /// Without pages that became dirty through mappings.
     pub written_bytes_per_s: f64,
+}
+
+/// Requests that arrived at sockets of the program and were answered there.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RequestFigures {
+    pub count: u64,
+    pub per_s: f64,
+    /// At most 65,536 are told apart.
+    pub connections: u64,
+    /// From the first data of the request to the first data of the answer.
+    pub latency: Latency,
 }
 
 /// Counts over time; the first bin begins with the trace. An operation counts when it ends.

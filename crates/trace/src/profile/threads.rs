@@ -86,6 +86,7 @@ impl ThreadTable {
                 }
             }
             (Op::Exit, _) => entry.end_ns = Some(event.end_ns),
+            (Op::Request | Op::Answer, _) => {}
             _ => return entry.operation(event, class),
         }
         start_ns

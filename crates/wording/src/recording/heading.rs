@@ -24,6 +24,10 @@ fn rates(summary: &Summary) -> String {
     let rates = &summary.rates;
     let seconds = summary.length_ns as f64 / 1e9;
     let is_short = seconds < 1.0;
+    let answered = summary.requests.as_ref().map(|requests| {
+        let figure = if is_short { grouped(requests.count) } else { three_digits(requests.per_s) };
+        format!("{figure} {}", if figure == "1" { "request" } else { "requests" })
+    });
     let kinds = [
         (rates.reads_per_s, ["read", "reads"]),
         (rates.writes_per_s, ["write", "writes"]),
@@ -44,10 +48,18 @@ fn rates(summary: &Summary) -> String {
     if told.is_empty() {
         return "The recording contains no I/O".to_owned();
     }
+    let told = list(&told);
     if is_short {
-        return format!("The program did {} in {}", list(&told), time(summary.length_ns as f64));
+        let length = time(summary.length_ns as f64);
+        return match answered {
+            Some(requests) => format!("The program answered {requests} with {told} in {length}"),
+            None => format!("The program did {told} in {length}"),
+        };
     }
-    format!("The program does {} per second", list(&told))
+    match answered {
+        Some(requests) => format!("The program answers {requests} with {told} per second"),
+        None => format!("The program does {told} per second"),
+    }
 }
 
 #[cfg(test)]
@@ -96,6 +108,15 @@ mod tests {
             "The program does 500 writes and 1.00 syncs per second; 92 % of the time in I/O calls is \
              spent in syncs."
         );
+    }
+
+    #[test]
+    fn requests_of_clients_come_first() {
+        let counts = [(Op::Request, 1), (Op::Write, 3), (Op::Answer, 1)];
+        let found = heading(&summary(20_000_000, &counts), None);
+        assert_eq!(found, "The program answered 1 request with 3 writes in 20.0 ms.");
+        let found = heading(&summary(1_000_000_000, &counts), None);
+        assert_eq!(found, "The program answers 1.00 requests with 3.00 writes per second.");
     }
 
     #[test]

@@ -8,7 +8,9 @@ pub mod progress;
 use iotax_quantity::{bytes, count, grouped, list, percent, size, span_of_ns, three_digits};
 use iotax_trace::export::fio_log::Exported;
 use iotax_trace::import::Imported;
-use iotax_trace::profile::{FileFigures, Latency, Order, Sizes, Summary, ThreadTimes, Trait};
+use iotax_trace::profile::{
+    FileFigures, Latency, Order, RequestFigures, Sizes, Summary, ThreadTimes, Trait,
+};
 use iotax_trace::{End, EndReason, FileKind, Head, Source, Unseen};
 
 use crate::format::time;
@@ -74,6 +76,16 @@ pub fn median(latency: &Latency) -> String {
 
 pub fn tail(latency: &Latency) -> String {
     time(latency.p99_ns as f64)
+}
+
+/// How many requests of clients are answered, and how fast.
+pub fn requests(requests: &RequestFigures) -> String {
+    format!(
+        "{} answered per second, response time p50 {}, p99 {}",
+        three_digits(requests.per_s),
+        median(&requests.latency),
+        tail(&requests.latency)
+    )
 }
 
 /// How much is in flight.
@@ -253,6 +265,7 @@ fn quoted(path: &str) -> String {
 }
 
 pub const OTHER_FINDINGS: &str = "Other findings";
+pub const REQUESTS: &str = "Requests";
 pub const IN_FLIGHT: &str = "Queue depth";
 pub const SYNCS: &str = "Syncs";
 pub const THREADS: &str = "Threads";

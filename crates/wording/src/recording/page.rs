@@ -18,7 +18,10 @@ pub fn tiles(summary: &Summary) -> Vec<(&'static str, String)> {
     let moved = |rate: f64| (rate > 0.0).then(|| format!("{}/s", bytes(rate)));
     let has_syncs = summary.syncs.count > 0 || summary.syncs.write_through > 0;
     let waiting = summary.syncs.times.filter(|_| has_syncs);
+    let answered = summary.requests.as_ref();
     let tiles = [
+        ("requests answered", answered.map(|requests| per_second(requests.per_s))),
+        ("response time p50", answered.map(|requests| median(&requests.latency))),
         ("reads and writes", (calls > 0.0).then(|| per_second(calls))),
         ("read", moved(rates.read_bytes_per_s)),
         ("written", moved(rates.written_bytes_per_s)),

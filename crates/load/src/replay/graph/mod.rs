@@ -16,7 +16,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, HashMap, VecDeque};
 
-use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
+use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
 /// How long an event is buffered for earlier events, in recorded time.
@@ -28,7 +28,7 @@ const MOST_WAITING: usize = (1 << 16) - 1;
 pub(super) const MOST_LANES: u32 = 64;
 /// A write is kept back for at most this long to see whether its thread syncs it.
 const PAIRED_NS: u64 = 100_000_000;
-/// With clocked arrivals, a longer think time counts as an arrival.
+/// With clocked arrivals, a longer think time counts as an arrival if no requests are recorded.
 const ARRIVAL_NS: u64 = 3_000_000;
 
 /// A sequence of nodes: a thread of the application, or one of its asynchronous I/Os in flight.
@@ -74,6 +74,10 @@ pub(super) enum Step {
         /// Maximum wait.
         at_most_ns: Option<u64>,
     },
+    /// A client's request arrives; its connection.
+    Request(usize),
+    /// The answer is sent.
+    Answer(usize),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -130,8 +134,11 @@ pub(super) struct Roles {
     pub all_overlap: bool,
     /// All start by the clock: the trace has no latencies.
     pub all_clocked: bool,
-    /// Think times that are long are arrivals, which go by the clock.
+    /// Requests arrive by the clock.
     pub clocked_arrivals: bool,
+    /// The trace has the requests of clients; otherwise a long think time is taken for the wait for
+    /// one.
+    pub has_requests: bool,
     /// The start of the first event.
     pub origin_ns: u64,
 }
@@ -181,7 +188,8 @@ pub(super) fn is_replayed(event: &Event) -> bool {
         | Op::CopyRange => event.file != NO_FILE,
         // A file that is not there is looked up, too.
         Op::Stat | Op::SyncAll => true,
-        Op::Close | Op::ReadDir | Op::Map | Op::Wake | Op::Spawn | Op::Exit => false,
+        Op::Close | Op::ReadDir | Op::Map => false,
+        Op::Wake | Op::Spawn | Op::Exit | Op::Request | Op::Answer => false,
     };
     is_one && !was_not_tried(event)
 }
@@ -421,6 +429,16 @@ impl<'a> Graph<'a> {
                     return;
                 }
             }
+            Op::Request => {
+                let arrived = Span { begin_ns: span.end_ns, ..span };
+                self.place(own, arrived, Step::Request(connection(event)));
+                return;
+            }
+            Op::Answer => {
+                let sent = Span { end_ns: span.begin_ns, ..span };
+                self.place(own, sent, Step::Answer(connection(event)));
+                return;
+            }
             _ if is_replayed(event) => {
                 let io = io(event);
                 if self.roles.is_asynchronous(event) && self.roles.thread(own.thread).lanes > 0 {
@@ -556,6 +574,7 @@ impl<'a> Graph<'a> {
         let origin_ns = self.roles.origin_ns;
         let is_clocked = self.roles.all_clocked || self.roles.thread(track.thread).is_clocked;
         let clocks_arrivals = self.roles.clocked_arrivals && track.lane == 0;
+        let has_requests = self.roles.has_requests;
         let state = self.track(track);
         let before_ns = *state.end_ns.get_or_insert(origin_ns);
         let end_ns = span.end_ns.max(before_ns);
@@ -567,7 +586,8 @@ impl<'a> Graph<'a> {
         let gap_ns = gap_ns - span.before.run_delay_ns.min(gap_ns - burn_ns);
         let burn_ns = u32::try_from(burn_ns).unwrap_or(u32::MAX);
         let time_ns = begin_ns - origin_ns.min(begin_ns);
-        let begin = if track.lane == 0 && is_clocked || clocks_arrivals && gap_ns > ARRIVAL_NS {
+        let is_arrival = matches!(step, Step::Request(_)) || !has_requests && gap_ns > ARRIVAL_NS;
+        let begin = if track.lane == 0 && is_clocked || clocks_arrivals && is_arrival {
             Begin::At { time_ns }
         } else {
             Begin::After { gap_ns }

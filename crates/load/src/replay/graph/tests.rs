@@ -1,6 +1,6 @@
 use std::collections::{BTreeMap, HashMap};
 
-use iotax_trace::Call;
+use iotax_trace::{CONNECTIONS, Call};
 use proptest::prelude::*;
 
 use super::*;
@@ -108,7 +108,7 @@ fn execute(
         let sim = tracks.get_mut(&able[random(able.len())])?;
         match sim.taken.pop_front()?.step {
             Step::Send => sim.count += 1,
-            Step::Receive { .. } => {}
+            Step::Receive { .. } | Step::Request(_) | Step::Answer(_) => {}
             Step::Io(io) => {
                 sim.count += u64::from(io.sends);
                 ran.push(io);
@@ -187,7 +187,7 @@ proptest! {
                 Step::Receive { from, count, .. } => {
                     prop_assert!(counts.get(&from).copied().unwrap_or(0) >= count);
                 }
-                Step::Io(Io { sends: false, .. }) => {}
+                Step::Io(Io { sends: false, .. }) | Step::Request(_) | Step::Answer(_) => {}
                 Step::Io(_) | Step::Send => *counts.entry(track).or_default() += 1,
             }
         }
@@ -238,6 +238,42 @@ fn cpu_time_before_a_wait_is_used_before_the_wait() {
     let wait = of(|step| matches!(step, Step::Receive { .. }));
     assert_eq!(wait, (Begin::After { gap_ns: 2_500 }, 2_000));
     assert_eq!(of(|step| matches!(step, Step::Io(_))), (Begin::After { gap_ns: 1_000 }, 300));
+}
+
+/// The client thinks until its request arrives, and the time to send the answer passes before the
+/// next node.
+#[test]
+fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
+    let at = |op, end_ns, latency_ns, cpu_ns| Event {
+        end_ns,
+        latency_ns,
+        cpu_ns,
+        detail: CONNECTIONS + 3,
+        ..Event::new(op)
+    };
+    let io = Event { file: 0, ..at(Op::Read, 6_000, 1_000, 500) };
+    let events = [
+        at(Op::Request, 2_000, 0, 0),
+        io,
+        at(Op::Answer, 9_000, 1_500, 400),
+        at(Op::Request, 20_000, 0, 700),
+    ];
+    let after = |gap_ns, burn_ns| (Begin::After { gap_ns }, burn_ns);
+    let shown = |roles: &Roles| {
+        let all = nodes(roles, events).into_iter().map(|placed| placed.node);
+        all.map(|node| ((node.begin, node.burn_ns), node.step)).collect::<Vec<_>>()
+    };
+    let found = shown(&Roles::default());
+    assert_eq!(found[0], (after(2_000, 0), Step::Request(3)));
+    assert_eq!(found[1].0, after(3_000, 500));
+    assert_eq!(found[2], (after(1_500, 400), Step::Answer(3)));
+    assert_eq!(found[3], (after(12_500, 700), Step::Request(3)));
+
+    let roles = Roles { clocked_arrivals: true, has_requests: true, ..Roles::default() };
+    let by_the_clock: Vec<_> = shown(&roles).into_iter().map(|((begin, _), _)| begin).collect();
+    let at = |time_ns| Begin::At { time_ns };
+    assert_eq!((by_the_clock[0], by_the_clock[3]), (at(2_000), at(20_000)));
+    assert_eq!(by_the_clock[1], Begin::After { gap_ns: 3_000 });
 }
 
 #[test]

@@ -10,8 +10,8 @@ use iotax_experiment::{Arrivals, Uncut};
 use iotax_quantity::grouped;
 use iotax_record::LatencyHistogram;
 use iotax_trace::{
-    End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, Reader, TURNS_OVERLAP_ONE_IN,
-    Thread, Unseen,
+    End, Event, File, FileKind, FileState, Flags, Head, NO_FILE, Op, OpenRequests, Reader,
+    TURNS_OVERLAP_ONE_IN, Thread, Unseen,
 };
 use sha2::{Digest as _, Sha256};
 
@@ -82,6 +82,9 @@ pub(super) struct Survey {
     /// Latencies of all I/Os, and of the syncs among them.
     pub io_ns: u64,
     pub sync_ns: u64,
+    /// Requests of clients that were answered, and the connections that they came from.
+    pub requests: u64,
+    pub connections: usize,
     /// Where parts begin, except the first.
     pub cuts: Result<Vec<Cut>, Uncut>,
     pub notes: Notes,
@@ -105,6 +108,10 @@ pub(super) struct ThreadFacts {
     pub longest_read_bytes: u64,
     pub longest_write_bytes: u64,
     pub ios: u64,
+    /// Data that it sent to clients.
+    pub answers: u64,
+    /// Data of clients that it received.
+    receives: u64,
     sends: u64,
     gap_ns: u64,
     latency_ns: u64,
@@ -414,6 +421,8 @@ struct Pass<'a> {
     cutter: Cutter,
     /// Of all files.
     unsynced_bytes: u64,
+    requests: u64,
+    open_requests: OpenRequests,
     first_ns: Option<u64>,
     last_ns: u64,
     run_delays: LatencyHistogram,
@@ -432,6 +441,8 @@ impl<'a> Pass<'a> {
             events: 0,
             cutter: Cutter::new(),
             unsynced_bytes: 0,
+            requests: 0,
+            open_requests: OpenRequests::default(),
             first_ns: None,
             last_ns: 0,
             run_delays: LatencyHistogram::new(),
@@ -500,6 +511,7 @@ impl<'a> Pass<'a> {
             self.threads.resize_with(threads, ThreadFacts::default);
         }
         self.notes.directory_reads += u64::from(event.op == Op::ReadDir);
+        self.requests += u64::from(self.open_requests.note(event).is_some());
         self.delay(event.thread, event.run_delay_ns);
         if event.op == Op::Wake {
             self.delay(super::graph::narrow(event.detail), event.result.cast_unsigned());
@@ -563,6 +575,14 @@ impl<'a> Pass<'a> {
                 thread.sends += u64::from(placed.track.lane == 0);
                 return;
             }
+            Step::Request(_) => {
+                thread.receives += 1;
+                return;
+            }
+            Step::Answer(_) => {
+                thread.answers += 1;
+                return;
+            }
             Step::Receive { .. } => return,
         };
         self.operations[io.op as usize] += 1;
@@ -610,13 +630,16 @@ impl<'a> Pass<'a> {
         }
         let length_ns = self.last_ns.saturating_sub(roles.origin_ns);
         let busiest = self.threads.iter().map(|thread| thread.ios).max().unwrap_or(0);
+        // A thread that waits for clients does not live by timers, however rarely they ask.
         let role = |thread: &ThreadFacts| ThreadRole {
-            is_clocked: is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
+            is_clocked: thread.receives == 0
+                && is_share_above(thread.gap_ns, length_ns, TIMER_GAPS_PERCENT)
                 && !is_share_above(thread.ios, busiest, TIMER_IOS_PERCENT),
-            has_work: thread.ios > 0 || thread.sends > 0,
+            has_work: thread.ios + thread.sends + thread.receives + thread.answers > 0,
             lanes: thread.lanes.min(MOST_LANES),
         };
         roles.threads = self.threads.iter().map(role).collect();
+        roles.has_requests = self.requests > 0;
         let role = |file: &FileFacts| FileRole {
             is_created: file.is_created,
             shares_syncs: file.syncs.are_shared(),
@@ -641,6 +664,8 @@ impl<'a> Pass<'a> {
             cycle_ns,
             run_delay_ns: [mean_delay_ns, self.run_delays.quantile_ns(0.99)],
             sync_ns: self.sync_ns,
+            requests: self.requests,
+            connections: self.open_requests.connections(),
             cuts: self.cutter.finish(),
             notes: self.notes,
         })

@@ -68,6 +68,11 @@ impl Trace {
         self.push(Event { offset: Call::pair(futex, futex), ..wake });
     }
 
+    fn client(&mut self, thread: u32, op: Op, connection: u64) {
+        let detail = connection;
+        self.push(Event { thread, op, file: NO_FILE, detail, result: 100, ..blank() });
+    }
+
     fn written(&self, directory: &TempDir) -> PathBuf {
         let head = Head {
             version: VERSION,
@@ -500,8 +505,11 @@ fn a_replay_ends_when_it_is_stopped_and_when_its_time_is_up() {
             std::thread::sleep(std::time::Duration::from_millis(50));
             stop.store(true, std::sync::atomic::Ordering::Relaxed);
         });
-        let load = place.replay_until(TINY, place.recording.length_ns(), &stop);
-        assert!(load.jobs[0].write.ios <= 20);
+        match place.try_replay(TINY, place.recording.length_ns(), None, &stop) {
+            Ok(load) => assert!(load.jobs[0].write.ios <= 20),
+            // On a busy machine, the layout was not finished yet.
+            Err(error) => assert!(matches!(error, Error::Interrupted), "{error}"),
+        }
     });
 }
 
@@ -645,4 +653,28 @@ fn long_ios_in_flight_share_a_bounded_memory() {
     let load = place.replay(ReadAhead::default());
     let read = &load.jobs[0].read;
     assert_eq!((read.ios, read.bytes, read.short_ios), (128, 128 << 24, 0));
+}
+
+/// A thread receives requests, and another one answers them.
+#[test]
+fn the_answers_to_requests_are_counted_and_timed() {
+    let mut trace = Trace { files: vec![file(16 * PAGE)], ..trace() };
+    trace.client(1, Op::Answer, 0);
+    for number in 0..10 {
+        trace.client(0, Op::Request, number % 2);
+        trace.wake(0, 1);
+        trace.io(1, Op::Read, 0, PAGE * number, PAGE);
+        trace.client(1, Op::Answer, number % 2);
+        trace.wake(1, 0);
+    }
+    trace.client(0, Op::Request, 0);
+    let place = Place::of(&trace);
+    let workload = place.recording.workload("app");
+    assert!(workload.answers_requests());
+    assert_eq!(workload.recording().unwrap().requests, 10);
+    let record = place.replay(TINY);
+    let requests = record.jobs[0].operations.iter().find(|done| done.name == "request").unwrap();
+    assert_eq!(requests.latency.count(), 10);
+    // From the recorded arrival to the recorded answer, or longer.
+    assert!(requests.latency.min_ns() >= 25_000, "{requests:?}");
 }

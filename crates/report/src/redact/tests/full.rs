@@ -298,6 +298,7 @@ fn job() -> Job {
             hash: t(),
             length_ns: 1,
             threads: 1,
+            requests: 0,
             waits_for_syncs: true,
             allow_loss: true,
             arrivals: Arrivals::ByTheClock,

@@ -43,6 +43,7 @@ impl Outside for Shelf {
             hash: "0".repeat(16),
             length_ns: LENGTH_NS,
             threads: 1,
+            requests: 0,
             waits_for_syncs: false,
             allow_loss: false,
             arrivals: Arrivals::default(),
