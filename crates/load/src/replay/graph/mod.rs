@@ -125,6 +125,16 @@ pub(super) struct FileRole {
     pub shares_syncs: bool,
 }
 
+/// What arrives from outside at its recorded time, rather than after the node before it.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum ClockedArrivals {
+    #[default]
+    Nothing,
+    Requests,
+    /// No requests are recorded: a long think time is taken for the wait for one.
+    AfterLongGaps,
+}
+
 /// What the survey has found out about the trace.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Roles {
@@ -134,11 +144,7 @@ pub(super) struct Roles {
     pub all_overlap: bool,
     /// All start by the clock: the trace has no latencies.
     pub all_clocked: bool,
-    /// Requests arrive by the clock.
-    pub clocked_arrivals: bool,
-    /// The trace has the requests of clients; otherwise a long think time is taken for the wait for
-    /// one.
-    pub has_requests: bool,
+    pub clocked: ClockedArrivals,
     /// The start of the first event.
     pub origin_ns: u64,
 }
@@ -188,8 +194,14 @@ pub(super) fn is_replayed(event: &Event) -> bool {
         | Op::CopyRange => event.file != NO_FILE,
         // A file that is not there is looked up, too.
         Op::Stat | Op::SyncAll => true,
-        Op::Close | Op::ReadDir | Op::Map => false,
-        Op::Wake | Op::Spawn | Op::Exit | Op::Request | Op::Answer => false,
+        Op::Close
+        | Op::ReadDir
+        | Op::Map
+        | Op::Wake
+        | Op::Spawn
+        | Op::Exit
+        | Op::Request
+        | Op::Answer => false,
     };
     is_one && !was_not_tried(event)
 }
@@ -573,8 +585,7 @@ impl<'a> Graph<'a> {
     fn place(&mut self, track: Track, span: Span, step: Step) {
         let origin_ns = self.roles.origin_ns;
         let is_clocked = self.roles.all_clocked || self.roles.thread(track.thread).is_clocked;
-        let clocks_arrivals = self.roles.clocked_arrivals && track.lane == 0;
-        let has_requests = self.roles.has_requests;
+        let clocked = self.roles.clocked;
         let state = self.track(track);
         let before_ns = *state.end_ns.get_or_insert(origin_ns);
         let end_ns = span.end_ns.max(before_ns);
@@ -586,8 +597,12 @@ impl<'a> Graph<'a> {
         let gap_ns = gap_ns - span.before.run_delay_ns.min(gap_ns - burn_ns);
         let burn_ns = u32::try_from(burn_ns).unwrap_or(u32::MAX);
         let time_ns = begin_ns - origin_ns.min(begin_ns);
-        let is_arrival = matches!(step, Step::Request(_)) || !has_requests && gap_ns > ARRIVAL_NS;
-        let begin = if track.lane == 0 && is_clocked || clocks_arrivals && is_arrival {
+        let is_arrival = match clocked {
+            ClockedArrivals::Nothing => false,
+            ClockedArrivals::Requests => matches!(step, Step::Request(_)),
+            ClockedArrivals::AfterLongGaps => gap_ns > ARRIVAL_NS,
+        };
+        let begin = if track.lane == 0 && (is_clocked || is_arrival) {
             Begin::At { time_ns }
         } else {
             Begin::After { gap_ns }

@@ -269,7 +269,7 @@ fn a_request_begins_when_it_arrives_and_ends_when_its_answer_is_sent() {
     assert_eq!(found[2], (after(1_500, 400), Step::Answer(3)));
     assert_eq!(found[3], (after(12_500, 700), Step::Request(3)));
 
-    let roles = Roles { clocked_arrivals: true, has_requests: true, ..Roles::default() };
+    let roles = Roles { clocked: ClockedArrivals::Requests, ..Roles::default() };
     let by_the_clock: Vec<_> = shown(&roles).into_iter().map(|((begin, _), _)| begin).collect();
     let at = |time_ns| Begin::At { time_ns };
     assert_eq!((by_the_clock[0], by_the_clock[3]), (at(2_000), at(20_000)));

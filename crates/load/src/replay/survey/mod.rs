@@ -16,7 +16,8 @@ use iotax_trace::{
 use sha2::{Digest as _, Sha256};
 
 use super::graph::{
-    Begin, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole, names, replaced,
+    Begin, ClockedArrivals, FileRole, Graph, Io, MOST_LANES, Placed, Roles, Step, ThreadRole,
+    names, replaced,
 };
 use super::origin::Origin;
 use super::parts::{Cut, Cutter, EventPlace, Events, Part, is_synced_at_once};
@@ -335,7 +336,11 @@ impl Recording {
         // A log without times has no clock either: each I/O follows the one before it.
         let has_times = first_ns.is_some_and(|first_ns| pass.last_ns > first_ns);
         roles.all_clocked = has_times && head.unseen.contains(&Unseen::Latencies);
-        roles.clocked_arrivals = options.arrivals == Arrivals::ByTheClock;
+        roles.clocked = match options.arrivals {
+            Arrivals::ByTheClock if pass.requests > 0 => ClockedArrivals::Requests,
+            Arrivals::ByTheClock => ClockedArrivals::AfterLongGaps,
+            Arrivals::AfterAnswers => ClockedArrivals::Nothing,
+        };
         let first: u64 =
             hasher.finalize().iter().take(8).fold(0, |all, byte| all << 8 | u64::from(*byte));
         let survey = pass.conclude(roles, format!("{first:016x}"))?;
@@ -639,7 +644,6 @@ impl<'a> Pass<'a> {
             lanes: thread.lanes.min(MOST_LANES),
         };
         roles.threads = self.threads.iter().map(role).collect();
-        roles.has_requests = self.requests > 0;
         let role = |file: &FileFacts| FileRole {
             is_created: file.is_created,
             shares_syncs: file.syncs.are_shared(),
