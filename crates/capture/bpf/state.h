@@ -67,7 +67,8 @@ MAP(BPF_MAP_TYPE_HASH, 65536, struct aio_key, struct aio, aios);
 MAP(BPF_MAP_TYPE_ARRAY, 1, __u32, struct answer, answers);
 MAP(BPF_MAP_TYPE_ARRAY, 1, __u32, struct group, groups);
 
-struct text { char bytes[512]; };
+// A path, and its hash: a function that the verifier checks by itself can return only a number.
+struct text { char bytes[512]; struct path_hash hash; };
 MAP(BPF_MAP_TYPE_PERCPU_ARRAY, 1, __u32, struct text, texts);
 
 static __always_inline __u64 ring_flags(void)
