@@ -16,9 +16,9 @@ const END_LOOK: Duration = Duration::from_millis(20);
 /// How long they may take to end; the container runtime does not wait forever either.
 const LAST_WAIT: Duration = Duration::from_secs(2);
 
-/// Waits, as the first process of a container, until its PID namespace had no other process for
-/// `limit`, or until `stop`. Agents end when the connection to their client ends, so a container
-/// without an owner ends by itself. Then remaining agents are ended, and what they left on volumes
+/// Waits, as the main process of a container, until the container had no other process for `limit`,
+/// or until `stop`. Agents end when the connection to their client ends, so a container without an
+/// owner ends by itself. Then remaining agents are ended, and what they left on volumes
 /// that outlive the container is removed, according to the journal in `state_dir`. Returns what
 /// could not be removed.
 ///
@@ -81,5 +81,16 @@ fn others() -> io::Result<Vec<Pid>> {
         let process = process.and_then(Pid::from_raw);
         others.extend(process.filter(|process| *process != own));
     }
+    if !own.is_init() {
+        // In the PID namespace of the node, only the control groups show what is in the container.
+        let groups = fs::read_to_string("/proc/self/cgroup")?;
+        others.retain(|process| is_in(*process, &groups));
+    }
     Ok(others)
+}
+
+/// Whether a process is in exactly these control groups; not if it has ended.
+fn is_in(process: Pid, groups: &str) -> bool {
+    let path = format!("/proc/{}/cgroup", process.as_raw_nonzero());
+    fs::read_to_string(path).is_ok_and(|text| text == groups)
 }

@@ -12,6 +12,7 @@
 //! | `connection` | a running agent, and the requests to it |
 //! | `look` | the storage under paths on the agent's host |
 //! | `reach` | how the agent reaches the peer of a path |
+//! | `recording` | a recording that another host makes |
 //! | `secrets` | encoding of the secrets of peers |
 //! | `remote` | the client: a [`crate::Host`] that may die, and is started again |
 
@@ -23,6 +24,7 @@ mod launch;
 mod look;
 mod message;
 mod reach;
+mod recording;
 mod remote;
 mod secrets;
 mod serve;
@@ -36,5 +38,6 @@ pub use keep::keep;
 pub use launch::{ChildAgent, Ended, Launch, Launched, Process};
 pub use look::look;
 pub use message::{Look, Reached};
+pub use recording::{RecordingFailed, RecordingProgress, fetch_recording, serve_recording};
 pub use remote::{Remote, RemoteOptions};
 pub use serve::{AgentOptions, serve};
