@@ -14,7 +14,7 @@ export IOTAX=${IOTAX:?} BIN=${BIN:-/tmp/k8s/bin} RUN=${RUN:-/tmp/k8s/run}
 export STORAGE=${STORAGE:-/tmp/k8s/storage} KUBECONFIG=$RUN/admin.kubeconfig PATH=$BIN:$PATH
 export IMAGES="${IMAGES_DIR:-/tmp/k8s/images}/pause.tar ${IMAGE_TAR:?}"
 PARTS=("$@")
-[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers fleet net netless doctor limits rights inside reasons own_namespace faults cut evicted interrupted killed)
+[ ${#PARTS[@]} -gt 0 ] || PARTS=(class itself emptydir ephemeral nodes claim hostpath block containers fleet net netless doctor capture limits rights inside reasons own_namespace faults cut evicted interrupted killed)
 [ "${PARTS[*]}" != sandboxed ] || export NO_IO_URING=n2
 W=$(mktemp -d)
 VOLUMES=(fast-1=2000 fast-2=2000 slow-1=1000 raw-1=2000 fleet-1=2000 fleet-2=1400 even-1=2000 even-2=2000)

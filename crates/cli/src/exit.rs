@@ -120,6 +120,10 @@ impl Failure {
         Self { fault: Fault::Interrupted, wants_space: false, causes: Vec::new() }
     }
 
+    pub(crate) const fn fault(&self) -> Fault {
+        self.fault
+    }
+
     /// Whether the user can mend it by another command.
     pub(crate) const fn is_usage(&self) -> bool {
         matches!(self.fault, Fault::Usage)

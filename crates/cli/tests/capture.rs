@@ -6,9 +6,14 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-use iotax_testing::{needs_bpf, needs_program};
+use iotax_run::agent::{ChildAgent, Launch as _, Launched, RecordingProgress, fetch_recording};
+use iotax_testing::{needs, needs_bpf, needs_program, needs_root};
 use serde_json::Value;
 use support::Desk;
 
@@ -197,4 +202,120 @@ fn mistakes_are_answered() {
     assert!(!desk.path().join("x.log").exists());
     let unit = desk.run(&["capture", "--unit", "no-such-unit"]);
     assert!(matches!(unit.code, 2 | 3), "{unit}");
+}
+
+/// A control group that looks like that of a container, with a shell in it that writes and syncs.
+struct Container {
+    group: PathBuf,
+    id: String,
+    shell: Child,
+}
+
+impl Container {
+    /// `None` if there are no control groups.
+    fn start(desk: &Desk) -> Option<Self> {
+        let root = Path::new("/sys/fs/cgroup");
+        let hierarchies = [root.to_owned(), root.join("unified"), root.join("pids")];
+        let hierarchy = hierarchies.iter().find(|path| path.join("cgroup.procs").exists())?;
+        let id = format!("{:064x}", (u64::from(std::process::id()) << 32) + 0xabc);
+        let group = hierarchy.join(format!("docker-{id}.scope"));
+        fs::create_dir(&group).unwrap();
+        let procs = group.join("cgroup.procs");
+        let script = "echo $$ > $0; while :; do dd if=/dev/zero of=data bs=8k count=1 conv=fsync \
+                      status=none; done";
+        let mut command = Command::new("sh");
+        command.args(["-c", script]).arg(&procs).current_dir(desk.path());
+        let shell = command.spawn().unwrap();
+        while fs::read_to_string(&procs).unwrap().is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        Some(Self { group, id, shell })
+    }
+}
+
+impl Drop for Container {
+    fn drop(&mut self) {
+        let _ = self.shell.kill();
+        let _ = self.shell.wait();
+        // It is busy until the last command of the shell has ended.
+        while fs::remove_dir(&self.group).is_err() && self.group.exists() {
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+}
+
+fn recorder(desk: &Desk, container: &str) -> Launched {
+    let mut agent = ChildAgent {
+        command: [
+            assert_cmd::cargo::cargo_bin!("iotax").to_str().unwrap(),
+            "capture",
+            "--to-client",
+            "--container",
+            container,
+            "--out",
+            desk.path().join("in-pod.iotx").to_str().unwrap(),
+            "--max-overhead=100%",
+        ]
+        .map(str::to_owned)
+        .to_vec(),
+    };
+    agent.launch().unwrap()
+}
+
+#[test]
+fn a_client_gets_the_recording_of_a_container() {
+    if !needs_bpf() || !needs_root() {
+        return;
+    }
+    let desk = Desk::new();
+    let container = Container::start(&desk);
+    if !needs(container.is_some(), "control groups") {
+        return;
+    }
+    let container = container.unwrap();
+    let (stop, mut bytes) = (AtomicBool::new(false), Vec::new());
+    let recorder = recorder(&desk, &format!("containerd://{}", container.id));
+    // It goes on until the client has seen it record.
+    let mut tell = |now: &RecordingProgress| stop.store(now.events > 0, Ordering::Relaxed);
+    fetch_recording("recorder", recorder, &stop, &mut tell, &mut bytes).unwrap();
+    drop(container);
+    fs::write(desk.path().join("app.iotx"), &bytes).unwrap();
+    assert_eq!(bytes, fs::read(desk.path().join("in-pod.iotx")).unwrap());
+    let shown = json(&desk, &["capture", "show", "app.iotx"]);
+    assert!(operation(&shown, "fsync")["count"].as_u64().unwrap() > 0);
+    assert_eq!(shown["end"]["reason"], "stopped");
+}
+
+#[test]
+fn a_recorder_whose_client_is_gone_ends() {
+    if !needs_bpf() || !needs_root() {
+        return;
+    }
+    let desk = Desk::new();
+    let container = Container::start(&desk);
+    if !needs(container.is_some(), "control groups") {
+        return;
+    }
+    // It would go on as long as the container does.
+    let container = container.unwrap();
+    let Launched { input, mut output, mut process } = recorder(&desk, &container.id);
+    output.read_exact(&mut [0; 8]).unwrap();
+    drop((input, output));
+    while process.try_wait().unwrap().is_none() {
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[test]
+fn a_client_hears_why_there_is_no_recording() {
+    if !needs_bpf() {
+        return;
+    }
+    let desk = Desk::new();
+    let (stop, mut bytes) = (AtomicBool::new(false), Vec::new());
+    let recorder = recorder(&desk, &"0".repeat(64));
+    let failed = fetch_recording("recorder", recorder, &stop, &mut |_| (), &mut bytes);
+    let said = failed.unwrap_err().to_string();
+    assert!(said.starts_with("no process on this machine belongs to container 000"), "{said}");
+    assert!(bytes.is_empty() && !desk.path().join("in-pod.iotx").exists());
 }

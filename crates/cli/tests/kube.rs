@@ -175,3 +175,29 @@ fn a_job_is_for_what_measures() {
     insta::assert_snapshot!(said.err, @"error: a job can only run compare, fleet, run, net or limits; specify one of these after --");
     assert_eq!(said.code, 2);
 }
+
+#[test]
+fn a_recording_of_a_pod_needs_a_cluster_and_valid_limits() {
+    let capture = |args: &[&str]| said_of(&["kube", "capture", "db-0", "-n", "shop"], args);
+    let said = capture(&["-o", "app.iotx", "-c", "db"]);
+    assert!(said.starts_with("error: no cluster is configured: "), "{said}");
+    insta::assert_snapshot!(capture(&["--for", "0s"]), @"
+    error: option --for: the time must be longer than 0
+    [exit 2]
+    ");
+    insta::assert_snapshot!(capture(&["--max-size", "much"]), @"
+    error: option --max-size: `much` is not a size: it does not start with a digit
+    specify a size as 4k, 64M, 2G or 4096 (suffixes are powers of 1024)
+    [exit 2]
+    ");
+    let said = capture(&["--create-namespace", "--recorder-namespace", "probes"]);
+    assert!(said.contains("cannot be used with") && said.ends_with("[exit 2]"), "{said}");
+}
+
+#[test]
+fn the_help_of_capture_fits() {
+    let said = Desk::new().run(&["kube", "capture", "--help"]);
+    assert_eq!(said.code, 0, "{said}");
+    assert!(said.out.lines().all(|line| line.chars().count() <= 80), "{said}");
+    assert!(said.out.contains("-n, --namespace") && !said.out.contains("--to-client"), "{said}");
+}

@@ -73,6 +73,34 @@ pub enum Error {
     /// The request breaks a rule of the cluster: quota, limits, Pod Security, a webhook.
     #[error("the cluster refuses to {doing}: {message}\n{advice}")]
     Refused { doing: String, message: String, advice: &'static str },
+    /// There is no such pod to record.
+    #[error("there is no pod {pod} in namespace {namespace}; {}", meant(similar))]
+    NoPod { pod: String, namespace: String, similar: Vec<String> },
+    #[error(
+        "pod {pod} is not running (phase {phase}), so it cannot be recorded; see \
+         `kubectl describe pod {pod}`"
+    )]
+    PodNotRunning { pod: String, phase: String },
+    #[error(
+        "pod {pod} has several containers; choose the one to record: --container {}",
+        containers.join(", --container ")
+    )]
+    SeveralContainers { pod: String, containers: Vec<String> },
+    #[error("pod {pod} has no container {container}; it has: {}", containers.join(", "))]
+    NoContainer { pod: String, container: String, containers: Vec<String> },
+    #[error("container {container} of pod {pod} is not running: {why}")]
+    ContainerNotRunning { pod: String, container: String, why: String },
+    /// A recorder must be privileged.
+    #[error(
+        "recording needs a privileged pod on the node, and the cluster does not allow it in \
+         namespace {namespace}: {message}\n\
+         choose a namespace that allows privileged pods with --recorder-namespace, create one for \
+         this recording with --create-namespace, or allow them in this one: \
+         `kubectl label namespace {namespace} --overwrite \
+         pod-security.kubernetes.io/enforce=privileged`. On OpenShift, the pod needs a service \
+         account that can use the security context constraint `privileged` (--pod-overrides)"
+    )]
+    RecorderRefused { namespace: String, message: String },
     /// A pod does not start.
     #[error("{whose}: pod {pod} does not start: {pending}")]
     Pending { whose: String, pod: String, pending: Box<Pending> },
@@ -142,6 +170,9 @@ impl Blame for Error {
             | Self::Path { .. }
             | Self::OneNode { .. }
             | Self::RawClaim { .. }
+            | Self::NoPod { .. }
+            | Self::SeveralContainers { .. }
+            | Self::NoContainer { .. }
             | Self::NoObjects { .. } => Fault::Usage,
             Self::NoCluster { .. }
             | Self::Unreachable { .. }
@@ -150,6 +181,9 @@ impl Blame for Error {
             | Self::NamespaceForbidden { .. }
             | Self::NoServiceAccount { .. }
             | Self::Refused { .. }
+            | Self::RecorderRefused { .. }
+            | Self::PodNotRunning { .. }
+            | Self::ContainerNotRunning { .. }
             | Self::Pending { .. }
             | Self::Gone { .. }
             | Self::StillDeleted { .. }
@@ -169,10 +203,39 @@ impl From<Error> for iotax_run::Error {
 }
 
 impl Error {
+    /// For the pod of a recorder: says what it means if privileged pods are refused.
+    pub(crate) fn of_recorder(self, namespace: &str) -> Self {
+        // Of Pod Security, and of OpenShift's security context constraints.
+        const REFUSALS: [&str; 3] = [
+            "violates PodSecurity",
+            "Privileged containers are not allowed",
+            "Host PID is not allowed",
+        ];
+        match self {
+            Self::Refused { message, .. } if REFUSALS.iter().any(|one| message.contains(one)) => {
+                Self::RecorderRefused { namespace: namespace.to_owned(), message }
+            }
+            other => other,
+        }
+    }
+
     /// Whether the same request may succeed a little later, because an API server or a kubelet is
     /// being restarted.
     pub(crate) fn may_pass(&self) -> bool {
         matches!(self, Self::Unreachable { .. })
+    }
+}
+
+/// Pods that the user may have meant, as many as can be read at a glance.
+fn meant(similar: &[String]) -> String {
+    const MOST: usize = 8;
+    match similar {
+        [] => "choose another namespace with --namespace".to_owned(),
+        _ if similar.len() <= MOST => format!("similar names: {}", similar.join(", ")),
+        _ => {
+            let more = similar.len() - MOST;
+            format!("similar names: {} and {more} more", similar[..MOST].join(", "))
+        }
     }
 }
 

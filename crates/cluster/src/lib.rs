@@ -17,6 +17,7 @@
 //! | `net` | paths between pods, nodes and Services |
 //! | `survey` | facts about a cluster for the doctor, without changing anything |
 //! | `look` | the storage under a volume, as a pod or its node sees it |
+//! | `recorder` | a pod that records a container of another pod |
 //! | `pair` | two containers of a pod that share a workload |
 //! | `host` | agents in pods as a [`iotax_run::Host`] |
 #![forbid(unsafe_code)]
@@ -35,6 +36,7 @@ mod objects;
 mod pair;
 mod pending;
 mod place;
+mod recorder;
 mod remove;
 mod session;
 mod survey;
@@ -52,6 +54,7 @@ pub use nodes::{FleetNode, nodes};
 pub use objects::{Amounts, PodOptions, PodOverrides, Toleration};
 pub use pending::{Cause, Pending};
 pub use place::{ArmPlace, Volume};
+pub use recorder::{RecordRequest, record};
 pub use session::Note;
 pub use survey::{survey, survey_of_file};
 pub use undo::{Undone, undo};

@@ -48,6 +48,9 @@ pub(crate) struct CaptureRecordArgs {
     /// Systemd unit to record: NAME or NAME.service
     #[arg(long, value_name = "NAME", conflicts_with_all = ["pids", "cgroup"])]
     pub unit: Option<String>,
+    /// Container on this machine to record: its ID or the beginning of its ID
+    #[arg(long, value_name = "ID", conflicts_with_all = ["pids", "cgroup", "unit"])]
+    pub container: Option<String>,
     /// Stop recording after this time; iotax then waits for the command [default: record until the
     /// program ends]
     #[arg(long = "for", value_name = "TIME")]
@@ -68,8 +71,12 @@ pub(crate) struct CaptureRecordArgs {
     /// Output format
     #[arg(long, value_enum, default_value_t = Listing::Text)]
     pub format: Listing,
+    /// Send progress and the recording to the iotax process that started this one
+    #[arg(long, hide = true, requires = "out")]
+    pub to_client: bool,
     /// Command to start and record, with its arguments, after `--`
-    #[arg(last = true, value_name = "PROGRAM", conflicts_with_all = ["pids", "cgroup", "unit"])]
+    #[arg(last = true, value_name = "PROGRAM",
+          conflicts_with_all = ["pids", "cgroup", "unit", "container"])]
     pub command: Vec<OsString>,
 }
 

@@ -33,8 +33,9 @@ pub(crate) use self::disk::{
 pub(crate) use self::doctor::DoctorArgs;
 #[cfg(feature = "kubernetes")]
 pub(crate) use self::kube::{
-    ClusterArgs, Containers, KubeCommand, KubeCompareArgs, KubeDoctorArgs, KubeFleetArgs,
-    KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs, PodArgs,
+    ClusterArgs, Containers, KubeCaptureArgs, KubeCommand, KubeCompareArgs, KubeDoctorArgs,
+    KubeFleetArgs, KubeImageArgs, KubeLimitsArgs, KubeManifestArgs, KubeNetArgs, KubeRunArgs,
+    PodArgs,
 };
 pub(crate) use self::measure::{
     CapArgs, CertaintyArgs, Color, CompareArgs, DocumentedArgs, Format, GateArgs, HostCommandArgs,

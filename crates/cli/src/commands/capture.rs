@@ -3,10 +3,13 @@
 use std::fs::{self, File};
 use std::io::{self, BufReader, BufWriter};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use iotax_capture::{Limits, Progress, Recorder, Request, Subject, find_unit};
+use iotax_capture::{
+    Limits, Progress, Recorded, Recorder, Request, Subject, find_container, find_unit,
+};
 use iotax_experiment::units::{parse_bytes, parse_duration, parse_share};
 use iotax_report::{self as report, ShownRecording};
 use iotax_trace::export::fio_log;
@@ -16,6 +19,7 @@ use iotax_trace::{End, Head, Reader, Source, VERSION};
 use iotax_wording::recording::{self as words, progress};
 use jiff::{Timestamp, Zoned};
 
+use super::captured_for_client;
 use crate::args::{
     CaptureArgs, CaptureCommand, CaptureExportArgs, CaptureImportArgs, CaptureRecordArgs,
     CaptureShowArgs, Color, Listing,
@@ -39,30 +43,15 @@ pub(crate) fn capture(args: &CaptureArgs) -> Result<Exit> {
 }
 
 fn record(args: &CaptureRecordArgs) -> Result<Exit> {
-    let subject = subject(args)?;
-    let limits = limits(args)?;
-    let output = args.out.clone().unwrap_or_else(|| {
-        PathBuf::from(format!("capture-{}.iotx", Zoned::now().strftime("%Y%m%d-%H%M%S")))
-    });
+    if args.to_client {
+        return captured_for_client::serve(args);
+    }
+    let limits = limits(args.time.as_deref(), &args.max_size, &args.max_overhead)?;
+    let output = args.out.clone().unwrap_or_else(default_file);
     let stop = stop_flag()?;
-    let recorder = Recorder::attach()?;
-    let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
-    line.set_style(ProgressStyle::with_template("{wide_msg}").expect("it is a template"));
-    let mut tell = |now: &Progress| {
-        let told = progress::Now {
-            elapsed: now.elapsed,
-            limit: limits.time,
-            events: now.events,
-            lost: now.lost,
-            bytes: now.bytes,
-            overhead: now.overhead,
-            whole_overhead: now.whole_overhead,
-        };
-        line.set_message(progress::line(&told));
-    };
-    let request = Request { subject: &subject, output: &output, head: head(), limits };
-    let done = recorder.record(request, &stop, &mut tell)?;
-    line.finish_and_clear();
+    let line = RecordingLine::new(limits.time);
+    let done = recorded(args, limits, &output, &stop, &mut |now| line.show(now))?;
+    line.end();
     if let Some(mut child) = done.child {
         // The command belongs to the user, so iotax waits for its end.
         child.wait().context("cannot wait for the command")?;
@@ -74,28 +63,81 @@ fn record(args: &CaptureRecordArgs) -> Result<Exit> {
     print(&output, args.format, extent)
 }
 
+/// The name of a recording without `--out`.
+pub(crate) fn default_file() -> PathBuf {
+    PathBuf::from(format!("capture-{}.iotx", Zoned::now().strftime("%Y%m%d-%H%M%S")))
+}
+
+/// Records the program that the arguments name.
+pub(crate) fn recorded(
+    args: &CaptureRecordArgs,
+    limits: Limits,
+    output: &Path,
+    stop: &AtomicBool,
+    tell: &mut dyn FnMut(&Progress),
+) -> Result<Recorded> {
+    let subject = subject(args)?;
+    let recorder = Recorder::attach()?;
+    let request = Request { subject: &subject, output, head: head(), limits };
+    Ok(recorder.record(request, stop, tell)?)
+}
+
+/// The progress line of a recording.
+pub(crate) struct RecordingLine {
+    line: ProgressBar,
+    limit: Option<Duration>,
+}
+
+impl RecordingLine {
+    /// `limit`: length requested with --for.
+    pub(crate) fn new(limit: Option<Duration>) -> Self {
+        let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr());
+        line.set_style(ProgressStyle::with_template("{wide_msg}").expect("it is a template"));
+        Self { line, limit }
+    }
+
+    pub(crate) fn show(&self, now: &Progress) {
+        let told = progress::Now {
+            elapsed: now.elapsed,
+            limit: self.limit,
+            events: now.events,
+            lost: now.lost,
+            bytes: now.bytes,
+            overhead: now.overhead,
+            whole_overhead: now.whole_overhead,
+        };
+        self.line.set_message(progress::line(&told));
+    }
+
+    pub(crate) fn end(&self) {
+        self.line.finish_and_clear();
+    }
+}
+
 fn subject(args: &CaptureRecordArgs) -> Result<Subject> {
-    Ok(match (&args.cgroup, &args.unit) {
-        (Some(group), _) => Subject::Group(group.clone()),
-        (_, Some(unit)) => Subject::Group(find_unit(unit)?),
+    Ok(match (&args.cgroup, &args.unit, &args.container) {
+        (Some(group), ..) => Subject::Group(group.clone()),
+        (_, Some(unit), _) => Subject::Group(find_unit(unit)?),
+        (.., Some(id)) => find_container(id)?,
         _ if !args.command.is_empty() => Subject::Command(args.command.clone()),
         _ if !args.pids.is_empty() => Subject::Processes(args.pids.clone()),
         _ => {
             return Err(usage(
-                "name the program to record: --unit postgresql, --pid 1234, --cgroup DIR, or a \
-                 command after --",
+                "name the program to record: --unit postgresql, --pid 1234, --cgroup DIR, \
+                 --container ID, or a command after --",
             ));
         }
     })
 }
 
-fn limits(args: &CaptureRecordArgs) -> Result<Limits> {
-    let time_ns = option("--for", args.time.as_deref(), parse_duration)?;
+/// The values of `--for`, `--max-size` and `--max-overhead`.
+pub(crate) fn limits(time: Option<&str>, max_size: &str, max_overhead: &str) -> Result<Limits> {
+    let time_ns = option("--for", time, parse_duration)?;
     if time_ns == Some(0) {
         return Err(usage("option --for: the time must be longer than 0"));
     }
-    let bytes = option("--max-size", Some(&args.max_size), parse_bytes)?;
-    let overhead = option("--max-overhead", Some(&args.max_overhead), parse_share)?;
+    let bytes = option("--max-size", Some(max_size), parse_bytes)?;
+    let overhead = option("--max-overhead", Some(max_overhead), parse_share)?;
     Ok(Limits {
         time: time_ns.map(Duration::from_nanos),
         bytes: bytes.unwrap_or(u64::MAX),
@@ -158,7 +200,10 @@ fn open(path: &Path) -> Result<BufReader<File>> {
 }
 
 /// Creates a file, lets `write` fill it, and removes it on failure.
-fn created<T>(path: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T>) -> Result<T> {
+pub(crate) fn created<T>(
+    path: &Path,
+    write: impl FnOnce(BufWriter<File>) -> Result<T>,
+) -> Result<T> {
     let file = File::create_new(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => usage(format!(
             "{} already exists, and iotax never overwrites results; choose another file with --out",
@@ -169,7 +214,7 @@ fn created<T>(path: &Path, write: impl FnOnce(BufWriter<File>) -> Result<T>) -> 
     write(BufWriter::new(file)).inspect_err(|_| drop(fs::remove_file(path)))
 }
 
-fn print(path: &Path, format: Listing, extent: Extent) -> Result<Exit> {
+pub(crate) fn print(path: &Path, format: Listing, extent: Extent) -> Result<Exit> {
     let read = read(path)?;
     let shown = path.display().to_string();
     let recording = read.shown(&shown);

@@ -2,6 +2,7 @@
 
 pub(crate) mod agent;
 pub(crate) mod capture;
+mod captured_for_client;
 pub(crate) mod catalog;
 pub(crate) mod check;
 pub(crate) mod completions;

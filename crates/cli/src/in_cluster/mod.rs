@@ -17,7 +17,7 @@ use iotax_experiment::{CloudChoice, Draft, Layer, Spec, Stack, Target};
 use iotax_rig::Preparing;
 use iotax_run::{Host, Hosts};
 
-pub(crate) use self::pods::options;
+pub(crate) use self::pods::{of_recorder, options};
 use crate::args::{ClusterArgs, Containers, LoadArgs, PodArgs};
 use crate::exit::{Context as _, Result, usage};
 use crate::session::{OpenedHosts, Session};

@@ -8,7 +8,7 @@ use std::time::Duration;
 use iotax_cluster::{Amounts, PodOptions, PodOverrides, Toleration};
 use iotax_experiment::units::{parse_bytes, parse_duration};
 
-use crate::args::PodArgs;
+use crate::args::{KubeCaptureArgs, PodArgs};
 use crate::exit::{Context as _, Result, read_argument, usage};
 
 /// All settings that do not depend on the workload.
@@ -49,6 +49,25 @@ pub(crate) fn options(args: &PodArgs) -> Result<PodOptions> {
         create_namespace: args.create_namespace,
         user,
         wait: Duration::from_nanos(wait_ns),
+    })
+}
+
+/// The settings of a recorder. Its memory and node depend on what it records, it has no volume, and
+/// its user is root.
+pub(crate) fn of_recorder(args: &KubeCaptureArgs) -> Result<PodOptions> {
+    let overrides = args.pod_overrides.as_deref().map(overrides).transpose()?;
+    Ok(PodOptions {
+        image: args.image.clone(),
+        pull_secrets: args.pull_secret.clone(),
+        size_bytes: 0,
+        driver: None,
+        amounts: Amounts { cpu: args.cpu.clone(), memory_bytes: 0 },
+        node_selector: BTreeMap::new(),
+        tolerations: Vec::new(),
+        overrides: overrides.unwrap_or_default(),
+        create_namespace: args.create_namespace,
+        user: None,
+        wait: Duration::from_nanos(parse_duration(&args.wait).context("option --wait")?),
     })
 }
 

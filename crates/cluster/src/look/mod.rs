@@ -96,6 +96,7 @@ pub(crate) fn member(number: usize, view: &View, request: &LookRequest<'_>) -> M
         apart: None,
         is_on_host_network: false,
         sight: Some(Sight { is_raw: *is_raw, is_privileged: request.is_privileged }),
+        recording: None,
         containers: vec![Container::only(&request.options.amounts)],
     }
 }

@@ -67,6 +67,7 @@ pub(super) fn member(role: Role, node: Option<String>, options: &PodOptions) -> 
         apart: None,
         is_on_host_network: role.is_on_host_network(),
         sight: None,
+        recording: None,
         containers: vec![Container::only(&options.amounts)],
     }
 }

@@ -20,7 +20,7 @@ use serde_json::{Value, json};
 
 pub use self::overrides::PodOverrides;
 pub use self::pod::{Amounts, PodOptions, Toleration};
-pub(crate) use self::pod::{Apart, Container, Member, NODE_ROOT, Sight};
+pub(crate) use self::pod::{Apart, Container, Member, NODE_ROOT, RECORDING, Recording, Sight};
 pub(crate) use self::volume::bytes_of;
 
 // A run: the lease that owns everything it creates, labels and names; its own namespace, if any,

@@ -39,6 +39,8 @@ pub(crate) struct Member {
     /// How it examines storage, if that is its only purpose: existing volumes are mounted
     /// read-only.
     pub(crate) sight: Option<Sight>,
+    /// The recording that it makes of another pod on its node, if that is its only purpose.
+    pub(crate) recording: Option<Recording>,
     /// One or more; agents are started in any of them.
     pub(crate) containers: Vec<Container>,
 }
@@ -55,6 +57,7 @@ impl Member {
             apart: None,
             is_on_host_network: false,
             sight: None,
+            recording: None,
             containers: match driver {
                 None => vec![Container::only(amounts)],
                 Some(driver) => {
@@ -143,6 +146,9 @@ impl Run {
         if member.sight.is_some_and(|sight| sight.is_privileged) {
             privilege(&mut pod["spec"]);
         }
+        if let Some(recording) = &member.recording {
+            let_record(&mut pod["spec"], *recording);
+        }
         options.overrides.applied_to(serde_json::from_value(pod).expect("it is a pod"))
     }
 
@@ -191,7 +197,7 @@ fn container(container: &Container, member: &Member, options: &PodOptions) -> Va
         "name": name,
         "image": options.image,
         "imagePullPolicy": "IfNotPresent",
-        "command": ["iotax", "agent", "--keep", format!("{}s", keep(options).as_secs())],
+        "command": ["iotax", "agent", "--keep", format!("{}s", keep(member, options).as_secs())],
         "env": [{ "name": "IOTAX_STATE_DIR", "value": format!("{STATE}/{name}") }],
         "resources": { "requests": amounts, "limits": amounts },
         "securityContext": {
@@ -239,9 +245,10 @@ fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
     context
 }
 
-/// How long a pod waits for an agent: other pods may take long to start.
-fn keep(options: &PodOptions) -> Duration {
-    2 * options.wait + LEASE
+/// How long a pod waits for an agent: other pods may take long to start. There are none beside a
+/// recorder.
+fn keep(member: &Member, options: &PodOptions) -> Duration {
+    if member.recording.is_some() { LEASE } else { 2 * options.wait + LEASE }
 }
 
 // Pods that only examine storage.
@@ -270,8 +277,7 @@ fn read_only(mut volume: Value) -> Value {
 /// root this needs a kernel and runtime with recursive read-only mounts. Network file systems are
 /// reached through the node's network.
 ///
-/// The process namespace of the node is not needed: a container with its own one ends by itself
-/// when it is not needed any more.
+/// The process namespace of the node is not needed.
 fn privilege(spec: &mut Value) {
     spec["hostNetwork"] = json!(true);
     spec["securityContext"] = json!({ "runAsUser": 0, "runAsGroup": 0 });
@@ -291,6 +297,42 @@ fn privilege(spec: &mut Value) {
                 "recursiveReadOnly": "IfPossible",
             }),
         );
+    }
+}
+
+// Pods that record other pods.
+
+/// Where a recording is until it is complete.
+pub(crate) const RECORDING: &str = "/recording";
+const MEMORY: &str = "recording";
+/// CPU request of a recorder, which must fit on the node of the pod that it records.
+const RECORDER_CPU: &str = "50m";
+
+/// A recording of another pod.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Recording {
+    /// Its maximum size.
+    pub(crate) bytes: u64,
+    /// How long its pod may live.
+    pub(crate) longest: Option<Duration>,
+}
+
+/// Lets the container of a pod load BPF programs, and see the processes of its node. The recording
+/// stays in memory: on a disk, writing it could disturb the recorded pod.
+fn let_record(spec: &mut Value, recording: Recording) {
+    let Recording { bytes, longest } = recording;
+    spec["hostPID"] = json!(true);
+    if let Some(longest) = longest {
+        spec["activeDeadlineSeconds"] = json!(longest.as_secs().min(LONGEST_SECONDS));
+    }
+    spec["securityContext"] = json!({ "runAsUser": 0, "runAsGroup": 0 });
+    let memory = json!({ "medium": "Memory", "sizeLimit": quantity(bytes) });
+    push(&mut spec["volumes"], json!({ "name": MEMORY, "emptyDir": memory }));
+    for container in spec["containers"].as_array_mut().into_iter().flatten() {
+        container["resources"]["requests"]["cpu"] = json!(RECORDER_CPU);
+        container["securityContext"] =
+            json!({ "privileged": true, "readOnlyRootFilesystem": true });
+        push(&mut container["volumeMounts"], json!({ "name": MEMORY, "mountPath": RECORDING }));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Runs against an API server that is a map in memory.
 
 mod look;
+mod recorder;
 mod server;
 mod survey;
 

@@ -108,7 +108,7 @@ impl Server {
         *self.host_network.lock().unwrap() = Some(message.to_owned());
     }
 
-    /// All pods run.
+    /// All pods that runs made run.
     pub(super) fn set_running(&self) {
         self.set_status(&json!({ "phase": "Running", "containerStatuses": [{
             "name": "iotax", "image": "x", "imageID": "", "ready": true, "restartCount": 0,
@@ -116,11 +116,13 @@ impl Server {
         }]}));
     }
 
-    /// Of all pods.
+    /// Of all pods that runs made.
     pub(super) fn set_status(&self, status: &Value) {
         let mut objects = self.objects.lock().unwrap();
         for (_, pod) in objects.iter_mut().filter(|((kind, _), _)| kind == "pods") {
-            pod["status"] = status.clone();
+            if pod["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "iotax" {
+                pod["status"] = status.clone();
+            }
         }
     }
 

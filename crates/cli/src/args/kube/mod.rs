@@ -1,9 +1,12 @@
 //! Arguments of `iotax kube`.
 
+mod capture;
+
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand, ValueEnum, value_parser};
 
+pub(crate) use self::capture::KubeCaptureArgs;
 use super::measure::{
     CAP_RULES, Color, CompareArgs, DocumentedArgs, GateArgs, Listing, MeasureArgs, OutputArgs,
     RunArgs, SearchArgs,
@@ -20,6 +23,8 @@ pub(crate) enum KubeCommand {
     Run(Box<KubeRunArgs>),
     /// Compare network paths: node to node, pod to pod, pod to Service
     Net(Box<KubeNetArgs>),
+    /// Record the I/O of a running pod, to analyze it and to replay it as a workload
+    Capture(Box<KubeCaptureArgs>),
     /// Show the storage under volume claims and check it for known performance problems
     Doctor(Box<KubeDoctorArgs>),
     /// Find the caps of volumes in pods, and show their documented limits

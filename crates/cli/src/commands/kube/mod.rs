@@ -1,5 +1,6 @@
 //! `iotax kube`
 
+mod capture;
 mod doctor;
 mod fleet;
 mod image;
@@ -29,6 +30,7 @@ pub(crate) fn kube(command: KubeCommand) -> Result<Exit> {
         KubeCommand::Compare(args) => compare(&args),
         KubeCommand::Fleet(args) => fleet::fleet(*args),
         KubeCommand::Run(args) => run(*args),
+        KubeCommand::Capture(args) => capture::capture(&args),
         KubeCommand::Doctor(args) => doctor::doctor(&args),
         KubeCommand::Limits(args) => limits(&args),
         KubeCommand::Net(args) => net::net(*args),
