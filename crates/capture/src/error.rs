@@ -29,6 +29,15 @@ pub enum Error {
     EmptyGroup { path: PathBuf },
     #[error("cannot read cgroup {}: {source}", path.display())]
     NoGroup { path: PathBuf, source: io::Error },
+    #[error(
+        "no process on this machine belongs to container {id}; check that the container is \
+         running here, and not in a VM (Kata Containers)"
+    )]
+    NoContainer { id: String },
+    #[error(
+        "several containers have an ID that begins with {id}, such as {other}; use a longer ID"
+    )]
+    SeveralContainers { id: String, other: String },
     #[error("systemd unit `{unit}` is not running; {}", running(units))]
     NoUnit { unit: String, units: Vec<String> },
     #[error(
@@ -91,6 +100,8 @@ impl Blame for Error {
             | Self::NoProcess { .. }
             | Self::EmptyGroup { .. }
             | Self::NoGroup { .. }
+            | Self::NoContainer { .. }
+            | Self::SeveralContainers { .. }
             | Self::NoUnit { .. }
             | Self::SeveralUnits { .. } => Fault::Usage,
             Self::Start { source, .. } | Self::Cut { source, .. } | Self::File { source, .. } => {

@@ -18,6 +18,7 @@
 //! | `open_files` | files that a process has open or mapped |
 //! | `processes` | what to record: processes, cgroups, a command |
 //! | `groups` | control groups and systemd units |
+//! | `containers` | containers, found by their IDs |
 //! | `sink` | writes the trace to a file, or holds it in memory |
 //! | `recorder` | attaches, records and ends a recording |
 //! | `session` | the recording loop |
@@ -25,6 +26,7 @@
 
 mod btf;
 mod calls;
+mod containers;
 mod error;
 mod groups;
 mod mappings;
@@ -40,6 +42,7 @@ mod sink;
 mod start_state;
 mod translate;
 
+pub use containers::find_container;
 pub use error::Error;
 pub use groups::find_unit;
 pub use processes::Subject;
