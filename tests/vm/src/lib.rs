@@ -1,5 +1,6 @@
 //! A small virtual machine for storage layers that this machine's kernel may lack: User Mode Linux
-//! with Debian's own modules (dm-crypt, NFS, Kerberos). It boots in about three seconds.
+//! with Debian's own modules (dm-crypt, NFS, Kerberos). It boots in about three seconds. User Mode
+//! Linux has no BPF: what depends on the kernel itself runs in a [`KernelVm`].
 //!
 //! Its root is this machine's, read-only under an overlay in memory, so the guest has this
 //! machine's programs and the iotax just built, and can change nothing outside a directory of its
@@ -12,6 +13,8 @@
     reason = "for tests: what happens to a guest is told"
 )]
 
+mod kernel;
+
 use std::fs::{self, DirEntry, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -20,6 +23,8 @@ use std::time::{Duration, SystemTime};
 
 use iotax_testing::needs_programs;
 use tempfile::TempDir;
+
+pub use kernel::KernelVm;
 
 /// CPUs that guests may take: two guests at a time, or one whose times matter.
 const ALL_CPUS: u32 = 2;
@@ -127,18 +132,7 @@ impl Vm {
 
         self.boot(share.path(), store.path(), &disk);
         end_leftovers(share.path());
-        let console = read(&share.path().join("console"));
-        let status = read(&share.path().join("status"));
-        let stdout = read(&share.path().join("stdout"));
-        let stderr = read(&share.path().join("stderr"));
-        let Ok(status) = status.trim().parse() else {
-            return Err(format!(
-                "the guest did not finish within {:?}\nconsole:\n{console}\nstdout:\n{stdout}\n\
-                 stderr:\n{stderr}",
-                self.limit
-            ));
-        };
-        Ok(VmOutput { status, stdout, stderr, share })
+        collect(share, self.limit)
     }
 
     /// The guest from power-on to power-off.
@@ -147,7 +141,6 @@ impl Vm {
     /// all its others along. `setpriv` has the same done if the thread of the test dies.
     fn boot(&self, share: &Path, store: &Path, disk: &Path) {
         let seconds = self.limit.as_secs();
-        let console = File::create(share.join("console")).unwrap();
         let mut command = Command::new("setpriv");
         command
             .args(["--pdeathsig", "TERM", "timeout", "--kill-after=5"])
@@ -165,20 +158,8 @@ impl Vm {
             .arg(format!("init={}/init.sh", env!("CARGO_MANIFEST_DIR")))
             .arg(format!("VM_SHARE={}", share.display()))
             .arg(format!("VM_SECONDS={seconds}"))
-            .env("TMPDIR", store)
-            .stdin(Stdio::null())
-            .stdout(console.try_clone().unwrap())
-            .stderr(console);
-        let mut guest = command.spawn().expect("setpriv starts (util-linux)");
-        while guest.try_wait().unwrap().is_none() {
-            thread::sleep(LOOK);
-            // A guest that lost its timer waits in its idle loop for good.
-            if last_change(share).is_some_and(|at| at.elapsed().is_ok_and(|past| past > SILENT)) {
-                eprintln!("the guest has written nothing for {SILENT:?}");
-                let _ = Command::new("kill").arg(guest.id().to_string()).status();
-                guest.wait().unwrap();
-            }
-        }
+            .env("TMPDIR", store);
+        attend(&mut command, share);
     }
 
     /// Where the guest's memory and disk can be kept in this machine's memory: it must be large
@@ -241,6 +222,35 @@ impl std::fmt::Display for VmOutput {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{}\nstderr:\n{}[exit {}]", self.stdout, self.stderr, self.status)
     }
+}
+
+/// Runs a guest until it ends, or until it has written nothing for too long.
+fn attend(command: &mut Command, share: &Path) {
+    let console = File::create(share.join("console")).unwrap();
+    command.stdin(Stdio::null()).stdout(console.try_clone().unwrap()).stderr(console);
+    let mut guest = command.spawn().expect("setpriv starts (util-linux)");
+    while guest.try_wait().unwrap().is_none() {
+        thread::sleep(LOOK);
+        // A guest that lost its timer waits in its idle loop for good.
+        if last_change(share).is_some_and(|at| at.elapsed().is_ok_and(|past| past > SILENT)) {
+            eprintln!("the guest has written nothing for {SILENT:?}");
+            let _ = Command::new("kill").arg(guest.id().to_string()).status();
+            guest.wait().unwrap();
+        }
+    }
+}
+
+/// What the script did; the console of a guest that did not get to the end.
+fn collect(share: TempDir, limit: Duration) -> Result<VmOutput, String> {
+    let [console, status, stdout, stderr] =
+        ["console", "status", "stdout", "stderr"].map(|name| read(&share.path().join(name)));
+    let Ok(status) = status.trim().parse() else {
+        return Err(format!(
+            "the guest did not finish within {limit:?}\nconsole:\n{console}\nstdout:\n{stdout}\n\
+             stderr:\n{stderr}"
+        ));
+    };
+    Ok(VmOutput { status, stdout, stderr, share })
 }
 
 fn read(path: &Path) -> String {

@@ -4,6 +4,7 @@
 mod calls;
 mod canary;
 mod full_disk;
+mod kernels;
 mod killed;
 mod oracle;
 mod subjects;
