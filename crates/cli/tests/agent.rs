@@ -5,9 +5,10 @@ mod support;
 
 use std::process::{Child, Command, Stdio};
 
-use iotax_testing::{needs_program, needs_root};
+use iotax_testing::{needs, needs_program, needs_root};
 use serde_json::Value;
 
+use support::group::Container;
 use support::{Desk, Said, wait_for};
 
 fn agent() -> String {
@@ -221,6 +222,24 @@ fn a_container_is_kept_up_while_somebody_else_is_in_it() {
         .status()
         .unwrap();
     assert!(status.success(), "{status}");
+    assert_eq!(desk.names(), ["done"]);
+}
+
+/// A container in the PID namespace of its node, where other processes never end.
+#[test]
+fn a_container_among_others_is_kept_up_while_somebody_is_in_its_group() {
+    if !needs_root() {
+        return;
+    }
+    let desk = Desk::new();
+    let iotax = assert_cmd::cargo::cargo_bin!("iotax").display().to_string();
+    let script = format!("(sleep 2; touch done) & exec {iotax} agent --keep 500ms");
+    let container = Container::start(&desk, &script);
+    if !needs(container.is_some(), "control groups") {
+        return;
+    }
+    let mut container = container.unwrap();
+    assert!(container.shell.wait().unwrap().success());
     assert_eq!(desk.names(), ["done"]);
 }
 

@@ -6,8 +6,7 @@ mod support;
 
 use std::fs;
 use std::os::unix::fs::symlink;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
@@ -16,6 +15,7 @@ use iotax_run::agent::{ChildAgent, Launch as _, Launched, RecordingProgress, fet
 use iotax_testing::{needs, needs_bpf, needs_program, needs_root};
 use serde_json::Value;
 use support::Desk;
+use support::group::Container;
 
 const BLOCKS: u64 = 200;
 
@@ -204,45 +204,9 @@ fn mistakes_are_answered() {
     assert!(matches!(unit.code, 2 | 3), "{unit}");
 }
 
-/// A control group that looks like that of a container, with a shell in it that writes and syncs.
-struct Container {
-    group: PathBuf,
-    id: String,
-    shell: Child,
-}
-
-impl Container {
-    /// `None` if there are no control groups.
-    fn start(desk: &Desk) -> Option<Self> {
-        let root = Path::new("/sys/fs/cgroup");
-        let hierarchies = [root.to_owned(), root.join("unified"), root.join("pids")];
-        let hierarchy = hierarchies.iter().find(|path| path.join("cgroup.procs").exists())?;
-        let id = format!("{:064x}", (u64::from(std::process::id()) << 32) + 0xabc);
-        let group = hierarchy.join(format!("docker-{id}.scope"));
-        fs::create_dir(&group).unwrap();
-        let procs = group.join("cgroup.procs");
-        let script = "echo $$ > $0; while :; do dd if=/dev/zero of=data bs=8k count=1 conv=fsync \
-                      status=none; done";
-        let mut command = Command::new("sh");
-        command.args(["-c", script]).arg(&procs).current_dir(desk.path());
-        let shell = command.spawn().unwrap();
-        while fs::read_to_string(&procs).unwrap().is_empty() {
-            thread::sleep(Duration::from_millis(5));
-        }
-        Some(Self { group, id, shell })
-    }
-}
-
-impl Drop for Container {
-    fn drop(&mut self) {
-        let _ = self.shell.kill();
-        let _ = self.shell.wait();
-        // It is busy until the last command of the shell has ended.
-        while fs::remove_dir(&self.group).is_err() && self.group.exists() {
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-}
+/// Writes and syncs until it is killed.
+const WRITER: &str =
+    "while :; do dd if=/dev/zero of=data bs=8k count=1 conv=fsync status=none; done";
 
 fn recorder(desk: &Desk, container: &str) -> Launched {
     let mut agent = ChildAgent {
@@ -268,7 +232,7 @@ fn a_client_gets_the_recording_of_a_container() {
         return;
     }
     let desk = Desk::new();
-    let container = Container::start(&desk);
+    let container = Container::start(&desk, WRITER);
     if !needs(container.is_some(), "control groups") {
         return;
     }
@@ -292,7 +256,7 @@ fn a_recorder_whose_client_is_gone_ends() {
         return;
     }
     let desk = Desk::new();
-    let container = Container::start(&desk);
+    let container = Container::start(&desk, WRITER);
     if !needs(container.is_some(), "control groups") {
         return;
     }

@@ -2,6 +2,7 @@
 #![allow(dead_code, clippy::unwrap_used, reason = "each test binary uses its part")]
 
 pub(crate) mod azure;
+pub(crate) mod group;
 pub(crate) mod peer;
 mod schema;
 
