@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use iotax_capture::{Limits, Recorded, Recorder, Request, Subject};
 use iotax_trace::{End, Event, FileState, Head, Op, Reader, Source, Unseen, VERSION};
@@ -130,8 +130,11 @@ pub(crate) fn record_while(
     Trace::read(output)
 }
 
+/// Waits for what must happen on any machine. A test that waits in vain fails, rather than hang.
 pub(crate) fn wait_until(is_so: impl Fn() -> bool) {
+    let began = Instant::now();
     while !is_so() {
+        assert!(began.elapsed() < Duration::from_mins(5), "it has not happened");
         thread::sleep(Duration::from_millis(5));
     }
 }
