@@ -145,16 +145,14 @@ impl Subject {
     fn find(cluster: &Cluster, pod: &str, container: Option<&str>) -> Result<Self, Error> {
         let which = ListParams::default().fields(&format!("metadata.name={pod}"));
         let is_it = |other: &Pod| other.metadata.name.as_deref() == Some(pod);
-        match cluster.list::<Pod>(&which)?.into_iter().find(is_it) {
-            Some(found) => Self::of(&found, pod, container),
-            None => {
-                let all = cluster.list::<Pod>(&ListParams::default())?;
-                let names = all.into_iter().filter_map(|pod| pod.metadata.name);
-                let namespace = cluster.namespace().to_owned();
-                let similar = similar(pod, names.collect());
-                Err(Error::NoPod { pod: pod.to_owned(), namespace, similar })
-            }
+        if let Some(found) = cluster.list::<Pod>(&which)?.into_iter().find(is_it) {
+            return Self::of(&found, pod, container);
         }
+        let all = cluster.list::<Pod>(&ListParams::default())?;
+        let names = all.into_iter().filter_map(|pod| pod.metadata.name);
+        let (pod, namespace) = (pod.to_owned(), cluster.namespace().to_owned());
+        let similar = similar(&pod, names.collect());
+        Err(Error::NoPod { pod, namespace, similar })
     }
 
     fn of(found: &Pod, pod: &str, container: Option<&str>) -> Result<Self, Error> {

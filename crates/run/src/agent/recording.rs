@@ -162,20 +162,21 @@ pub fn fetch_recording(
         }
         match part {
             Ok(Ok(Part::Hello)) => has_begun = true,
-            Ok(Ok(Part::Alive)) => {}
+            Ok(Ok(Part::Alive)) | Err(RecvTimeoutError::Timeout) => {}
             Ok(Ok(Part::Progress(progress))) => tell(&progress),
             Ok(Ok(Part::Failed(RecordingFailed { error, fault }))) => {
                 return Err(AgentError::Failed { error, fault }.into());
             }
-            Ok(Ok(Part::Piece(bytes))) => file.write_all(&bytes).map_err(unwritten)?,
-            Ok(Ok(Part::End)) => return file.flush().map_err(|error| unwritten(error).into()),
+            Ok(Ok(Part::Piece(bytes))) => {
+                file.write_all(&bytes).map_err(|error| unwritten(&error))?;
+            }
+            Ok(Ok(Part::End)) => return file.flush().map_err(|error| unwritten(&error).into()),
             Ok(Err(error)) => return Err(lost(error.to_string()).into()),
             Err(RecvTimeoutError::Disconnected) => {
                 let ended = process.try_wait().ok().flatten();
                 let status = ended.map_or_else(|| ENDED.to_owned(), |ended| ended.status);
                 return Err(if has_begun { lost(status) } else { unknown(name, &status) }.into());
             }
-            Err(RecvTimeoutError::Timeout) => {}
         }
         if heard.elapsed() > SILENCE {
             return Err(lost(format!("it sent nothing for {SILENCE:?}")).into());
@@ -188,7 +189,7 @@ pub fn fetch_recording(
     }
 }
 
-fn unwritten(error: io::Error) -> AgentError {
+fn unwritten(error: &io::Error) -> AgentError {
     let error = format!("cannot write the recording: {error}");
     AgentError::Failed { error, fault: Fault::Environment }
 }
@@ -319,7 +320,7 @@ mod tests {
 
     #[test]
     fn a_recording_arrives_as_it_was_made() {
-        let recording: Vec<u8> = (0..3 * PIECE_BYTES + 7).map(|at| (at % 251) as u8).collect();
+        let recording: Vec<u8> = (0..=250).cycle().take(3 * PIECE_BYTES + 7).collect();
         assert_eq!(of_bytes(sent(&recording)), (Ok(()), recording, 1));
         assert_eq!(of_bytes(sent(&[])), (Ok(()), Vec::new(), 1));
     }
