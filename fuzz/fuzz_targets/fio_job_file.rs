@@ -27,6 +27,7 @@ impl Outside for Shelf {
             hash: String::new(),
             length_ns: 1_000_000_000,
             threads: 1,
+            requests: 0,
             waits_for_syncs: false,
             allow_loss: false,
             arrivals: Arrivals::default(),
