@@ -98,7 +98,7 @@ impl Metric {
                 id: "request_rate",
                 unit: Unit::RequestsPerSecond,
                 better: Better::Higher,
-                compares: Workload::answers_requests,
+                compares: |workload| workload.answers_requests() && workload.is_paced_by_answers(),
                 of: |trial| ratio(requests_and_seconds(trial)),
                 parts: Some(requests_and_seconds),
                 role: Role::Decides,
@@ -110,8 +110,8 @@ impl Metric {
                 compares: Workload::answers_requests,
                 of: |trial| ratio(request_time_and_requests(trial)),
                 parts: Some(request_time_and_requests),
-                role: Role::NeedsWord,
-                traits: &[Trait::MayChange],
+                role: Role::Decides,
+                traits: &[Trait::MayChange, Trait::AddsUp],
                 ..PLAIN
             },
             Self::P99 => MetricInfo {
@@ -274,8 +274,10 @@ impl Metric {
     /// What is compared under this workload, the primary metric first.
     pub(crate) fn of_workload(workload: &Workload) -> Vec<Self> {
         let compared = Self::ALL.into_iter().filter(|metric| (metric.info().compares)(workload));
-        // Of an application, its own pace comes first.
-        let syncs_first = workload.waits_for_syncs() && !workload.is_recorded();
+        // Of an application, its own pace comes first, or its response times.
+        let syncs_first = workload.waits_for_syncs()
+            && !workload.is_paced_by_answers()
+            && !workload.answers_requests();
         let (mut first, rest): (Vec<Self>, Vec<Self>) =
             compared.partition(|metric| syncs_first && metric.has(Trait::OfSyncs));
         first.extend(rest);
@@ -573,6 +575,27 @@ mod tests {
         };
         let first = [Metric::SyncP99, Metric::SyncLatency, Metric::P99, Metric::Latency];
         assert_eq!(compared_in(of_rate)[..4], first);
+    }
+
+    #[test]
+    fn the_pace_of_an_application_comes_first_unless_the_clock_sets_it() {
+        let compared = |requests: u64, arrivals: &str| {
+            let recording = serde_json::json!({
+                "path": "app.iotx", "hash": "1", "length_ns": 2_000_000_000_u64, "threads": 1,
+                "requests": requests, "waits_for_syncs": true, "arrivals": arrivals, "parts": 2,
+                "writes": true,
+            });
+            let recording = Some(serde_json::from_value(recording).unwrap());
+            Metric::of_workload(&Workload::new("app", vec![Job { recording, ..Job::new("app") }]))
+        };
+        let [rate, time] = [Metric::RequestRate, Metric::RequestTime];
+        let with_clients = compared(40, "after_answers");
+        assert_eq!(with_clients[..3], [rate, time, Metric::Throughput]);
+        assert!(with_clients.contains(&Metric::SyncLatency));
+        assert_eq!(compared(40, "by_the_clock")[..2], [time, Metric::Throughput]);
+        // Too few, as of a health check.
+        assert_eq!(compared(39, "after_answers")[0], Metric::Throughput);
+        assert_eq!(compared(0, "by_the_clock")[0], Metric::SyncLatency);
     }
 
     #[test]

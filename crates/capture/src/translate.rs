@@ -3,7 +3,7 @@
 
 use std::collections::HashMap;
 
-use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread};
+use iotax_trace::{CONNECTIONS, Event, File, Flags, NO_FILE, Op, Thread};
 
 use crate::mappings::{Mapping, Mappings};
 use crate::names::{Names, PathHash};
@@ -166,11 +166,10 @@ impl Translator {
 
     /// The call that sends an answer is no I/O: its time and CPU time come before the next event.
     fn before_answer(&mut self, raw: &RawEvent, counted: [u64; 2]) -> [u64; 2] {
-        let cpu_before_ns = self.threads.get(&raw.thread).map_or(0, |thread| thread.cpu_ns);
-        let is_first = self.threads.get(&raw.thread).is_none_or(|thread| thread.end_ns == 0);
+        let earlier = self.threads.get(&raw.thread).filter(|thread| thread.end_ns > 0).copied();
         let before = self.since(raw.thread, counted, [raw.start_ns; 2]);
-        if let Some(thread) = self.threads.get_mut(&raw.thread).filter(|_| !is_first) {
-            thread.cpu_ns = cpu_before_ns + before[0];
+        if let (Some(earlier), Some(thread)) = (earlier, self.threads.get_mut(&raw.thread)) {
+            thread.cpu_ns = earlier.cpu_ns + before[0];
         }
         before
     }
@@ -325,8 +324,7 @@ impl Translator {
             }
             Op::Stat | Op::Mkdir => (event.offset, event.detail) = (0, 0),
             Op::Request | Op::Answer => {
-                let next = self.sockets.len() as u64;
-                event.detail = *self.sockets.entry(raw.inode).or_insert(next);
+                event.detail = self.connection(raw.inode);
                 if event.op == Op::Request {
                     // The call may have waited for the client.
                     event.latency_ns = 0;
@@ -345,6 +343,16 @@ impl Translator {
         self.mapped_before(raw.process, raw.result.cast_unsigned(), mapping);
         // Where a program has its memory is its secret.
         event.result = 0;
+    }
+
+    /// The number of a socket. After as many as are distinguished, numbering begins again: then a
+    /// connection may lose the request that it was answering.
+    fn connection(&mut self, inode: u64) -> u64 {
+        if self.sockets.len() as u64 == CONNECTIONS && !self.sockets.contains_key(&inode) {
+            self.sockets.clear();
+        }
+        let next = self.sockets.len() as u64;
+        *self.sockets.entry(inode).or_insert(next)
     }
 
     /// A child process begins with the mappings of its parent.
@@ -496,6 +504,15 @@ mod tests {
         let other = RawEvent { inode: 78, start_ns: 12_500, end_ns: 13_000, cpu_ns: 3_300, ..sent };
         let other = event(&mut translator, other);
         assert_eq!((other.detail, other.cpu_ns), (1, 2_200));
+    }
+
+    #[test]
+    fn numbers_of_connections_are_bounded() {
+        let mut translator = Translator::new(0);
+        let numbers: Vec<u64> = (0..CONNECTIONS + 2).map(|at| translator.connection(at)).collect();
+        assert!(numbers[..1 << 16].iter().copied().eq(0..CONNECTIONS));
+        assert_eq!((&numbers[1 << 16..], translator.sockets.len()), (&[0, 1][..], 2));
+        assert_eq!(translator.connection(CONNECTIONS), 0);
     }
 
     #[test]

@@ -226,17 +226,19 @@ fn recorder(desk: &Desk, container: &str) -> Launched {
     agent.launch().unwrap()
 }
 
+/// A container that writes; `None` where it cannot be recorded.
+fn writer(desk: &Desk) -> Option<Container> {
+    if !needs_bpf() || !needs_root() {
+        return None;
+    }
+    let container = Container::start(desk, WRITER);
+    needs(container.is_some(), "control groups").then_some(container?)
+}
+
 #[test]
 fn a_client_gets_the_recording_of_a_container() {
-    if !needs_bpf() || !needs_root() {
-        return;
-    }
     let desk = Desk::new();
-    let container = Container::start(&desk, WRITER);
-    if !needs(container.is_some(), "control groups") {
-        return;
-    }
-    let container = container.unwrap();
+    let Some(container) = writer(&desk) else { return };
     let (stop, mut bytes) = (AtomicBool::new(false), Vec::new());
     let recorder = recorder(&desk, &format!("containerd://{}", container.id));
     // It goes on until the client has seen it record.
@@ -252,16 +254,9 @@ fn a_client_gets_the_recording_of_a_container() {
 
 #[test]
 fn a_recorder_whose_client_is_gone_ends() {
-    if !needs_bpf() || !needs_root() {
-        return;
-    }
     let desk = Desk::new();
-    let container = Container::start(&desk, WRITER);
-    if !needs(container.is_some(), "control groups") {
-        return;
-    }
     // It would go on as long as the container does.
-    let container = container.unwrap();
+    let Some(container) = writer(&desk) else { return };
     let Launched { input, mut output, mut process } = recorder(&desk, &container.id);
     output.read_exact(&mut [0; 8]).unwrap();
     drop((input, output));

@@ -128,9 +128,19 @@ impl Workload {
         self.jobs.iter().find_map(|job| job.recording.as_ref())
     }
 
-    /// Whether it replays an application that answers requests of clients.
+    /// Whether it replays an application that answers so many requests of clients that their rate
+    /// can be compared. Those of a health check cannot.
     pub fn answers_requests(&self) -> bool {
-        self.recording().is_some_and(|recording| recording.requests > 0)
+        const LEAST_PER_PART: u64 = 20;
+        self.recording().is_some_and(|recording| {
+            recording.requests >= LEAST_PER_PART * u64::from(recording.parts.max(1))
+        })
+    }
+
+    /// Whether requests arrive as fast as the answers allow. By the clock, they arrive at the
+    /// recorded rate on any storage.
+    pub fn is_paced_by_answers(&self) -> bool {
+        self.recording().is_some_and(|recording| recording.arrivals == Arrivals::AfterAnswers)
     }
 
     /// Whether it replays a recording.

@@ -2,7 +2,7 @@
 
 use crate::event::{Event, Op};
 
-/// Connections that are told apart. Their numbers wrap around.
+/// Maximum number of connections that are distinguished. Higher numbers wrap around.
 pub const CONNECTIONS: u64 = 1 << 16;
 
 /// The connection of a request or an answer, below [`CONNECTIONS`].

@@ -34,8 +34,8 @@ pub(super) fn serve(args: &CaptureRecordArgs) -> Result<Exit> {
     Ok(Exit::Done)
 }
 
-/// A byte ends the recording, and the end of the input this process: nobody needs the recording any
-/// more.
+/// A byte on the input ends the recording. The end of the input ends this process, because the client
+/// is gone.
 fn listen(stop: &AtomicBool) {
     let mut byte = [0];
     loop {

@@ -245,8 +245,8 @@ fn user(user: Option<u32>, volume: Option<&Volume>) -> Value {
     context
 }
 
-/// How long a pod waits for an agent: other pods may take long to start. There are none beside a
-/// recorder.
+/// How long a pod waits for its agent. Other pods of the run may take long to start; a recorder is
+/// the only pod of its run.
 fn keep(member: &Member, options: &PodOptions) -> Duration {
     if member.recording.is_some() { LEASE } else { 2 * options.wait + LEASE }
 }

@@ -201,7 +201,8 @@ fn unknown(name: &str, status: &str) -> AgentError {
     AgentError::Start { command: name.to_owned(), source: io::Error::other(why) }
 }
 
-/// Passes on what a recorder sends, until the end or until nobody listens.
+/// Receives what a recorder sends, and hands each part to `pass`, until the recording ends or `pass`
+/// returns false.
 fn receive_parts(from: &mut impl Read, pass: &mut dyn FnMut(Part) -> bool) -> io::Result<()> {
     while let Some(message) = receive(from, || Limit::PLAIN)? {
         let part = match message {

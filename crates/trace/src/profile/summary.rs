@@ -62,7 +62,7 @@ pub struct Rates {
 pub struct RequestFigures {
     pub count: u64,
     pub per_s: f64,
-    /// At most 65,536 are told apart.
+    /// At most 65,536 are distinguished.
     pub connections: u64,
     /// From the first data of the request to the first data of the answer.
     pub latency: Latency,

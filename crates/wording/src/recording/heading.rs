@@ -52,12 +52,14 @@ fn rates(summary: &Summary) -> String {
     if is_short {
         let length = time(summary.length_ns as f64);
         return match answered {
-            Some(requests) => format!("The program answered {requests} with {told} in {length}"),
+            Some(requests) => {
+                format!("The program answered {requests} and did {told} in {length}")
+            }
             None => format!("The program did {told} in {length}"),
         };
     }
     match answered {
-        Some(requests) => format!("The program answers {requests} with {told} per second"),
+        Some(requests) => format!("The program answers {requests} and does {told} per second"),
         None => format!("The program does {told} per second"),
     }
 }
@@ -114,9 +116,9 @@ mod tests {
     fn requests_of_clients_come_first() {
         let counts = [(Op::Request, 1), (Op::Write, 3), (Op::Answer, 1)];
         let found = heading(&summary(20_000_000, &counts), None);
-        assert_eq!(found, "The program answered 1 request with 3 writes in 20.0 ms.");
+        assert_eq!(found, "The program answered 1 request and did 3 writes in 20.0 ms.");
         let found = heading(&summary(1_000_000_000, &counts), None);
-        assert_eq!(found, "The program answers 1.00 requests with 3.00 writes per second.");
+        assert_eq!(found, "The program answers 1.00 requests and does 3.00 writes per second.");
     }
 
     #[test]

@@ -23,7 +23,7 @@ use rustix::io::Errno;
 const HORIZON_NS: u64 = 1_000_000_000;
 /// Maximum number of buffered events. With the next one, they fill a vector of a power of two: one
 /// more would double its memory.
-const MOST_WAITING: usize = (1 << 16) - 1;
+const MOST_WAITING: usize = (1 << 15) - 1;
 /// I/Os of one thread that are in flight at the same time; more are issued one after the other.
 pub(super) const MOST_LANES: u32 = 64;
 /// A write is kept back for at most this long to see whether its thread syncs it.

@@ -660,10 +660,10 @@ fn long_ios_in_flight_share_a_bounded_memory() {
 fn the_answers_to_requests_are_counted_and_timed() {
     let mut trace = Trace { files: vec![file(16 * PAGE)], ..trace() };
     trace.client(1, Op::Answer, 0);
-    for number in 0..10 {
+    for number in 0..20 {
         trace.client(0, Op::Request, number % 2);
         trace.wake(0, 1);
-        trace.io(1, Op::Read, 0, PAGE * number, PAGE);
+        trace.io(1, Op::Read, 0, PAGE * (number % 16), PAGE);
         trace.client(1, Op::Answer, number % 2);
         trace.wake(1, 0);
     }
@@ -671,10 +671,10 @@ fn the_answers_to_requests_are_counted_and_timed() {
     let place = Place::of(&trace);
     let workload = place.recording.workload("app");
     assert!(workload.answers_requests());
-    assert_eq!(workload.recording().unwrap().requests, 10);
+    assert_eq!(workload.recording().unwrap().requests, 20);
     let record = place.replay(TINY);
     let requests = record.jobs[0].operations.iter().find(|done| done.name == "request").unwrap();
-    assert_eq!(requests.latency.count(), 10);
+    assert_eq!(requests.latency.count(), 20);
     // From the recorded arrival to the recorded answer, or longer.
     assert!(requests.latency.min_ns() >= 25_000, "{requests:?}");
 }
