@@ -223,7 +223,7 @@ PROGRAMS = {"sqlite-delete": lambda: Sqlite("delete"), "sqlite-wal": lambda: Sql
 def replayed(recording, before, after):
     """The rate after the change relative to the one before, and its interval."""
     arms = [f"{disk.name}={disk.mount}" for disk in (before, after)]
-    result = told("iotax", ["compare", "-w", recording, "--max-blocks", "6", *arms])
+    result = told("iotax", ["compare", "-w", recording, "--max-blocks", "12", *arms])
     of = {one["metric"]: one for one in result["comparisons"] if one.get("subject") == "arm"}
     one = of.get("request_rate", of["throughput"])
     return [1 - one[key] for key in ("tax", "hi", "lo")]

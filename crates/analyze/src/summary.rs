@@ -216,11 +216,13 @@ fn replay(record: &ReplayRecord) -> ReplaySummary {
         left_over: record.left_over,
         failed_as_recorded: record.failed_as_recorded,
         shared_syncs: record.shared_syncs,
+        added_syncs: record.added_syncs,
         late_mean_ns: lateness.mean_ns(),
         late_p50_ns: lateness.quantile_ns(0.5),
         late_p99_ns: lateness.quantile_ns(0.99),
         late_max_ns: lateness.max_ns(),
         recorded_cycle_ns: record.recorded_cycle_ns,
+        times: record.times,
     }
 }
 

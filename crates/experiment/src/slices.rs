@@ -71,8 +71,8 @@ pub enum WholeTrials {
     LatencyTarget { job: String },
     /// A recording is not cut into parts.
     Recording { workload: String, why: Uncut },
-    /// Not all parts of a recording would be replayed.
-    TooFewBlocks { parts: u32, max_blocks: u32 },
+    /// Slices need more blocks than the user allows: all parts of a recording, and enough for a look.
+    TooFewBlocks { least: u32, max_blocks: u32 },
     /// Parts of a recording are replayed in order, so nothing else may change its files.
     SeveralRecordings,
     /// A slice of at least `least_ns` is more than half of a trial of `time_ns`, in nanoseconds.
@@ -126,8 +126,9 @@ impl Draft {
         }
         let parts = self.phases().filter_map(Workload::parts).max().unwrap_or(1);
         let max_blocks = self.stop.max_blocks;
-        if self.stop.max_blocks_asked && max_blocks < parts {
-            return Err(WholeTrials::TooFewBlocks { parts, max_blocks });
+        let least = parts.max(*FEWEST_BLOCKS.start());
+        if self.stop.max_blocks_asked && max_blocks < least {
+            return Err(WholeTrials::TooFewBlocks { least, max_blocks });
         }
         let in_process = self.arms.iter().all(|arm| arm.target.is_in_memory());
         let least_ns = if in_process { LEAST_IN_PROCESS_NS } else { LEAST_NS };
@@ -351,7 +352,7 @@ mod tests {
         assert_eq!(long.stop.min_blocks, 800);
         assert!(long.stop.max_time_ns.unwrap() >= 4 * 3599 * SECOND_NS);
         draft.stop = Stop { max_blocks: 49, max_blocks_asked: true, ..draft.stop };
-        let why = WholeTrials::TooFewBlocks { parts: 50, max_blocks: 49 };
+        let why = WholeTrials::TooFewBlocks { least: 50, max_blocks: 49 };
         assert_eq!(draft.alternate(), Some(why));
         let mut whole = compared(recorded(60 * SECOND_NS, 1, Some(Uncut::Busy)));
         let why = WholeTrials::Recording { workload: "app".to_owned(), why: Uncut::Busy };

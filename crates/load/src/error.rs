@@ -144,8 +144,8 @@ pub enum Error {
     Trace { path: PathBuf, source: iotax_trace::Error },
     /// A recording lost too many events.
     #[error(
-        "the recording {path} lost {lost} of {} events; iotax does not replay one that lost more \
-         than 0.1 %; record again, with fewer processes or for a shorter time",
+        "the recording {path} lost {lost} of {} events, more than 0.1 %; record fewer processes, or \
+         replay it anyway with --allow-loss",
         events.saturating_add(*lost)
     )]
     TraceLoss {

@@ -56,6 +56,6 @@ pub use store::{Reader, Record, Writer};
 pub use stored::Stored;
 pub use trial::{
     Busiest, BusyOne, DirectionRecord, FarEndRecord, FioLatency, JobRecord, LatencySummary,
-    LoadRecord, OperationRecord, Outcome, PauseRecord, ReplayRecord, Slow, SystemCounters,
-    TcpRecord, Trial, TrialLength, UdpRecord, ZeroCopyRecord,
+    LoadRecord, OperationRecord, Outcome, PauseRecord, ReplayRecord, ReplayTimes, Slow,
+    SystemCounters, TcpRecord, Trial, TrialLength, UdpRecord, ZeroCopyRecord,
 };

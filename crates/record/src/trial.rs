@@ -140,6 +140,9 @@ pub struct ReplayRecord {
     pub bounded_waits: u64,
     /// Syncs that were not issued because a sync of another thread covered them.
     pub shared_syncs: u64,
+    /// Syncs that are not in the recording: there, a sync of another thread covered their thread.
+    #[serde(default)]
+    pub added_syncs: u64,
     /// Threads that started their operations by the clock.
     pub clocked_threads: u32,
     /// Operations that the trial did not get to: those of these threads that were left when all
@@ -150,6 +153,39 @@ pub struct ReplayRecord {
     /// Bytes of files that were read into the page cache before the trial, because the recording
     /// began with them there.
     pub warmed_bytes: u64,
+    /// What the threads spent their time on, except those that live by timers.
+    #[serde(default)]
+    pub times: ReplayTimes,
+}
+
+/// What threads of a replay spent their time on, apart from delays, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct ReplayTimes {
+    /// I/O, including the wait for a sync that another thread issued.
+    pub io_ns: u64,
+    /// CPU time that the recorded threads had used.
+    pub cpu_ns: u64,
+    /// Sleep for the rest of the recorded think time.
+    pub think_ns: u64,
+    /// Waits for other threads.
+    pub threads_ns: u64,
+    /// Waits for threads that live by timers.
+    pub timers_ns: u64,
+}
+
+impl ReplayTimes {
+    /// Adds those of another thread or trial.
+    pub fn add(&mut self, other: &Self) {
+        for (sum, more) in [
+            (&mut self.io_ns, other.io_ns),
+            (&mut self.cpu_ns, other.cpu_ns),
+            (&mut self.think_ns, other.think_ns),
+            (&mut self.threads_ns, other.threads_ns),
+            (&mut self.timers_ns, other.timers_ns),
+        ] {
+            *sum = sum.saturating_add(more);
+        }
+    }
 }
 
 impl ReplayRecord {
@@ -157,11 +193,13 @@ impl ReplayRecord {
     pub fn add(&mut self, later: &Self) {
         self.lateness.merge(&later.lateness);
         self.is_too_late |= later.is_too_late;
+        self.times.add(&later.times);
         for (sum, more) in [
             (&mut self.operations, later.operations),
             (&mut self.waits, later.waits),
             (&mut self.bounded_waits, later.bounded_waits),
             (&mut self.shared_syncs, later.shared_syncs),
+            (&mut self.added_syncs, later.added_syncs),
             (&mut self.left_over, later.left_over),
             (&mut self.failed_as_recorded, later.failed_as_recorded),
         ] {

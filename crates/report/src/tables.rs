@@ -10,7 +10,7 @@ use iotax_wording::bandwidth::{self, MEASURED};
 use iotax_wording::doubt::title;
 use iotax_wording::format::{self, ABSENT, or_absent};
 use iotax_wording::name::subject as named;
-use iotax_wording::replay::RECORDED_CYCLE;
+use iotax_wording::replay::{RECORDED_CYCLE, TIMES_OF, times};
 use iotax_wording::verdict::comparison::{effect, row_name, verdict_and_regime};
 use iotax_wording::{name, note, units};
 
@@ -279,8 +279,22 @@ pub(crate) fn replays(analysis: &Analysis) -> Option<Table> {
         .figure(RECORDED_CYCLE, |(_, replay)| format::time(replay.recorded_cycle_ns as f64))
         .column(Head::figure("not reached"), |(_, replay)| some(replay.left_over))
         .column(Head::figure("shared syncs"), |(_, replay)| some(replay.shared_syncs))
+        .column(Head::figure("added syncs"), |(_, replay)| some(replay.added_syncs))
         .table
         .filled()
+}
+
+/// What the threads of the replays of a recording spent their time on.
+pub(crate) fn replay_times(analysis: &Analysis) -> Option<Table> {
+    let mut table = Table::new(&["arm"], &TIMES_OF);
+    for arm in &analysis.arms {
+        let shares = arm.replay.and_then(|replay| times(&replay.times));
+        if let Some([io, threads, timers, cpu, think]) = shares.map(|shares| shares.map(Cell::new))
+        {
+            table.push([Cell::new(&*arm.name), io, threads, timers, cpu, think]);
+        }
+    }
+    table.filled()
 }
 
 /// The other jobs of the arms, if any. Bidirectional flows are in the table of arms.

@@ -6,6 +6,7 @@ mod common;
 use common::recording::{Recording, database, empty, hostile, of_everything, of_little};
 use common::{analyses, markup};
 use iotax_analyze::{Analysis, ReplaySummary};
+use iotax_record::ReplayTimes;
 use iotax_report::{Style, experiment, html, markdown, screen, text};
 
 /// What fits a terminal of 24 lines above the shell's next line.
@@ -179,6 +180,13 @@ fn replayed() -> Analysis {
             late_p99_ns: 98_000,
             late_max_ns: 1_200_000,
             recorded_cycle_ns: 450_000,
+            times: ReplayTimes {
+                io_ns: 500_000,
+                cpu_ns: 150_000,
+                think_ns: 50_000,
+                threads_ns: 300_000,
+                timers_ns: 0,
+            },
             ..ReplaySummary::default()
         });
     }
@@ -199,6 +207,8 @@ fn a_comparison_of_replays_says_what_was_replayed_and_how_late() {
     }
     for row in [
         "arm | mean delay | p50 | p99 | recorded time per I/O | not reached | shared syncs",
+        "arm | I/O | waiting for threads | waiting for timers | CPU | think time",
+        "luks | 50 % | 30 % | 0 % | 15 % | 5 %",
         "base | 12.3 µs | 1.00 µs | 98.0 µs | 450 µs | 48 | 72",
         "luks | 12.3 µs | 2.00 µs | 98.0 µs | 450 µs | 48 | 72",
         "file | /srv/app.iotx",

@@ -272,6 +272,14 @@ impl Event {
         self.op == Op::Wake && wakes && waits
     }
 
+    /// Whether a thread that released a lock woke one that waited for it.
+    pub fn is_of_locks(&self) -> bool {
+        let is_one = |call| matches!(call, Call::Futex | Call::Semaphore);
+        self.op == Op::Wake
+            && is_one(Call::from_number(self.offset & 0xf))
+            && is_one(Call::from_number(self.offset >> 4))
+    }
+
     /// Whether it started before an earlier event ended, at `end_ns`. Durations are rounded to
     /// within 1 in 80, and ends to whole ticks; an overlap within these bounds does not count.
     pub const fn overlaps(&self, end_ns: u64) -> bool {

@@ -2,16 +2,34 @@
 
 use iotax_analyze::{Analysis, ArmSummary, ReplaySummary};
 use iotax_experiment::RecordedLoad;
-use iotax_quantity::{count, grouped, span_of_ns};
+use iotax_quantity::{count, grouped, percent, span_of_ns};
+use iotax_record::ReplayTimes;
 
 use crate::format::time;
 
 pub const DELAYS: &str = "Delays of the replay";
 /// Head of a column.
 pub const RECORDED_CYCLE: &str = "recorded time per I/O";
-pub const DELAYS_NOTE: &str = "Delay: how much later an operation started than its think time and the threads that it waited \
-     for allowed. Delays come from this machine, not from the storage. Compare them with the time \
-     per I/O in the recording.";
+pub const DELAYS_NOTE: &str = "Delay: the time from when an operation is due until it starts. It is due when its recorded think \
+     time is over and the threads that it waits for are done. Delays come from this machine, not \
+     from the storage. Compare them with the recorded time per I/O (think time and latency). Not \
+     reached: operations left when the trial ended. Shared syncs: syncs that the sync of another \
+     thread covered. Added syncs: syncs of threads that waited for another thread's sync in the \
+     recording.";
+
+pub const TIMES: &str = "What the threads of the replay did";
+pub const TIMES_NOTE: &str = "Shares of the time of all threads, except those driven by timers. Only I/O and the waits for \
+     other threads get shorter on faster storage.";
+/// Heads of columns.
+pub const TIMES_OF: [&str; 5] =
+    ["I/O", "waiting for threads", "waiting for timers", "CPU", "think time"];
+
+/// Shares of the columns [`TIMES_OF`]; `None` if no time was counted.
+pub fn times(of: &ReplayTimes) -> Option<[String; 5]> {
+    let parts = [of.io_ns, of.threads_ns, of.timers_ns, of.cpu_ns, of.think_ns];
+    let all = parts.iter().fold(0, |sum: u64, part| sum.saturating_add(*part));
+    (all > 0).then(|| parts.map(|part| percent(part as f64 / all as f64)))
+}
 
 /// What a trial replays: `Each trial replays app.iotx: 16 s of 9 threads, 71,748 operations.`
 pub fn about(recorded: &RecordedLoad, analysis: &Analysis) -> String {

@@ -105,9 +105,9 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
         WholeTrials::LatencyTarget { job } => {
             format!("job {} must first find the queue depth for its latency target", printable(job))
         }
-        WholeTrials::TooFewBlocks { parts, max_blocks } => format!(
-            "the recording has {} parts, but --max-blocks allows only {} blocks",
-            grouped((*parts).into()),
+        WholeTrials::TooFewBlocks { least, max_blocks } => format!(
+            "slices need at least {} blocks, but --max-blocks allows only {}",
+            grouped((*least).into()),
             grouped((*max_blocks).into())
         ),
         WholeTrials::SeveralRecordings => {
@@ -118,12 +118,12 @@ pub fn why_whole(why: &WholeTrials) -> Option<String> {
             match why {
                 Uncut::Short => format!("the recording {workload} is too short to be cut"),
                 Uncut::Busy => format!(
-                    "the recording {workload} cannot be cut, because there is no moment at which \
-                     few of its operations are in flight, or it has too few reads and writes"
+                    "the recording {workload} cannot be cut: too many operations are in flight at \
+                     any time, or it has too few reads and writes"
                 ),
                 Uncut::WriteBack => format!(
-                    "in the recording {workload}, most writes are written back later, which would \
-                     happen in the other arm's turn"
+                    "in the recording {workload}, most writes are not synced: the kernel would \
+                     write the data back during the other arm's turn"
                 ),
             }
         }
@@ -195,7 +195,7 @@ mod tests {
             WholeTrials::TimesAreSet { workload: "web".into() },
             WholeTrials::NotEven { job: "log".into() },
             WholeTrials::LatencyTarget { job: "io".into() },
-            WholeTrials::TooFewBlocks { parts: 50, max_blocks: 40 },
+            WholeTrials::TooFewBlocks { least: 50, max_blocks: 40 },
             WholeTrials::SeveralRecordings,
             WholeTrials::Recording { workload: "app".into(), why: Uncut::Short },
             WholeTrials::Recording { workload: "app".into(), why: Uncut::Busy },
@@ -214,11 +214,11 @@ mod tests {
         The arms alternate in whole trials, not in short slices: the trial length of web is set (with --time or --ramp, or in a file).
         The arms alternate in whole trials, not in short slices: job log starts late or can end early.
         The arms alternate in whole trials, not in short slices: job io must first find the queue depth for its latency target.
-        The arms alternate in whole trials, not in short slices: the recording has 50 parts, but --max-blocks allows only 40 blocks.
+        The arms alternate in whole trials, not in short slices: slices need at least 50 blocks, but --max-blocks allows only 40.
         The arms alternate in whole trials, not in short slices: a recording is cut into parts only if it is the only workload.
         The arms alternate in whole trials, not in short slices: the recording app is too short to be cut.
-        The arms alternate in whole trials, not in short slices: the recording app cannot be cut, because there is no moment at which few of its operations are in flight, or it has too few reads and writes.
-        The arms alternate in whole trials, not in short slices: in the recording app, most writes are written back later, which would happen in the other arm's turn.
+        The arms alternate in whole trials, not in short slices: the recording app cannot be cut: too many operations are in flight at any time, or it has too few reads and writes.
+        The arms alternate in whole trials, not in short slices: in the recording app, most writes are not synced: the kernel would write the data back during the other arm's turn.
         The arms alternate in whole trials, not in short slices: a slice would have to last at least 2 s (eight cycles of the periodic load), but a trial lasts only 3 s.
         ");
         assert_eq!(why_whole(&WholeTrials::SavedResults), None);

@@ -2,7 +2,7 @@
 
 use iotax_catalog::Limit;
 use iotax_experiment::KnownLimit;
-use iotax_record::Slow;
+use iotax_record::{ReplayTimes, Slow};
 use serde::Serialize;
 
 use super::{QuantilePoint, latency_at};
@@ -185,6 +185,8 @@ pub struct ReplaySummary {
     pub failed_as_recorded: u64,
     /// Syncs that were not issued because a sync of another thread covered them.
     pub shared_syncs: u64,
+    /// Syncs that are not in the recording: there, a sync of another thread covered their thread.
+    pub added_syncs: u64,
     /// How much later operations started than their think time and the threads that they waited for
     /// allowed, in nanoseconds.
     pub late_mean_ns: f64,
@@ -193,6 +195,8 @@ pub struct ReplaySummary {
     pub late_max_ns: u64,
     /// Mean think time and latency of an I/O in the recording, in nanoseconds.
     pub recorded_cycle_ns: u64,
+    /// What the threads spent their time on, except those that live by timers.
+    pub times: ReplayTimes,
 }
 
 /// The syncs (`fsync`, `fdatasync`) of a job on one arm.

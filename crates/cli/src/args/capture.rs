@@ -33,13 +33,13 @@ pub(crate) enum CaptureCommand {
     Show(CaptureShowArgs),
     /// Convert a trace of strace, blktrace, fio, Alibaba or Tencent into a recording
     Import(CaptureImportArgs),
-    /// Write a recording as an I/O log that fio can replay
+    /// Write a recording as an I/O log for fio (3.31 or later)
     Export(CaptureExportArgs),
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct CaptureRecordArgs {
-    /// Process to record, with its descendants; repeatable
+    /// Process to record, with its descendants; can be repeated
     #[arg(long = "pid", value_name = "PID", value_parser = value_parser!(u32).range(1..))]
     pub pids: Vec<u32>,
     /// Cgroup to record: a directory below /sys/fs/cgroup
@@ -58,14 +58,13 @@ pub(crate) struct CaptureRecordArgs {
     /// File to create [default: capture-YYYYMMDD-HHMMSS.iotx]
     #[arg(short, long, value_name = "FILE")]
     pub out: Option<PathBuf>,
-    /// Stop recording when it reaches this size
+    /// Maximum size of the recording
     #[arg(long, value_name = "SIZE", default_value = "1G")]
     pub max_size: String,
-    /// Stop recording if iotax uses more than this share of the machine's CPU time (after the first
-    /// 2 s)
+    /// Stop recording if iotax uses more than this share of the machine's CPU time in any 2 s
     #[arg(long, value_name = "PERCENT", default_value = "3%")]
     pub max_overhead: String,
-    /// Print only the answer
+    /// Print only the main findings
     #[arg(short, long)]
     pub quiet: bool,
     /// Output format
@@ -75,7 +74,7 @@ pub(crate) struct CaptureRecordArgs {
     #[arg(long, hide = true, requires = "out")]
     pub to_client: bool,
     /// Command to start and record, with its arguments, after `--`
-    #[arg(last = true, value_name = "PROGRAM",
+    #[arg(last = true, value_name = "COMMAND",
           conflicts_with_all = ["pids", "cgroup", "unit", "container"])]
     pub command: Vec<OsString>,
 }
@@ -85,7 +84,7 @@ pub(crate) struct CaptureRecordArgs {
 pub(crate) struct CaptureShowArgs {
     /// Recording to show
     pub file: PathBuf,
-    /// Print everything, also on a terminal
+    /// Print all tables, even on a terminal
     #[arg(short, long)]
     pub verbose: bool,
     /// Output format

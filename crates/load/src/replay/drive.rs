@@ -5,9 +5,9 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use iotax_record::LoadRecord;
-use iotax_trace::Op as TraceOp;
-use rustix::thread::set_current_timer_slack;
+use iotax_trace::{File, Op as TraceOp};
 
+use super::commit::{COMMIT_BYTES, Turn};
 use super::feed::{self, Feed, Queues, Room, Taker};
 use super::files::Files;
 use super::graph::{Begin, Io, Node, Step, Track};
@@ -306,8 +306,10 @@ impl Trial<'_> {
     ) -> Result<Option<Counted<'a>>, Error> {
         let plan = self.tracks.all[number];
         let _through = Through { trial: self, copy, is_clocked: plan.is_clocked };
-        let facts = &self.recording.survey.threads[plan.thread];
+        let survey = &self.recording.survey;
+        let facts = &survey.threads[plan.thread];
         let [reads, writes] = [facts.longest_read_bytes, facts.longest_write_bytes];
+        let writes = if survey.has_commits { writes.max(COMMIT_BYTES) } else { writes };
         let bytes = reads.max(writes).clamp(1, self.piece_bytes);
         let bytes = u32::try_from(bytes).expect("at most a piece");
         let seed = copy.seed ^ (2 * number as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -322,10 +324,11 @@ impl Trial<'_> {
             start_ns: 0,
             begin_ns: 0,
             before_ns: 0,
+            at_ns: 0,
+            burnt_ns: 0,
+            turn: Turn::None,
         };
         let mut taker = copy.queues.take(number, &copy.rooms[usize::from(plan.is_clocked)]);
-        // With the default timer slack, sleeps would end late.
-        let _ = set_current_timer_slack(std::num::NonZeroU64::new(1));
         let Some(start_ns) = ticket.arrive() else { return Ok(None) };
         player.play(start_ns, &mut taker);
         Ok(Some(Counted { plan, tally: player.tally }))
@@ -414,6 +417,11 @@ struct Player<'a> {
     begin_ns: u64,
     /// Time from which the next node's think time counts.
     before_ns: u64,
+    /// When the thread last knew the time, and the CPU time that it has used since.
+    at_ns: u64,
+    burnt_ns: u64,
+    /// Of a write that is synced next.
+    turn: Turn,
 }
 
 impl Player<'_> {
@@ -423,6 +431,7 @@ impl Player<'_> {
         self.begin_ns = start_ns.saturating_add(self.copy.shift_ns);
         self.before_ns = self.begin_ns;
         halt.wait_until(self.begin_ns);
+        self.at_ns = now_ns();
         self.tally.begin();
         while let Some(node) = taker.next(halt) {
             if !self.step(&node) {
@@ -444,11 +453,12 @@ impl Player<'_> {
         if let Step::Io(io) = &node.step
             && io.op == TraceOp::Write
         {
-            self.stamp(io);
+            self.stamp(io.offset, io.length);
         }
         if !halt.burn(u64::from(node.burn_ns)) {
             return false;
         }
+        self.burnt_ns += u64::from(node.burn_ns);
         match &node.step {
             Step::Io(io) => self.issue(io, due_ns),
             Step::Request(connection) => self.request(*connection, due_ns),
@@ -456,31 +466,75 @@ impl Player<'_> {
             Step::Send => {
                 let is_due = halt.wait_until(due_ns);
                 if is_due {
-                    signals[self.number].send(now_ns());
+                    let now_ns = now_ns();
+                    self.thought(due_ns, now_ns);
+                    signals[self.number].send(now_ns);
                     // The recorded think time that follows includes the time to send.
                     self.before_ns = due_ns;
                 }
                 is_due
             }
             Step::Receive { from, count, at_most_ns } => {
-                let Some(from) = self.trial.tracks.number(*from) else { return true };
-                let until_ns = at_most_ns.map_or(u64::MAX, |ns| due_ns.saturating_add(ns));
-                let counted = if at_most_ns.is_some() {
-                    &mut self.tally.bounded_waits
-                } else {
-                    &mut self.tally.waits
-                };
-                *counted += 1;
-                // The recorded think time after a wait begins when the other thread wakes this one,
-                // so it includes the time that waking takes.
-                self.before_ns = match signals[from].wait(*count, until_ns, halt) {
-                    Waited::Not => due_ns,
-                    Waited::Until(time_ns) | Waited::TimedOut(time_ns) => due_ns.max(time_ns),
-                    Waited::Over => return false,
-                };
-                true
+                self.receive(*from, *count, due_ns, *at_most_ns)
             }
+            Step::Commit(file) => self.commit(*file, due_ns),
         }
+    }
+
+    fn receive(&mut self, from: Track, count: u64, due_ns: u64, at_most_ns: Option<u64>) -> bool {
+        let Copy { halt, signals, .. } = self.copy;
+        let Some(from) = self.trial.tracks.number(from) else { return true };
+        let until_ns = at_most_ns.map_or(u64::MAX, |ns| due_ns.saturating_add(ns));
+        let is_bounded = at_most_ns.is_some();
+        let tally = &mut self.tally;
+        *(if is_bounded { &mut tally.bounded_waits } else { &mut tally.waits }) += 1;
+        // The recorded think time after a wait begins when the other thread wakes this one, so it
+        // includes the time that waking takes.
+        self.before_ns = match signals[from].wait(count, until_ns, halt) {
+            Waited::Not => due_ns,
+            Waited::Until { time_ns, since_ns, now_ns } => {
+                self.thought(since_ns, since_ns);
+                let times = &mut self.tally.times;
+                let sum = if is_bounded { &mut times.timers_ns } else { &mut times.threads_ns };
+                *sum += now_ns - since_ns;
+                self.at_ns = now_ns;
+                due_ns.max(time_ns)
+            }
+            Waited::Over => return false,
+        };
+        true
+    }
+
+    /// Counts the time until now, as CPU time and think time up to when this was due.
+    #[inline]
+    fn thought(&mut self, due_ns: u64, now_ns: u64) {
+        let since_ns = due_ns.min(now_ns).saturating_sub(self.at_ns);
+        let cpu_ns = std::mem::take(&mut self.burnt_ns);
+        self.tally.times.cpu_ns += cpu_ns;
+        self.tally.times.think_ns += since_ns.saturating_sub(cpu_ns);
+        self.at_ns = now_ns;
+    }
+
+    /// What the thread has written so far must be durable before it goes on.
+    fn commit(&mut self, file: File, due_ns: u64) -> bool {
+        let Copy { halt, files, .. } = self.copy;
+        if !halt.wait_until(due_ns) {
+            return false;
+        }
+        let ready_ns = now_ns();
+        self.thought(due_ns, ready_ns);
+        self.stamp(0, COMMIT_BYTES);
+        let Some(done) = files.commit(file, &self.buffers, halt) else { return false };
+        let done_ns = now_ns();
+        self.tally.times.io_ns += done_ns - ready_ns;
+        (self.before_ns, self.at_ns) = (done_ns, done_ns);
+        if halt.is_over(done_ns) {
+            return false;
+        }
+        if !done.is_shared && !halt.hurries() {
+            self.tally.count_added(done_ns - ready_ns, done.outcome.err(), || files.shown(file));
+        }
+        true
     }
 
     /// False if the replay is over before that time.
@@ -516,19 +570,23 @@ impl Player<'_> {
             return false;
         }
         let ready_ns = now_ns();
+        self.thought(due_ns, ready_ns);
         let mut started_ns = ready_ns;
+        let mut turn = Turn::None;
         if io.is_paired && io.op == TraceOp::Write {
-            if !files.await_turn(io, halt) {
-                return false;
-            }
+            let Some(of_write) = files.await_turn(io, halt) else { return false };
+            self.turn = of_write;
             started_ns = now_ns();
+        } else if io.is_paired {
+            turn = std::mem::take(&mut self.turn);
         }
-        let Some(done) = files.act(io, &mut self.buffers, halt) else { return false };
+        let Some(done) = files.act(io, turn, &mut self.buffers, halt) else { return false };
         let done_ns = now_ns();
         files.used(io);
         let settled = files.settle(io, done.leftover);
         let outcome = done.outcome.and_then(|moved| settled.map(|()| moved));
-        self.before_ns = done_ns;
+        self.tally.times.io_ns += done_ns - ready_ns;
+        (self.before_ns, self.at_ns) = (done_ns, done_ns);
         if io.sends {
             signals[self.number].send(done_ns);
         }
@@ -543,7 +601,7 @@ impl Player<'_> {
         let after_start = |time_ns: u64| time_ns.saturating_sub(self.start_ns);
         let [late_ns, started_ns, done_ns] =
             [ready_ns - due_ns.min(ready_ns), after_start(started_ns), after_start(done_ns)];
-        let over = Over { late_ns, started_ns, done_ns };
+        let over = Over { late_ns, started_ns, done_ns, is_shared: done.is_shared };
         let goes_on = self.tally.count(io, &over, outcome, || files.shown(io.file));
         if !goes_on {
             self.trial.break_off();
@@ -552,12 +610,11 @@ impl Player<'_> {
     }
 
     /// Makes the data of a write unlike any written before, so that no layer can deduplicate it.
-    fn stamp(&mut self, io: &Io) {
+    fn stamp(&mut self, offset: u64, length: u64) {
         let most = self.buffers.slot_bytes();
-        let bytes = usize::try_from(io.length).map_or(most, |bytes| bytes.min(most));
+        let bytes = usize::try_from(length).map_or(most, |bytes| bytes.min(most));
         let bytes = u32::try_from(bytes).expect("at most a piece");
-        let write =
-            EngineIo { offset: io.offset, bytes, file: 0, op: EngineOp::Write, check: false };
+        let write = EngineIo { offset, bytes, file: 0, op: EngineOp::Write, check: false };
         self.verifier.prepare(write, &mut self.buffers.write_mut(0)[..bytes as usize]);
     }
 }

@@ -20,7 +20,7 @@ use rustix::fs::{
 };
 use rustix::io::{Errno, ReadWriteFlags, pread, pwrite, pwritev2};
 
-use super::commit::{Group, Synced};
+use super::commit::{Group, Synced, Turn};
 use super::graph::{Io, names, replaced};
 use super::place::{Place, c_name, name};
 use super::signal::Halt;
@@ -136,7 +136,7 @@ impl Files {
     pub(super) fn open(survey: &Survey, place: &Place) -> Result<Self, Error> {
         let slot = |(number, facts): (File, &FileFacts)| {
             let role = survey.roles.files.get(number as usize).copied().unwrap_or_default();
-            Slot::new(number, facts, role.shares_syncs.then(Group::default))
+            Slot::new(number, facts, role.shares_syncs.then(|| Group::new(role.commits)))
         };
         let slots = (0..).zip(&survey.files).map(slot).collect();
         match place {
@@ -226,17 +226,28 @@ impl Files {
 
     /// Before the start of an operation: a paired write waits for its turn. False if the replay is
     /// over.
-    pub(super) fn await_turn(&self, io: &Io, halt: &Halt<'_>) -> bool {
-        if !io.is_paired || io.op != Op::Write {
-            return true;
-        }
+    pub(super) fn await_turn(&self, io: &Io, halt: &Halt<'_>) -> Option<Turn> {
         let group = self.slots.get(io.file as usize).and_then(|slot| slot.group.as_ref());
-        group.is_none_or(|group| group.begin_write(halt))
+        match group {
+            Some(group) => group.begin_write(io.offset..io.offset.saturating_add(io.length), halt),
+            None => Some(Turn::None),
+        }
+    }
+
+    /// A thread waits until all that it has written so far is durable. `None` if the replay is over.
+    pub(super) fn commit(&self, file: File, buffers: &Buffers, halt: &Halt<'_>) -> Option<Done> {
+        self.slots.get(file as usize)?.commit(buffers, halt)
     }
 
     /// Executes one operation. `None` if the replay is over.
     #[inline]
-    pub(super) fn act(&self, io: &Io, buffers: &mut Buffers, halt: &Halt<'_>) -> Option<Done> {
+    pub(super) fn act(
+        &self,
+        io: &Io,
+        turn: Turn,
+        buffers: &mut Buffers,
+        halt: &Halt<'_>,
+    ) -> Option<Done> {
         let Some(slot) = self.slots.get(io.file as usize) else {
             return Some(Done::of(self.act_without_file(io)));
         };
@@ -244,7 +255,7 @@ impl Files {
             return Some(self.act_on_name(io, slot));
         }
         match io.op {
-            Op::Fsync | Op::Fdatasync => slot.sync(io, halt),
+            Op::Fsync | Op::Fdatasync => slot.sync(io, turn, halt),
             _ => Some(Done::of(slot.act(io, buffers, halt))),
         }
     }
@@ -438,7 +449,7 @@ impl Slot {
         }
     }
 
-    fn sync(&self, io: &Io, halt: &Halt<'_>) -> Option<Done> {
+    fn sync(&self, io: &Io, turn: Turn, halt: &Halt<'_>) -> Option<Done> {
         let sync = || {
             let file = self.descriptor(io.flags)?;
             if io.op == Op::Fsync { fsync(file) } else { fdatasync(file) }
@@ -449,11 +460,32 @@ impl Slot {
         };
         match &self.group {
             None => Some(done(sync(), false)),
-            Some(group) => match group.sync(io.is_paired, halt, sync) {
+            Some(group) => match group.sync(turn, halt, sync) {
                 Synced::Own(result) => Some(done(result, false)),
                 Synced::Shared(result) => Some(done(result, true)),
                 Synced::Over => None,
             },
+        }
+    }
+
+    fn commit(&self, buffers: &Buffers, halt: &Halt<'_>) -> Option<Done> {
+        let group = self.group.as_ref()?;
+        // The thread that issues the sync writes for all.
+        let write_and_sync = || {
+            let last = group.last_written();
+            let file = self.descriptor(Flags::default())?;
+            let bytes = usize::try_from(last.end - last.start).expect("a few KiB");
+            if bytes > 0 {
+                pwrite(file, &buffers.write(0)[..bytes], last.start)?;
+            }
+            fdatasync(file)
+        };
+        match group.sync(Turn::None, halt, write_and_sync) {
+            Synced::Own(result) => Some(Done::of(result.map(|()| 0))),
+            Synced::Shared(result) => {
+                Some(Done { is_shared: true, ..Done::of(result.map(|()| 0)) })
+            }
+            Synced::Over => None,
         }
     }
 

@@ -57,12 +57,16 @@ impl Trial<'_> {
             clocked_threads: threads(&|one| one.plan.is_clocked),
             ..ReplayRecord::default()
         };
-        for Counted { tally, .. } in &mut all {
+        for Counted { tally, plan } in &mut all {
             replay.lateness.merge(&tally.lateness);
+            if !plan.is_clocked {
+                replay.times.add(&tally.times);
+            }
             replay.operations += tally.operations;
             replay.waits += tally.waits;
             replay.bounded_waits += tally.bounded_waits;
             replay.shared_syncs += tally.shared_syncs;
+            replay.added_syncs += tally.added_syncs;
             replay.failed_as_recorded += tally.failed_as_recorded;
             add_to_job(&mut job, tally.record(window_ns));
         }

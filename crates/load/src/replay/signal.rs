@@ -2,15 +2,13 @@
 
 use std::num::NonZeroU32;
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering, fence};
-use std::thread;
 
-use rustix::thread::{clock_nanosleep_absolute, futex};
+use iotax_vdisk::sleep_until;
+use rustix::thread::futex;
 use rustix::time::{ClockId, Timespec};
 
 use crate::counters::clock_ns;
 
-/// A sleeping thread is woken late, by 20 to 60 us: it sleeps short, and polls for the rest.
-const POLL_NS: u64 = 60_000;
 /// Maximum wait before a thread checks whether the replay has ended.
 const LOOK_NS: u64 = 50_000_000;
 
@@ -79,13 +77,8 @@ impl<'a> Halt<'a> {
             if left_ns == 0 || self.hurries() {
                 return true;
             }
-            if left_ns <= POLL_NS {
-                thread::yield_now();
-                continue;
-            }
-            let wake_ns = (until_ns - POLL_NS).min(now_ns + LOOK_NS);
-            // An early end is noticed above.
-            let _ = clock_nanosleep_absolute(ClockId::Monotonic, &timespec(wake_ns));
+            // It never yields the CPU: a busy program would keep it until its slice is over.
+            sleep_until(until_ns.min(now_ns + LOOK_NS));
         }
     }
 
@@ -126,10 +119,12 @@ pub(super) struct Signals {
 pub(super) enum Waited {
     /// It had been sent before.
     Not,
-    /// Until it was sent, at this time.
-    Until(u64),
-    /// The maximum wait expired at this time.
-    TimedOut(u64),
+    Until {
+        /// When it was sent, or when the maximum wait expired.
+        time_ns: u64,
+        since_ns: u64,
+        now_ns: u64,
+    },
     /// The replay is over.
     Over,
 }
@@ -162,21 +157,24 @@ impl Signals {
     }
 
     fn wait_for(&self, count: u64, until_ns: u64, halt: &Halt<'_>) -> Waited {
+        let mut first_ns = None;
         loop {
             let word = self.word.load(Ordering::SeqCst);
             let sent = self.count.load(Ordering::Acquire);
             let sent_ns = self.sent_ns.load(Ordering::Relaxed);
             let now_ns = now_ns();
+            let since_ns = *first_ns.get_or_insert(now_ns);
             if sent >= count {
                 // The stored time may belong to a later signal.
                 let is_its_own = self.count.load(Ordering::Acquire) == count;
-                return Waited::Until(if is_its_own { sent_ns.min(now_ns) } else { now_ns });
+                let time_ns = if is_its_own { sent_ns.min(now_ns) } else { now_ns };
+                return Waited::Until { time_ns, since_ns, now_ns };
             }
             if halt.is_over(now_ns) {
                 return Waited::Over;
             }
             if now_ns >= until_ns {
-                return Waited::TimedOut(until_ns);
+                return Waited::Until { time_ns: until_ns, since_ns, now_ns };
             }
             let look = timespec(until_ns.min(now_ns + LOOK_NS));
             let private = futex::Flags::PRIVATE;
@@ -198,6 +196,8 @@ fn bit(count: u64) -> NonZeroU32 {
 
 #[cfg(test)]
 mod tests {
+    use std::thread;
+
     use super::*;
 
     #[test]
@@ -215,11 +215,12 @@ mod tests {
                 .collect();
             (0..100).for_each(|_| signals.send(now_ns()));
             for waiting in waiting {
-                assert!(matches!(waiting.join().unwrap(), Waited::Not | Waited::Until(_)));
+                assert!(matches!(waiting.join().unwrap(), Waited::Not | Waited::Until { .. }));
             }
         });
         let until_ns = now_ns();
-        assert_eq!(signals.wait(101, until_ns, &halt), Waited::TimedOut(until_ns));
+        let waited = signals.wait(101, until_ns, &halt);
+        assert!(matches!(waited, Waited::Until { time_ns, .. } if time_ns == until_ns));
         stop.store(true, Ordering::Relaxed);
         assert_eq!(signals.wait(101, u64::MAX, &halt), Waited::Over);
         assert!(!halt.wait_until(u64::MAX));

@@ -1,6 +1,6 @@
 //! Counters of one track.
 
-use iotax_record::{JobRecord, LatencyHistogram, OperationRecord};
+use iotax_record::{JobRecord, LatencyHistogram, OperationRecord, ReplayTimes};
 use iotax_trace::Op;
 use rustix::io::Errno;
 
@@ -17,7 +17,6 @@ const SHOWN_NS: u64 = 10_000_000;
 const TOO_MANY_IN_A_ROW: u32 = 1000;
 
 /// An operation that is over.
-#[expect(clippy::struct_field_names, reason = "units")]
 pub(super) struct Over {
     /// How much later it could start than planned.
     pub late_ns: u64,
@@ -25,6 +24,8 @@ pub(super) struct Over {
     pub started_ns: u64,
     /// After the common start.
     pub done_ns: u64,
+    /// A sync that another thread's sync covered, so that it was not issued.
+    pub is_shared: bool,
 }
 
 pub(super) struct Tally<'a> {
@@ -37,6 +38,7 @@ pub(super) struct Tally<'a> {
     /// Response times of requests, if the thread answers any.
     answers: Option<LatencyHistogram>,
     pub lateness: LatencyHistogram,
+    pub times: ReplayTimes,
     next_second_ns: u64,
     next_shown_ns: u64,
     shown: Moved,
@@ -46,6 +48,7 @@ pub(super) struct Tally<'a> {
     pub waits: u64,
     pub bounded_waits: u64,
     pub shared_syncs: u64,
+    pub added_syncs: u64,
     pub failed_as_recorded: u64,
     pub first_error: Option<String>,
     /// When the last operation ended.
@@ -103,6 +106,7 @@ impl<'a> Tally<'a> {
             others: Op::ALL.iter().map(other).collect(),
             answers: None,
             lateness: LatencyHistogram::new(),
+            times: ReplayTimes::default(),
             next_second_ns: SECOND_NS,
             next_shown_ns: 0,
             shown: Moved::default(),
@@ -112,6 +116,7 @@ impl<'a> Tally<'a> {
             waits: 0,
             bounded_waits: 0,
             shared_syncs: 0,
+            added_syncs: 0,
             failed_as_recorded: 0,
             first_error: None,
             last_ns: 0,
@@ -179,7 +184,9 @@ impl<'a> Tally<'a> {
                 let counts = self.counts(kind);
                 counts.ios += 1;
                 counts.bytes += moved;
-                counts.service.record(took_ns);
+                if !over.is_shared {
+                    counts.service.record(took_ns);
+                }
                 if kind != Kind::Sync {
                     let recorded = u64::try_from(io.result).unwrap_or(0);
                     self.counts(kind).short_ios += u64::from(moved < recorded);
@@ -188,6 +195,24 @@ impl<'a> Tally<'a> {
             }
         }
         true
+    }
+
+    /// Counts a sync that is not in the recording.
+    pub(super) fn count_added(
+        &mut self,
+        took_ns: u64,
+        failed: Option<Errno>,
+        target: impl FnOnce() -> String,
+    ) {
+        self.added_syncs += 1;
+        match failed {
+            None => self.sync.service.record(took_ns),
+            Some(errno) => {
+                self.sync.errors += 1;
+                let error = std::io::Error::from(errno);
+                self.first_error.get_or_insert_with(|| format!("sync of {}: {error}", target()));
+            }
+        }
     }
 
     const fn counts(&mut self, kind: Kind) -> &mut Counts {

@@ -68,7 +68,7 @@ pub(crate) fn beside(
         None,
     );
     document.extend(latencies(experiment, analysis, &drawn));
-    document.extend_on(Doubt, replays(experiment, analysis));
+    document.extend_on(Doubt, replays(experiment, analysis).into_iter().flatten());
     let (heat_topic, heat) = page::heat(analysis, &drawn);
     document.extend_on(heat_topic, heat);
     document.extend(page::trials(analysis, &drawn));
@@ -161,11 +161,16 @@ fn ending(experiment: &ExperimentHead, analysis: &Analysis) -> String {
     }
 }
 
-/// How late the replays of a recording were.
-fn replays(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {
-    experiment.spec.workload().recording()?;
-    let note = replay::DELAYS_NOTE.to_owned();
-    Section::of_table(replay::DELAYS, tables::replays(analysis), Some(note))
+/// What the threads of the replays of a recording did, and how late they were.
+fn replays(experiment: &ExperimentHead, analysis: &Analysis) -> [Option<Section>; 2] {
+    if experiment.spec.workload().recording().is_none() {
+        return [None, None];
+    }
+    let section = |name, table, note: &str| Section::of_table(name, table, Some(note.to_owned()));
+    [
+        section(replay::TIMES, tables::replay_times(analysis), replay::TIMES_NOTE),
+        section(replay::DELAYS, tables::replays(analysis), replay::DELAYS_NOTE),
+    ]
 }
 
 fn comparisons(experiment: &ExperimentHead, analysis: &Analysis) -> Option<Section> {

@@ -80,8 +80,8 @@ pub(super) fn files(summary: &Summary) -> Option<Section> {
     let table = Table::of(rows)
         .word("file", |(_, figures)| words::file(figures))
         .column(Head::word("class"), |(_, figures)| figures.class.clone())
-        .figure("share of I/O", |(hot, _)| percent(hot.share))
-        .figure("size", |(_, figures)| or_absent(size(figures)))
+        .figure("share", |(hot, _)| percent(hot.share))
+        .figure("size at start", |(_, figures)| or_absent(size(figures)))
         .figure("read", |(_, figures)| bytes(figures.totals.read_bytes as f64))
         .figure("written", |(_, figures)| bytes(figures.totals.written_bytes as f64))
         .figure("syncs", |(_, figures)| grouped(figures.totals.syncs))
@@ -109,7 +109,7 @@ pub(super) fn waits(summary: &Summary) -> Option<Table> {
     Table::of(pairs)
         .word(page::PAIR[0], |pair: &WaitingPair| page::thread(pair.waits))
         .word(page::PAIR[1], |pair| page::thread(pair.waits_for))
-        .figure("waits", |pair| grouped(pair.totals.wakes))
+        .figure("number of waits", |pair| grouped(pair.totals.wakes))
         .figure("total time", |pair| time(pair.totals.waited_ns as f64))
         .figure(page::SHARE_OF_WAITS, |pair| percent(pair.share))
         .table
@@ -120,7 +120,7 @@ pub(super) fn longest(summary: &Summary) -> Option<Section> {
     let table = Table::of(&summary.longest)
         .word("operation", |long: &LongOperation| long.op.name())
         .figure("latency", |long| time(long.latency_ns as f64))
-        .figure("started after", page::started)
+        .figure("start", page::started)
         .word("thread", |long| long.thread.to_string())
         .column(Head::word("file"), |long| long.file.map(|file| file.to_string()))
         .table;

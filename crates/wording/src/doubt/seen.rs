@@ -48,8 +48,8 @@ pub(super) fn seen(doubt: &Doubt, experiment: &ExperimentHead) -> String {
             first.as_deref().unwrap_or("no I/O of the primary job completed")
         ),
         DoubtKind::ReplayLate { mean_ns, p99_ns, recorded_ns } => format!(
-            "the replay could not keep up: I/Os started {} late on average ({} at p99), against {} \
-             per I/O in the recording",
+            "the replay could not keep up: I/Os started {} late on average ({} at p99). In the \
+             recording, an I/O takes {} on average, including the think time before it",
             time(*mean_ns),
             time(*p99_ns as f64),
             time(*recorded_ns as f64)

@@ -57,7 +57,7 @@ pub fn clause(about: &Trait, summary: &Summary) -> Option<String> {
             format!("{} of the time in I/O calls is spent in {syncs}", percent(share))
         }
         Trait::SyncPerWrite { ratio } if ratio >= 1.0 => {
-            "each write is made durable on its own".to_owned()
+            "there is a sync for each write".to_owned()
         }
         Trait::SyncPerWrite { .. } => "on average, at most two writes share a sync".to_owned(),
         Trait::SyncsTakeTurns { threads, .. } => {
@@ -116,8 +116,7 @@ fn statement(about: &Trait, summary: &Summary) -> String {
             )
         }
         Trait::SyncPerWrite { ratio } => format!(
-            "The program makes data durable {} times per write: on average, at most two writes \
-             share a sync.",
+            "The program syncs {} times per write (O_SYNC and O_DSYNC writes count as syncs).",
             three_digits(ratio)
         ),
         Trait::SyncsTakeTurns { file, threads, .. } => format!(
@@ -189,7 +188,7 @@ fn statement(about: &Trait, summary: &Summary) -> String {
         ),
         Trait::LossReported { lost, share } => format!(
             "The recording is incomplete: the recorder could not keep up, and lost {} ({} of all). \
-             Record fewer processes, or for a shorter time.",
+             Record fewer processes.",
             count(lost, "event"),
             percent(share)
         ),

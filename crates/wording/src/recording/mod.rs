@@ -128,7 +128,7 @@ pub fn data(summary: &Summary) -> String {
         None => String::new(),
     };
     format!(
-        "{} in files at the start{cached}; distinct pages: {} read, {} written",
+        "{} in files at the start{cached}; without repetitions: {} read, {} written",
         bytes(files.size_bytes as f64),
         bytes(pages.read_bytes as f64),
         bytes(pages.written_bytes as f64)
@@ -195,9 +195,13 @@ pub fn ended(reason: EndReason) -> Option<String> {
         }
         EndReason::Command { code: None } => Some("A signal ended the command.".to_owned()),
         EndReason::Gone => Some("The program ended.".to_owned()),
-        EndReason::Size => Some("The recording reached its maximum size (--max-size).".to_owned()),
+        EndReason::Size => Some(
+            "iotax stopped recording, because the recording reached its maximum size (--max-size, or \
+             256 MiB in memory)."
+                .to_owned(),
+        ),
         EndReason::Overhead => Some(
-            "The recording stopped early: it took more CPU time than --max-overhead allows."
+            "iotax stopped recording early, because it used more CPU time than --max-overhead allows."
                 .to_owned(),
         ),
         EndReason::Stopped => Some("You stopped the recording.".to_owned()),
@@ -228,7 +232,7 @@ pub const fn unseen(what: Unseen) -> &'static str {
         Unseen::Uring => "io_uring requests",
         Unseen::Wakes => "which thread waits for which (wake-ups)",
         Unseen::CpuTime => "the CPU time of threads",
-        Unseen::Calls => "system calls (only block I/O)",
+        Unseen::Calls => "system calls (the trace contains only block I/O)",
         Unseen::Latencies => "latencies",
         Unseen::Times => "exact start times of I/Os",
         Unseen::StartState => "sizes, holes and cached parts of the files at the start",
@@ -339,10 +343,10 @@ pub fn not_shown_by_fio(exported: &Exported, copies: u32) -> Vec<String> {
     let mut lines = vec![
         "fio replays the recording as an I/O log: one thread issues one I/O at a time, at the \
          recorded times. The recorded threads, their waits for each other and their CPU time are \
-         lost. Compare the arms only with each other, and rely on the measured results rather than \
-         on those of fio"
+         lost. Compare the arms only with each other. Trust the results of iotax in expected.txt \
+         more than those of fio"
             .to_owned(),
-        "fio creates the files full of data. Holes, allocated but unwritten space, the page cache \
+        "fio creates the files full of data. Holes, unwritten extents, the page cache \
          at the start of the recording, and O_SYNC or O_DSYNC writes are not reproduced"
             .to_owned(),
     ];
@@ -384,7 +388,8 @@ pub fn exported(exported: &Exported, path: &str) -> String {
         ));
     }
     text.push_str(&format!(
-        "fio replays it one I/O at a time. The files f0, f1, ... must exist in DIR:\n\
+        "fio 3.31 or later replays this log, one I/O at a time. The files f0, f1, ... must exist in\n\
+         DIR and be large enough for all reads:\n\
          fio --name=x --directory=DIR --read_iolog={path}\n"
     ));
     text

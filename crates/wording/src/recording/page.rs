@@ -22,7 +22,7 @@ pub fn tiles(summary: &Summary) -> Vec<(&'static str, String)> {
     let tiles = [
         ("requests answered", answered.map(|requests| per_second(requests.per_s))),
         ("response time p50", answered.map(|requests| median(&requests.latency))),
-        ("reads and writes", (calls > 0.0).then(|| per_second(calls))),
+        ("reads, writes, page faults", (calls > 0.0).then(|| per_second(calls))),
         ("read", moved(rates.read_bytes_per_s)),
         ("written", moved(rates.written_bytes_per_s)),
         ("syncs", has_syncs.then(|| per_second(summary.syncs.per_s))),
@@ -70,9 +70,9 @@ pub fn over_time(bin_ns: u64) -> String {
 
 pub const OPERATIONS: &str = "Operations";
 
-pub const LATENCY: &str = "Latency of each operation";
+pub const LATENCY: &str = "Latency by operation";
 pub const LATENCY_CAPTION: &str = "Share of the calls by latency; each bar covers a factor of 2.";
-pub const SIZES: &str = "Size of each operation";
+pub const SIZES: &str = "Size by operation";
 pub const SIZES_CAPTION: &str =
     "Share of the calls by requested size; each bar covers a factor of 2.";
 
@@ -92,7 +92,7 @@ pub const ORDER_CAPTION: &str = "Share of the I/Os by where they start. Sequenti
 /// Kinds of order, from the most sequential on.
 pub const ORDERS: [&str; 4] = ["sequential", "interleaved streams", "same offset", "random"];
 
-pub const DEPTH: &str = "Parallelism";
+pub const DEPTH: &str = "Queue depth";
 pub const DEPTH_CAPTION: &str =
     "Share of the time with this many reads, writes, syncs and page faults in flight.";
 pub const DEPTH_ROW: &str = "in flight";
@@ -108,7 +108,7 @@ pub fn level(from: u64) -> String {
 
 pub const THREAD_TIMES: &str = "What threads do";
 pub const THREAD_TIMES_CAPTION: &str =
-    "The busiest threads, by share of each thread's time. Waiting: for another recorded thread.";
+    "How the busiest threads spend their time. Waiting for threads: for another recorded thread.";
 /// Parts of a thread's time. If not all of them were recorded, the last includes those.
 pub const fn parts(sees_all: bool) -> [&'static str; 7] {
     let rest = if sees_all { "idle" } else { "other" };
@@ -135,8 +135,8 @@ pub fn waits(shown_share: f64) -> String {
 }
 
 /// Heads of the drawing, and of the table below it.
-pub const WAITER: &str = "waits";
-pub const WAITED_FOR: &str = "is waited for";
+pub const WAITER: &str = "waiting thread";
+pub const WAITED_FOR: &str = "thread it waits for";
 pub const PAIR: [&str; 2] = ["thread", "waits for"];
 
 /// Head of a column: the part of the total waiting time that is this pair's.

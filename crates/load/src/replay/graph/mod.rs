@@ -19,6 +19,8 @@ use std::collections::{BinaryHeap, HashMap, VecDeque};
 use iotax_trace::{Event, File, Flags, NO_FILE, Op, Thread, connection};
 use rustix::io::Errno;
 
+use self::commits::{Commits, SyncWait};
+
 /// How long an event is buffered for earlier events, in recorded time.
 const HORIZON_NS: u64 = 1_000_000_000;
 /// Maximum number of buffered events. With the next one, they fill a vector of a power of two: one
@@ -78,6 +80,9 @@ pub(super) enum Step {
     Request(usize),
     /// The answer is sent.
     Answer(usize),
+    /// Waits until what was written to the file is durable. In the recording, a sync of another
+    /// thread saw to that.
+    Commit(File),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -123,6 +128,8 @@ pub(super) struct FileRole {
     pub is_created: bool,
     /// Threads that wait for a sync of this file share the next one.
     pub shares_syncs: bool,
+    /// Threads that waited for a sync by another thread could have issued it.
+    pub commits: bool,
 }
 
 /// What arrives from outside at its recorded time, rather than after the node before it.
@@ -228,6 +235,7 @@ pub(super) struct Graph<'a> {
     /// When writes were kept back, and by which track.
     held_at: VecDeque<(u64, Track)>,
     ready: VecDeque<Placed>,
+    commits: Commits,
     pub facts: Facts,
 }
 
@@ -299,7 +307,15 @@ struct TrackState {
     /// The end of its last node in the recording.
     end_ns: Option<u64>,
     count: u64,
-    held: Option<Node>,
+    held: Option<Held>,
+}
+
+/// A node that is kept back until it is known what its thread does next.
+#[derive(Clone, Copy)]
+struct Held {
+    node: Node,
+    /// It is a wait for a sync by another thread.
+    wait: Option<SyncWait>,
 }
 
 /// Operations that must finish before a file is created, renamed or removed, and the last such
@@ -354,6 +370,7 @@ impl<'a> Graph<'a> {
             known: HashMap::new(),
             held_at: VecDeque::new(),
             ready: VecDeque::new(),
+            commits: Commits::default(),
             facts: Facts::default(),
         }
     }
@@ -423,9 +440,10 @@ impl<'a> Graph<'a> {
                 let wait = Span { before, ..span };
                 let is_bounded = self.roles.thread(own.thread).is_clocked;
                 let at_most_ns = is_bounded.then_some(event.latency_ns);
+                let of = self.commits.wait(event, &self.roles.files);
                 if self.wakes(own, other, span) {
                     let mark = Mark { track: own, count: self.track(own).count };
-                    self.receive(other, mark, wait, at_most_ns);
+                    self.receive_after_sync(other, mark, wait, at_most_ns, of);
                     return;
                 }
             }
@@ -478,14 +496,28 @@ impl<'a> Graph<'a> {
     }
 
     fn receive(&mut self, track: Track, from: Mark, span: Span, at_most_ns: Option<u64>) {
+        self.receive_after_sync(track, from, span, at_most_ns, None);
+    }
+
+    fn receive_after_sync(
+        &mut self,
+        track: Track,
+        from: Mark,
+        span: Span,
+        at_most_ns: Option<u64>,
+        wait: Option<SyncWait>,
+    ) {
         let Mark { track: sender, count } = from;
-        let known = self.known.entry((track, sender)).or_default();
-        *known = (*known).max(count);
+        // A wait for a sync may end before that thread is there.
+        if wait.is_none() {
+            let known = self.known.entry((track, sender)).or_default();
+            *known = (*known).max(count);
+        }
         if track.thread != sender.thread {
             self.facts.waits += u64::from(at_most_ns.is_none());
             self.facts.bounded_waits += u64::from(at_most_ns.is_some());
         }
-        self.place(track, span, Step::Receive { from: sender, count, at_most_ns });
+        self.place_wait(track, span, Step::Receive { from: sender, count, at_most_ns }, wait);
     }
 
     /// An I/O that its thread does not wait for: the thread starts it in a lane, and comes to know
@@ -583,6 +615,10 @@ impl<'a> Graph<'a> {
     }
 
     fn place(&mut self, track: Track, span: Span, step: Step) {
+        self.place_wait(track, span, step, None);
+    }
+
+    fn place_wait(&mut self, track: Track, span: Span, step: Step, wait: Option<SyncWait>) {
         let origin_ns = self.roles.origin_ns;
         let is_clocked = self.roles.all_clocked || self.roles.thread(track.thread).is_clocked;
         let clocked = self.roles.clocked;
@@ -607,42 +643,45 @@ impl<'a> Graph<'a> {
         } else {
             Begin::After { gap_ns }
         };
-        self.put(track, Node { begin, burn_ns, step }, end_ns);
+        if track.lane == 0 {
+            self.commits.note(track.thread, &step, begin_ns, end_ns);
+        }
+        self.put(track, Held { node: Node { begin, burn_ns, step }, wait }, end_ns);
     }
 
-    /// Puts a node out, unless it is a write that must be seen together with what follows.
-    fn put(&mut self, track: Track, mut node: Node, end_ns: u64) {
-        let held = self.track(track).held.take();
-        if let Some(mut write) = held {
-            if let (Step::Io(write), Step::Io(sync)) = (&mut write.step, &mut node.step)
-                && write.file == sync.file
-                && matches!(sync.op, Op::Fsync | Op::Fdatasync)
-            {
-                write.is_paired = true;
-                sync.is_paired = true;
+    /// Puts a node out, unless it must be seen together with what follows: a write that is perhaps
+    /// synced next, or a wait for a sync.
+    fn put(&mut self, track: Track, mut new: Held, end_ns: u64) {
+        if let Some(mut held) = self.track(track).held.take() {
+            pair(&mut held.node, &mut new.node);
+            if !new.continues(&held, &self.roles.files) {
+                self.ready.push_back(held.placed(track));
             }
-            self.ready.push_back(Placed { track, node: write });
         }
-        if let Step::Io(io) = &node.step
-            && io.op == Op::Write
-            && track.lane == 0
-            && self.roles.file(io.file).shares_syncs
-        {
-            self.track(track).held = Some(node);
+        let is_write = matches!(&new.node.step, Step::Io(io)
+            if io.op == Op::Write && track.lane == 0 && self.roles.file(io.file).shares_syncs);
+        if is_write || new.wait.is_some() {
+            self.track(track).held = Some(new);
             self.held_at.push_back((end_ns, track));
         } else {
-            self.ready.push_back(Placed { track, node });
+            self.ready.push_back(new.placed(track));
         }
     }
 
-    /// Puts out what was kept back before this time. A later write of the same track may be put
-    /// out too early, which only means that it is not paired.
+    /// Puts out what was kept back before this time. A later node of the same track may be put out
+    /// too early, which only means that a write is not paired, or that a wait is for a thread
+    /// rather than for a sync.
     fn release_held(&mut self, until_ns: u64) {
         while let Some((_, track)) = self.held_at.pop_front_if(|(at_ns, _)| *at_ns <= until_ns) {
-            if let Some(node) = self.track(track).held.take() {
-                self.ready.push_back(Placed { track, node });
+            if let Some(held) = self.track(track).held.take() {
+                self.ready.push_back(held.placed(track));
             }
         }
+    }
+
+    /// How often a thread that synced a file had been woken by the one that synced it before.
+    pub(super) fn handed_over(&self) -> impl Iterator<Item = (File, u64)> {
+        self.commits.handed_over()
     }
 
     fn end_ns(&mut self, track: Track) -> u64 {
@@ -670,6 +709,57 @@ impl<'a> Graph<'a> {
     pub(super) fn lanes(&self, thread: Thread) -> u32 {
         let lanes = self.threads.get(thread as usize).map_or(0, |state| state.lanes.len());
         u32::try_from(lanes).unwrap_or(MOST_LANES)
+    }
+}
+
+impl Held {
+    fn placed(self, track: Track) -> Placed {
+        let step = match self.wait {
+            Some(SyncWait { file, is_covered: true }) => Step::Commit(file),
+            _ => self.node.step,
+        };
+        Placed { track, node: Node { step, ..self.node } }
+    }
+
+    /// Whether this takes the place of a wait for a sync that did not cover the thread: the thread
+    /// waits on, or issues the next sync itself.
+    fn continues(&mut self, before: &Self, files: &[FileRole]) -> bool {
+        let (Some(about), wait) = (before.wait, &before.node) else { return false };
+        let (Begin::After { gap_ns: first_ns }, Begin::After { gap_ns }) =
+            (wait.begin, self.node.begin)
+        else {
+            return false;
+        };
+        let is_of_commits = |file: File| files.get(file as usize).is_some_and(|role| role.commits);
+        let follows = match (&self.node.step, self.wait) {
+            (Step::Receive { .. }, Some(_)) => true,
+            (Step::Io(io), _) => {
+                matches!(io.op, Op::Write | Op::Fsync | Op::Fdatasync) && is_of_commits(io.file)
+            }
+            _ => false,
+        };
+        if about.is_covered || !follows {
+            return false;
+        }
+        self.node.burn_ns = self.node.burn_ns.saturating_add(wait.burn_ns);
+        // A thread that waits on asked when its first wait began.
+        let gap_ns = if self.wait.is_some() { 0 } else { gap_ns };
+        self.node.begin = Begin::After { gap_ns: first_ns.saturating_add(gap_ns) };
+        if let Some(wait) = &mut self.wait {
+            wait.is_covered = true;
+        }
+        true
+    }
+}
+
+/// Marks a write and the sync of the same file that follows it.
+fn pair(write: &mut Node, sync: &mut Node) {
+    if let (Step::Io(write), Step::Io(sync)) = (&mut write.step, &mut sync.step)
+        && write.file == sync.file
+        && matches!(sync.op, Op::Fsync | Op::Fdatasync)
+    {
+        write.is_paired = true;
+        sync.is_paired = true;
     }
 }
 
@@ -704,5 +794,6 @@ pub(super) fn narrow(number: u64) -> Thread {
     Thread::try_from(number).unwrap_or(Thread::MAX)
 }
 
+mod commits;
 #[cfg(test)]
 mod tests;

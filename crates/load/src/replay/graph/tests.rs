@@ -108,7 +108,7 @@ fn execute(
         let sim = tracks.get_mut(&able[random(able.len())])?;
         match sim.taken.pop_front()?.step {
             Step::Send => sim.count += 1,
-            Step::Receive { .. } | Step::Request(_) | Step::Answer(_) => {}
+            Step::Receive { .. } | Step::Request(_) | Step::Answer(_) | Step::Commit(_) => {}
             Step::Io(io) => {
                 sim.count += u64::from(io.sends);
                 ran.push(io);
@@ -155,7 +155,7 @@ proptest! {
     fn every_node_comes_after_its_predecessors(
         events in events(), most in 1..6_usize, shares in any::<bool>(), draws in any::<u64>(),
     ) {
-        let files = vec![FileRole { is_created: false, shares_syncs: shares }; 3];
+        let files = vec![FileRole { shares_syncs: shares, ..FileRole::default() }; 3];
         let roles = Roles { files, ..Roles::default() };
         let nodes = nodes(&roles, events.iter().copied());
         let mut draw = draws | 1;
@@ -174,6 +174,20 @@ proptest! {
     }
 
     #[test]
+    fn waits_for_syncs_do_not_stand_still(
+        events in events(), most in 1..6_usize, draws in any::<u64>(),
+    ) {
+        let nodes = nodes(&with_commits(3), events.iter().copied());
+        let mut draw = draws | 1;
+        let ran = execute(&nodes, most, |able| {
+            draw = draw.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+            usize::try_from(draw >> 33).unwrap() % able
+        });
+        let expected = events.iter().filter(|event| is_replayed(event)).count();
+        prop_assert_eq!(ran.map(|ran| ran.len()), Some(expected));
+    }
+
+    #[test]
     fn signals_come_before_those_who_wait_for_them(events in events(), late in 0..50_u64) {
         let roles = Roles::default();
         let shuffled = {
@@ -187,7 +201,10 @@ proptest! {
                 Step::Receive { from, count, .. } => {
                     prop_assert!(counts.get(&from).copied().unwrap_or(0) >= count);
                 }
-                Step::Io(Io { sends: false, .. }) | Step::Request(_) | Step::Answer(_) => {}
+                Step::Io(Io { sends: false, .. })
+                | Step::Request(_)
+                | Step::Answer(_)
+                | Step::Commit(_) => {}
                 Step::Io(_) | Step::Send => *counts.entry(track).or_default() += 1,
             }
         }
@@ -308,7 +325,7 @@ fn who_lives_by_timers_waits_for_nobody_and_is_waited_for_as_long_as_recorded() 
 
 #[test]
 fn a_write_is_paired_with_the_sync_that_follows_it() {
-    let files = vec![FileRole { is_created: false, shares_syncs: true }];
+    let files = vec![FileRole { shares_syncs: true, ..FileRole::default() }];
     let roles = Roles { files, ..Roles::default() };
     let sync = |number| Event { result: 0, ..event(number, Op::Fdatasync, 0) };
     let events = [
@@ -328,6 +345,95 @@ fn a_write_is_paired_with_the_sync_that_follows_it() {
     let expected =
         [(0, false), (2, false), (1, true), (3, true), (4, false), (5, false), (6, false)];
     assert_eq!(ios.collect::<Vec<_>>(), expected);
+}
+
+fn with_commits(files: usize) -> Roles {
+    let role = FileRole { shares_syncs: true, commits: true, ..FileRole::default() };
+    Roles { files: vec![role; files], ..Roles::default() }
+}
+
+/// Thread 0 writes and syncs, and then wakes thread 1, which began to wait at `since_ns`. Then come
+/// other events. Returns the steps of thread 1 and the times before them.
+fn after_a_sync(roles: &Roles, since_ns: u64, then: &[Event]) -> Vec<(Step, u64)> {
+    let woken = wake(3, 0, 1);
+    let mut events = vec![
+        event(1, Op::Write, 0),
+        Event { result: 0, ..event(2, Op::Fdatasync, 0) },
+        Event { latency_ns: woken.end_ns - since_ns, ..woken },
+    ];
+    events.extend_from_slice(then);
+    let of_one = nodes(roles, events).into_iter().filter(|placed| placed.track == Track::of(1));
+    let gap_ns = |node: &Node| match node.begin {
+        Begin::After { gap_ns } => gap_ns,
+        Begin::At { .. } => panic!("{node:?}"),
+    };
+    of_one.map(|placed| (placed.node.step, gap_ns(&placed.node))).collect()
+}
+
+/// Thread 0 writes from 1700 on.
+const BEFORE_THE_WRITE_NS: u64 = 1600;
+const AFTER_THE_WRITE_NS: u64 = 1800;
+
+#[test]
+fn who_waited_before_the_write_waits_for_any_sync() {
+    let read = event(9, Op::Read, 1);
+    let steps = after_a_sync(&with_commits(1), BEFORE_THE_WRITE_NS, &[read]);
+    assert!(
+        matches!(steps[..], [(Step::Commit(0), BEFORE_THE_WRITE_NS), (Step::Io(_), _)]),
+        "{steps:?}"
+    );
+    // The file is not one with group commit, or the sync was long before.
+    let steps = after_a_sync(&Roles::default(), BEFORE_THE_WRITE_NS, &[read]);
+    assert!(matches!(steps[..], [(Step::Receive { .. }, _), (Step::Io(_), _)]), "{steps:?}");
+    let late = wake(2000, 0, 1);
+    let late = Event { latency_ns: late.end_ns - BEFORE_THE_WRITE_NS, ..late };
+    let events =
+        [event(1, Op::Write, 0), Event { result: 0, ..event(2, Op::Fdatasync, 0) }, late, read];
+    let is_commit = |placed: &Placed| matches!(placed.node.step, Step::Commit(_));
+    assert!(!nodes(&with_commits(1), events).iter().any(is_commit));
+}
+
+#[test]
+fn who_waited_in_vain_issues_the_next_sync_or_waits_on() {
+    let write = event(9, Op::Write, 1);
+    let sync = Event { result: 0, ..event(10, Op::Fdatasync, 1) };
+    let steps = after_a_sync(&with_commits(1), AFTER_THE_WRITE_NS, &[write, sync]);
+    let [(Step::Io(first), gap_ns), (Step::Io(second), _)] = &steps[..] else {
+        panic!("{steps:?}")
+    };
+    assert!(first.is_paired && second.is_paired);
+    // Up to the wait, and after it.
+    assert_eq!(*gap_ns, AFTER_THE_WRITE_NS + (write.start_ns() - 4000));
+    let again = Event { latency_ns: 500, ..wake(12, 2, 1) };
+    let by_another = [
+        event(9, Op::Write, 2),
+        Event { result: 0, ..event(10, Op::Fdatasync, 2) },
+        again,
+        event(20, Op::Read, 1),
+    ];
+    let steps = after_a_sync(&with_commits(1), AFTER_THE_WRITE_NS, &by_another);
+    assert!(
+        matches!(steps[..], [(Step::Commit(0), AFTER_THE_WRITE_NS), (Step::Io(_), _)]),
+        "{steps:?}"
+    );
+    let steps = after_a_sync(&with_commits(1), AFTER_THE_WRITE_NS, &[event(9, Op::Read, 1)]);
+    assert!(matches!(steps[..], [(Step::Receive { .. }, _), (Step::Io(_), _)]), "{steps:?}");
+}
+
+#[test]
+fn syncs_that_a_wake_up_hands_over_are_counted() {
+    let sync = |number, thread| Event { result: 0, ..event(number, Op::Fdatasync, thread) };
+    let roles = Roles::default();
+    let mut graph = Graph::new(&roles);
+    for (number, thread) in [(0, 0), (10, 1), (20, 2), (30, 0)] {
+        graph.push(event(number, Op::Write, thread));
+        graph.push(sync(number + 1, thread));
+        if number < 20 {
+            graph.push(wake(number + 2, thread, thread + 1));
+        }
+    }
+    graph.finish();
+    assert_eq!(graph.handed_over().collect::<Vec<_>>(), [(0, 2)]);
 }
 
 #[test]

@@ -35,6 +35,9 @@ const MOST_FILES: usize = 1 << 20;
 /// share of those of the busiest thread; both in percent.
 const TIMER_GAPS_PERCENT: u64 = 60;
 const TIMER_IOS_PERCENT: u64 = 20;
+/// A lock with group commit is assumed if at least one in so many changes of the syncing thread
+/// follows from a wake-up by the thread that synced before.
+const HANDED_OVER_ONE_IN: u64 = 3;
 
 /// How a trace is replayed where it leaves a choice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,6 +91,8 @@ pub(super) struct Survey {
     pub connections: usize,
     /// Where parts begin, except the first.
     pub cuts: Result<Vec<Cut>, Uncut>,
+    /// Threads may issue syncs that they only waited for in the recording.
+    pub has_commits: bool,
     pub notes: Notes,
 }
 
@@ -162,6 +167,8 @@ struct Syncs {
     count: u64,
     overlapping: u64,
     changes_of_thread: u64,
+    /// Syncs whose thread was woken by the one that had synced before.
+    handed_over: u64,
     last_thread: Thread,
     last_end_ns: u64,
 }
@@ -178,6 +185,11 @@ impl Syncs {
     /// A lock is assumed: threads that wait share the next sync.
     const fn are_shared(&self) -> bool {
         self.changes_of_thread > 0 && self.overlapping * TURNS_OVERLAP_ONE_IN <= self.count
+    }
+
+    /// Each thread that waits for a sync could issue it.
+    const fn are_commits(&self) -> bool {
+        self.are_shared() && self.handed_over * HANDED_OVER_ONE_IN >= self.changes_of_thread
     }
 }
 
@@ -588,7 +600,7 @@ impl<'a> Pass<'a> {
                 thread.answers += 1;
                 return;
             }
-            Step::Receive { .. } => return,
+            Step::Receive { .. } | Step::Commit(_) => return,
         };
         self.operations[io.op as usize] += 1;
         thread.ios += 1;
@@ -623,6 +635,11 @@ impl<'a> Pass<'a> {
         self.notes.lanes_exceeded = graph.facts.lanes_exceeded;
         self.notes.drains = graph.facts.drains;
         self.notes.late_events = graph.facts.late_events;
+        for (file, count) in graph.handed_over() {
+            if let Some(facts) = self.files.get_mut(file as usize) {
+                facts.syncs.handed_over = count;
+            }
+        }
     }
 
     fn conclude(mut self, mut roles: Roles, hash: String) -> Result<Survey, Error> {
@@ -647,8 +664,10 @@ impl<'a> Pass<'a> {
         let role = |file: &FileFacts| FileRole {
             is_created: file.is_created,
             shares_syncs: file.syncs.are_shared(),
+            commits: file.syncs.are_commits(),
         };
         roles.files = self.files.iter().map(role).collect();
+        let has_commits = roles.files.iter().any(|file| file.commits);
         let busy_ns = |thread: &ThreadFacts| thread.gap_ns.saturating_add(thread.latency_ns);
         let cycle_ns = self.threads.iter().map(busy_ns).fold(0, u64::saturating_add) / ios;
         let is_partly = |file: &&FileFacts| {
@@ -671,6 +690,7 @@ impl<'a> Pass<'a> {
             requests: self.requests,
             connections: self.open_requests.connections(),
             cuts: self.cutter.finish(),
+            has_commits,
             notes: self.notes,
         })
     }

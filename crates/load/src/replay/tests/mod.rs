@@ -62,10 +62,13 @@ impl Trace {
     }
 
     fn wake(&mut self, thread: u32, other: u32) {
-        let futex = Call::Futex as u64;
+        self.wake_in(thread, other, [Call::Futex, Call::Futex]);
+    }
+
+    fn wake_in(&mut self, thread: u32, other: u32, [waker, sleeper]: [Call; 2]) {
         let detail = u64::from(other);
         let wake = Event { op: Op::Wake, thread, file: NO_FILE, detail, ..blank() };
-        self.push(Event { offset: Call::pair(futex, futex), ..wake });
+        self.push(Event { offset: Call::pair(waker as u64, sleeper as u64), ..wake });
     }
 
     fn client(&mut self, thread: u32, op: Op, connection: u64) {
@@ -217,7 +220,7 @@ fn in_turn(rounds: u64) -> Trace {
             let offset = (2 * round + u64::from(thread)) * PAGE;
             trace.io(thread, Op::Write, 0, offset, PAGE);
             trace.io(thread, Op::Fdatasync, 0, 0, 0);
-            trace.wake(thread, 1 - thread);
+            trace.wake_in(thread, 1 - thread, [Call::Signal, Call::Poll]);
         }
     }
     trace
@@ -301,8 +304,36 @@ fn threads_that_sync_in_turn_share_syncs_and_all_are_counted() {
     let place = Place::of(&alone);
     assert!(place.recording.survey.roles.files[0].shares_syncs);
     let load = place.replay(ReadAhead::default());
-    assert_eq!((load.jobs[0].sync.count(), load.jobs[0].write.ios), (8, 8));
-    assert!(facts(&load).shared_syncs < 8);
+    let shared = facts(&load).shared_syncs;
+    assert_eq!((load.jobs[0].sync.count(), load.jobs[0].write.ios), (8 - shared, 8));
+    assert!(shared < 8);
+}
+
+#[test]
+fn who_waited_for_a_sync_of_another_thread_waits_for_any_or_issues_one() {
+    let mut trace = trace();
+    trace.files.push(file(0));
+    for round in 0..12 {
+        let (leader, follower) = (round % 2, 2 + round % 2);
+        trace.io(leader, Op::Write, 0, u64::from(round) * PAGE, PAGE);
+        trace.io(leader, Op::Fdatasync, 0, 0, 0);
+        // The next leader asked during the sync, and the follower before the write.
+        trace.wake(leader, 1 - leader);
+        trace.wake(leader, follower);
+        let asked = trace.events.last_mut().unwrap();
+        asked.latency_ns = 4 * trace.step_ns;
+    }
+    let place = Place::of(&trace);
+    let survey = &place.recording.survey;
+    assert!(survey.has_commits && survey.roles.files[0].commits);
+    let load = place.replay(ReadAhead::default());
+    let replay = facts(&load);
+    assert_eq!(load.jobs[0].first_error.as_deref(), None);
+    assert_eq!((replay.operations, replay.left_over, load.jobs[0].write.ios), (24, 0, 12));
+    let (shared, added) = (replay.shared_syncs, replay.added_syncs);
+    assert!(shared < 12 && added <= 12, "{shared}, {added}");
+    assert!(replay.waits < 12, "{}", replay.waits);
+    assert_eq!(load.jobs[0].sync.count(), 12 - shared + added);
 }
 
 #[test]
