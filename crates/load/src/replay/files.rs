@@ -472,8 +472,11 @@ impl Slot {
         let group = self.group.as_ref()?;
         // The thread that issues the sync writes for all.
         let write_and_sync = || {
+            // A file that is not there yet, or not any more, has nothing to make durable.
+            let Ok(file) = self.buffered.get().or_else(|_| self.direct.get()) else {
+                return Ok(());
+            };
             let last = group.last_written();
-            let file = self.descriptor(Flags::default())?;
             let bytes = usize::try_from(last.end - last.start).expect("a few KiB");
             if bytes > 0 {
                 pwrite(file, &buffers.write(0)[..bytes], last.start)?;
